@@ -1,0 +1,64 @@
+# Two commands do everything: `make dev` serves the sample, `make test` runs every test. Both set up what they need.
+.DEFAULT_GOAL := help
+UV_VERSION := 0.13.9
+PYTHON ?= python3
+UV := .tools/bin/uv
+RUN := $(UV) run --no-sync
+
+export UV_PROJECT_ENVIRONMENT := .venv
+
+.PHONY: help dev setup setup-all test lint types contracts unit integration conformance infra bench acceptance format clean
+
+help: ## Show the commands
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+$(UV):
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	@$(PYTHON) -m venv .tools
+	@.tools/bin/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+
+setup: $(UV) ## Install what `commonplace` needs into .venv
+	@$(UV) sync --locked --quiet --inexact
+
+setup-all: $(UV) ## Install everything the tests need as well
+	@$(UV) sync --locked --quiet --all-groups
+
+dev: setup ## Serve the sample knowledge base on this machine
+	@$(RUN) commonplace dev $(ARGS)
+
+test: setup-all lint types contracts unit integration conformance infra ## Run every test, the very ones CI runs
+
+lint: ## Check style and formatting
+	$(RUN) ruff check .
+	$(RUN) ruff format --check .
+
+types: ## Check types
+	$(RUN) mypy
+
+contracts: ## Check which room may import which
+	$(RUN) lint-imports
+
+unit: ## Run the unit tests
+	$(RUN) pytest tests/unit -n 2 -q
+
+integration: ## Run the tests on the laptop cloud
+	$(RUN) pytest tests/integration -q
+
+conformance: ## Run the tests against published contracts
+	$(RUN) pytest tests/conformance -q
+
+infra: ## Synthesize and check the AWS template
+	$(RUN) pytest tests/infra -q
+
+format: setup-all ## Rewrite the code in the house format
+	$(RUN) ruff check --fix .
+	$(RUN) ruff format .
+
+bench: setup-all ## Run every benchmark on this machine
+	$(RUN) python -m bench
+
+acceptance: setup ## Sync and check any clone: make acceptance REPOSITORY=PATH
+	@$(RUN) python -m bench.acceptance $(REPOSITORY)
+
+clean: ## Remove everything that was built or installed
+	rm -rf .venv .tools .data cdk.out .mypy_cache .ruff_cache .pytest_cache .hypothesis
