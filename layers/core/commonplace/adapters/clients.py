@@ -1,0 +1,52 @@
+"""How every AWS client of a function is built: bounded waits, a few retries, one place."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import boto3
+from botocore.config import Config
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_secretsmanager import SecretsManagerClient
+    from mypy_boto3_stepfunctions import SFNClient
+
+CONNECT_TIMEOUT_SECONDS = 2
+
+
+def config(*, read_timeout_seconds: float, attempts: int = 3, connections: int = 10) -> Config:
+    """Botocore's standard retries (capped, with jitter) and timeouts shorter than any caller's.
+
+    `attempts` counts the first try. The longest a call can take is about `attempts * (2 + read_timeout_seconds)`.
+    """
+    return Config(
+        connect_timeout=CONNECT_TIMEOUT_SECONDS,
+        read_timeout=read_timeout_seconds,
+        retries={"mode": "standard", "total_max_attempts": attempts},
+        max_pool_connections=connections,
+    )
+
+
+@cache
+def _session() -> boto3.session.Session:
+    # One session: credentials and the service models are looked up once for all clients.
+    return boto3.session.Session()
+
+
+def s3(*, read_timeout_seconds: float = 20, connections: int = 20) -> S3Client:
+    return _session().client("s3", config=config(read_timeout_seconds=read_timeout_seconds, connections=connections))
+
+
+def dynamodb(*, read_timeout_seconds: float = 2) -> DynamoDBClient:
+    return _session().client("dynamodb", config=config(read_timeout_seconds=read_timeout_seconds))
+
+
+def stepfunctions(*, read_timeout_seconds: float = 3) -> SFNClient:
+    return _session().client("stepfunctions", config=config(read_timeout_seconds=read_timeout_seconds, attempts=2))
+
+
+def secretsmanager(*, read_timeout_seconds: float = 3) -> SecretsManagerClient:
+    return _session().client("secretsmanager", config=config(read_timeout_seconds=read_timeout_seconds, attempts=2))
