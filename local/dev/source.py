@@ -1,0 +1,118 @@
+"""Which folder, which branch: what the operator pointed at, looked at without touching it."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from local.errors import CommandError
+from local.github.git import GitError, git, git_text
+
+GITHUB_REMOTE = re.compile(r"(?:https?://(?:[^@/]+@)?|ssh://git@|git@)github\.com[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?")
+NAME_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
+DETACHED = "main"
+"""The name under which a detached HEAD is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What is shown as a branch: a work tree as it is on disk, or a branch's head, or a plain folder."""
+
+    folder: Path
+    """What the operator named."""
+    branch: str
+    name: str
+    """`owner/name`: GitHub's, when the clone has such a remote, so that source links lead there."""
+    git_dir: Path | None
+    """The user's repository; None for a plain folder."""
+    common_dir: Path | None
+    """Where its objects and branches are; another folder than `git_dir` in a linked work tree."""
+    revision: str | None
+    """What the head is read from in the user's repository."""
+    work_tree: Path | None
+    """The folder whose files are shown; None when only the branch's head counts."""
+
+
+def plain_folder(folder: Path, name: str, branch: str = "main") -> Source:
+    """A folder that needs no repository: the sample."""
+    return Source(folder.resolve(), branch, name, None, None, None, folder.resolve())
+
+
+def clone(path: Path, branch: str | None = None) -> Source:
+    """A local clone, bare or with files. Raises CommandError with a sentence that says what to do."""
+    folder = path.expanduser().resolve()
+    if not folder.is_dir():
+        raise CommandError(f"{path} is not a folder.", "Give the folder of a local clone: --repository PATH")
+    git_dir = _git_dir(folder)
+    if git_text("rev-parse", "--show-object-format", directory=folder) != "sha1":
+        raise CommandError(
+            f"{path} names its objects by SHA-256, and GitHub knows SHA-1 only.", "Clone it from GitHub."
+        )
+    common_dir = (folder / git_text("rev-parse", "--git-common-dir", directory=folder)).resolve()
+    bare = git_text("rev-parse", "--is-bare-repository", directory=folder) == "true"
+    current = _current_branch(folder)
+    shown = branch or current or DETACHED
+    name = _github_name(folder) or f"local/{NAME_CHARACTERS.sub('-', folder.name.removesuffix('.git')) or 'repository'}"
+    if not bare and (branch is None or branch == current):
+        return Source(folder, shown, name, git_dir, common_dir, "HEAD", folder)
+    return Source(folder, shown, name, git_dir, common_dir, _revision(folder, shown), None)
+
+
+def _git_dir(folder: Path) -> Path:
+    try:
+        git_dir = (folder / git_text("rev-parse", "--git-dir", directory=folder)).resolve()
+        root = git_dir
+        if git_text("rev-parse", "--is-bare-repository", directory=folder) != "true":
+            root = Path(git_text("rev-parse", "--show-toplevel", directory=folder)).resolve()
+    except GitError as error:
+        raise _not_a_clone(folder, str(error)) from error
+    if root != folder:
+        raise CommandError(
+            f"{folder} lies inside the Git repository {root}, but is not its top folder.",
+            f"Serve the whole repository with --repository {root}, or make the folder a repository of its own: "
+            "git init, git add, git commit.",
+        )
+    return git_dir
+
+
+def _not_a_clone(folder: Path, said: str) -> CommandError:
+    if "dubious ownership" in said:
+        return CommandError(
+            f"{folder} belongs to another user, and Git refuses to read it.",
+            f"If you trust it: git config --global --add safe.directory {folder}",
+        )
+    if "not installed" in said:
+        return CommandError("git is not installed.", "Install Git 2.30 or newer and try again.")
+    return CommandError(
+        f"{folder} is not a Git repository.",
+        f"Clone yours first (git clone https://github.com/OWNER/NAME), or make the folder one: git init {folder}. "
+        "Without --repository the sample knowledge base is served.",
+    )
+
+
+def _current_branch(folder: Path) -> str | None:
+    try:
+        return git_text("symbolic-ref", "--short", "-q", "HEAD", directory=folder)
+    except GitError:
+        return None
+
+
+def _github_name(folder: Path) -> str | None:
+    try:
+        remote = git_text("config", "--get", "remote.origin.url", directory=folder)
+    except GitError:
+        return None
+    found = GITHUB_REMOTE.fullmatch(remote)
+    return found[1] if found else None
+
+
+def _revision(folder: Path, branch: str) -> str:
+    """The branch itself, else what the clone last saw of it on `origin`."""
+    for revision in (f"refs/heads/{branch}", f"refs/remotes/origin/{branch}"):
+        try:
+            git("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", directory=folder)
+        except GitError:
+            continue
+        return revision
+    known = git_text("for-each-ref", "--format=%(refname:short)", "refs/heads", directory=folder).split()
+    listed = ", ".join(known[:10]) or "none yet"
+    raise CommandError(f"There is no branch {branch!r} in {folder}.", f"Its branches: {listed}.")

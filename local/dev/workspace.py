@@ -1,0 +1,173 @@
+"""The private clone: shows a folder as a branch without writing to the user's repository, index or branches.
+
+Objects are borrowed from the user's clone and new ones are written here; the snapshot is made with an index of our own.
+"""
+
+import os
+import shutil
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from local.dev.source import Source
+from local.github.git import GitError, git, git_environment, git_text, neutral_environment
+
+BASE_REF = "refs/commonplace/base"
+"""The user's commit that the newest scratch commit stands on."""
+
+AUTHOR = {
+    "GIT_AUTHOR_NAME": "Commonplace",
+    "GIT_AUTHOR_EMAIL": "noreply@localhost",
+    "GIT_COMMITTER_NAME": "Commonplace",
+    "GIT_COMMITTER_EMAIL": "noreply@localhost",
+}
+SAFE_SETTINGS = (
+    # Each of these would write beside the index, or run something, in the user's repository.
+    "core.splitIndex=false",
+    "core.untrackedCache=false",
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "advice.addEmbeddedRepo=false",
+    "core.safecrlf=false",
+)
+
+
+class SnapshotFailed(Exception):
+    """The folder could not be read as a whole just now; it may succeed a moment later."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """The branch went from one commit to another; `before` is None when it is new."""
+
+    before: str | None
+    after: str
+
+
+class Workspace:
+    """A bare repository at `git_dir` whose one branch follows the source."""
+
+    def __init__(self, source: Source, git_dir: Path) -> None:
+        self.source = source
+        self.git_dir = git_dir
+        self._index = git_dir / "snapshot.index"
+        self._lock = threading.Lock()
+        git("init", "--quiet", "--bare", str(git_dir), environment=neutral_environment())
+        if source.common_dir is not None:
+            borrowed = _quoted(source.common_dir / "objects")
+            (git_dir / "objects" / "info" / "alternates").write_text(f"{borrowed}\n", encoding="utf-8")
+
+    @property
+    def head(self) -> str | None:
+        """The commit that the branch shows now."""
+        return self._ref(f"refs/heads/{self.source.branch}")
+
+    def refresh(self) -> Move | None:
+        """Makes the branch show the source as it is now; None when nothing has changed. Raises SnapshotFailed."""
+        with self._lock:
+            before = self.head
+            try:
+                after = self._wanted()
+            except GitError as error:
+                raise SnapshotFailed(str(error)) from error
+            if after == before:
+                return None
+            self._private("update-ref", f"refs/heads/{self.source.branch}", after)
+            return Move(before, after)
+
+    def _wanted(self) -> str:
+        self._copy_boundary()
+        if self.source.work_tree is None:
+            return self._user_head() or _missing(self.source)
+        base = self._user_head()
+        tree = self._snapshot(self.source.work_tree)
+        if base is not None and tree == self._private("rev-parse", f"{base}^{{tree}}"):
+            return base
+        parent = self._parent(base)
+        if parent is not None and tree == self._private("rev-parse", f"{parent}^{{tree}}"):
+            return parent
+        return self._commit(tree, parent, base)
+
+    def _parent(self, base: str | None) -> str | None:
+        """The newest scratch commit while the user's head has not moved, so that each file keeps its own date."""
+        scratch = self.head
+        return scratch if scratch and self._ref(BASE_REF) == base else base
+
+    def _commit(self, tree: str, parent: str | None, base: str | None) -> str:
+        parents = ("-p", parent) if parent else ()
+        environment = neutral_environment() | AUTHOR
+        commit = git_text(
+            f"--git-dir={self.git_dir}", "commit-tree", tree, *parents, "-m", "Working copy", environment=environment
+        )
+        if base:
+            self._private("update-ref", BASE_REF, base)
+        return commit
+
+    def _snapshot(self, work_tree: Path) -> str:
+        """The tree of the files on disk, as the user's own `git add --all` would see them."""
+        self._start_index()
+        settings = [part for setting in SAFE_SETTINGS for part in ("-c", setting)]
+        usual = neutral_environment() if self.source.git_dir is None else git_environment()
+        environment = usual | self._places(work_tree)
+        git(*settings, "add", "--all", directory=work_tree, environment=environment)
+        return git_text(*settings, "write-tree", environment=environment)
+
+    def _places(self, work_tree: Path) -> dict[str, str]:
+        """The user's settings, attributes and excludes count; index and new objects are ours."""
+        places = {
+            "GIT_DIR": str(self.source.git_dir or self.git_dir),
+            "GIT_WORK_TREE": str(work_tree),
+            "GIT_INDEX_FILE": str(self._index),
+        }
+        if self.source.common_dir is not None:
+            places["GIT_OBJECT_DIRECTORY"] = str(self.git_dir / "objects")
+            places["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = _quoted(self.source.common_dir / "objects")
+        return places
+
+    def _start_index(self) -> None:
+        """From a copy of the user's index, times included, so that unchanged files need no reading."""
+        theirs = self.source.git_dir / "index" if self.source.git_dir else None
+        if theirs is not None and theirs.exists():
+            shutil.copy2(theirs, self._index)
+
+    def _copy_boundary(self) -> None:
+        """A shallow clone's history ends where its `shallow` file says."""
+        boundary = self.source.common_dir / "shallow" if self.source.common_dir else None
+        if boundary is not None and boundary.exists():
+            shutil.copyfile(boundary, self.git_dir / "shallow")
+
+    def _user_head(self) -> str | None:
+        if self.source.git_dir is None or self.source.revision is None:
+            return None
+        try:
+            return git_text(
+                f"--git-dir={self.source.git_dir}",
+                "rev-parse",
+                "--verify",
+                "--quiet",
+                f"{self.source.revision}^{{commit}}",
+            )
+        except GitError:
+            return None
+
+    def _ref(self, name: str) -> str | None:
+        try:
+            return self._private("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+        except GitError:
+            return None
+
+    def _private(self, *arguments: str) -> str:
+        return git_text(f"--git-dir={self.git_dir}", *arguments, environment=neutral_environment())
+
+
+def _missing(source: Source) -> str:
+    raise SnapshotFailed(f"the branch {source.branch} is gone from {source.folder}")
+
+
+def _quoted(objects: Path) -> str:
+    """As Git reads it in a list of object directories; a leading quote makes it a C string."""
+    text = os.fspath(objects)
+    if not set(text) & set('":\\\n'):
+        return text
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

@@ -1,0 +1,53 @@
+"""The stand-in as a server on the loopback interface."""
+
+import threading
+from types import TracebackType
+from typing import Self
+
+from werkzeug.serving import WSGIRequestHandler, make_server
+
+from local.github.api import GitHubApi
+
+
+class QuietHandler(WSGIRequestHandler):
+    """HTTP/1.1 with kept-alive connections; the calls are in the application's own log."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def log(self, type: str, message: str, *args: object) -> None:
+        """Says nothing."""
+
+
+class GitHubServer:
+    """Serves an application on 127.0.0.1; port 0 means any free one."""
+
+    def __init__(self, api: GitHubApi, port: int = 0) -> None:
+        self.api = api
+        self._server = make_server("127.0.0.1", port, api, threaded=True, request_handler=QuietHandler)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="github", daemon=True)
+
+    @property
+    def url(self) -> str:
+        """Without trailing slash: what `GITHUB_API_URL` is set to."""
+        return f"http://127.0.0.1:{self._server.port}"
+
+    def start(self) -> Self:
+        self._thread.start()
+        return self
+
+    def stop(self) -> None:
+        """Closes the port and ends the `git` processes."""
+        if self._thread.is_alive():
+            self._server.shutdown()
+            self._thread.join()
+        self._server.server_close()
+        self.api.repository.close()
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
