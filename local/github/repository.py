@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from local.github.git import GitError, git, neutral_environment
@@ -86,7 +87,7 @@ class GitRepository:
             raise GitError("git archive failed")
 
     def last_changed(self, commit: str) -> dict[str, str]:
-        """Path -> committer time (ISO 8601) of the last commit that touched it, from one walk over the history."""
+        """Path -> committer time (ISO 8601, UTC) of the last commit that touched it, from one walk over the history."""
         with self._dates_lock:
             if commit not in self._dates:
                 self._dates[commit] = self._walk(commit)
@@ -116,12 +117,12 @@ class GitRepository:
         """A commit on top of a known one costs only itself."""
         known = next((sha for sha in reversed(self._dates) if self.is_ancestor(sha, commit)), None)
         revisions = [commit, f"^{known}"] if known else [commit]
-        log = self._git("log", "-z", "--format=%x01%x02%cI", "--name-only", "--no-renames", "-c", *revisions)
+        log = self._git("log", "-z", "--format=%x01%x02%ct", "--name-only", "--no-renames", "-c", *revisions)
         dates: dict[str, str] = {}
         when = ""
         for field in log.split(b"\0"):
             if field.startswith(b"\x01\x02"):
-                when = field[2:].decode()
+                when = f"{datetime.fromtimestamp(int(field[2:]), UTC):%Y-%m-%dT%H:%M:%SZ}"
             elif field:
                 dates.setdefault(_text(field.removeprefix(b"\n")), when)
         return (self._dates[known] | dates) if known else dates

@@ -1,0 +1,254 @@
+"""The stand-in answers as GitHub does: status codes, media types, entity tags, limits."""
+
+import base64
+import io
+import tarfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from joserfc import jwt
+from joserfc.jwk import RSAKey
+
+from local.github.api import GitHubApi
+from local.github.credentials import AppKey
+from local.github.push import push_event, sign
+from local.github.repository import GitRepository
+from local.github.server import GitHubServer
+from tests.integration.repositories import Clone
+
+RAW = {"Accept": "application/vnd.github.raw+json"}
+SHA = {"Accept": "application/vnd.github.sha"}
+TOKEN = {"Authorization": "Bearer token-of-a-test"}
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> Clone:
+    user = Clone(tmp_path / "garden")
+    user.write("a.md", "a\r\n")
+    user.write("deep/er/ü – 1.md", "two")
+    user.write("run.sh", "#!/bin/sh\n").chmod(0o755)
+    (user.folder / "link").symlink_to("a.md")
+    user.commit("First", at="2024-01-01T10:00:00+02:00")
+    user.write("a.md", "a, changed")
+    user.commit("Second", at="2024-02-02T00:00:00Z")
+    return user
+
+
+@pytest.fixture
+def api(user: Clone) -> GitHubApi:
+    return GitHubApi(GitRepository(user.git_dir), "reef/garden")
+
+
+@pytest.fixture
+def github(api: GitHubApi) -> Iterator[httpx.Client]:
+    with GitHubServer(api) as server, httpx.Client(base_url=server.url, trust_env=False) as client:
+        yield client
+
+
+def last_changed(github: httpx.Client, oid: str, *paths: str) -> Any:
+    aliases = " ".join(
+        f"a{n}: history(first: 1, path: $p{n}) {{ nodes {{ committedDate }} }}" for n in range(len(paths))
+    )
+    kinds = ", ".join(f"$p{n}: String!" for n in range(len(paths)))
+    query = (
+        f"query($owner: String!, $name: String!, $oid: GitObjectID!, {kinds}) "
+        f"{{ repository(owner: $owner, name: $name) {{ object(oid: $oid) {{ ... on Commit {{ {aliases} }} }} }} }}"
+    )
+    variables = {"owner": "reef", "name": "garden", "oid": oid} | {f"p{n}": path for n, path in enumerate(paths)}
+    return github.post("/graphql", json={"query": query, "variables": variables}, headers=TOKEN).json()
+
+
+def test_branch_head_is_plain_text_and_answers_304_until_the_branch_moves(github: httpx.Client, user: Clone) -> None:
+    first = github.get("/repos/reef/garden/commits/main", headers=SHA)
+    assert first.text == user.git("rev-parse", "HEAD")
+    assert first.headers["content-type"].startswith("application/vnd.github.sha")
+    known = SHA | {"If-None-Match": first.headers["etag"]}
+    assert github.get("/repos/reef/garden/commits/main", headers=known).status_code == 304
+    moved = user.commit("Third")
+    assert github.get("/repos/reef/garden/commits/main", headers=known).text == moved
+
+
+def test_branch_with_a_slash_is_found(github: httpx.Client, user: Clone) -> None:
+    user.git("branch", "topic/reef")
+    assert github.get("/repos/reef/garden/commits/topic/reef", headers=SHA).status_code == 200
+
+
+def test_unknown_names_are_refused_as_github_refuses_them(github: httpx.Client) -> None:
+    assert github.get("/repos/reef/garden/commits/nope").status_code == 422
+    assert github.get("/repos/reef/other/commits/main").status_code == 404
+    assert github.get(f"/repos/reef/garden/git/blobs/{'0' * 40}").status_code == 404
+    assert github.get("/repos/reef/garden/git/blobs/short").status_code == 422
+    missing = github.get(f"/repos/reef/garden/git/trees/{'0' * 40}")
+    assert (missing.status_code, missing.json()["message"]) == (404, "Not Found")
+    assert github.get("/somewhere").status_code == 404
+    assert github.get("/repos/reef/garden/commits/main%0AHEAD").status_code == 404
+
+
+def test_recursive_tree_lists_everything_with_modes_and_sizes(github: httpx.Client) -> None:
+    body = github.get("/repos/reef/garden/git/trees/main?recursive=1").json()
+    facts = {item["path"]: (item["mode"], item["type"], item.get("size")) for item in body["tree"]}
+    assert body["truncated"] is False
+    assert facts == {
+        "a.md": ("100644", "blob", 10),
+        "deep": ("040000", "tree", None),
+        "deep/er": ("040000", "tree", None),
+        "deep/er/ü – 1.md": ("100644", "blob", 3),
+        "link": ("120000", "blob", 4),
+        "run.sh": ("100755", "blob", 10),
+    }
+
+
+def test_tree_without_recursion_lists_one_level(github: httpx.Client) -> None:
+    body = github.get("/repos/reef/garden/git/trees/main").json()
+    assert [item["path"] for item in body["tree"]] == ["a.md", "deep", "link", "run.sh"]
+
+
+def test_large_recursive_tree_is_truncated_and_says_so(user: Clone) -> None:
+    api = GitHubApi(GitRepository(user.git_dir), "reef/garden", tree_limit=2)
+    with GitHubServer(api) as server:
+        body = httpx.get(f"{server.url}/repos/reef/garden/git/trees/main?recursive=1", trust_env=False).json()
+    assert body["truncated"] is True
+    assert len(body["tree"]) == 2
+
+
+def test_blob_comes_raw_or_as_base64(github: httpx.Client, user: Clone) -> None:
+    sha = user.git("rev-parse", "HEAD~1:a.md")
+    assert github.get(f"/repos/reef/garden/git/blobs/{sha}", headers=RAW).content == b"a\r\n"
+    body = github.get(f"/repos/reef/garden/git/blobs/{sha}").json()
+    assert (base64.b64decode(body["content"]), body["size"], body["encoding"]) == (b"a\r\n", 3, "base64")
+
+
+def test_tarball_has_githubs_top_folder(github: httpx.Client, user: Clone) -> None:
+    head = user.git("rev-parse", "HEAD")
+    answer = github.get(f"/repos/reef/garden/tarball/{head}", follow_redirects=True)
+    with tarfile.open(fileobj=io.BytesIO(answer.content), mode="r:gz") as archive:
+        names = archive.getnames()
+    assert answer.history[0].status_code == 302
+    assert names[0] == f"reef-garden-{head[:7]}"
+    assert f"reef-garden-{head[:7]}/deep/er/ü – 1.md" in names
+
+
+def test_last_change_of_each_path_as_of_a_commit(github: httpx.Client, user: Clone) -> None:
+    body = last_changed(github, user.git("rev-parse", "HEAD"), "a.md", "deep/er/ü – 1.md", "nowhere.md")
+    assert body["data"]["repository"]["object"] == {
+        "a0": {"nodes": [{"committedDate": "2024-02-02T00:00:00Z"}]},
+        "a1": {"nodes": [{"committedDate": "2024-01-01T08:00:00Z"}]},
+        "a2": {"nodes": []},
+    }
+    earlier = last_changed(github, user.git("rev-parse", "HEAD~1"), "a.md")
+    assert earlier["data"]["repository"]["object"]["a0"]["nodes"] == [{"committedDate": "2024-01-01T08:00:00Z"}]
+
+
+def test_last_change_is_found_through_a_merge(github: httpx.Client, user: Clone) -> None:
+    last_changed(github, user.git("rev-parse", "HEAD"), "a.md")
+    user.git("checkout", "--quiet", "-b", "side", "HEAD~1")
+    user.write("side.md", "side")
+    user.commit("Side", at="2024-03-03T00:00:00Z")
+    user.git("checkout", "--quiet", "main")
+    user.git("merge", "--quiet", "--no-ff", "-m", "Merge", "side", at="2024-04-04T00:00:00Z")
+    found = last_changed(github, user.git("rev-parse", "HEAD"), "side.md", "a.md")["data"]["repository"]["object"]
+    assert found["a0"]["nodes"] == [{"committedDate": "2024-03-03T00:00:00Z"}]
+    assert found["a1"]["nodes"] == [{"committedDate": "2024-02-02T00:00:00Z"}]
+
+
+def test_unknown_commit_and_foreign_query_get_graphqls_answers(github: httpx.Client) -> None:
+    assert last_changed(github, "0" * 40, "a.md") == {"data": {"repository": {"object": None}}}
+    foreign = github.post("/graphql", json={"query": "{ viewer { login } }"}, headers=TOKEN)
+    assert "errors" in foreign.json()
+
+
+def test_commit_status_is_kept_and_listed(github: httpx.Client, api: GitHubApi, user: Clone) -> None:
+    head = user.git("rev-parse", "HEAD")
+    status = {"state": "success", "description": "3 documents", "context": "commonplace"}
+    assert github.post(f"/repos/reef/garden/statuses/{head}", json=status, headers=TOKEN).status_code == 201
+    assert [given.description for given in api.statuses] == ["3 documents"]
+    listed = github.get(f"/repos/reef/garden/commits/{head}/statuses").json()
+    assert [item["state"] for item in listed] == ["success"]
+
+
+@pytest.mark.parametrize("change", [{"state": "fine"}, {"description": "x" * 141}])
+def test_wrong_commit_status_is_refused(github: httpx.Client, user: Clone, change: dict[str, str]) -> None:
+    status = {"state": "success", "description": "ok"} | change
+    head = user.git("rev-parse", "HEAD")
+    assert github.post(f"/repos/reef/garden/statuses/{head}", json=status, headers=TOKEN).status_code == 422
+
+
+def test_writing_needs_a_credential(github: httpx.Client, user: Clone) -> None:
+    head = user.git("rev-parse", "HEAD")
+    assert github.post(f"/repos/reef/garden/statuses/{head}", json={"state": "success"}).status_code == 401
+    assert github.post("/graphql", json={"query": ""}).status_code == 401
+
+
+def test_app_earns_a_token_with_a_signed_claim(user: Clone) -> None:
+    key = RSAKey.generate_key(2048)
+    app = AppKey("77", 5, key.as_pem(private=False).decode())
+    api = GitHubApi(GitRepository(user.git_dir), "reef/garden", app=app)
+    now = int(time.time())
+
+    def claim(**changes: object) -> dict[str, str]:
+        claims: dict[str, Any] = {"iss": "77", "iat": now - 60, "exp": now + 540} | changes
+        return {"Authorization": f"Bearer {jwt.encode({'alg': 'RS256'}, claims, key)}"}
+
+    with GitHubServer(api) as server, httpx.Client(base_url=server.url, trust_env=False) as github:
+        answer = github.post("/app/installations/5/access_tokens", headers=claim())
+        token = {"Authorization": f"Bearer {answer.json()['token']}"}
+        assert answer.status_code == 201
+        assert github.get("/repos/reef/garden/commits/main", headers=token).status_code == 200
+        assert github.get("/repos/reef/garden/commits/main", headers=TOKEN).status_code == 401
+        assert github.post("/app/installations/6/access_tokens", headers=claim()).status_code == 404
+        for wrong in (claim(iss="78"), claim(exp=now + 3600), claim(exp=now - 1), TOKEN, {}):
+            assert github.post("/app/installations/5/access_tokens", headers=wrong).status_code == 401
+
+
+def test_calls_are_logged_and_the_download_behind_a_tarball_is_none(
+    github: httpx.Client, api: GitHubApi, user: Clone
+) -> None:
+    github.get("/repos/reef/garden/commits/main")
+    github.get(f"/repos/reef/garden/tarball/{user.git('rev-parse', 'HEAD')}", follow_redirects=True)
+    assert [call.endpoint for call in api.requests] == ["commit", "tarball"]
+    api.forget_requests()
+    assert api.requests == ()
+
+
+def test_hourly_limit_is_told_and_kept(user: Clone) -> None:
+    api = GitHubApi(GitRepository(user.git_dir), "reef/garden", hourly_limit=1)
+    with GitHubServer(api) as server, httpx.Client(base_url=server.url, trust_env=False) as github:
+        first = github.get("/repos/reef/garden/commits/main")
+        refused = github.get("/repos/reef/garden/commits/main")
+    assert (first.status_code, first.headers["x-ratelimit-remaining"]) == (200, "0")
+    assert refused.status_code == 403
+    assert int(refused.headers["x-ratelimit-reset"]) > time.time()
+
+
+def test_faults_happen_as_often_as_asked_and_where_asked(github: httpx.Client, api: GitHubApi) -> None:
+    api.faults.fail(2, status=502, matching="/git/trees/")
+    api.faults.limit(retry_after_seconds=7, matching="/commits/")
+    head = "/repos/reef/garden/commits/main"
+    tree = "/repos/reef/garden/git/trees/main"
+    limited = github.get(head)
+    assert (limited.status_code, limited.headers["retry-after"]) == (403, "7")
+    assert [github.get(tree).status_code for _ in range(3)] == [502, 502, 200]
+    assert github.get(head).status_code == 200
+
+
+def test_push_event_names_commits_and_files(user: Clone) -> None:
+    repository = GitRepository(user.git_dir)
+    before, after = user.git("rev-parse", "HEAD~1"), user.git("rev-parse", "HEAD")
+    event = push_event(repository, "reef/garden", "main", before, after)
+    new = push_event(repository, "reef/garden", "main", None, after)
+    back = push_event(repository, "reef/garden", "main", after, before)
+    repository.close()
+    assert (event["ref"], event["before"], event["after"]) == ("refs/heads/main", before, after)
+    assert (event["head_commit"]["modified"], event["forced"], event["created"]) == (["a.md"], False, False)
+    assert (new["before"], new["created"], "deep/er/ü – 1.md" in new["head_commit"]["added"]) == ("0" * 40, True, True)
+    assert back["forced"] is True
+
+
+def test_signature_is_the_documented_one() -> None:
+    """The example of GitHub's documentation, "Validating webhook deliveries"."""
+    expected = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
+    assert sign("It's a Secret to Everybody", b"Hello, World!") == expected
