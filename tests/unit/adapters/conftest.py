@@ -1,44 +1,57 @@
-"""moto's S3 and DynamoDB in this process: no network, no credentials."""
+"""moto's AWS in this process: no network, no credentials, and nothing of the developer's own configuration."""
 
+import os
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import boto3
 import pytest
 from moto import mock_aws
 
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_s3 import S3Client
+
 BUCKET = "content"
 TABLE = "activity"
 
 
+@pytest.fixture(scope="session")
+def session() -> Iterator[boto3.session.Session]:
+    """Kept for all tests: service models are slow to load, and moto starts empty for each test all the same."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith("AWS_")]:
+            patch.delenv(name)
+        patch.setenv("AWS_CONFIG_FILE", os.devnull)
+        patch.setenv("AWS_SHARED_CREDENTIALS_FILE", os.devnull)
+        yield boto3.session.Session("123456789012", "x", region_name="us-east-1")
+
+
+@pytest.fixture(scope="session")
+def s3_client(session: boto3.session.Session) -> "S3Client":
+    return session.client("s3")
+
+
+@pytest.fixture(scope="session")
+def dynamodb_client(session: boto3.session.Session) -> "DynamoDBClient":
+    return session.client("dynamodb")
+
+
 @pytest.fixture
-def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[boto3.session.Session]:
-    for name, value in {
-        "AWS_ACCESS_KEY_ID": "123456789012",
-        "AWS_SECRET_ACCESS_KEY": "x",
-        "AWS_REGION": "us-east-1",
-        "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_CONFIG_FILE": "/dev/null",
-        "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
-        "AWS_EC2_METADATA_DISABLED": "true",
-    }.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.delenv("AWS_PROFILE", raising=False)
-    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+def aws() -> Iterator[None]:
     with mock_aws():
-        yield boto3.session.Session(region_name="us-east-1")
+        yield
 
 
 @pytest.fixture
-def s3(aws: boto3.session.Session):
-    client = aws.client("s3")
-    client.create_bucket(Bucket=BUCKET)
-    return client
+def s3(aws: None, s3_client: "S3Client") -> "S3Client":
+    s3_client.create_bucket(Bucket=BUCKET)
+    return s3_client
 
 
 @pytest.fixture
-def dynamodb(aws: boto3.session.Session):
-    client = aws.client("dynamodb")
-    client.create_table(
+def dynamodb(aws: None, dynamodb_client: "DynamoDBClient") -> "DynamoDBClient":
+    dynamodb_client.create_table(
         TableName=TABLE,
         KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
         AttributeDefinitions=[
@@ -47,4 +60,4 @@ def dynamodb(aws: boto3.session.Session):
         ],
         BillingMode="PAY_PER_REQUEST",
     )
-    return client
+    return dynamodb_client
