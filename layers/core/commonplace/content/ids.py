@@ -1,0 +1,86 @@
+"""Ids of documents and names of attachments: unique, readable, and a function of the published paths alone.
+
+Every path climbs a ladder of names, and stops at the first rung that nobody else stands on:
+
+1. the slug of the file name's stem             `docs/rpp/Field Notes.md`  ->  `field-notes`
+2. the slug of the whole path                   `docs-rpp-field-notes`
+3. that, and a short hash of the path           `docs-rpp-field-notes-1f6c0a92b3`
+4. that, with the whole hash
+
+Where several paths of a type share a name, *all* of them climb, so neither the order of pushes nor the age of a
+document matters (design section 3). Once it is qualified by its folders, an id stays what it is when more files of the
+same name appear. A slug that is empty or longer than 200 bytes has the hash from the start.
+"""
+
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+
+from commonplace.content.slugs import slug, stem, without_suffix
+
+ID_RULE_VERSION = "1"
+"""Part of the pipeline's fingerprint: another value means that every id is assigned anew."""
+
+MAX_ID_BYTES = 200
+_SHORT_HASH = 10
+_EXTENSION = re.compile(r"\.([a-z0-9]{1,16})\Z")
+_TOP_RUNG = 3
+
+
+def assign_ids(content_types: Mapping[str, str]) -> dict[str, str]:
+    """Path -> content type becomes path -> id, unique per type, whatever the order of the paths."""
+    by_type: dict[str, list[str]] = defaultdict(list)
+    for path, content_type in content_types.items():
+        by_type[content_type].append(path)
+    ids: dict[str, str] = {}
+    for paths in by_type.values():
+        ids |= _climb(paths, _document_id)
+    return ids
+
+
+def assign_names(paths: Iterable[str]) -> dict[str, str]:
+    """Attachment path -> unique file name of `[a-z0-9-]` and the lower-cased extension."""
+    return _climb(list(dict.fromkeys(paths)), _attachment_name)
+
+
+def _climb(paths: list[str], name_on: Callable[[str, int], str]) -> dict[str, str]:
+    rungs = dict.fromkeys(paths, 0)
+    names = {path: name_on(path, 0) for path in paths}
+    while crowded := _crowded(names):
+        for path in crowded:
+            rungs[path] = min(rungs[path] + 1, _TOP_RUNG)
+            names[path] = name_on(path, rungs[path])
+    return names
+
+
+def _crowded(names: Mapping[str, str]) -> list[str]:
+    """Paths that share their name with another one."""
+    owners: dict[str, list[str]] = defaultdict(list)
+    for path, name in names.items():
+        owners[name].append(path)
+    return [path for sharing in owners.values() if len(sharing) > 1 for path in sharing]
+
+
+def _document_id(path: str, rung: int) -> str:
+    name = slug(stem(path)) if rung == 0 else slug(without_suffix(path))
+    return _with_hash(name, path, rung)
+
+
+def _attachment_name(path: str, rung: int) -> str:
+    file_name = path.lower().rpartition("/")[2]
+    found = _EXTENSION.search(file_name)
+    extension = found[0] if found else ""
+    whole = path if rung else path.rpartition("/")[2]
+    return _with_hash(slug(whole[: len(whole) - len(extension)]), path, rung, extension)
+
+
+def _with_hash(name: str, path: str, rung: int, extension: str = "") -> str:
+    """The name as it is while it is fit and alone; else as much of it as fits, and a hash of the path."""
+    if rung < 2 and name and len(name) + len(extension) <= MAX_ID_BYTES:
+        return name + extension
+    digest = hashlib.sha256(path.encode("utf-8", "surrogatepass")).hexdigest()
+    if rung < _TOP_RUNG:
+        digest = digest[:_SHORT_HASH]
+    room = MAX_ID_BYTES - len(digest) - len(extension) - 1
+    return f"{name[:room].rstrip('-') or 'untitled'}-{digest}{extension}"
