@@ -1,0 +1,143 @@
+"""What every function has in common: platform, alias, role and log group of its own, logs as JSON, traces."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from aws_cdk import Duration, RemovalPolicy, Size
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
+
+from infra import bundling
+from infra.configuration import Configuration
+from infra.log_groups import log_group
+from infra.nag import accept, accept_wildcards
+from infra.requirements import GROUPS
+
+PLATFORM = lambda_.Architecture.ARM_64
+RUNTIME = lambda_.Runtime.PYTHON_3_13
+ALIAS = "live"
+SOURCE = "commonplace:source"
+"""Metadata of a function's resource: the folder it comes from, which the hash of its zip does not tell."""
+
+
+class Platform(Construct):
+    """What functions share: the layer with the library, and one layer of packages per source folder."""
+
+    def __init__(self, scope: Construct, construct_id: str, configuration: Configuration) -> None:
+        super().__init__(scope, construct_id)
+        self.configuration = configuration
+        self._core = self._layer("Core", bundling.library_code(self), "The commonplace library")
+        self._packages: dict[str, lambda_.LayerVersion] = {}
+
+    def layers(self, source: str) -> list[lambda_.ILayerVersion]:
+        """The library, and the packages of that folder if it has any."""
+        if source in GROUPS and source not in self._packages:
+            name = f"{GROUPS[source].capitalize()}Packages"
+            code = bundling.dependencies_code(self, source)
+            self._packages[source] = self._layer(name, code, f"Third-party packages of {source}")
+        return [self._core, *([self._packages[source]] if source in self._packages else [])]
+
+    def _layer(self, name: str, code: lambda_.Code, description: str) -> lambda_.LayerVersion:
+        return lambda_.LayerVersion(
+            self,
+            name,
+            code=code,
+            description=description,
+            compatible_architectures=[PLATFORM],
+            compatible_runtimes=[RUNTIME],
+            removal_policy=RemovalPolicy.DESTROY,
+        )
+
+
+class PythonFunction(Construct):
+    """A function behind the alias `live`. It may do nothing but log and trace until `allow` says more."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        platform: Platform,
+        *,
+        name: str,
+        description: str,
+        source: str,
+        memory_mb: int,
+        timeout_seconds: int,
+        environment: Mapping[str, str],
+        handler: str = "handler.handler",
+        storage_mb: int = 512,
+        error_threshold: int = 5,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        configuration = platform.configuration
+        self.name = name
+        self.error_threshold = error_threshold
+        """Errors within 15 minutes that an operator wants to hear of."""
+        self.timeout = Duration.seconds(timeout_seconds)
+        group = log_group(self, f"/commonplace/{configuration.stage}/{name}", configuration)
+        self.role = iam.Role(
+            self,
+            "Role",
+            assumed_by=cast(iam.IPrincipal, iam.ServicePrincipal("lambda.amazonaws.com")),
+            description=f"Commonplace {configuration.stage}: the {name} function",
+        )
+        self.allow(["logs:CreateLogStream", "logs:PutLogEvents"], [group.log_group_arn])
+        self.function = lambda_.Function(
+            self,
+            "Function",
+            function_name=f"commonplace-{configuration.stage}-{name}",
+            description=description,
+            runtime=RUNTIME,
+            architecture=PLATFORM,
+            code=bundling.handler_code(self, source),
+            layers=platform.layers(source),
+            handler=handler,
+            memory_size=memory_mb,
+            timeout=self.timeout,
+            ephemeral_storage_size=Size.mebibytes(storage_mb),
+            environment={"STAGE": configuration.stage, **environment},
+            role=cast(iam.IRole, self.role),
+            log_group=cast(logs.ILogGroup, group),
+            logging_format=lambda_.LoggingFormat.JSON,
+            application_log_level_v2=lambda_.ApplicationLogLevel.INFO,
+            system_log_level_v2=lambda_.SystemLogLevel.INFO,
+            tracing=lambda_.Tracing.ACTIVE,
+        )
+        cast(lambda_.CfnFunction, self.function.node.default_child).add_metadata(SOURCE, source)
+        self.live = self.function.add_alias(ALIAS, description="What everything calls")
+        accept(self.role, "X-Ray takes traces for no particular resource.", "IAM5[Resource::*]")
+        accept(self.function, "3.13 starts faster than 3.14 and every pinned wheel exists for it.", "L1")
+
+    def allow(
+        self,
+        actions: Sequence[str],
+        resources: Sequence[str],
+        *,
+        conditions: Mapping[str, Any] | None = None,
+        because: str = "",
+    ) -> None:
+        """Lets the function do exactly this. Resources that end in a star need a reason."""
+        self.role.add_to_policy(
+            iam.PolicyStatement(actions=list(actions), resources=list(resources), conditions=conditions)
+        )
+        if because:
+            accept_wildcards(self.role, because, *resources)
+
+    def allow_objects(self, bucket: s3.Bucket, actions: Sequence[str], prefixes: Sequence[str]) -> None:
+        """Objects under these prefixes, nothing beside them."""
+        resources = [bucket.arn_for_objects(f"{prefix}*") for prefix in prefixes]
+        self.allow(actions, resources, because="Documents come and go; the prefix is the boundary (docs of the store).")
+
+    def allow_listing(self, bucket: s3.Bucket, prefixes: Sequence[str]) -> None:
+        """Lists keys under these prefixes. S3 answers 404 rather than 403 for an absent key only to who may list it."""
+        allowed = {"StringLike": {"s3:prefix": [f"{prefix}*" for prefix in prefixes]}}
+        self.allow(["s3:ListBucket"], [bucket.bucket_arn], conditions=allowed)
+
+    def allow_items(self, table: dynamodb.TableV2, actions: Sequence[str], partition: str) -> None:
+        """Items whose partition key matches, in which `*` stands for any text."""
+        keys = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [partition]}}
+        self.allow([f"dynamodb:{action}" for action in actions], [table.table_arn], conditions=keys)

@@ -1,0 +1,227 @@
+"""What an operator is told, and what an operator looks at: alarms to one topic, one dashboard."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from aws_cdk import Duration, Fn, RemovalPolicy, Stack
+from aws_cdk import aws_apigatewayv2 as apigateway
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sns_subscriptions as subscriptions
+from aws_cdk import aws_sqs as sqs
+from aws_cdk import aws_stepfunctions as sfn
+from constructs import Construct
+
+from infra.configuration import Configuration
+from infra.functions import PythonFunction
+
+RECONCILES_MISSED = 3
+"""So many periods of the schedule without a finished run mean that the store is out of date."""
+
+INDEX_LAG = Duration.minutes(5)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watched:
+    """The parts of the stack that alarms and the dashboard are about."""
+
+    functions: Sequence[PythonFunction]
+    dead_letters: dict[str, sqs.Queue]
+    index_queue: sqs.Queue
+    machine: sfn.StateMachine
+    api: apigateway.HttpApi
+
+
+class Observability(Construct):
+    """Every alarm goes to `topic`; its name is the name of its runbook in `docs/`."""
+
+    def __init__(self, scope: Construct, construct_id: str, configuration: Configuration, watched: Watched) -> None:
+        super().__init__(scope, construct_id)
+        self._stage = configuration.stage
+        self.topic = self._topic(configuration)
+        for function in watched.functions:
+            self._function_alarms(function)
+        for name, queue in watched.dead_letters.items():
+            self._dead_letter_alarm(name, queue)
+        self._sync_alarms(configuration, watched.machine)
+        self._index_alarm(watched.index_queue)
+        self._api_alarm(watched.api)
+        self.dashboard = self._dashboard(watched)
+
+    @property
+    def dashboard_url(self) -> str:
+        region = Stack.of(self).region
+        name = self.dashboard.dashboard_name
+        return Fn.sub(
+            "https://${Region}.console.aws.amazon.com/cloudwatch/home?region=${Region}#dashboards:name=${Name}",
+            {"Region": region, "Name": name},
+        )
+
+    def _topic(self, configuration: Configuration) -> sns.Topic:
+        key = kms.Key(
+            self,
+            "TopicKey",
+            description=f"Commonplace {configuration.stage}: alarms at rest",
+            enable_key_rotation=True,
+            removal_policy=RemovalPolicy.DESTROY,
+        )
+        # The key that SNS has by itself cannot be used by CloudWatch, so alarms would be lost without a word.
+        alarms = cast(iam.IPrincipal, iam.ServicePrincipal("cloudwatch.amazonaws.com"))
+        key.add_to_resource_policy(
+            iam.PolicyStatement(
+                principals=[alarms],
+                actions=["kms:Decrypt", "kms:GenerateDataKey"],
+                resources=["*"],
+                conditions={"StringEquals": {"aws:SourceAccount": Stack.of(self).account}},
+            )
+        )
+        topic = sns.Topic(
+            self, "Alarms", display_name=f"Commonplace {configuration.stage}", master_key=key, enforce_ssl=True
+        )
+        topic.add_to_resource_policy(
+            iam.PolicyStatement(
+                principals=[alarms],
+                actions=["sns:Publish"],
+                resources=[topic.topic_arn],
+                conditions={"StringEquals": {"aws:SourceAccount": Stack.of(self).account}},
+            )
+        )
+        if configuration.alarm_email:
+            topic.add_subscription(
+                cast(sns.ITopicSubscription, subscriptions.EmailSubscription(configuration.alarm_email))
+            )
+        return topic
+
+    def _function_alarms(self, function: PythonFunction) -> None:
+        name = function.name
+        self._alarm(
+            f"{name}-errors",
+            f"The {name} function failed {function.error_threshold} times or more within 15 minutes.",
+            function.function.metric_errors(period=Duration.minutes(15)),
+            threshold=function.error_threshold,
+        )
+        self._alarm(
+            f"{name}-throttled",
+            f"The {name} function was refused for want of concurrency.",
+            function.function.metric_throttles(period=Duration.minutes(5)),
+            threshold=1,
+        )
+
+    def _dead_letter_alarm(self, name: str, queue: sqs.Queue) -> None:
+        self._alarm(
+            f"{name}-dead-letters",
+            "Messages could not be dealt with and wait in the dead-letter queue.",
+            queue.metric_approximate_number_of_messages_visible(period=Duration.minutes(1), statistic="Maximum"),
+            threshold=1,
+        )
+
+    def _sync_alarms(self, configuration: Configuration, machine: sfn.StateMachine) -> None:
+        period = Duration.minutes(5)
+        unsuccessful = cloudwatch.MathExpression(
+            expression="FILL(failed, 0) + FILL(late, 0) + FILL(stopped, 0)",
+            label="Runs that did not succeed",
+            period=period,
+            using_metrics={
+                "failed": machine.metric_failed(period=period),
+                "late": machine.metric_timed_out(period=period),
+                "stopped": machine.metric_aborted(period=period),
+            },
+        )
+        self._alarm("sync-failed", "A run failed, timed out or was stopped.", unsuccessful, threshold=1)
+        self._alarm(
+            "sync-late",
+            f"No run has succeeded in {RECONCILES_MISSED} periods of the schedule.",
+            machine.metric_succeeded(period=Duration.minutes(configuration.reconcile_minutes)),
+            threshold=1,
+            periods=RECONCILES_MISSED,
+            comparison=cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
+            missing=cloudwatch.TreatMissingData.BREACHING,
+        )
+
+    def _index_alarm(self, queue: sqs.Queue) -> None:
+        self._alarm(
+            "index-late",
+            f"A change has waited to be indexed for {INDEX_LAG.to_minutes():.0f} minutes or longer.",
+            queue.metric_approximate_age_of_oldest_message(period=Duration.minutes(1), statistic="Maximum"),
+            threshold=INDEX_LAG.to_seconds(),
+            periods=2,
+        )
+
+    def _api_alarm(self, api: apigateway.HttpApi) -> None:
+        self._alarm(
+            "api-errors",
+            "Readers were answered with 5xx five times or more within 5 minutes.",
+            api.metric_server_error(period=Duration.minutes(5)),
+            threshold=5,
+        )
+
+    def _alarm(
+        self,
+        name: str,
+        description: str,
+        metric: cloudwatch.IMetric,
+        *,
+        threshold: float,
+        periods: int = 1,
+        comparison: cloudwatch.ComparisonOperator = cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+        missing: cloudwatch.TreatMissingData = cloudwatch.TreatMissingData.NOT_BREACHING,
+    ) -> None:
+        alarm = cloudwatch.Alarm(
+            self,
+            "".join(word.capitalize() for word in name.split("-")),
+            alarm_name=f"commonplace-{self._stage}-{name}",
+            alarm_description=description,
+            metric=metric,
+            threshold=threshold,
+            evaluation_periods=periods,
+            comparison_operator=comparison,
+            treat_missing_data=missing,
+        )
+        action = cast(cloudwatch.IAlarmAction, actions.SnsAction(self.topic))
+        alarm.add_alarm_action(action)
+        alarm.add_ok_action(action)
+
+    def _dashboard(self, watched: Watched) -> cloudwatch.Dashboard:
+        functions = [function.function for function in watched.functions]
+        api, machine, queue = watched.api, watched.machine, watched.index_queue
+        rows = [
+            [
+                _graph("Runs", [machine.metric_succeeded(), machine.metric_failed(), machine.metric_timed_out()]),
+                _graph("Length of runs", [machine.metric_time(statistic="p50"), machine.metric_time(statistic="max")]),
+            ],
+            [
+                _graph(
+                    "Waiting to be indexed",
+                    [
+                        queue.metric_approximate_number_of_messages_visible(),
+                        queue.metric_approximate_age_of_oldest_message(),
+                    ],
+                ),
+                _graph(
+                    "Dead letters",
+                    [dead.metric_approximate_number_of_messages_visible() for dead in watched.dead_letters.values()],
+                ),
+            ],
+            [
+                _graph("Requests", [api.metric_count(), api.metric_client_error(), api.metric_server_error()]),
+                _graph("Latency", [api.metric_latency(statistic=each) for each in ("p50", "p95", "p99")]),
+            ],
+            [
+                _graph("Function errors", [function.metric_errors() for function in functions]),
+                _graph("Function duration, p95", [function.metric_duration(statistic="p95") for function in functions]),
+            ],
+        ]
+        return cloudwatch.Dashboard(
+            self,
+            "Dashboard",
+            dashboard_name=f"Commonplace-{self._stage}",
+            widgets=[[cast(cloudwatch.IWidget, widget) for widget in row] for row in rows],
+        )
+
+
+def _graph(title: str, metrics: Sequence[cloudwatch.IMetric]) -> cloudwatch.GraphWidget:
+    return cloudwatch.GraphWidget(title=title, left=list(metrics), width=12)

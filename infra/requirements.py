@@ -1,0 +1,79 @@
+"""Writes each function's `requirements.txt` from the lock, so that bundling resolves nothing: `make requirements`."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+REQUIREMENTS_FILE = "requirements.txt"
+DATA_FILE = "data-requirements.txt"
+
+GROUPS = {"functions/sync": "sync", "functions/index": "index", "functions/rest": "rest"}
+"""Source folder -> dependency group. The webhook has no packages: GitHub waits ten seconds, and imports take time."""
+
+IN_THE_RUNTIME = ("boto3", "botocore", "s3transfer")
+"""Every Python runtime of Lambda brings these."""
+
+DATA_PACKAGE = "wordllama"
+"""Bundled for its embedding table and tokenizer alone. Its compiled code has no wheel for Linux on ARM and is not used;
+with it go the packages that it alone needs."""
+
+DATA_FILES = ("wordllama/weights/*.safetensors", "wordllama/tokenizers/*.json")
+
+NEVER_IMPORTED = ("huggingface-hub",)
+"""`tokenizers` names it for downloads from a hub; nothing is downloaded here, and loading a local file imports none of
+it (16 MB and a dozen packages)."""
+
+
+def uv() -> str:
+    """The uv of this project if `make` has installed one, else the machine's. Raises FileNotFoundError."""
+    own = ROOT / ".tools/bin/uv"
+    found = str(own) if own.exists() else shutil.which("uv")
+    if not found:
+        raise FileNotFoundError("uv is needed; run `make setup`")
+    return found
+
+
+def exported(source: str) -> dict[str, str]:
+    """File name -> contents: what the lock says the function's folder holds now."""
+    group = GROUPS[source]
+    files = {REQUIREMENTS_FILE: _export(group, "--prune", DATA_PACKAGE, *_each("--prune", NEVER_IMPORTED))}
+    if data := _only(DATA_PACKAGE, _export(group)):
+        files[DATA_FILE] = data
+    return files
+
+
+def _export(group: str, *options: str) -> str:
+    command = [uv(), "export", "--quiet", "--locked", "--only-group", group, "--no-emit-project", "--no-header"]
+    command += ["--no-annotate"]
+    command += [*_each("--no-emit-package", IN_THE_RUNTIME), *options]
+    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
+def _each(option: str, values: tuple[str, ...]) -> list[str]:
+    return [word for value in values for word in (option, value)]
+
+
+def _only(package: str, requirements: str) -> str:
+    """The lines of one package: its pin and, indented below, its hashes."""
+    lines: list[str] = []
+    inside = False
+    for line in requirements.splitlines(keepends=True):
+        inside = line.startswith(f"{package}==") or (inside and line.startswith(" "))
+        lines += [line] if inside else []
+    return "".join(lines)
+
+
+def main() -> int:
+    """Rewrites every function's files and says which."""
+    for source in GROUPS:
+        for name, text in exported(source).items():
+            (ROOT / source / name).write_text(text)
+            print(f"{source}/{name}: {text.count('==')} packages")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

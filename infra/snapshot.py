@@ -1,0 +1,47 @@
+"""Writes `infra/template.json`: `make snapshot`.
+
+The snapshot is the template of stage dev with all that changes from build to build taken out. A test keeps it equal to
+what the code says, reviews show what a change does to AWS, and the laptop cloud builds itself from it.
+"""
+
+import json
+import re
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from infra.node import provide_node
+from infra.requirements import ROOT
+
+SNAPSHOT = ROOT / "infra/template.json"
+
+_VOLATILE = (
+    (re.compile(r"\b[0-9a-f]{64}\b"), "ASSET"),
+    (re.compile(r"(CurrentVersion[0-9A-F]{8})[0-9a-f]{32}"), r"\1"),
+)
+
+
+def normalised(template: dict[str, Any]) -> str:
+    """The template as text, without hashes of zips and the names that are derived from them."""
+    text = json.dumps(template, indent=1, sort_keys=True, ensure_ascii=False)
+    for pattern, replacement in _VOLATILE:
+        text = pattern.sub(replacement, text)
+    return text + "\n"
+
+
+def main() -> int:
+    """Rewrites the snapshot."""
+    provide_node()
+    from infra.synthesis import WITHOUT_BUNDLES, application
+
+    with tempfile.TemporaryDirectory() as folder:
+        app, stack = application(Path(folder), WITHOUT_BUNDLES)
+        template = json.loads((Path(app.synth().directory) / stack.template_file).read_text())
+    SNAPSHOT.write_text(normalised(template))
+    print(f"{SNAPSHOT.relative_to(ROOT)}: {len(template['Resources'])} resources")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

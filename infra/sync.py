@@ -1,0 +1,160 @@
+"""Brings the store to the head of the branch: a state machine and the two functions that are its steps."""
+
+import json
+from typing import cast
+
+from aws_cdk import ArnFormat, Stack
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_secretsmanager as secretsmanager
+from aws_cdk import aws_stepfunctions as sfn
+from constructs import Construct
+
+from commonplace.content.store import (
+    ATTACHMENTS_PREFIX,
+    CONTENT_PREFIX,
+    METADATA_PREFIX,
+    OPERATIONS_PREFIX,
+    RAW_PREFIX,
+)
+from commonplace.sync.keys import RUNS_PREFIX
+from infra.configuration import Configuration
+from infra.functions import Platform, PythonFunction
+from infra.log_groups import log_group
+from infra.nag import accept, accept_wildcards
+from infra.requirements import ROOT
+from infra.secrets import Secrets
+from infra.state import State
+from infra.store import Store
+
+MACHINE = ROOT / "functions/sync/machine.asl.json"
+
+WRITTEN_PREFIXES = (CONTENT_PREFIX, RAW_PREFIX, ATTACHMENTS_PREFIX, METADATA_PREFIX, OPERATIONS_PREFIX)
+
+
+class Sync(Construct):
+    """`run` takes every step but one; `store` takes that one, many times at once."""
+
+    def __init__(
+        self, scope: Construct, construct_id: str, platform: Platform, *, store: Store, state: State, secrets: Secrets
+    ) -> None:
+        super().__init__(scope, construct_id)
+        configuration = platform.configuration
+        steps = _environment(configuration, store) | {
+            "ACTIVITY_TABLE": state.activity.table_name,
+            "GITHUB_SECRET_ARN": secrets.github.secret_arn,
+        }
+        self.run = PythonFunction(
+            self,
+            "Run",
+            platform,
+            name="sync-run",
+            description="Plans a run, takes the archive, publishes, reports",
+            source="functions/sync",
+            handler="handler.run",
+            memory_mb=1024,
+            timeout_seconds=600,
+            storage_mb=2048,
+            environment=steps,
+        )
+        self.store = PythonFunction(
+            self,
+            "Store",
+            platform,
+            name="sync-store",
+            description="Fetches and judges one short list of files",
+            source="functions/sync",
+            handler="handler.store",
+            memory_mb=512,
+            timeout_seconds=120,
+            environment=steps,
+            error_threshold=20,  # the machine retries each item; a run that fails for good has an alarm of its own
+        )
+        self.machine = _machine(self, configuration, self.run, self.store, store)
+        self._grant(configuration, store, state.activity, secrets.github)
+
+    def _grant(
+        self,
+        configuration: Configuration,
+        store: Store,
+        activity: dynamodb.TableV2,
+        secret: secretsmanager.Secret,
+    ) -> None:
+        for function in (self.run, self.store):
+            function.allow(["secretsmanager:GetSecretValue"], [secret.secret_arn])
+        self.run.allow_items(activity, ["GetItem", "UpdateItem"], run_state_key(configuration))
+        self.run.allow_objects(store.bucket, ["s3:GetObject", "s3:PutObject", "s3:DeleteObject"], WRITTEN_PREFIXES)
+        self.run.allow_listing(store.bucket, WRITTEN_PREFIXES)
+        self.store.allow_objects(store.bucket, ["s3:GetObject", "s3:PutObject"], [OPERATIONS_PREFIX])
+        self.store.allow_listing(store.bucket, [OPERATIONS_PREFIX])
+
+
+def machine_name(configuration: Configuration) -> str:
+    """Fixed, so that its ARN is known to those who must name it before it exists: itself, and the laptop."""
+    return f"commonplace-{configuration.stage}-sync"
+
+
+def run_state_key(configuration: Configuration) -> str:
+    """The partition that holds run state and deliveries of the branch (`commonplace.adapters.dynamodb`)."""
+    return f"sync#{configuration.repository}#{configuration.branch}"
+
+
+def _environment(configuration: Configuration, store: Store) -> dict[str, str]:
+    environment = {
+        "CONTENT_BUCKET": store.bucket.bucket_name,
+        "GITHUB_REPOSITORY": configuration.repository,
+        "GITHUB_BRANCH": configuration.branch,
+        "GITHUB_API_URL": configuration.github_api_url,
+    }
+    if configuration.exclude is not None:
+        environment["EXCLUDE"] = json.dumps(configuration.exclude, ensure_ascii=False)
+    return environment
+
+
+def _machine(
+    scope: Construct, configuration: Configuration, run: PythonFunction, store_items: PythonFunction, store: Store
+) -> sfn.StateMachine:
+    """The machine of the file that AWS and the laptop both run. Read as text, so that both see the same words.
+
+    A definition given as text grants nothing by itself: what the machine does stands below.
+    """
+    name = machine_name(configuration)
+    group = log_group(scope, f"/aws/vendedlogs/states/{name}", configuration)
+    machine = sfn.StateMachine(
+        scope,
+        "Machine",
+        state_machine_name=name,
+        definition_body=sfn.DefinitionBody.from_string(MACHINE.read_text()),
+        definition_substitutions={
+            "SyncRunArn": run.live.function_arn,
+            "SyncStoreArn": store_items.live.function_arn,
+        },
+        tracing_enabled=True,
+        logs=sfn.LogOptions(
+            destination=cast(logs.ILogGroup, group), level=sfn.LogLevel.ALL, include_execution_data=False
+        ),
+    )
+    accept(machine.role, "Log delivery and X-Ray are granted for no particular resource.", "IAM5[Resource::*]")
+    own_executions = states_arn(scope, "execution", f"{name}:*")
+    own_map_runs = states_arn(scope, "execution", f"{name}/*:*")
+    items = store.bucket.arn_for_objects(f"{RUNS_PREFIX}*")
+    allowed = {
+        "lambda:InvokeFunction": [run.live.function_arn, store_items.live.function_arn],
+        "s3:GetObject": [items],
+        "states:StartExecution": [states_arn(scope, "stateMachine", name)],
+        "states:DescribeExecution": [own_executions],
+        "states:StopExecution": [own_executions],
+        "states:RedriveExecution": [own_map_runs],
+    }
+    for action, resources in allowed.items():
+        machine.add_to_role_policy(iam.PolicyStatement(actions=[action], resources=resources))
+    reason = "Its Map starts child executions of itself, whose names AWS makes, and reads the list that a run has made."
+    accept_wildcards(machine.role, reason, own_executions, own_map_runs, items)
+    return machine
+
+
+def states_arn(scope: Construct, resource: str, name: str) -> str:
+    return Stack.of(scope).format_arn(
+        service="states", resource=resource, resource_name=name, arn_format=ArnFormat.COLON_RESOURCE_NAME
+    )
