@@ -1,0 +1,42 @@
+"""docs/configuration.md and the code name the same settings."""
+
+import dataclasses
+import json
+import re
+
+from infra.configuration import Configuration
+from tests.unit.docs.pages import ROOT, first_cells, rows, section
+
+PAGE = ROOT / "docs" / "configuration.md"
+SETTINGS = ROOT / "layers" / "core" / "commonplace" / "settings.py"
+
+
+def camel_case(name: str) -> str:
+    head, *tail = name.split("_")
+    return head + "".join(word.capitalize() for word in tail)
+
+
+def test_the_context_keys_are_those_of_the_configuration():
+    keys = [camel_case(field.name) for field in dataclasses.fields(Configuration)]
+    assert sorted(first_cells(PAGE, "Context keys")) == sorted(keys)
+
+
+def test_the_documented_defaults_are_the_real_ones():
+    documented = {row[0].strip("`"): row[1].strip("`") for row in rows(section(PAGE, "Context keys"))}
+    for field in dataclasses.fields(Configuration):
+        if field.default is not None and field.name != "removal_policy":
+            assert documented[camel_case(field.name)] == str(field.default)
+
+
+def test_the_environment_variables_are_those_the_functions_read():
+    read = set(re.findall(r'"([A-Z][A-Z0-9_]{3,})"', SETTINGS.read_text(encoding="utf-8")))
+    assert set(first_cells(PAGE, "Environment variables")) == read
+
+
+def test_the_template_sets_no_variable_that_is_not_documented():
+    template = json.loads((ROOT / "infra" / "template.json").read_text(encoding="utf-8"))
+    functions = [item for item in template["Resources"].values() if item["Type"] == "AWS::Lambda::Function"]
+    variables = {
+        name for function in functions for name in function["Properties"].get("Environment", {}).get("Variables", {})
+    }
+    assert variables <= set(first_cells(PAGE, "Environment variables")) | {"CACHE_TABLE"}

@@ -1,0 +1,39 @@
+"""The pages agree with each other and with the files they name."""
+
+import re
+import tomllib
+
+import pytest
+
+from tests.unit.docs.pages import ROOT, blocks, dead_links, first_cells, label, pages, room_readmes
+
+
+@pytest.mark.parametrize("page", [*pages(), *room_readmes()], ids=label)
+def test_every_link_leads_somewhere(page):
+    assert dead_links(page) == []
+
+
+@pytest.mark.parametrize("page", pages(), ids=label)
+def test_every_code_block_says_its_language(page):
+    unnamed = [block.line for block in blocks(page) if not block.language and "──" not in block.text]
+    assert unnamed == [] or page.parent.name == "runbooks"
+
+
+def test_every_page_can_be_reached_from_the_readme():
+    reached, waiting = set(), [ROOT / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        if page in reached or not page.is_file():
+            continue
+        reached.add(page)
+        targets = re.findall(r"\]\(([^)#\s]+\.md)[^)]*\)", page.read_text(encoding="utf-8"))
+        waiting += [(page.parent / target).resolve() for target in targets if "://" not in target]
+    assert [label(page) for page in pages() if page not in reached] == []
+
+
+def test_every_dependency_has_its_line_and_every_line_its_dependency():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    groups = project["dependency-groups"].values()
+    required = [*project["project"]["dependencies"], *(item for group in groups for item in group)]
+    names = {re.match(r"[A-Za-z0-9._-]+", requirement)[0] for requirement in required}
+    assert set(first_cells(ROOT / "docs" / "dependencies.md")) == names

@@ -1,0 +1,161 @@
+"""The sample shows every kind of document, and is sound where it does not mean to be broken."""
+
+from pathlib import PurePosixPath
+
+import pytest
+
+from commonplace.content.exclusions import DEFAULT_EXCLUDES, Exclusions
+from commonplace.content.links import Broken, LinkResolver, ToFile, extract_links
+from commonplace.content.normalise import normalise
+from commonplace.content.ontology import ONTOLOGY
+from commonplace.content.reading import Invalid, Published, Unpublished, judge
+from tests.unit.docs.pages import SAMPLE
+
+DELIBERATELY_BROKEN = {
+    ("data/links/index.md", "data/links/an-old-tide-calculator.md"),
+    ("data/groups/pool-desk.md", "docs/pool-desk/minutes-2026-01-14.md"),
+}
+LEAF_TYPES = {
+    "file", "index", "link", "tag",
+    "pattern", "practice", "primitive", "protocol", "playbook", "question",
+    "study", "article", "guide",
+    "person", "group", "project", "place", "gathering",
+}  # fmt: skip
+
+
+def files() -> list[str]:
+    return sorted(path.relative_to(SAMPLE).as_posix() for path in SAMPLE.rglob("*") if path.is_file())
+
+
+def verdicts():
+    exclusions = Exclusions(DEFAULT_EXCLUDES)
+    return {path: judge((SAMPLE / path).read_bytes()) for path in files() if exclusions.is_content(path)}
+
+
+@pytest.fixture(scope="module")
+def published():
+    return {path: verdict.file for path, verdict in verdicts().items() if isinstance(verdict, Published)}
+
+
+@pytest.fixture(scope="module")
+def normalised(published):
+    return {path: normalise(path, file) for path, file in published.items()}
+
+
+def test_it_holds_forty_to_sixty_documents(published):
+    assert 40 <= len(published) <= 60
+
+
+def test_nothing_in_it_is_unreadable():
+    assert [path for path, verdict in verdicts().items() if isinstance(verdict, Invalid)] == []
+
+
+def test_every_content_type_is_there(normalised):
+    assert {fields.content_type for fields in normalised.values()} == LEAF_TYPES
+
+
+def test_some_types_come_from_the_folder_and_some_from_an_alias(published, normalised):
+    untyped = [path for path, file in published.items() if "type" not in file.frontmatter]
+    assert {"artifacts/patterns/lift-one-stone.md", "tags/foreshore.md"} <= set(untyped)
+    assert normalised["data/concepts/tide-pool.md"].content_type == "tag"
+    assert normalised["data/concepts/tide-pool.md"].metadata["originalType"] == "concept"
+
+
+def test_every_field_of_every_type_is_used_somewhere(normalised):
+    used = {}
+    for fields in normalised.values():
+        used.setdefault(fields.content_type, set()).update(fields.metadata)
+    assert {"context", "problem", "solution", "relatedPatterns", "hasPart", "isPartOf", "release"} <= (
+        used["pattern"] | used["playbook"]
+    )
+    assert {"steps"} <= used["protocol"]
+    assert {"status", "related", "proposedBy"} <= used["question"]
+    assert {"url", "curator", "harvester"} <= used["article"]
+    assert {"roles", "groups", "email", "homepage", "aliases"} <= used["person"]
+    assert {"members", "logo", "homepage"} <= used["group"]
+    assert {"status", "lead"} <= used["project"]
+    assert {"coordinates", "region"} <= used["place"]
+    assert {"eventDate", "location", "attendees"} <= used["gathering"]
+    assert {"relatedTerms", "category", "aliases"} <= used["tag"]
+    assert {"url", "linkType"} <= used["link"]
+
+
+def test_there_are_three_groups_and_two_releases(normalised):
+    assert {fields.group for fields in normalised.values()} - {None} == {
+        "harbour-watch",
+        "saltmarsh-school",
+        "pool-desk",
+    }
+    assert {fields.release for fields in normalised.values()} - {None} == {"first-low-water", "spring-tide-2026"}
+
+
+def test_most_tags_have_an_entry_in_the_lexicon(normalised):
+    entries = {
+        PurePosixPath(path).stem.casefold().replace(" ", "-")
+        for path, fields in normalised.items()
+        if fields.content_type == "tag"
+    }
+    tags = {tag for fields in normalised.values() for tag in fields.tags}
+    assert tags - entries == {"community", "data-quality", "safety", "teaching"}
+
+
+def test_its_shapes_are_put_right_and_reported(normalised):
+    assert normalised["notes/packing-list.md"].tags == ("safety",)
+    assert normalised["data/people/amara-quill.md"].metadata["groups"] == ["saltmarsh-school"]
+    assert "author" not in normalised["data/people/tobias-lund.md"].metadata
+    assert {"null-field"} <= {problem.code for problem in normalised["data/people/tobias-lund.md"].problems}
+
+
+def test_only_the_broken_links_that_are_meant_are_broken(published):
+    other = [path for path in files() if not path.endswith(".md")]
+    resolver = LinkResolver(published, other)
+    broken = {
+        (path, link.target)
+        for path, file in published.items()
+        for link in extract_links(file)
+        if isinstance(resolver.resolve(path, link), Broken)
+    }
+    assert broken == DELIBERATELY_BROKEN
+
+
+def test_links_are_written_in_every_way(published):
+    links = [link for file in published.values() for link in extract_links(file)]
+    targets = {link.target for link in links}
+    assert {"link", "wiki", "embed", "image"} <= {link.kind for link in links}
+    assert any(link.fragment for link in links)
+    assert any(target.startswith("../") for target in targets)
+    assert any(target.startswith("/") for target in targets)
+    assert "data/links/Tide Tables – How to Read One.md" in targets
+
+
+def test_pictures_are_used_by_published_documents_and_one_is_not(published):
+    pictures = [path for path in files() if path.startswith("attachments/")]
+    resolver = LinkResolver(published, pictures)
+    shown = {
+        target.path
+        for path, file in published.items()
+        for link in extract_links(file)
+        if isinstance(target := resolver.resolve(path, link), ToFile)
+    }
+    assert set(pictures) - shown == {"attachments/desk-rota.png"}
+
+
+def test_some_files_are_private(published):
+    private = {path for path, verdict in verdicts().items() if isinstance(verdict, Unpublished)}
+    assert {
+        "README.md",
+        "notes/phone-list.md",
+        "docs/pool-desk/minutes-2026-01-14.md",
+        "docs/saltmarsh-school/teacher-notes.md",
+        "data/people/a-member-who-moved-away.md",
+    } == private
+    assert "drafts/winter-survey-plan.md" in files()
+
+
+def test_every_leaf_type_of_the_ontology_is_expected_here():
+    parents = {"reference", "resource", "story", "data"}
+    assert set(ONTOLOGY.types) - parents == LEAF_TYPES
+
+
+def test_some_bodies_hold_rules_of_their_own(published):
+    assert sum("\n---\n" in file.body for file in published.values()) >= 5
