@@ -5,7 +5,7 @@ import tomllib
 
 import pytest
 
-from tests.unit.docs.pages import ROOT, blocks, dead_links, first_cells, label, pages, room_readmes
+from tests.unit.docs.pages import ROOT, blocks, dead_links, first_cells, label, pages, room_readmes, rows, section
 
 
 @pytest.mark.parametrize("page", [*pages(), *room_readmes()], ids=label)
@@ -37,3 +37,12 @@ def test_every_dependency_has_its_line_and_every_line_its_dependency():
     required = [*project["project"]["dependencies"], *(item for group in groups for item in group)]
     names = {re.match(r"[A-Za-z0-9._-]+", requirement)[0] for requirement in required}
     assert set(first_cells(ROOT / "docs" / "dependencies.md")) == names
+
+
+def test_the_page_says_which_function_carries_a_package():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    table = rows(section(ROOT / "docs" / "dependencies.md", "What the functions carry"))
+    documented = {row[0].strip("`"): set(row[2].split(", ")) for row in table}
+    for function in ("sync", "index", "rest"):
+        carried = {package for package, functions in documented.items() if function in functions}
+        assert carried == set(project["dependency-groups"][function])

@@ -1,0 +1,83 @@
+"""What the README says happens: `commonplace dev` serves the sample, and the curl lines answer as printed."""
+
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.unit.docs.examples import Example, differences, examples
+from tests.unit.docs.pages import ROOT
+
+pytestmark = pytest.mark.laptop
+
+README = ROOT / "README.md"
+START_SECONDS = 180
+STOP_SECONDS = 30
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def wait_until_ready(process: subprocess.Popen[bytes], address: str, log: Path) -> None:
+    """Documents are served, and the last of them can be searched for."""
+    deadline = time.monotonic() + START_SECONDS
+    with httpx.Client(base_url=address, timeout=30) as client:
+        while time.monotonic() < deadline:
+            assert process.poll() is None, log.read_text(encoding="utf-8")
+            try:
+                if client.get("/health").json()["status"] == "ok" and indexed(client):
+                    return
+            except (httpx.TransportError, ValueError, KeyError):
+                pass  # not up yet
+            threading.Event().wait(1)
+    pytest.fail(f"not ready within {START_SECONDS} seconds:\n{log.read_text(encoding='utf-8')}")
+
+
+def indexed(client: httpx.Client) -> bool:
+    """The document that comes last by title is found by its title."""
+    listed = client.get("/api/v1/entries", params={"limit": 100}).json()["entries"]
+    last = listed[-1]
+    found = client.get("/api/v1/search", params={"q": last["title"], "limit": 1}).json()["results"]
+    return bool(found) and found[0]["title"] == last["title"]
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory):
+    number = free_port()
+    log = tmp_path_factory.mktemp("readme") / "dev.log"
+    command = [str(Path(sys.executable).with_name("commonplace")), "dev", "--port", str(number)]
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
+    try:
+        wait_until_ready(process, f"http://127.0.0.1:{number}", log)
+        yield number
+    finally:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def run(command: tuple[str, ...], port: int) -> str:
+    """By curl where there is one; what the line asks for is the same without it."""
+    words = [word.replace("127.0.0.1:8787", f"127.0.0.1:{port}") for word in command]
+    if shutil.which("curl"):
+        return subprocess.run(words, check=True, capture_output=True, timeout=60).stdout.decode()
+    return httpx.get(words[-1], timeout=60).text
+
+
+@pytest.mark.parametrize("example", examples(README), ids=lambda example: example.name)
+def test_a_curl_line_of_the_readme_answers_as_printed(example: Example, port: int) -> None:
+    assert differences(example, run(example.command, port)) == []
