@@ -1,0 +1,28 @@
+"""Runs every benchmark: `python -m bench`, or only the named ones: `python -m bench rest imports`."""
+
+import subprocess
+import sys
+
+BENCHMARKS = {
+    "imports": "import time of the webhook's and the REST function's handlers, beside bare imports of their frameworks",
+    "rest": "latency and throughput of REST, beside a bare route that returns the same bytes",
+    "sync": "first sync, no-change sync, one-file push, large push: files per second, GitHub calls, embedding calls",
+    "freshness": "seconds from a push until its text is found",
+}
+
+
+def main(names: list[str]) -> int:
+    """Each benchmark has a process of its own, so that one does not warm the other; the worst exit code counts."""
+    if unknown := [name for name in names if name not in BENCHMARKS]:
+        print(f"There is no benchmark {', '.join(unknown)}. There are:", file=sys.stderr)
+        for name, what in BENCHMARKS.items():
+            print(f"  {name:10} {what}", file=sys.stderr)
+        return 2
+    worst = 0
+    for name in names or BENCHMARKS:
+        worst = max(worst, abs(subprocess.run([sys.executable, "-m", f"bench.{name}"], check=False).returncode))
+    return worst
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,210 @@
+"""Where a running Commonplace is: its bucket, table, functions and addresses, on this machine or on AWS.
+
+The names are those of the stack's outputs; `commonplace dev` writes the same names to `endpoint.json`.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from local.errors import CommandError
+
+if TYPE_CHECKING:
+    from commonplace.adapters.dynamodb import DynamoSyncState
+    from commonplace.adapters.github import GitHubRepository
+    from commonplace.adapters.s3 import S3ObjectStore
+
+R = TypeVar("R", bound="GitHubRepository")
+
+PROJECT = Path(__file__).resolve().parents[2]
+LAPTOP_DATA = PROJECT / ".data" / "dev"
+ENDPOINT_FILE = "endpoint.json"
+NEEDED = (
+    "ActivityTable",
+    "BaseUrl",
+    "ContentBucket",
+    "GithubSecretArn",
+    "SyncMachineArn",
+    "SyncRunFunction",
+    "WebhookFunction",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """`outputs` of the stack; `endpoint_url` is set for the laptop cloud, where every AWS service answers at it."""
+
+    outputs: Mapping[str, str]
+    endpoint_url: str | None = None
+
+    @property
+    def base_url(self) -> str:
+        return self.outputs["BaseUrl"].rstrip("/")
+
+    @property
+    def store(self) -> "S3ObjectStore":
+        from commonplace.adapters.s3 import S3ObjectStore
+
+        return S3ObjectStore(self.client("s3"), self.outputs["ContentBucket"])
+
+    @property
+    def state(self) -> "DynamoSyncState":
+        from commonplace.adapters.dynamodb import DynamoSyncState
+
+        settings = self.settings()
+        return DynamoSyncState(
+            self.client("dynamodb"),
+            self.outputs["ActivityTable"],
+            settings["GITHUB_REPOSITORY"],
+            settings["GITHUB_BRANCH"],
+        )
+
+    def repository(self, kind: type[R]) -> R:
+        """The branch itself, with the deployment's own credentials."""
+        from commonplace.adapters.github_client import GitHubClient, http_client
+        from commonplace.adapters.github_credentials import SecretCredentials
+        from commonplace.adapters.secrets import GitHubSecrets
+
+        settings = self.settings()
+        secrets = GitHubSecrets(self.client("secretsmanager"), self.outputs["GithubSecretArn"])
+        api_url = settings.get("GITHUB_API_URL", "https://api.github.com")
+        client = GitHubClient(http_client(api_url), api_url)
+        credentials = SecretCredentials(secrets.current)
+        return kind(client, settings["GITHUB_REPOSITORY"], settings["GITHUB_BRANCH"], credentials)
+
+    def settings(self) -> Mapping[str, str]:
+        """The environment of the function that runs the sync: repository, branch, exclusions."""
+        if "Repository" in self.outputs:
+            given = {"GITHUB_REPOSITORY": "Repository", "GITHUB_BRANCH": "Branch", "GITHUB_API_URL": "GithubApiUrl"}
+            return {variable: self.outputs[name] for variable, name in given.items()}
+        client = self.client("lambda")
+        answer = client.get_function_configuration(FunctionName=self.outputs["SyncRunFunction"])
+        variables: dict[str, str] = answer.get("Environment", {}).get("Variables", {})
+        return variables
+
+    def poke(self, *, full: bool = False) -> dict[str, Any]:
+        """Asks for a run, as the schedule does. Returns the function's answer."""
+        client = self.client("lambda")
+        event = json.dumps({"source": "commonplace.operator", "full": full})
+        answer = client.invoke(FunctionName=self.outputs["WebhookFunction"], Payload=event.encode())
+        told: dict[str, Any] = json.loads(answer["Payload"].read() or b"{}") or {}
+        if answer.get("FunctionError"):
+            raise CommandError(
+                f"The webhook function failed: {told.get('errorType', 'unknown error')}.",
+                "Its log says why.",
+            )
+        return told
+
+    def running(self) -> list[str]:
+        """Names of the executions under way."""
+        client = self.client("stepfunctions")
+        answer = client.list_executions(stateMachineArn=self.outputs["SyncMachineArn"], statusFilter="RUNNING")
+        return [execution["name"] for execution in answer["executions"]]
+
+    def client(self, service: str) -> Any:
+        """A boto3 client; the laptop's is reached past any proxy and with no credentials of the user's."""
+        import boto3
+        from botocore.config import Config
+
+        if self.endpoint_url is None:
+            return boto3.client(service)  # type: ignore[call-overload]
+        return boto3.client(  # type: ignore[call-overload]
+            service,
+            endpoint_url=self.endpoint_url,
+            region_name="us-east-1",
+            aws_access_key_id="123456789012",
+            aws_secret_access_key="x",  # noqa: S106  the laptop cloud checks none
+            config=Config(proxies={}, retries={"total_max_attempts": 2, "mode": "standard"}),
+        )
+
+
+def find(data: Path | None = None, outputs: Path | None = None, stage: str | None = None) -> Deployment:
+    """The deployment that the options name, else the one that `commonplace dev` runs. Raises CommandError."""
+    if outputs is not None:
+        return Deployment(_complete(_from_outputs(outputs), str(outputs)))
+    if stage is not None:
+        return Deployment(_complete(_from_stack(stage), f"the stack of stage {stage}"))
+    return laptop(data)
+
+
+def laptop(data: Path | None = None) -> Deployment:
+    """The laptop cloud that runs now. Raises CommandError when none does."""
+    file = (data or LAPTOP_DATA) / ENDPOINT_FILE
+    try:
+        facts = json.loads(file.read_text(encoding="utf-8"))
+        pid, endpoint, told = int(facts["pid"]), str(facts["endpointUrl"]), dict(facts["outputs"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise _not_running() from error
+    if not _is_alive(pid):
+        raise _not_running()
+    return Deployment(_complete(told, str(file)), endpoint)
+
+
+def announce(file: Path, endpoint_url: str, outputs: Mapping[str, str]) -> None:
+    """Writes `endpoint.json`, whole or not at all."""
+    facts = {"pid": os.getpid(), "endpointUrl": endpoint_url, "httpUrl": outputs["BaseUrl"], "outputs": dict(outputs)}
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draft = file.with_name(f"{file.name}.{os.getpid()}")
+    draft.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+    draft.replace(file)
+
+
+def withdraw(file: Path) -> None:
+    """Removes `endpoint.json` if it is this process's own."""
+    with suppress(OSError, ValueError, KeyError):
+        if json.loads(file.read_text(encoding="utf-8"))["pid"] == os.getpid():
+            file.unlink()
+
+
+def _from_outputs(file: Path) -> Mapping[str, str]:
+    """A file written by `cdk deploy --outputs-file`: stack name -> outputs."""
+    try:
+        stacks = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        hint = "Write it with: cdk deploy --outputs-file outputs.json"
+        raise CommandError(f"{file} cannot be read as JSON.", hint) from error
+    candidates = (
+        [outputs for outputs in stacks.values() if isinstance(outputs, dict)] if isinstance(stacks, dict) else []
+    )
+    return next((outputs for outputs in candidates if "ContentBucket" in outputs), {})
+
+
+def _from_stack(stage: str) -> Mapping[str, str]:
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    client = Deployment({}).client("cloudformation")
+    try:
+        stacks = client.describe_stacks(StackName=f"Commonplace-{stage}")["Stacks"]
+    except (BotoCoreError, ClientError) as error:
+        raise CommandError(
+            f"The stack Commonplace-{stage} cannot be read: {error}",
+            "Check the stage, and that your AWS credentials and region are set.",
+        ) from error
+    return {output["OutputKey"]: output["OutputValue"] for output in stacks[0].get("Outputs", [])}
+
+
+def _complete(outputs: Mapping[str, str], where: str) -> Mapping[str, str]:
+    if missing := [name for name in NEEDED if name not in outputs]:
+        raise CommandError(f"{where} lacks the outputs {', '.join(missing)}.", "Deploy this version and try again.")
+    return outputs
+
+
+def _not_running() -> CommandError:
+    return CommandError(
+        "No laptop cloud is running.",
+        "Start one with `commonplace dev` and leave it running, or name a deployment with --outputs or --stage.",
+    )
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
