@@ -1,0 +1,192 @@
+"""What is published, in memory: one manifest with the indexes that lists, look-ups and suggestions need.
+
+A catalogue is immutable and is built once per manifest. Each index is built when it is first asked for, so that a
+process that answers one document pays for none of them.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from difflib import SequenceMatcher
+from functools import cached_property, reduce
+from typing import Literal, cast
+
+from commonplace.content.document import DocumentRef, reference
+from commonplace.content.manifest import Attachment, Entry, Manifest
+
+Sort = Literal["title", "-title", "date", "-date", "updated", "-updated", "path", "-path"]
+
+INDEX_PAGE = "index.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Exact conditions; empty means no condition. Several content types, and `tags_any`, are alternatives."""
+
+    content_types: tuple[str, ...] = ()
+    group: str | None = None
+    release: str | None = None
+    status: str | None = None
+    tags_all: tuple[str, ...] = ()
+    tags_any: tuple[str, ...] = ()
+    path_prefix: str | None = None
+    date_from: str | None = None
+    date_to: str | None = None
+    updated_since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    entry: Entry
+    former: bool
+    """True when the document was asked for by a name it had earlier."""
+
+
+class Catalogue:
+    """The documents of one manifest, by every name and property they are asked for."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        self.manifest = manifest
+        self._selected: dict[tuple[Selection, Sort], Sequence[Entry]] = {}
+
+    def resolve(self, content_type: str, document_id: str) -> Resolved | None:
+        """The document of that name; a former name answers as long as no living document bears it."""
+        ref = reference(content_type, document_id)
+        if (entry := self.manifest.by_ref.get(ref)) is not None:
+            return Resolved(entry, former=False)
+        path = self.manifest.former_refs.get(ref)
+        entry = self.manifest.by_path.get(path) if path else None
+        return Resolved(entry, former=True) if entry else None
+
+    def at_path(self, path: str) -> Entry | None:
+        """By source path (with or without `.md`), permalink, or folder (its index page), in this order."""
+        by_path = self.manifest.by_path
+        bare = path.strip("/")
+        names = (path, bare, f"{bare}.md") if bare else (path,)
+        exact = next((by_path[name] for name in names if name in by_path), None)
+        folder = f"{bare}/{INDEX_PAGE}" if bare else INDEX_PAGE
+        return exact or self._permalinks.get(bare) or by_path.get(folder)
+
+    def attachment(self, name: str) -> Attachment | None:
+        return self._attachments.get(name)
+
+    def nearest(self, content_type: str, document_id: str, count: int = 3) -> list[DocumentRef]:
+        """Names most like the one that nobody bears: the same id under another type first, then similar ids."""
+        wanted = document_id.casefold()[:200]
+        same = [entry.ref for entry in self.entries if entry.id == wanted]
+        scored = (
+            (_likeness(wanted, entry.id) + (0.1 if entry.content_type == content_type else 0.0), entry.ref)
+            for entry in self._alike(wanted)
+        )
+        similar = [ref for score, ref in sorted(scored, key=lambda pair: (-pair[0], pair[1])) if score >= 0.6]
+        return list(dict.fromkeys(same + similar))[:count]
+
+    def select(self, selection: Selection, sort: Sort = "title") -> Sequence[Entry]:
+        """Every matching document in order; ties and absent values come last, by title."""
+        key = (selection, sort)
+        if (known := self._selected.get(key)) is None:
+            if len(self._selected) >= 256:
+                self._selected.clear()
+            known = self._selected[key] = self._select(selection, sort)
+        return known
+
+    @cached_property
+    def entries(self) -> Sequence[Entry]:
+        """All documents by title. Positions in this sequence are what the indexes hold."""
+        return sorted(self.manifest.documents, key=lambda entry: (entry.title.casefold(), entry.title, entry.ref))
+
+    def _select(self, selection: Selection, sort: Sort) -> Sequence[Entry]:
+        order = self._order(sort)
+        conditions = list(self._conditions(selection))
+        if not conditions:
+            return [self.entries[position] for position in order]
+        matching = reduce(frozenset.__and__, sorted(conditions, key=len))
+        return [self.entries[position] for position in order if position in matching]
+
+    def _conditions(self, wanted: Selection) -> Iterable[frozenset[int]]:
+        if wanted.content_types:
+            yield self._any("content_type", wanted.content_types)
+        for name in ("group", "release", "status"):
+            if (value := getattr(wanted, name)) is not None:
+                yield self._any(name, (value,))
+        for tag in wanted.tags_all:
+            yield self._any("tags", (tag,))
+        if wanted.tags_any:
+            yield self._any("tags", wanted.tags_any)
+        if wanted.path_prefix:
+            yield self._below(wanted.path_prefix)
+        if wanted.date_from or wanted.date_to:
+            first, last = wanted.date_from or "", wanted.date_to or "9999-12-31"
+            yield self._where(lambda entry: entry.date is not None and first <= entry.date[:10] <= last)
+        if (since := wanted.updated_since) is not None:
+            yield self._where(lambda entry: entry.updated_at is not None and entry.updated_at >= since)
+
+    def _any(self, name: str, values: Iterable[str]) -> frozenset[int]:
+        return frozenset[int]().union(*(self._values.get((name, value), ()) for value in values))
+
+    def _where(self, holds: Callable[[Entry], bool]) -> frozenset[int]:
+        return frozenset(position for position, entry in enumerate(self.entries) if holds(entry))
+
+    def _below(self, prefix: str) -> frozenset[int]:
+        paths, positions = self._paths
+        start = bisect_left(paths, prefix)
+        end = bisect_left(paths, prefix + "\U0010ffff", lo=start)
+        return frozenset(positions[start:end])
+
+    def _order(self, sort: Sort) -> Sequence[int]:
+        if sort not in self._orders:
+            self._orders[sort] = self._sorted(sort)
+        return self._orders[sort]
+
+    def _sorted(self, sort: Sort) -> Sequence[int]:
+        name, backwards = sort.removeprefix("-"), sort.startswith("-")
+        entries = self.entries
+        if name == "title":
+            return range(len(entries))[:: -1 if backwards else 1]
+        field = {"date": "date", "updated": "updated_at", "path": "path"}[name]
+        told = [position for position, entry in enumerate(entries) if getattr(entry, field) is not None]
+        untold = [position for position, entry in enumerate(entries) if getattr(entry, field) is None]
+        return sorted(told, key=lambda position: getattr(entries[position], field), reverse=backwards) + untold
+
+    def _alike(self, wanted: str) -> Iterable[Entry]:
+        """Candidates worth comparing letter by letter: they share a word, or the beginning, with what is wanted."""
+        words = {word for word in wanted.split("-") if len(word) > 2}
+        start = wanted[:3]
+        found = [
+            entry for entry in self.entries if entry.id.startswith(start) or words.intersection(entry.id.split("-"))
+        ]
+        return found[:500]
+
+    @cached_property
+    def _orders(self) -> dict[Sort, Sequence[int]]:
+        return {}
+
+    @cached_property
+    def _values(self) -> dict[tuple[str, str], set[int]]:
+        found: dict[tuple[str, str], set[int]] = {}
+        for position, entry in enumerate(self.entries):
+            named = [("content_type", entry.content_type), ("group", entry.group), ("release", entry.release)]
+            named += [("status", entry.status), *(("tags", tag) for tag in entry.tags)]
+            for name, value in named:
+                if value is not None:
+                    found.setdefault((name, value), set()).add(position)
+        return found
+
+    @cached_property
+    def _paths(self) -> tuple[list[str], list[int]]:
+        ordered = sorted((entry.path, position) for position, entry in enumerate(self.entries))
+        return [path for path, _ in ordered], [position for _, position in ordered]
+
+    @cached_property
+    def _permalinks(self) -> dict[str, Entry]:
+        named = [(entry.permalink.strip("/"), entry) for entry in self.entries if entry.permalink]
+        return {permalink: entry for permalink, entry in reversed(named) if permalink}
+
+    @cached_property
+    def _attachments(self) -> dict[str, Attachment]:
+        return {attachment.name: attachment for attachment in self.manifest.attachments}
+
+
+def _likeness(left: str, right: str) -> float:
+    return cast(float, SequenceMatcher(None, left, right).ratio())

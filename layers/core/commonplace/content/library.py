@@ -1,0 +1,152 @@
+"""Reading what is published. Everything served goes by the manifest: an object it does not name does not exist."""
+
+import logging
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from time import monotonic
+
+from commonplace.content.bytecache import ByteCache
+from commonplace.content.catalogue import Catalogue
+from commonplace.content.manifest import MANIFEST_KEY, Attachment, Entry, Manifest
+from commonplace.content.network import Network
+from commonplace.content.store import METADATA_PREFIX, ObjectReader, StoredObject
+from commonplace.errors import Unavailable
+
+logger = logging.getLogger(__name__)
+
+SYNC_SUMMARY_KEY = f"{METADATA_PREFIX}sync.json"
+DOCUMENT_CACHE_BYTES = 48_000_000
+PARALLEL_READS = 16
+
+NOTHING_PUBLISHED = Manifest(
+    pipeline="", repository="", branch="", commit_sha="", generation=0, synced_at=datetime.fromtimestamp(0, UTC)
+)
+"""The library before the first sync has finished."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """The library as of one manifest. `etag` changes whenever anything published does; it is None before the first."""
+
+    catalogue: Catalogue
+    etag: str | None
+
+    @property
+    def manifest(self) -> Manifest:
+        return self.catalogue.manifest
+
+
+class Library:
+    """Published documents over an object store, with the caches that one serving process needs.
+
+    The manifest is asked for again at most every `max_age_seconds`, and then only when its ETag differs, so a change
+    shows within that time. Every method raises Unavailable when the store does not answer.
+    """
+
+    def __init__(
+        self, objects: ObjectReader, *, clock: Callable[[], float] = monotonic, max_age_seconds: float = 5.0
+    ) -> None:
+        """`clock` gives seconds and never goes back."""
+        self._objects = objects
+        self._clock = clock
+        self._max_age_seconds = max_age_seconds
+        self._edition = Edition(Catalogue(NOTHING_PUBLISHED), None)
+        self._fresh_until = float("-inf")
+        self._documents: ByteCache[tuple[str, str], StoredObject] = ByteCache(
+            DOCUMENT_CACHE_BYTES, lambda stored: len(stored.body)
+        )
+        self._network: tuple[str, Network] | None = None
+
+    def manifest(self) -> Manifest:
+        return self.edition().manifest
+
+    def edition(self, *, fresh: bool = False) -> Edition:
+        """What is published now; `fresh` asks the store however recently it was asked."""
+        now = self._clock()
+        if fresh or now >= self._fresh_until:
+            self._edition = self._current(self._edition)
+            self._fresh_until = now + self._max_age_seconds
+        return self._edition
+
+    def find(self, choose: Callable[[Catalogue], Entry | None]) -> tuple[Entry, StoredObject] | None:
+        """What `choose` picks, with its stored document; looks at a fresh manifest when the object has gone."""
+        for fresh in (False, True):
+            entry = choose(self.edition(fresh=fresh).catalogue)
+            if entry is None:
+                return None
+            if (found := self._document_or_none(entry)) is not None:
+                return entry, found
+        raise self._missing(entry.ref)
+
+    def documents(self, entries: Iterable[Entry]) -> list[StoredObject | None]:
+        """Many documents at once, in order; one that has gone meanwhile is None."""
+        wanted = list(entries)
+        absent = [entry for entry in wanted if self._documents.get((entry.key, entry.etag)) is None]
+        # Only the reads run in threads; the cache is this thread's alone.
+        with ThreadPoolExecutor(PARALLEL_READS) as threads:
+            read = threads.map(self._get, [entry.key for entry in absent])
+            fetched = {entry.key: found for entry, found in zip(absent, read, strict=True)}
+        found = [fetched.get(entry.key) or self._documents.get((entry.key, entry.etag)) for entry in wanted]
+        for entry in absent:
+            if (stored := fetched[entry.key]) is not None:
+                self._documents.put((entry.key, stored.etag), stored)
+        return found
+
+    def network(self) -> Network:
+        """Links between the documents of the current edition."""
+        key = self.manifest().graph_key
+        if key is None:
+            return Network()
+        if self._network is None or self._network[0] != key:
+            stored = self._get(key)
+            if stored is None:
+                raise self._missing("the link graph")
+            self._network = (key, Network.from_json(stored.body))
+        return self._network[1]
+
+    def attachment(self, attachment: Attachment) -> StoredObject:
+        found = self._get(attachment.key)
+        if found is None:
+            raise self._missing(attachment.name)
+        return found
+
+    def sync_summary(self) -> bytes | None:
+        """What the public may know of the last run, JSON as it was written; None before the first."""
+        found = self._get(SYNC_SUMMARY_KEY)
+        return found.body if found else None
+
+    def _current(self, held: Edition) -> Edition:
+        try:
+            changed = self._reading(self._objects.get_if_changed, MANIFEST_KEY, held.etag)
+        except KeyError:
+            return Edition(Catalogue(NOTHING_PUBLISHED), None)
+        if changed is None:
+            return held
+        return Edition(Catalogue(Manifest.model_validate_json(changed.body)), changed.etag)
+
+    def _document_or_none(self, entry: Entry) -> StoredObject | None:
+        if (known := self._documents.get((entry.key, entry.etag))) is not None:
+            return known
+        if (found := self._get(entry.key)) is not None:
+            self._documents.put((entry.key, found.etag), found)
+        return found
+
+    def _get(self, key: str) -> StoredObject | None:
+        return self._reading(self._objects.get, key)
+
+    def _reading(self, read: Callable[..., StoredObject | None], *arguments: str | None) -> StoredObject | None:
+        try:
+            return read(*arguments)
+        except KeyError:
+            raise
+        except Exception as error:
+            logger.exception("the store does not answer", extra={"error": type(error).__name__})
+            raise Unavailable("The document store does not answer. Try again shortly.") from error
+
+    def _missing(self, what: str) -> Unavailable:
+        """The manifest names it and the store has it not: a publication is under way, or the next one repairs it."""
+        self._fresh_until = float("-inf")
+        logger.warning("published object is missing", extra={"ref": what})
+        return Unavailable("This part of the library is being replaced. Try again shortly.", retry_after_seconds=5)

@@ -1,0 +1,86 @@
+"""The REST application: every router under `/api/v1`, some at the root too, one surface round all of it."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+from starlette.middleware import Middleware
+from starlette.responses import RedirectResponse
+
+from commonplace.content.library import Library
+from commonplace.interfaces.rest import errors
+from commonplace.interfaces.rest.documentation import API_VERSION, build_openapi
+from commonplace.interfaces.rest.pages import API
+from commonplace.interfaces.rest.routes import (
+    attachments,
+    connections,
+    entries,
+    feed,
+    llms,
+    reading,
+    searching,
+    state,
+    vocabulary,
+)
+from commonplace.interfaces.rest.services import Searcher, Services, Site, utc_now
+from commonplace.interfaces.rest.surface import Surface
+from commonplace.interfaces.rest.throttle import Throttle
+from commonplace.limits.quota import Limiter, Quota
+
+ROUTERS: tuple[APIRouter, ...] = (
+    entries.router,
+    searching.router,
+    connections.router,
+    attachments.router,
+    vocabulary.router,
+    state.router,
+)
+ROUTERS_AT_ROOT_TOO: tuple[APIRouter, ...] = (feed.router, llms.router, reading.router, state.health_router)
+
+
+class RestApp(FastAPI):
+    """FastAPI whose OpenAPI document is built when it is first asked for."""
+
+    site: Site
+
+    def openapi(self) -> dict[str, Any]:
+        if self.openapi_schema is None:
+            self.openapi_schema = build_openapi(self, self.site)
+        return self.openapi_schema
+
+
+def create_app(
+    library: Library,
+    search: Searcher,
+    settings: Site,
+    limiter: Limiter,
+    clock: Callable[[], datetime] = utc_now,
+) -> FastAPI:
+    """The application over these parts. Endpoints call them directly, without threads: one process, one request."""
+    quotas = {
+        "reads": Quota("reads", settings.reads_per_minute),
+        "searches": Quota("searches", settings.searches_per_minute),
+    }
+    app = RestApp(
+        title=f"{settings.name} API",
+        version=API_VERSION,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        redirect_slashes=False,
+        middleware=[Middleware(Surface), Middleware(Throttle, limiter=limiter, **quotas)],
+    )
+    app.site = settings
+    app.state.services = Services(library, search, settings, clock)
+    errors.install(app)
+    for router in (*ROUTERS, *ROUTERS_AT_ROOT_TOO):
+        app.include_router(router, prefix=API)
+    for router in ROUTERS_AT_ROOT_TOO:
+        app.include_router(router, include_in_schema=False)
+    app.add_api_route("/", _to_docs, include_in_schema=False)
+    return app
+
+
+async def _to_docs() -> RedirectResponse:
+    return RedirectResponse("/docs", 307)

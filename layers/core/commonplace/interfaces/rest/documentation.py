@@ -1,0 +1,79 @@
+"""How endpoints are described: what they answer, with an example of each, and which errors they share."""
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from commonplace.interfaces.rest import examples
+from commonplace.interfaces.rest.pages import JSON
+from commonplace.interfaces.rest.services import Site
+from commonplace.interfaces.rest.shapes import Error
+
+API_VERSION = "1.0.0"
+
+DESCRIPTION = """\
+The published knowledge of one organisation, for web sites, feeds, static builds and AI agents to read.
+
+Everything here comes from Markdown files in a Git repository whose authors have marked them as published. A push to
+the repository shows here within seconds. Nothing can be written here, and no key is needed.
+
+* **A document** has a type and an id: `/entries/{contentType}/{id}`. Both last: a document that is moved or renamed
+  keeps answering to the name it had; the answer's `Content-Location` says the present one.
+* **Bodies are Markdown as authored**, down to the line endings: GitHub's dialect, callouts, raw HTML. They are not
+  sanitised. Whoever renders them must do so.
+* **Lists come without bodies**, are paged by `limit` and `offset`, and name their neighbours in `Link` headers.
+* **Caching**: answers carry an `ETag`; send it back in `If-None-Match` and get 304 when nothing changed. `HEAD` works
+  everywhere.
+* **Limits**: calls are counted by address and minute; `RateLimit-*` headers tell what is left. 429 and 503 come with
+  `Retry-After`.
+* **Errors** have one shape: `{"error": {"code", "message", "details"}}`. Program against `code`; `details` names what
+  is valid, or the nearest that is. The gateway in front has bodies of its own for what never reaches this
+  application (`{"message": "..."}`): requests over 10 MB, and its own throttling.
+
+`/health`, `/llms.txt`, `/llms-full.txt`, `/feed.json`, `/openapi.json` and `/docs` answer at the root of the host too.
+"""
+
+TAGS = [
+    {"name": "Documents", "description": "Lists of documents, and documents by type and id or by source path."},
+    {"name": "Search", "description": "By words and by meaning."},
+    {"name": "Connections", "description": "Links between documents, groups, releases, tags, attachments."},
+    {"name": "Vocabulary", "description": "Types and fields of documents, as data."},
+    {"name": "For machines", "description": "Feeds, text for language models, and everything at once."},
+    {"name": "State", "description": "How fresh the library is, and whether its parts answer."},
+]
+
+Responses = dict[int | str, dict[str, Any]]
+
+
+def answers(
+    example: Any, *errors: int, description: str, media_type: str = JSON, conditional: bool = True, schema: Any = None
+) -> Responses:
+    """200 with its example, 304 where entity tags are compared, and the errors; some errors are everybody's."""
+    content: dict[str, Any] = {"example": example}
+    if media_type != JSON or schema is not None:
+        content["schema"] = schema or {"type": "string"}
+    told: Responses = {200: {"description": description, "content": {media_type: content}}}
+    if conditional:
+        told[304] = {"description": "Nothing has changed since the answer with the `ETag` you sent."}
+    return told | {status: error_answer(status) for status in sorted({*errors, 429, 500, 503})}
+
+
+def error_answer(status: int) -> dict[str, Any]:
+    description, example = examples.ERRORS[status]
+    return {"model": Error, "description": description, "content": {JSON: {"example": example}}}
+
+
+def build_openapi(app: FastAPI, site: Site) -> dict[str, Any]:
+    """The OpenAPI 3.1 document of this deployment."""
+    document = get_openapi(
+        title=f"{site.name} API",
+        version=API_VERSION,
+        summary="The published knowledge of one organisation.",
+        description=DESCRIPTION,
+        routes=app.routes,
+        tags=TAGS,
+        servers=[{"url": site.base_url or "/"}],
+    )
+    document["openapi"] = "3.1.0"
+    return document

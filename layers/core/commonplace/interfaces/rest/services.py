@@ -1,0 +1,62 @@
+"""What the endpoints work with, put together once per application."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Protocol, cast
+
+from starlette.requests import Request
+
+from commonplace.content.library import Library
+from commonplace.interfaces.rest.pages import PageCache
+from commonplace.search.model import SearchRequest, SearchResults
+
+
+class Searcher(Protocol):
+    """The search capability. Both raise Unavailable when the index does not answer."""
+
+    def search(self, request: SearchRequest) -> SearchResults: ...
+
+    def check(self) -> None:
+        """Does nothing if a search could be answered."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """How this deployment presents itself."""
+
+    name: str = "Commonplace"
+    base_url: str | None = None
+    """Public origin without trailing slash; None means that it is derived from the request's Host."""
+    reads_per_minute: int = 600
+    searches_per_minute: int = 60
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    library: Library
+    search: Searcher
+    site: Site
+    clock: Callable[[], datetime] = utc_now
+    pages: PageCache = field(default_factory=PageCache)
+
+
+_HOST = re.compile(r"[A-Za-z0-9.-]{1,253}(:\d{1,5})?")
+
+
+def origin(request: Request) -> str:
+    """Where this deployment is reached, without trailing slash; empty, hence relative, when nobody can tell."""
+    if (configured := services(request).site.base_url) is not None:
+        return configured
+    host = request.headers.get("host", "")
+    return f"{request.scope['scheme']}://{host}" if _HOST.fullmatch(host) else ""
+
+
+def services(request: Request) -> Services:
+    return cast(Services, request.app.state.services)

@@ -1,0 +1,303 @@
+"""The shapes of answers, for the OpenAPI document and those who generate clients from it.
+
+Answers are written as bytes and never pass through these models; the conformance tests check that they match.
+"""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+
+class Shape(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
+
+
+class ErrorBody(Shape):
+    code: str = Field(description="Stable: program against it.")
+    message: str = Field(description="A sentence for people.")
+    details: dict[str, Any] = Field(description="What helps to mend it: `hint`, `fields`, `nearest` ...")
+
+
+class Error(Shape):
+    """Every error of every address."""
+
+    error: ErrorBody
+
+
+class Pointer(Shape):
+    """A document, shortly."""
+
+    id: str
+    content_type: str
+    title: str
+    description: str | None
+    path: str
+
+
+class EntrySummary(Shape):
+    """A document without its body."""
+
+    id: str = Field(description="Unique within its type, and lasting: a document that moves keeps answering to it.")
+    content_type: str
+    title: str
+    description: str | None
+    path: str = Field(description="The source file in the repository.")
+    group: str | None
+    release: str | None
+    status: str | None
+    tags: list[str]
+    date: str | None = Field(description="The date its author gave it, or null. Never guessed.")
+    updated_at: datetime | None = Field(description="When its file last changed, as Git tells it.")
+    url: str | None = Field(description="Where the described thing lives, if the document is about one.")
+    source_url: str | None = Field(description="The file on GitHub, at the commit it was read at.")
+    commit_sha: str
+    synced_at: datetime
+
+
+class Entry(EntrySummary):
+    """A document. `content` is Markdown as authored (GFM, callouts, raw HTML): sanitise what you render from it."""
+
+    aliases: list[str]
+    permalink: str | None
+    metadata: dict[str, Any] = Field(description="The frontmatter, normalised: names and shapes of the ontology.")
+    frontmatter: dict[str, Any] = Field(description="The frontmatter as authored.")
+    content: str = Field(description="The body exactly as in the file, line endings included. Not sanitised.")
+    blob_sha: str = Field(description="Git's id of the file.")
+    generation: int = Field(description="The publication that wrote this document.")
+
+
+class EntryList(Shape):
+    entries: list[EntrySummary]
+    total: int = Field(description="Documents that match, on all pages.")
+    limit: int
+    offset: int
+
+
+class BrokenLink(Shape):
+    target: str = Field(description="As authored.")
+    line: int | None = Field(description="Line of the source file.")
+    suggestion: str | None = Field(description="`contentType/id` of a published document that may be meant.")
+
+
+class EntryLinks(Shape):
+    ref: str = Field(description="`contentType/id`.")
+    out: list[Pointer] = Field(description="Documents it links to.")
+    back: list[Pointer] = Field(description="Documents that link to it.")
+    broken: list[BrokenLink] = Field(description="Links inside the repository that lead to nothing published.")
+    truncated: bool
+
+
+class GraphNode(Shape):
+    ref: str
+    id: str
+    content_type: str
+    title: str
+    path: str
+    tags: list[str]
+
+
+class GraphLink(Shape):
+    source: str = Field(description="`ref` of the document that links.")
+    target: str = Field(description="`ref` of the document linked to.")
+
+
+class GraphTotal(Shape):
+    nodes: int
+    links: int
+
+
+class Graph(Shape):
+    nodes: list[GraphNode]
+    links: list[GraphLink]
+    total: GraphTotal
+    truncated: bool = Field(description="True when cut to stay under 4 MB; ask `around` a document then.")
+
+
+class Group(Shape):
+    id: str
+    title: str
+    description: str | None
+    status: str | None
+    count: int = Field(description="Documents of this group.")
+    page: Pointer | None = Field(description="The group's own document, or the index page of its folder.")
+
+
+class GroupList(Shape):
+    groups: list[Group]
+    total: int
+    limit: int
+    offset: int
+
+
+class Release(Shape):
+    id: str
+    count: int = Field(description="Documents of this release.")
+
+
+class ReleaseList(Shape):
+    releases: list[Release]
+    total: int
+    limit: int
+    offset: int
+
+
+class Tag(Shape):
+    tag: str
+    count: int = Field(description="Documents with this tag.")
+    entry: Pointer | None = Field(description="The lexicon document that defines it.")
+
+
+class TagList(Shape):
+    tags: list[Tag]
+    total: int
+    limit: int
+    offset: int
+
+
+class ManifestDocument(Shape):
+    ref: str
+    id: str
+    content_type: str
+    path: str
+    key: str = Field(description="Key of the document in the canonical store.")
+    etag: str = Field(description="Changes when the document does; also the `ETag` of its address.")
+    blob_sha: str
+    updated_at: datetime | None
+    url: str = Field(description="Where to fetch it.")
+
+
+class ManifestAttachment(Shape):
+    name: str
+    path: str
+    media_type: str
+    size: int
+    blob_sha: str
+    url: str = Field(description="Where to fetch it; names this very version, so it may be kept for ever.")
+
+
+class Manifest(Shape):
+    """Everything published at one commit."""
+
+    schema_version: int
+    repository: str | None
+    branch: str | None
+    commit_sha: str | None
+    synced_at: datetime | None
+    documents: list[ManifestDocument]
+    total: int = Field(description="Documents on all pages.")
+    attachments: list[ManifestAttachment]
+    attachments_total: int
+    limit: int
+    offset: int
+    truncated: bool = Field(description="True when more documents or attachments exist than are shown here.")
+
+
+class SyncSummary(Shape):
+    """The last run. It speaks of published documents only."""
+
+    model_config = ConfigDict(extra="allow")
+
+    status: str = Field(description="`succeeded` or `failed`.")
+    commit_sha: str | None
+    finished_at: datetime
+    counts: dict[str, int]
+
+
+class Part(Shape):
+    status: Literal["ok", "unavailable"]
+
+
+class Health(Shape):
+    status: Literal["ok", "degraded", "unavailable"] = Field(
+        description="`degraded`: documents answer, search does not. `unavailable`: the store does not answer."
+    )
+    store: Part
+    index: Part
+    commit_sha: str | None = Field(description="The commit that is served.")
+    synced_at: datetime | None
+    lag_seconds: int | None = Field(description="Seconds since something was last published.")
+    documents: int
+    version: str
+
+
+class FeedAuthor(Shape):
+    name: str
+
+
+class FeedItem(Shape):
+    id: str
+    url: str
+    external_url: str | None = Field(None, alias="external_url")
+    title: str
+    summary: str | None = None
+    content_text: str = Field(alias="content_text", description="The Markdown body as authored.")
+    date_published: str | None = Field(None, alias="date_published")
+    date_modified: str | None = Field(None, alias="date_modified")
+    authors: list[FeedAuthor] | None = None
+    tags: list[str] | None = None
+
+
+class JsonFeed(Shape):
+    """JSON Feed 1.1."""
+
+    version: str
+    title: str
+    home_page_url: str = Field(alias="home_page_url")
+    feed_url: str = Field(alias="feed_url")
+    next_url: str | None = Field(None, alias="next_url")
+    description: str
+    items: list[FeedItem]
+
+
+class SchemaLink(Shape):
+    content_type: str
+    parent: str | None
+    description: str
+    url: str
+
+
+class SchemaList(Shape):
+    schemas: list[SchemaLink]
+
+
+class OntologyType(Shape):
+    model_config = ConfigDict(extra="allow")
+
+    name: str
+    parent: str | None
+    description: str
+
+
+class Ontology(Shape):
+    """Types, fields, aliases and folders, as the table that everything else is generated from says it."""
+
+    model_config = ConfigDict(extra="allow")
+
+    types: list[OntologyType]
+
+
+class SearchHit(Shape):
+    id: str
+    content_type: str
+    title: str
+    description: str | None
+    snippet: str = Field(description="The passage that matched. Markdown as authored.")
+    heading: str | None = Field(description="Where in the document the passage is.")
+    score: float
+    rerank_score: float | None
+    url: str | None
+    path: str
+    group: str | None
+    tags: list[str]
+    date: str | None
+
+
+class SearchAnswer(Shape):
+    query: str
+    results: list[SearchHit]
+    total: int = Field(description="Documents that match the filters and the query, in words or in meaning.")
+    fallback: bool = Field(description="True when meaning could not be compared and only words were.")
+    reranked: bool
+    took_ms: int

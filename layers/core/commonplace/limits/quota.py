@@ -1,0 +1,137 @@
+"""How much one client address may ask for in a minute, counted together by every process that serves it.
+
+Windows are fixed. A process leases a block of calls from the shared counter and spends it without asking again, so a
+busy client costs a handful of counter writes a minute. The first block is small and each further one is twice as
+large: what a process leaves unspent when the window ends is never more than it has spent, or one first block.
+"""
+
+import hashlib
+import hmac
+import logging
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from ipaddress import IPv6Address
+from typing import Protocol
+
+logger = logging.getLogger(__name__)
+
+MAX_LEASES = 20_000
+"""Clients remembered by one process; beyond it the one not seen for longest is forgotten and leases anew."""
+
+STORE_PAUSE_SECONDS = 10.0
+"""How long a counter store that failed is left alone, so that its timeout is not added to every answer."""
+
+
+class CounterStore(Protocol):
+    """Counters that expire, shared by every process."""
+
+    def add(self, key: str, amount: int, expires_at: int) -> int:
+        """Adds and returns the new total. `expires_at` is in epoch seconds."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """So many calls in each window. `calls` 0 switches the limit off."""
+
+    name: str
+    calls: int
+    window_seconds: int = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What one call met: whether it may go on, and what is left of its window as far as this process knows."""
+
+    quota: Quota
+    allowed: bool
+    remaining: int
+    reset_seconds: int
+
+
+@dataclass(slots=True)
+class _Lease:
+    window: int
+    granted: int = 0
+    used: int = 0
+    next_block: int = 1
+    total: int = 0
+    """What every process together has leased, as of the last time the counter was asked."""
+
+
+class Limiter:
+    """Counts calls by client. Client addresses never reach the store: keys are keyed hashes that differ by window."""
+
+    def __init__(self, counters: CounterStore, clock: Callable[[], float], *, secret: bytes = b"commonplace") -> None:
+        """`clock` gives epoch seconds."""
+        self._counters = counters
+        self._clock = clock
+        self._secret = secret
+        self._leases: OrderedDict[tuple[str, str], _Lease] = OrderedDict()
+        self._store_paused_until = 0.0
+
+    def take(self, quota: Quota, address: str) -> Allowance | None:
+        """Spends one call; None when the quota is switched off."""
+        if quota.calls <= 0:
+            return None
+        now = self._clock()
+        window = int(now // quota.window_seconds)
+        client = network(address)
+        lease = self._lease(quota, client, window)
+        if lease.used >= lease.granted and lease.total < quota.calls:
+            self._extend(lease, quota, client, now)
+        allowed = lease.used < lease.granted
+        lease.used += allowed
+        remaining = max(0, lease.granted - lease.used + quota.calls - lease.total)
+        reset = max(1, -int((now - (window + 1) * quota.window_seconds) // 1))
+        return Allowance(quota, allowed, remaining if allowed else 0, reset)
+
+    def _lease(self, quota: Quota, client: str, window: int) -> _Lease:
+        name = (quota.name, client)
+        lease = self._leases.get(name)
+        if lease is None or lease.window != window:
+            lease = self._leases[name] = _Lease(window, next_block=max(1, quota.calls // 60))
+        self._leases.move_to_end(name)
+        if len(self._leases) > MAX_LEASES:
+            self._leases.popitem(last=False)
+        return lease
+
+    def _extend(self, lease: _Lease, quota: Quota, client: str, now: float) -> None:
+        block = min(lease.next_block, quota.calls)
+        total = self._add(self._key(quota, client, lease.window), block, lease.window, quota, now)
+        if total is None:
+            # Readers are worth more than an exact count: this process counts alone until the store is back.
+            total = lease.total + block
+        before = max(0, total - block)
+        lease.granted += max(0, min(block, quota.calls - before))
+        lease.total = min(total, quota.calls)
+        lease.next_block = min(block * 2, max(1, quota.calls // 6))
+
+    def _add(self, key: str, block: int, window: int, quota: Quota, now: float) -> int | None:
+        if now < self._store_paused_until:
+            return None
+        try:
+            # One window longer than needed: clocks of two machines differ.
+            return self._counters.add(key, block, (window + 2) * quota.window_seconds)
+        except Exception as error:  # noqa: BLE001 - whatever a store's client raises, reading goes on
+            self._store_paused_until = now + STORE_PAUSE_SECONDS
+            logger.warning("rate limits are counted by this process alone", extra={"error": type(error).__name__})
+            return None
+
+    def _key(self, quota: Quota, client: str, window: int) -> str:
+        told = hmac.new(self._secret, f"{quota.name}|{window}|{client}".encode(), hashlib.sha256)
+        return f"{quota.name}#{window}#{told.hexdigest()[:32]}"
+
+
+def network(address: str) -> str:
+    """What counts as one client: an IPv4 address, or the /64 that an IPv6 subscriber owns."""
+    if ":" not in address:
+        return address
+    try:
+        parsed = IPv6Address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if parsed.ipv4_mapped:
+        return str(parsed.ipv4_mapped)
+    return f"{IPv6Address(int(parsed) >> 64 << 64)}/64"
