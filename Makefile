@@ -7,7 +7,7 @@ RUN := $(UV) run --no-sync
 
 export UV_PROJECT_ENVIRONMENT := .venv
 
-.PHONY: help dev setup setup-all test lint types contracts unit integration conformance infra bench acceptance format clean
+.PHONY: help dev setup setup-all test lint types contracts unit integration conformance infra bench acceptance synth snapshot requirements cdk deploy format clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -60,5 +60,20 @@ bench: setup-all ## Run every benchmark on this machine
 acceptance: setup ## Sync and check any clone: make acceptance REPOSITORY=PATH
 	@$(RUN) python -m bench.acceptance $(REPOSITORY)
 
+synth: setup-all ## Write the AWS template to cdk.out: make synth ARGS="-c stage=prod -c repository=owner/name -c branch=main"
+	@$(RUN) python app.py $(ARGS)
+
+snapshot: setup-all ## Rewrite infra/template.json, from which the laptop cloud is built
+	@$(RUN) python -m infra.snapshot
+
+requirements: setup-all ## Rewrite what each function's bundle holds from the lock
+	@$(RUN) python -m infra.requirements
+
+cdk: setup-all
+	@$(RUN) python -m infra.node npm install --no-package-lock --no-audit --no-fund --silent
+
+deploy: cdk ## Deploy to the AWS account of your credentials: make deploy ARGS="-c ..."
+	@$(RUN) python -m infra.node npx cdk deploy --all --outputs-file outputs.json $(ARGS)
+
 clean: ## Remove everything that was built or installed
-	rm -rf .venv .tools .data cdk.out .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .tools .data cdk.out node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis

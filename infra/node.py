@@ -1,8 +1,12 @@
-"""CDK's engine is written for Node.js: this finds one, so that Python is all a machine needs to have."""
+"""CDK's engine is written for Node.js: this finds one, so that Python is all a machine needs to have.
+
+`python -m infra.node npx cdk diff` runs a command with that Node.js.
+"""
 
 import importlib.util
 import os
 import shutil
+import sys
 from pathlib import Path
 
 
@@ -18,3 +22,9 @@ def provide_node() -> str | None:
         if (folder / "node").exists() and str(folder) not in os.environ.get("PATH", "").split(os.pathsep):
             os.environ["PATH"] = f"{folder}{os.pathsep}{os.environ.get('PATH', '')}"
     return shutil.which("node")
+
+
+if __name__ == "__main__":
+    if not provide_node():
+        sys.exit("CDK needs Node.js: run `make setup-all`, which brings one")
+    os.execvp(sys.argv[1], sys.argv[1:])  # noqa: S606 - the command is the caller's own

@@ -1,0 +1,92 @@
+"""A synthesized template, and the questions that tests ask of it."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Resource = dict[str, Any]
+
+_NAMES = {
+    "AWS::SecretsManager::Secret": "arn:aws:secretsmanager:eu-central-1:123456789012:secret:{}",
+    "AWS::StepFunctions::StateMachine": "arn:aws:states:eu-central-1:123456789012:stateMachine:{}",
+}
+
+
+@dataclass(frozen=True)
+class Template:
+    """The template, and cdk-nag's report on it."""
+
+    body: dict[str, Any]
+    report: dict[str, Any]
+    folder: Path
+
+    def of(self, kind: str) -> dict[str, Resource]:
+        """Logical id -> resource of one CloudFormation type."""
+        return {name: each for name, each in self.body["Resources"].items() if each["Type"] == kind}
+
+    def properties(self, kind: str) -> list[dict[str, Any]]:
+        return [each["Properties"] for each in self.of(kind).values()]
+
+    def function(self, name: str) -> dict[str, Any]:
+        """Properties of the function of that name without its prefix."""
+        (found,) = [
+            each for each in self.properties("AWS::Lambda::Function") if each["FunctionName"].endswith(f"-{name}")
+        ]
+        return found
+
+    def environment(self, properties: dict[str, Any]) -> dict[str, str]:
+        """A function's variables with made-up names in place of references."""
+        return {key: self._text(value) for key, value in properties["Environment"]["Variables"].items()}
+
+    def statements(self, role: str = "") -> Iterator[dict[str, Any]]:
+        """Identity-policy statements, of the roles whose logical id begins so."""
+        for properties in self.properties("AWS::IAM::Policy"):
+            if any(each["Ref"].startswith(role) for each in properties["Roles"]):
+                yield from properties["PolicyDocument"]["Statement"]
+
+    def _text(self, value: Any) -> str:
+        match value:
+            case {"Ref": name}:
+                return _NAMES.get(self.body["Resources"][name]["Type"], "{}").format(name.lower())
+            case {"Fn::Join": [separator, parts]}:
+                return str(separator).join(self._text(part) for part in parts)
+        return str(value)
+
+
+def as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def objects_under(statement: dict[str, Any]) -> list[str]:
+    """The key prefixes that a statement on objects is about."""
+    joined = [resource.get("Fn::Join", ["", []])[1] for resource in as_list(statement["Resource"]) if resource != "*"]
+    return [parts[-1] for parts in joined if parts and re.fullmatch(r"/[a-z/]*\*", str(parts[-1]))]
+
+
+def reaches(statement: dict[str, Any], prefix: str) -> bool:
+    """Whether the statement covers objects or listings under the prefix."""
+    listed = statement.get("Condition", {}).get("StringLike", {}).get("s3:prefix", [])
+    covered = [*objects_under(statement), *(f"/{pattern}" for pattern in as_list(listed))]
+    return any(
+        pattern.removesuffix("*").startswith(f"/{prefix}") or f"/{prefix}".startswith(pattern[:-1])
+        for pattern in covered
+    )
+
+
+def synthesize(folder: Path, **context: str) -> Template:
+    """One synthesis without bundles. Findings of cdk-nag are in the report instead of an exception."""
+    from infra.synthesis import WITHOUT_BUNDLES, application
+
+    app, stack = application(folder, {**WITHOUT_BUNDLES, **context})
+    complaint = ""
+    try:
+        app.synth()
+    except RuntimeError as error:
+        complaint = str(error)
+    report = folder / "validation-report.json"
+    if complaint and not report.exists():
+        raise RuntimeError(complaint)
+    return Template(json.loads((folder / stack.template_file).read_text()), json.loads(report.read_text()), folder)

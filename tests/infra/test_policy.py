@@ -1,0 +1,138 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from commonplace.content.store import OPERATIONS_PREFIX
+from tests.infra.templates import Template, as_list, reaches
+
+NO_RESOURCE = {
+    "xray:PutTelemetryRecords": "X-Ray takes traces for no particular resource",
+    "xray:PutTraceSegments": "X-Ray takes traces for no particular resource",
+    "xray:GetSamplingRules": "X-Ray's sampling rules are the account's",
+    "xray:GetSamplingTargets": "X-Ray's sampling rules are the account's",
+    "logs:CreateLogDelivery": "log delivery of state machines knows no resources",
+    "logs:DeleteLogDelivery": "log delivery of state machines knows no resources",
+    "logs:DescribeLogGroups": "log delivery of state machines knows no resources",
+    "logs:DescribeResourcePolicies": "log delivery of state machines knows no resources",
+    "logs:GetLogDelivery": "log delivery of state machines knows no resources",
+    "logs:ListLogDeliveries": "log delivery of state machines knows no resources",
+    "logs:PutResourcePolicy": "log delivery of state machines knows no resources",
+    "logs:UpdateLogDelivery": "log delivery of state machines knows no resources",
+}
+"""Actions that AWS lets nobody narrow to a resource."""
+
+ROLES = ("Webhook", "SyncRun", "SyncStore", "Index", "Rest")
+
+
+@pytest.mark.parametrize("stage", ["template", "prod"])
+def test_cdk_nag_finds_nothing_that_was_not_accepted(stage: str, request: pytest.FixtureRequest) -> None:
+    synthesized: Template = request.getfixturevalue(stage)
+    (report,) = synthesized.report["pluginReports"]
+    assert report["pluginName"] == "AwsSolutions"
+    assert report["violations"] == []
+    assert report["conclusion"] == "success"
+
+
+def test_every_accepted_finding_has_a_reason_that_is_a_sentence(template: Template) -> None:
+    (report,) = template.report["pluginReports"]
+    assert report["suppressedViolations"]
+    for finding in report["suppressedViolations"]:
+        assert len(finding["reason"].split()) >= 6, finding
+        assert finding["reason"].endswith("."), finding
+
+
+@pytest.mark.parametrize("stage", ["template", "prod"])
+def test_cfn_lint_finds_nothing(stage: str, request: pytest.FixtureRequest) -> None:
+    synthesized: Template = request.getfixturevalue(stage)
+    (file,) = synthesized.folder.glob("*.template.json")
+    # W3005: CDK writes a DependsOn even where a reference says it already.
+    command = [str(Path(sys.executable).with_name("cfn-lint")), "--ignore-checks", "W3005", "--", str(file)]
+    linted = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (linted.returncode, linted.stdout + linted.stderr) == (0, "")
+
+
+def test_no_role_may_do_everything(template: Template) -> None:
+    for statement in template.statements():
+        assert statement["Effect"] == "Allow"
+        assert not [action for action in as_list(statement["Action"]) if "*" in action], statement
+
+
+def test_only_actions_that_know_no_resource_are_allowed_on_all(template: Template) -> None:
+    unbounded = [each for each in template.statements() if "*" in as_list(each["Resource"])]
+    assert {action for each in unbounded for action in as_list(each["Action"])} <= NO_RESOURCE.keys()
+
+
+def test_resource_policies_are_open_to_everyone_only_to_refuse(template: Template) -> None:
+    documents = [
+        properties["PolicyDocument"]
+        for kind in ("AWS::S3::BucketPolicy", "AWS::SQS::QueuePolicy", "AWS::SNS::TopicPolicy")
+        for properties in template.properties(kind)
+    ]
+    assert len(documents) == 5
+    for statement in (each for document in documents for each in document["Statement"]):
+        anyone = statement["Principal"] in ("*", {"AWS": "*"})
+        assert anyone == (statement["Effect"] == "Deny"), statement
+
+
+def test_no_role_has_a_managed_policy(template: Template) -> None:
+    assert all("ManagedPolicyArns" not in role for role in template.properties("AWS::IAM::Role"))
+
+
+def test_every_function_has_a_role_of_its_own(template: Template) -> None:
+    roles = [each["Role"]["Fn::GetAtt"][0] for each in template.properties("AWS::Lambda::Function")]
+    assert len(set(roles)) == len(roles) == len(ROLES)
+
+
+def test_what_serves_readers_cannot_reach_the_operators_files(template: Template) -> None:
+    for role in ("Rest", "Index", "Webhook"):
+        assert not [each for each in template.statements(role) if reaches(each, OPERATIONS_PREFIX)], role
+    assert [each for each in template.statements("SyncRun") if reaches(each, OPERATIONS_PREFIX)]
+
+
+def test_what_serves_readers_writes_nothing_to_the_store(template: Template) -> None:
+    actions = {action for each in template.statements("Rest") for action in as_list(each["Action"])}
+    assert {action for action in actions if action.startswith("s3:")} == {"s3:GetObject", "s3:ListBucket"}
+
+
+def test_only_runs_write_documents(template: Template) -> None:
+    writers = {
+        role
+        for role in ROLES
+        for each in template.statements(role)
+        if {"s3:PutObject", "s3:DeleteObject"} & set(as_list(each["Action"])) and reaches(each, "content/")
+    }
+    assert writers == {"SyncRun"}
+
+
+def test_only_what_talks_to_github_reads_its_secret(template: Template) -> None:
+    readers = {
+        role
+        for role in ROLES
+        for each in template.statements(role)
+        if "secretsmanager:GetSecretValue" in as_list(each["Action"])
+    }
+    assert readers == {"Webhook", "SyncRun", "SyncStore"}
+
+
+def test_listing_is_allowed_only_where_reading_is(template: Template) -> None:
+    for role in ROLES:
+        listed = [
+            pattern.removesuffix("*")
+            for each in template.statements(role)
+            if "s3:ListBucket" in as_list(each["Action"])
+            for pattern in each["Condition"]["StringLike"]["s3:prefix"]
+        ]
+        readable = [each for each in template.statements(role) if "s3:GetObject" in as_list(each["Action"])]
+        assert all(any(reaches(each, prefix) for each in readable) for prefix in listed), role
+
+
+def test_counters_of_readers_and_state_of_runs_are_apart(template: Template) -> None:
+    def keys(role: str) -> list[str]:
+        tables = [each for each in template.statements(role) if "dynamodb:UpdateItem" in as_list(each["Action"])]
+        return [key for each in tables for key in each["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]]
+
+    assert keys("Rest") == ["counter#*"]
+    assert keys("Webhook") == keys("SyncRun") == ["sync#example/knowledge-base#main"]
+    assert keys("SyncStore") == keys("Index") == []

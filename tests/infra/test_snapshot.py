@@ -1,0 +1,27 @@
+from collections.abc import Callable
+
+from infra.requirements import ROOT
+from infra.snapshot import SNAPSHOT, normalised
+from tests.infra.templates import Template
+
+
+def test_the_committed_template_is_what_the_code_says(template: Template) -> None:
+    assert SNAPSHOT.read_text() == normalised(template.body), "run `make snapshot` and read what has changed"
+
+
+def test_two_syntheses_are_equal_to_the_byte(synthesized: Callable[..., Template], template: Template) -> None:
+    assert normalised(synthesized().body) == normalised(template.body)
+
+
+def test_the_snapshot_knows_neither_this_machine_nor_this_build() -> None:
+    text = SNAPSHOT.read_text()
+    assert str(ROOT) not in text
+    assert "aws:cdk:path" not in text
+    assert "aws:asset:path" not in text
+
+
+def test_a_change_of_code_alone_leaves_the_snapshot_as_it_is(template: Template) -> None:
+    (bundle,) = {each["Code"]["S3Key"] for each in [template.function("webhook")]}
+    changed = normalised(template.body).replace("ASSET", bundle.removesuffix(".zip"))
+    assert changed != normalised(template.body)
+    assert normalised(__import__("json").loads(changed)) == normalised(template.body)
