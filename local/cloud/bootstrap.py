@@ -1,0 +1,41 @@
+"""Entry point of one execution environment: `bootstrap.py HANDLER`, run as a script in a process of its own.
+
+It is `python -m awslambdaric HANDLER` with an eye on the parent: standard input is a pipe that nobody writes to, and
+when it closes the parent has gone, however it went, so this process goes too. It imports nothing of the project:
+what a handler can import is what the host put on `PYTHONPATH`.
+"""
+
+import importlib.util
+import os
+import sys
+import threading
+from pathlib import Path
+
+STAND_IN_FLAG = "--stand-in"
+
+
+def leave_with_the_parent() -> None:
+    lifeline = os.dup(0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)  # what a handler starts must not hold the lifeline, nor read from it
+    os.close(nothing)
+
+    def watch() -> None:
+        while os.read(lifeline, 1):
+            pass
+        os._exit(1)
+
+    threading.Thread(target=watch, name="lifeline", daemon=True).start()
+
+
+def main(arguments: list[str]) -> None:
+    leave_with_the_parent()
+    if STAND_IN_FLAG in arguments or importlib.util.find_spec("runtime_client") is None:
+        sys.path.insert(0, str(Path(__file__).parent / "stand_in"))
+    from awslambdaric.__main__ import main as run
+
+    run([sys.argv[0], arguments[0]])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

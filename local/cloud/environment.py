@@ -1,0 +1,59 @@
+"""The environment variables of this process and of its workers: nothing of the developer's AWS account is in reach."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+ACCOUNT = "123456789012"
+REGION = "us-east-1"
+
+# What a worker may inherit: where programs and certificates are, the language, the way out. Tokens are not among it.
+INHERITED = frozenset(
+    {
+        "PATH", "HOME", "USER", "LANG", "LANGUAGE", "TZ", "SHELL", "VIRTUAL_ENV",
+        "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH",
+        "SYSTEMROOT", "WINDIR", "COMSPEC", "PATHEXT", "USERPROFILE", "APPDATA", "LOCALAPPDATA",
+        "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE",
+        "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy",
+    }
+)  # fmt: skip
+
+
+def aws_variables(port: int) -> dict[str, str]:
+    """Fake credentials (the digits select the account), no configuration files, one endpoint for all services."""
+    direct = ",".join(filter(None, ["127.0.0.1,localhost", os.environ.get("NO_PROXY") or os.environ.get("no_proxy")]))
+    return {
+        "AWS_ACCESS_KEY_ID": ACCOUNT,
+        "AWS_SECRET_ACCESS_KEY": "x",
+        "AWS_REGION": REGION,
+        "AWS_DEFAULT_REGION": REGION,
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "AWS_CONFIG_FILE": os.devnull,
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
+        "NO_PROXY": direct,
+        "no_proxy": direct,
+    }
+
+
+def worker_variables(port: int) -> dict[str, str]:
+    """What every worker starts from."""
+    kept = {name: value for name, value in os.environ.items() if name in INHERITED or name.startswith("LC_")}
+    return kept | aws_variables(port)
+
+
+@contextmanager
+def replaced(variables: Mapping[str, str]) -> Iterator[None]:
+    """Replace every `AWS_*` and `MOTO_*` variable of this process by `variables`, and put them back at the end."""
+    before = dict(os.environ)
+    for name in before:
+        if name.startswith(("AWS_", "MOTO_")):
+            del os.environ[name]
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name in set(variables) | {name for name in before if name.startswith(("AWS_", "MOTO_"))}:
+            os.environ.pop(name, None)
+            if name in before:
+                os.environ[name] = before[name]

@@ -1,0 +1,95 @@
+"""Runs functions as AWS Lambda does: an execution environment per concurrent call, started on demand and kept warm."""
+
+import math
+import re
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from local.cloud.calls import Call, Function, Outcome
+from local.cloud.pool import FunctionLog, LogCallback, Pool
+
+_FUNCTION_ARN = re.compile(r"(?:arn:aws[\w-]*:lambda:[\w-]*:\d*:function:|(?:\d+:)?function:)?([\w-]+)(?::[\w$-]+)?$")
+
+
+class LambdaHost:
+    """Every function of the stack, by name or by any form of its ARN."""
+
+    def __init__(
+        self,
+        variables: Mapping[str, str],
+        logs: Path,
+        on_log: LogCallback | None = None,
+        *,
+        stand_in: bool = sys.platform != "linux",
+    ) -> None:
+        self._variables, self._logs, self._on_log, self._stand_in = dict(variables), logs, on_log, stand_in
+        self._scratch = tempfile.TemporaryDirectory(prefix="commonplace-", ignore_cleanup_errors=True)
+        self._pools: dict[str, Pool] = {}
+
+    def add(self, function: Function, label: str) -> None:
+        """`label` names the log file and is what listeners are told."""
+        scratch = Path(self._scratch.name) / label
+        scratch.mkdir()
+        log = FunctionLog(label, self._logs / f"{label}.log", self._on_log)
+        variables = self._variables | {"TMPDIR": str(scratch)}
+        self._pools[function.name] = Pool(function, variables, log, stand_in=self._stand_in)
+
+    def find(self, name: str) -> Pool | None:
+        match = _FUNCTION_ARN.match(name)
+        return self._pools.get(match[1]) if match else None
+
+    def invoke(self, name: str, payload: bytes) -> Outcome:
+        """Run the function and wait for it. Raises `LookupError` when there is no such function."""
+        outcome = self.invoke_within(name, payload, math.inf)
+        assert outcome is not None  # noqa: S101  there is no time at which to give up
+        return outcome
+
+    def invoke_within(self, name: str, payload: bytes, seconds: float) -> Outcome | None:
+        """The same for a caller that gives up after some seconds; the function goes on then."""
+        pool, call = self._submit(name, payload)
+        outcome = pool.attend(call, time.time() + seconds)
+        if outcome is None:
+            self._attend_later(pool, call)
+        return outcome
+
+    def invoke_later(self, name: str, payload: bytes) -> None:
+        """Run the function without waiting (`InvocationType: Event`); the retries of AWS are not emulated."""
+        self._attend_later(*self._submit(name, payload))
+
+    def _submit(self, name: str, payload: bytes) -> tuple[Pool, Call]:
+        pool = self.find(name)
+        if pool is None:
+            raise LookupError(f"Function not found: {name}")
+        call = Call(payload, name if name.startswith("arn:") else pool.function.arn)
+        pool.submit(call)
+        return pool, call
+
+    def _attend_later(self, pool: Pool, call: Call) -> None:
+        threading.Thread(target=pool.attend, args=(call,), name=f"attend-{pool.function.name}", daemon=True).start()
+
+    @property
+    def started(self) -> int:
+        """Invocations since the start."""
+        return sum(pool.started for pool in self._pools.values())
+
+    @property
+    def busy(self) -> list[str]:
+        """Functions with calls that wait or run."""
+        return [name for name, pool in self._pools.items() if pool.busy]
+
+    def prewarm(self) -> None:
+        for pool in self._pools.values():
+            pool.prewarm()
+
+    @property
+    def pids(self) -> list[int]:
+        return [pid for pool in self._pools.values() for pid in pool.pids]
+
+    def stop(self) -> None:
+        for pool in self._pools.values():
+            pool.stop()
+        self._scratch.cleanup()

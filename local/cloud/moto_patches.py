@@ -1,0 +1,49 @@
+"""Where moto 5.2.5 differs from S3 in a way the index would notice: events of deletions, and their order.
+
+* A delete in a versioned bucket puts a marker over the object and announces it; moto says nothing.
+* Every event carries a `sequencer` that grows, and in a versioned bucket the version.
+* Notifications are read back and matched by prefix on the decoded key; that part of moto is right as it is.
+"""
+
+import itertools
+import time
+from functools import cache
+from typing import Any
+
+MOTO_VERSION = "5.2.5"
+
+
+@cache
+def apply() -> None:
+    """Patch moto, once in this process. Raises when it is not the version that these patches were read from."""
+    import moto
+    from moto.s3 import notifications
+    from moto.s3.models import S3Backend
+
+    if moto.__version__ != MOTO_VERSION:
+        raise RuntimeError(
+            f"The laptop cloud patches moto {MOTO_VERSION}, this is {moto.__version__}: "
+            "read s3/notifications.py and S3Backend.delete_object again before raising the version."
+        )
+    ticks = itertools.count(int(time.time()) << 24)
+    plain_event, plain_delete = notifications._get_s3_event, S3Backend.delete_object
+
+    def event(event_name: str, bucket: Any, key: Any, notification_id: str) -> dict[str, list[dict[str, Any]]]:
+        message = plain_event(event_name, bucket, key, notification_id)
+        version = {"versionId": key.version_id} if bucket.is_versioned else {}
+        message["Records"][0]["s3"]["object"] |= {"sequencer": f"{next(ticks):018X}", **version}
+        return message
+
+    def delete_object(
+        self: S3Backend, bucket_name: str, key_name: str, version_id: str | None = None, bypass: bool = False
+    ) -> Any:
+        bucket = self.get_bucket(bucket_name)
+        before = bucket.keys.get(key_name)
+        done = plain_delete(self, bucket_name, key_name, version_id, bypass)
+        if bucket.is_versioned and version_id is None and hasattr(before, "etag"):  # a marker has none
+            name = notifications.S3NotificationEvent.OBJECT_REMOVED_DELETE_MARKER_CREATED_EVENT
+            notifications.send_event(self.account_id, name, bucket, before)
+        return done
+
+    notifications._get_s3_event = event
+    S3Backend.delete_object = delete_object  # type: ignore[method-assign]

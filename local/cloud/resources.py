@@ -1,0 +1,334 @@
+"""What each resource type of the template becomes on this machine.
+
+A builder makes the resource through its service's own API, so boto3 validates what CDK lets through, or notes it in
+`Parts` for the host, the gateway, the pollers and the scheduler. Properties that would change behaviour and are not
+handled here raise.
+"""
+
+import json
+import re
+import secrets
+import string
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from local.cloud.calls import Function
+from local.cloud.environment import ACCOUNT, REGION
+from local.cloud.http_event import Route
+from local.cloud.schedules import Rule, Target, parse
+from local.cloud.sqs_mapping import Mapping as QueueMapping
+from local.cloud.template import Attributes, Builder, Stack, TemplateError, stem
+
+SOURCE = "commonplace:source"
+ROLE = f"arn:aws:iam::{ACCOUNT}:role/laptop"
+DEFAULT_CONCURRENCY = 4
+SECONDS_BETWEEN_RETRIES = re.compile(r'("IntervalSeconds"\s*:\s*)\d+')
+
+# Nothing on a laptop answers to these; who refers to one gets a placeholder.
+WITHOUT_EFFECT = (
+    "AWS::ApiGatewayV2::Stage",
+    "AWS::CloudWatch::Alarm",
+    "AWS::CloudWatch::Dashboard",
+    "AWS::IAM::Policy",
+    "AWS::IAM::Role",
+    "AWS::KMS::Key",
+    "AWS::Lambda::LayerVersion",
+    "AWS::Lambda::Permission",
+    "AWS::Logs::LogGroup",
+    "AWS::S3::BucketPolicy",
+    "AWS::SNS::Topic",
+    "AWS::SNS::TopicPolicy",
+    "AWS::SQS::QueuePolicy",
+)
+
+
+@dataclass(slots=True)
+class Parts:
+    """What a template came to, by logical id."""
+
+    functions: dict[str, Function] = field(default_factory=dict)
+    buckets: dict[str, str] = field(default_factory=dict)
+    tables: dict[str, str] = field(default_factory=dict)
+    queues: dict[str, str] = field(default_factory=dict)  # URLs
+    secrets: dict[str, str] = field(default_factory=dict)  # ARNs
+    machines: dict[str, str] = field(default_factory=dict)  # ARNs
+    mappings: dict[str, QueueMapping] = field(default_factory=dict)
+    rules: dict[str, Rule] = field(default_factory=dict)
+    routes: list[Route] = field(default_factory=list)
+    notifications: dict[str, dict[str, Any]] = field(default_factory=dict)  # by bucket name
+    deferred: list[Callable[[], None]] = field(default_factory=list)  # slow, and nobody needs the result
+
+
+class Builders:
+    """The builders, bound to where functions live, which clients to use and what this start overrides."""
+
+    def __init__(
+        self,
+        client: Callable[[str], Any],
+        root: Path,
+        http_url: str,
+        *,
+        environment: Mapping[str, str],
+        secret_values: Mapping[str, Mapping[str, Any]],
+        retry_interval_seconds: int | None,
+    ) -> None:
+        self.parts = Parts()
+        self._client, self._root, self._http_url = client, root, http_url
+        self._environment, self._secret_values = environment, secret_values
+        self._retry_interval_seconds = retry_interval_seconds
+        self.given_secrets: set[str] = set()  # logical ids whose value this start was given
+        self._given: set[str] = set()
+        self._timeouts: dict[str, int] = {}  # queue ARN -> visibility timeout
+
+    def table_of_types(self) -> dict[str, Builder]:
+        made: dict[str, Builder] = {
+            "AWS::ApiGatewayV2::Api": self.api,
+            "AWS::ApiGatewayV2::Integration": self.integration,
+            "AWS::ApiGatewayV2::Route": self.route,
+            "AWS::DynamoDB::GlobalTable": self.table,
+            "AWS::Events::Rule": self.rule,
+            "AWS::Lambda::Alias": self.alias,
+            "AWS::Lambda::EventSourceMapping": self.mapping,
+            "AWS::Lambda::Function": self.function,
+            "AWS::Lambda::Version": self.version,
+            "AWS::S3::Bucket": self.bucket,
+            "AWS::SQS::Queue": self.queue,
+            "AWS::SecretsManager::Secret": self.secret,
+            "AWS::StepFunctions::StateMachine": self.machine,
+        }
+        return made | dict.fromkeys(WITHOUT_EFFECT, self.without_effect)
+
+    def unused_secrets(self) -> set[str]:
+        """Names of given values that no secret of the template answers to."""
+        return set(self._secret_values) - self._given
+
+    @staticmethod
+    def without_effect(stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:  # noqa: ARG004
+        return {"Ref": logical_id, "Arn": f"arn:aws:laptop:{REGION}:{ACCOUNT}:{logical_id}"}
+
+    def bucket(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
+        given = stack.value(properties)
+        name = given.get("BucketName", f"commonplace-{stem(logical_id).lower()}")
+        s3 = self._client("s3")
+        s3.create_bucket(Bucket=name)
+        if given.get("VersioningConfiguration"):
+            s3.put_bucket_versioning(Bucket=name, VersioningConfiguration=given["VersioningConfiguration"])
+        if given.get("NotificationConfiguration"):
+            self.parts.notifications[name] = _notifications(logical_id, given["NotificationConfiguration"])
+        self.parts.buckets[logical_id] = name
+        return {"Ref": name, "Arn": f"arn:aws:s3:::{name}"}
+
+    def queue(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
+        given = stack.value(properties)
+        _refuse(logical_id, given, "FifoQueue", "DelaySeconds")
+        name = given.pop("QueueName", stem(logical_id))
+        given.pop("Tags", None)
+        url = self._client("sqs").create_queue(QueueName=name, Attributes={k: _text(v) for k, v in given.items()})
+        arn = f"arn:aws:sqs:{REGION}:{ACCOUNT}:{name}"
+        self.parts.queues[logical_id] = url["QueueUrl"]
+        self._timeouts[arn] = int(given.get("VisibilityTimeout", 30))
+        return {"Ref": url["QueueUrl"], "QueueUrl": url["QueueUrl"], "Arn": arn, "QueueName": name}
+
+    def table(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
+        given = stack.value(properties)
+        _refuse(logical_id, given, "StreamSpecification", "LocalSecondaryIndexes")
+        name = given.get("TableName", stem(logical_id))
+        indexes = [
+            {part: index[part] for part in ("IndexName", "KeySchema", "Projection")}
+            for index in given.get("GlobalSecondaryIndexes", [])
+        ]
+        dynamodb = self._client("dynamodb")
+        dynamodb.create_table(
+            TableName=name,
+            BillingMode="PAY_PER_REQUEST",
+            KeySchema=given["KeySchema"],
+            AttributeDefinitions=given["AttributeDefinitions"],
+            **({"GlobalSecondaryIndexes": indexes} if indexes else {}),
+        )
+        if expiry := given.get("TimeToLiveSpecification"):
+            dynamodb.update_time_to_live(TableName=name, TimeToLiveSpecification=expiry)
+        self.parts.tables[logical_id] = name
+        return {"Ref": name, "Arn": f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{name}"}
+
+    def secret(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
+        given = stack.value(properties)
+        names = {logical_id, stem(logical_id), given.get("Description", "")}
+        known = next((name for name in self._secret_values if name in names), None)
+        if known is not None:
+            self._given.add(known)
+            self.given_secrets.add(logical_id)
+        value = json.dumps(dict(self._secret_values[known])) if known is not None else _generated(given)
+        made = self._client("secretsmanager").create_secret(
+            Name=given.get("Name", stem(logical_id)), SecretString=value
+        )
+        self.parts.secrets[logical_id] = made["ARN"]
+        return {"Ref": made["ARN"], "Id": made["ARN"]}
+
+    def function(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
+        source = stack.resources[logical_id].get("Metadata", {}).get(SOURCE)
+        if source is None:
+            raise TemplateError(f"{logical_id} does not say in its metadata ({SOURCE}) which folder it comes from.")
+        folder = self._root / source
+        if not folder.is_dir():
+            raise TemplateError(f"{logical_id} comes from {source}, and there is no such folder.")
+        given = stack.value({name: properties[name] for name in properties if name not in ("Code", "Role", "Layers")})
+        logging = given.get("LoggingConfig", {})
+        function = Function(
+            name=given.get("FunctionName", stem(logical_id)),
+            handler=given["Handler"],
+            path=(folder, self._root / "layers" / "core"),
+            variables={**given.get("Environment", {}).get("Variables", {}), **self._environment},
+            timeout_seconds=int(given.get("Timeout", 3)),
+            memory_mb=int(given.get("MemorySize", 128)),
+            concurrency=int(given.get("ReservedConcurrentExecutions", DEFAULT_CONCURRENCY)),
+            log_format=logging.get("LogFormat", "Text"),
+            log_level=logging.get("ApplicationLogLevel"),
+        )
+        self.parts.functions[logical_id] = function
+        return {"Ref": function.name, "Arn": function.arn}
+
+    @staticmethod
+    def version(stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:  # noqa: ARG004
+        return {"Ref": f"{_arn(stack.value(properties['FunctionName']))}:1", "Version": "1"}
+
+    @staticmethod
+    def alias(stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
+        _refuse(logical_id, properties, "RoutingConfig")
+        arn = f"{_arn(stack.value(properties['FunctionName']))}:{properties['Name']}"
+        return {"Ref": arn, "AliasArn": arn}
+
+    def mapping(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
+        given = stack.value(properties)
+        _refuse(logical_id, given, "FilterCriteria", "SourceAccessConfigurations")
+        queue_arn = given["EventSourceArn"]
+        if queue_arn not in self._timeouts:
+            raise TemplateError(f"{logical_id} reads from {queue_arn}, which is not a queue of this template.")
+        function = self._called(logical_id, given["FunctionName"])
+        if self._timeouts[queue_arn] < function.timeout_seconds:
+            raise TemplateError(
+                f"{logical_id}: the queue shows its messages again after {self._timeouts[queue_arn]} s, "
+                f"before the function's timeout of {function.timeout_seconds:g} s. AWS refuses that."
+            )
+        url = next(url for url in self.parts.queues.values() if url.endswith("/" + queue_arn.rpartition(":")[2]))
+        limit = int(given.get("ScalingConfig", {}).get("MaximumConcurrency", function.concurrency))
+        self.parts.mappings[logical_id] = QueueMapping(
+            queue_url=url,
+            queue_arn=queue_arn,
+            function=given["FunctionName"],
+            batch_size=int(given.get("BatchSize", 10)),
+            window_seconds=float(given.get("MaximumBatchingWindowInSeconds", 0)),
+            partial_failures="ReportBatchItemFailures" in given.get("FunctionResponseTypes", []),
+            pollers=min(limit, function.concurrency) if given.get("Enabled", True) else 0,
+        )
+        return {"Ref": logical_id}
+
+    def machine(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
+        _refuse(logical_id, properties, "DefinitionS3Location", "Definition")
+        if properties.get("StateMachineType", "STANDARD") != "STANDARD":
+            raise TemplateError(f"{logical_id} is an Express workflow, and those do not run on a laptop.")
+        name = stack.value(properties.get("StateMachineName", stem(logical_id)))
+        arn = f"arn:aws:states:{REGION}:{ACCOUNT}:stateMachine:{name}"
+        self.parts.machines[logical_id] = arn
+
+        def create() -> None:
+            definition = str(stack.value(properties["DefinitionString"]))
+            for placeholder, value in stack.value(properties.get("DefinitionSubstitutions", {})).items():
+                definition = definition.replace("${" + placeholder + "}", str(value))
+            if self._retry_interval_seconds is not None:
+                definition = SECONDS_BETWEEN_RETRIES.sub(rf"\g<1>{self._retry_interval_seconds}", definition)
+            self._client("stepfunctions").create_state_machine(name=name, definition=definition, roleArn=ROLE)
+
+        self.parts.deferred.append(create)
+        return {"Ref": arn, "Arn": arn, "Name": name}
+
+    def rule(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
+        given = stack.value(properties)
+        _refuse(logical_id, given, "EventPattern", "EventBusName")
+        name = given.get("Name", stem(logical_id))
+        arn = f"arn:aws:events:{REGION}:{ACCOUNT}:rule/{name}"
+        for target in given.get("Targets", []):
+            _refuse(logical_id, target, "InputTransformer", "InputPath")
+            self._called(logical_id, target["Arn"])
+        try:
+            schedule = parse(given["ScheduleExpression"])
+        except ValueError as error:
+            raise TemplateError(f"{logical_id}: {error}") from error
+        targets = tuple(Target(target["Arn"], target.get("Input")) for target in given.get("Targets", []))
+        self.parts.rules[logical_id] = Rule(name, arn, schedule, targets, given.get("State", "ENABLED") == "ENABLED")
+        return {"Ref": name, "Arn": arn}
+
+    def api(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
+        _refuse(logical_id, properties, "CorsConfiguration", "Body", "BodyS3Location", "Target", "RouteKey")
+        if stack.value(properties.get("ProtocolType")) != "HTTP":
+            raise TemplateError(f"{logical_id} is not an HTTP API.")
+        return {"Ref": logical_id, "ApiId": logical_id, "ApiEndpoint": self._http_url}
+
+    def integration(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
+        given = stack.value(properties)
+        _refuse(logical_id, given, "RequestParameters", "ResponseParameters", "TimeoutInMillis")
+        if (given.get("IntegrationType"), given.get("PayloadFormatVersion")) != ("AWS_PROXY", "2.0"):
+            raise TemplateError(f"{logical_id} is not a Lambda proxy integration with payload format 2.0.")
+        self._called(logical_id, given["IntegrationUri"])
+        return {"Ref": logical_id, "Function": given["IntegrationUri"]}
+
+    def route(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
+        given = stack.value(properties)
+        if given.get("AuthorizationType", "NONE") != "NONE":
+            raise TemplateError(f"{logical_id} has an authorizer, which the laptop's HTTP API does not know.")
+        integration = stack.resource(given["Target"].removeprefix("integrations/"))
+        self.parts.routes.append(Route(given["RouteKey"], integration["Function"]))
+        return {"Ref": logical_id}
+
+    def _called(self, logical_id: str, arn: str) -> Function:
+        """The function that an ARN or name means; making it first is what resolving the ARN did."""
+        name = arn.partition(":function:")[2].partition(":")[0] or arn
+        for function in self.parts.functions.values():
+            if function.name == name:
+                return function
+        raise TemplateError(f"{logical_id} calls {arn}, which is not a function of this template.")
+
+
+def _arn(function_name: str) -> str:
+    return f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{function_name}"
+
+
+def _refuse(logical_id: str, properties: Mapping[str, Any], *names: str) -> None:
+    for name in names:
+        if properties.get(name):
+            raise TemplateError(f"{logical_id} has the property {name}, which the laptop cloud does not emulate.")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return json.dumps(value) if isinstance(value, dict) else str(value)
+
+
+def _notifications(logical_id: str, given: dict[str, Any]) -> dict[str, Any]:
+    """From the shape of CloudFormation to that of `PutBucketNotificationConfiguration`."""
+    _refuse(logical_id, given, "LambdaConfigurations", "TopicConfigurations", "EventBridgeConfiguration")
+    return {
+        "QueueConfigurations": [
+            {
+                "Id": f"{stem(logical_id)}-{index}",
+                "QueueArn": entry["Queue"],
+                "Events": [entry["Event"]],
+                "Filter": {"Key": {"FilterRules": entry.get("Filter", {}).get("S3Key", {}).get("Rules", [])}},
+            }
+            for index, entry in enumerate(given.get("QueueConfigurations", []))
+        ]
+    }
+
+
+def _generated(given: Mapping[str, Any]) -> str:
+    """The value that `GenerateSecretString` asks for, from letters and digits."""
+    asked = given.get("GenerateSecretString")
+    if asked is None:
+        return str(given.get("SecretString", "{}"))
+    alphabet = string.ascii_letters + string.digits
+    word = "".join(secrets.choice(alphabet) for _ in range(int(asked.get("PasswordLength", 32))))
+    if "GenerateStringKey" not in asked:
+        return word
+    return json.dumps({**json.loads(asked.get("SecretStringTemplate", "{}")), asked["GenerateStringKey"]: word})
