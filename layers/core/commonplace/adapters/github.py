@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, BinaryIO, Literal
 from urllib.parse import quote
 
-from commonplace.adapters.github_client import Answer, GitHubClient, Refusal
+from commonplace.adapters.github_client import Answer, GitHubClient
 from commonplace.adapters.github_credentials import Credentials
 from commonplace.adapters.github_limits import query_limited_until
 from commonplace.content.document import BlobSha
@@ -76,23 +76,14 @@ class GitHubRepository:
         return Head(commit_sha, answer.headers.get("etag"))
 
     def tree(self, commit_sha: str) -> list[TreeFile]:
-        try:
-            files = sorted(self._walk(commit_sha), key=lambda file: file.path)
-        except Refusal as refusal:
-            if refusal.status in (404, 409, 422):
-                raise UntrustedTree("GitHub has no such tree") from None
-            raise
+        files = sorted(self._walk(commit_sha), key=lambda file: file.path)
         if not files:
             raise UntrustedTree("the tree holds no files")
         return files
 
     def blob(self, blob_sha: BlobSha) -> bytes:
-        try:
-            raw = self._get(f"{self._base}/git/blobs/{blob_sha}", accept=RAW_TYPE, max_bytes=MAX_BLOB_BYTES).body
-        except Refusal as refusal:
-            if refusal.status in (404, 422):
-                raise BlobNotFound(blob_sha) from None
-            raise
+        path = f"{self._base}/git/blobs/{blob_sha}"
+        raw = self._get(path, accept=RAW_TYPE, max_bytes=MAX_BLOB_BYTES, absent=BlobNotFound(blob_sha)).body
         told = hashlib.sha1(b"blob %d\0" % len(raw), usedforsecurity=False)
         told.update(raw)
         if told.hexdigest() != blob_sha:
@@ -140,7 +131,8 @@ class GitHubRepository:
 
     def _tree(self, sha: str, *, recursive: bool) -> tuple[list[dict[str, Any]], bool]:
         path = f"{self._base}/git/trees/{sha}" + ("?recursive=1" if recursive else "")
-        answer = _json(self._get(path, max_bytes=MAX_TREE_BYTES))
+        absent = UntrustedTree("GitHub has no such tree")
+        answer = _json(self._get(path, max_bytes=MAX_TREE_BYTES, absent=absent))
         entries, truncated = answer.get("tree"), answer.get("truncated")
         if isinstance(entries, list) and all(map(_is_entry, entries)) and isinstance(truncated, bool):
             return entries, truncated

@@ -48,21 +48,16 @@ class _Ask:
     body: object = None
     elsewhere: bool = False
     """Whether a redirect may leave GitHub's API."""
+    absent: Exception | None = None
 
 
-class Refusal(RepositoryRefused):
-    """A refusal whose status the caller may want to read differently: a 404 for a blob is a lost blob."""
-
-    def __init__(self, status: int) -> None:
-        reason = {
-            401: "it does not accept the credentials",
-            403: "the credentials may not do this",
-            404: "there is nothing of that name, or the credentials may not see it",
-            409: "the repository is empty",
-            422: "there is no such branch or commit",
-        }.get(status, "it will not say why")
-        super().__init__(f"GitHub answers {status}: {reason}")
-        self.status = status
+_REASONS = {
+    401: "it does not accept the credentials",
+    403: "the credentials may not do this",
+    404: "there is nothing of that name, or the credentials may not see it",
+    409: "the repository is empty",
+    422: "there is no such branch or commit",
+}
 
 
 def http_client(api_url: str, *, connections: int = 20) -> httpx.Client:
@@ -98,11 +93,21 @@ class GitHubClient:
         return self._calls
 
     def get(
-        self, path: str, authorization: str | None, *, max_bytes: int, accept: str = JSON_TYPE, etag: str | None = None
+        self,
+        path: str,
+        authorization: str | None,
+        *,
+        max_bytes: int,
+        accept: str = JSON_TYPE,
+        etag: str | None = None,
+        absent: Exception | None = None,
     ) -> Answer:
-        """The answer, of status 2xx or, if `etag` is given, 304. Raises Refusal and the port's other errors."""
+        """The answer, of status 2xx or, if `etag` is given, 304.
+
+        Raises the port's errors, and `absent` in place of a refusal when GitHub says that there is no such thing.
+        """
         condition = {"If-None-Match": etag} if etag else {}
-        with self._open(_Ask("GET", path, authorization, accept, condition)) as response:
+        with self._open(_Ask("GET", path, authorization, accept, condition, absent=absent)) as response:
             return self._read(response, max_bytes)
 
     def post(self, path: str, authorization: str | None, body: object, *, max_bytes: int) -> Answer:
@@ -123,7 +128,7 @@ class GitHubClient:
         try:
             response = self._final(ask)
             try:
-                self._check(response)
+                self._check(response, ask.absent)
                 yield response
             finally:
                 response.close()
@@ -163,7 +168,7 @@ class GitHubClient:
     def _is_api(self, url: httpx.URL) -> bool:
         return (url.scheme, url.host, url.port) == (self._api.scheme, self._api.host, self._api.port)
 
-    def _check(self, response: httpx.Response) -> None:
+    def _check(self, response: httpx.Response, absent: Exception | None) -> None:
         status = response.status_code
         if response.is_success or status == 304:
             return
@@ -175,7 +180,9 @@ class GitHubClient:
             body = b""
         if until := limited_until(status, response.headers, body, self.clock()):
             raise RepositoryRateLimited(until)
-        raise Refusal(status)
+        if absent is not None and status in (404, 409, 422):
+            raise absent
+        raise RepositoryRefused(f"GitHub answers {status}: {_REASONS.get(status, 'it will not say why')}")
 
     def _read(self, response: httpx.Response, max_bytes: int) -> Answer:
         body = b"".join(self._pieces(response.iter_bytes(), max_bytes, CALL_SECONDS))

@@ -1,0 +1,44 @@
+"""Receives GitHub's deliveries, the reconcile schedule and operators' wishes; starts or prolongs a run of the sync."""
+
+import logging
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from commonplace.adapters import clients
+from commonplace.adapters.dynamodb import Contended, DynamoSyncState
+from commonplace.adapters.secrets import GitHubSecrets, MalformedSecret
+from commonplace.adapters.stepfunctions import StepFunctionsWorkflow
+from commonplace.errors import Unavailable
+from commonplace.settings import WebhookSettings
+from commonplace.sync.poke import Poker
+from commonplace.sync.webhook import Receiver, response
+
+logger = logging.getLogger(__name__)
+logging.getLogger("commonplace").setLevel(logging.INFO)
+
+SETTINGS = WebhookSettings.from_environ(os.environ)
+SECRETS = GitHubSecrets(clients.secretsmanager(), SETTINGS.github_secret_arn)
+POKER = Poker(
+    DynamoSyncState(clients.dynamodb(), SETTINGS.activity_table, SETTINGS.repository, SETTINGS.branch),
+    StepFunctionsWorkflow(clients.stepfunctions(), SETTINGS.machine_arn),
+)
+RECEIVER = Receiver(POKER.poke, lambda: SECRETS.current().webhook_secret, SETTINGS.repository, SETTINGS.branch)
+
+
+def handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
+    """A delivery gets an HTTP answer; a failed reminder raises, so that its sender tries again."""
+    if "requestContext" not in event:
+        return RECEIVER.remind(event)
+    try:
+        return RECEIVER.receive(event)
+    except (BotoCoreError, ClientError, Contended, MalformedSecret) as error:
+        logger.error("a delivery could not be taken", extra={"error": type(error).__name__})
+        unavailable = Unavailable("The delivery could not be taken. Send it again.")
+        return response(unavailable.status, unavailable.envelope())
+    except Exception:
+        logger.exception("a delivery failed")
+        body = {"error": {"code": "INTERNAL_ERROR", "message": "An unexpected error occurred", "details": {}}}
+        return response(500, body)

@@ -1,0 +1,205 @@
+"""What GitHub delivers: who sent it, what it says, and what is answered. The payload's file lists are never read.
+
+Standard library only: the webhook function carries no third-party package.
+"""
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import logging
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+from commonplace.errors import BadRequest, CommonplaceError, Forbidden, TooLarge
+from commonplace.sync.poke import Duplicate, Hint, Queued, Started
+
+logger = logging.getLogger(__name__)
+
+MAX_BODY_BYTES = 25 * 1024 * 1024
+"""GitHub delivers no payload above it."""
+
+_SHA = re.compile(r"[0-9a-f]{40}")
+_NO_COMMIT = "0" * 40
+_DELIVERY = re.compile(r"[A-Za-z0-9-]{1,100}")
+
+Answer = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    headers: Mapping[str, str]
+    """Names in lower case."""
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Ping:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Push:
+    commit_sha: str | None
+    delivery: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    reason: str
+
+
+class Receiver:
+    """Answers deliveries (HTTP API events, payload 1.0 and 2.0), schedules and operators."""
+
+    def __init__(
+        self,
+        poke: Callable[[Hint], Started | Queued | Duplicate],
+        webhook_secret: Callable[[], str],
+        repository: str,
+        branch: str,
+    ) -> None:
+        self._poke = poke
+        self._secret = webhook_secret
+        self._repository = repository
+        self._branch = branch
+
+    def receive(self, event: Mapping[str, Any]) -> Answer:
+        """A response in API Gateway's shape; a refusal is the error envelope."""
+        try:
+            delivery = read_delivery(event)
+            verify(delivery, self._secret())
+            status, body = self._act(classify(delivery, self._repository, self._branch))
+        except CommonplaceError as error:
+            status, body = error.status, error.envelope()
+            logger.info("delivery refused", extra={"status": status, "code": error.code})
+        else:
+            logger.info("delivery answered", extra={"status": status, "answer": body["status"]})
+        return response(status, body)
+
+    def remind(self, event: Mapping[str, Any]) -> Answer:
+        """A schedule's event or an operator's `{"source": "commonplace.operator", "full": bool}`."""
+        match event.get("source"):
+            case "aws.events":
+                hint = Hint("schedule")
+            case "commonplace.operator":
+                hint = Hint("operator", full=event.get("full") is True)
+            case _:
+                raise BadRequest(
+                    "This event comes from nobody known.",
+                    hint='Valid: a GitHub delivery, a schedule\'s event, or {"source": "commonplace.operator"}.',
+                )
+        return describe(self._poke(hint))[1]
+
+    def _act(self, verdict: Push | Ping | Ignored) -> tuple[int, Answer]:
+        match verdict:
+            case Ping():
+                return 200, {"status": "pong", "repository": self._repository, "branch": self._branch}
+            case Ignored(reason):
+                return 200, {"status": "ignored", "reason": reason}
+            case Push(commit_sha, delivery):
+                return describe(self._poke(Hint("push", commit_sha, delivery)))
+            case _:
+                assert_never(verdict)
+
+
+def response(status: int, body: Mapping[str, Any]) -> Answer:
+    headers = {"content-type": "application/json; charset=utf-8", "cache-control": "no-store"}
+    if retry := body.get("error", {}).get("details", {}).get("retryAfterSeconds"):
+        headers["retry-after"] = str(retry)
+    return {"statusCode": status, "headers": headers, "body": json.dumps(body), "isBase64Encoded": False}
+
+
+def describe(outcome: Started | Queued | Duplicate) -> tuple[int, Answer]:
+    match outcome:
+        case Started(run):
+            return 202, {"status": "started", "run": run}
+        case Queued(run):
+            return 202, {"status": "queued", "run": run}
+        case Duplicate(reason):
+            return 200, {"status": "duplicate", "reason": reason}
+        case _:
+            assert_never(outcome)
+
+
+def read_delivery(event: Mapping[str, Any]) -> Delivery:
+    """Headers and the very bytes that were sent. Raises TooLarge and BadRequest."""
+    text = event.get("body")
+    raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else b""
+    encoded = event.get("isBase64Encoded") is True
+    if len(raw) > (MAX_BODY_BYTES // 3 * 4 + 8 if encoded else MAX_BODY_BYTES):
+        raise TooLarge(f"The body is larger than {MAX_BODY_BYTES} bytes.")
+    if encoded:
+        try:
+            raw = base64.b64decode(raw, validate=True)
+        except binascii.Error:
+            raise BadRequest("The body is not the base64 it claims to be.") from None
+    if len(raw) > MAX_BODY_BYTES:
+        raise TooLarge(f"The body is larger than {MAX_BODY_BYTES} bytes.")
+    return Delivery(_headers(event), raw)
+
+
+def verify(delivery: Delivery, secret: str) -> None:
+    """Raises Forbidden unless `X-Hub-Signature-256` is the HMAC of the body (GitHub docs, "Validating deliveries")."""
+    given = delivery.headers.get("x-hub-signature-256", "")
+    expected = "sha256=" + hmac.new(secret.encode(), delivery.body, hashlib.sha256).hexdigest()
+    # As bytes: compare_digest refuses text outside ASCII.
+    if not hmac.compare_digest(expected.encode(), given.encode("utf-8", "surrogatepass")):
+        raise Forbidden("The signature is missing or wrong.", hint="Sign the body with the webhook's secret, SHA-256.")
+
+
+def classify(delivery: Delivery, repository: str, branch: str) -> Push | Ping | Ignored:
+    """What a verified delivery asks for. Raises BadRequest when it is not a JSON object."""
+    payload = _payload(delivery.body)
+    match delivery.headers.get("x-github-event"):
+        case "ping":
+            return Ping()
+        case "push":
+            pass
+        case _:
+            return Ignored("unknown event")
+    source = payload.get("repository")
+    name = source.get("full_name") if isinstance(source, dict) else None
+    if not isinstance(name, str) or name.casefold() != repository.casefold():
+        return Ignored("other repository")
+    if payload.get("ref") != f"refs/heads/{branch}":
+        return Ignored("other ref")
+    after = payload.get("after")
+    if payload.get("deleted") is True or after == _NO_COMMIT:
+        return Ignored("branch deleted")
+    guid = delivery.headers.get("x-github-delivery", "")
+    return Push(
+        commit_sha=after if isinstance(after, str) and _SHA.fullmatch(after) else None,
+        delivery=guid if _DELIVERY.fullmatch(guid) else None,
+    )
+
+
+def _payload(body: bytes) -> dict[str, Any]:
+    try:
+        payload = json.loads(body)
+    except (ValueError, RecursionError):
+        payload = None
+    if not isinstance(payload, dict):
+        raise BadRequest("The body is not a JSON object.", hint="Set the webhook's content type to application/json.")
+    return payload
+
+
+def _headers(event: Mapping[str, Any]) -> dict[str, str]:
+    """Payload 2.0 has lower-case names, payload 1.0 has them as they were sent, and a list for each beside them."""
+    found: dict[str, str] = {}
+    for name, values in _items(event.get("multiValueHeaders")):
+        if isinstance(values, list) and values and isinstance(values[-1], str):
+            found[name.lower()] = values[-1]
+    for name, value in _items(event.get("headers")):
+        if isinstance(value, str):
+            found[name.lower()] = value
+    return found
+
+
+def _items(headers: object) -> list[tuple[str, Any]]:
+    return (
+        [(name, value) for name, value in headers.items() if isinstance(name, str)] if isinstance(headers, dict) else []
+    )
