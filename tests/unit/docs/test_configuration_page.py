@@ -40,3 +40,9 @@ def test_the_template_sets_no_variable_that_is_not_documented():
         name for function in functions for name in function["Properties"].get("Environment", {}).get("Variables", {})
     }
     assert variables <= set(first_cells(PAGE, "Environment variables")) | {"CACHE_TABLE"}
+
+
+def test_the_outputs_of_the_stack_are_listed():
+    template = json.loads((ROOT / "infra" / "template.json").read_text(encoding="utf-8"))
+    listed = set(first_cells(ROOT / "docs" / "deploy.md", "3. Look, then deploy"))
+    assert listed == set(template["Outputs"]) | {"DomainTarget"}
