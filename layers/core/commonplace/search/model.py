@@ -1,8 +1,10 @@
 """What is searched for and what comes back: the values both engines and every interface share."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NewType, Protocol
+
+from commonplace.errors import Unavailable
 
 RecordId = NewType("RecordId", str)
 """Unique in its collection; for documents `{contentType}/{id}`."""
@@ -69,7 +71,10 @@ class IndexedRecord:
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
-    """The removal of a record, versioned like a write and kept so that a late writer cannot bring it back."""
+    """The removal of a record: nothing written before `version` remains. Kept, so that no late writer brings it back.
+
+    A record written *with* that version stays: a publication may write under the generation another one ended with.
+    """
 
     id: RecordId
     version: int
@@ -86,11 +91,15 @@ class LegHit:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Both legs of one query. `total` counts records that match the filters and at least one leg."""
+    """The legs of one query. `total` counts records that match the filters and at least one leg."""
 
     lexical: tuple[LegHit, ...]
     vector: tuple[LegHit, ...]
     total: int
+    named: tuple[LegHit, ...] = ()
+    """Records the query names by title or alias; the score is the grade of `search.names`, from 0 to 1."""
+    degraded: bool = False
+    """True when a vector was given and the index could not use it (it holds vectors of another model, or none)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +110,23 @@ class Found:
     chunk: Chunk | None
 
 
+class IndexMismatch(Unavailable):
+    """The index was built by another model, chunker or schema: rebuild it, never mix."""
+
+
 class Engine(Protocol):
     """The index, embedded or OpenSearch. Both pass the same contract tests."""
 
     def write(self, upserts: Sequence[IndexedRecord], tombstones: Sequence[Tombstone]) -> None:
-        """Applies each write whose version is not older than what the index holds. Raises Unavailable."""
+        """Applies each write that is not older than what the index holds, in any order, any number of times.
+
+        Writes are ordered by (version, live after removed, with vectors after without); the greatest stays.
+        Raises Unavailable, and IndexMismatch when the index was built otherwise.
+        """
+        ...
+
+    def replace(self, records: Sequence[IndexedRecord]) -> None:
+        """Makes these the only records, under the configured model and schema, in one step for readers."""
         ...
 
     def candidates(self, text: str, vector: Vector | None, filters: Filters, size: int) -> Candidates:
@@ -119,6 +140,20 @@ class Engine(Protocol):
     def versions(self) -> Iterator[tuple[RecordId, int]]:
         """Every live record and its version, for reconciling with the store."""
         ...
+
+    def held(self, ids: Sequence[RecordId]) -> dict[RecordId, int]:
+        """The versions of those of `ids` that are live."""
+        ...
+
+    def incomplete(self) -> Iterator[RecordId]:
+        """Live records without vectors in an index that has a model: to be embedded again."""
+        ...
+
+
+class VectorMemory(Protocol):
+    """Vectors computed before, so that unchanged text calls no model. Keys are those of `search.embedding`."""
+
+    def known(self, keys: Sequence[str]) -> Mapping[str, Vector]: ...
 
 
 class EmbeddingProvider(Protocol):
@@ -145,7 +180,12 @@ class Reranked:
 class Reranker(Protocol):
     """Orders candidates by relevance in one batch call (seed 000, section 6.3)."""
 
-    def rerank(self, query: str, passages: Sequence[tuple[RecordId, str]]) -> list[Reranked]: ...
+    @property
+    def name(self) -> str: ...
+
+    def rerank(self, query: str, passages: Sequence[tuple[RecordId, str]]) -> list[Reranked]:
+        """A score per passage, in any order. Raises Unavailable."""
+        ...
 
 
 class RerankCache(Protocol):

@@ -1,0 +1,245 @@
+"""The search index in one SQLite file: words by FTS5, meaning by exact vectors, versions and tombstones in a table."""
+
+import logging
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import RLock
+from typing import Literal
+
+from commonplace.adapters.embedded import reading, schema, writing
+from commonplace.adapters.embedded.matrix import VectorMatrix
+from commonplace.errors import Unavailable
+from commonplace.search.embedding import model_fingerprint
+from commonplace.search.model import (
+    Candidates,
+    EmbeddingProvider,
+    Filters,
+    Found,
+    IndexedRecord,
+    IndexMismatch,
+    LegHit,
+    RecordId,
+    Tombstone,
+    Vector,
+)
+
+logger = logging.getLogger(__name__)
+
+VECTOR_FLOOR = 0.2
+"""Cosine below which a chunk is about something else. With the local model a random pair of texts has about 0.15, and
+49 of 50 paraphrases stand above 0.2 to what they paraphrase."""
+
+BUSY_SECONDS = 10.0
+
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+class EmbeddedEngine:
+    """One file, one writer at a time, any number of readers in any number of processes.
+
+    `provider` is asked only for its facts. A reader of a file that is not there yet finds nothing; a reader of an index
+    with vectors of another model searches words and says so; a writer refuses one with IndexMismatch until `replace`.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        provider: EmbeddingProvider | None,
+        *,
+        read_only: bool = False,
+        journal: Literal["wal", "delete"] = "wal",
+        vector_floor: float = VECTOR_FLOOR,
+    ) -> None:
+        self._path = path
+        self._model = model_fingerprint(provider) if provider else schema.LEXICAL_ONLY
+        self._read_only = read_only
+        self._journal = journal
+        self._vector_floor = vector_floor
+        self._lock = RLock()
+        self._database: sqlite3.Connection | None = None
+        self._inode: int | None = None
+        self._facts: dict[str, str] = {}
+        self._matrix: VectorMatrix | None = None
+        self._matrix_state: tuple[int, int] | None = None
+
+    def write(self, upserts: Sequence[IndexedRecord], tombstones: Sequence[Tombstone]) -> None:
+        """Applies what is newer than what is there. Raises IndexMismatch and Unavailable."""
+        self.apply(upserts, tombstones)
+
+    def apply(self, upserts: Sequence[IndexedRecord], tombstones: Sequence[Tombstone]) -> bool:
+        """As `write`, and says whether anything changed."""
+        with self._writing() as database:
+            found = schema.facts(database)
+            if found:
+                schema.check_writable(found, self._model)
+            else:
+                schema.create(database, self._model)
+            return writing.apply(database, upserts, tombstones, self._model)
+
+    def replace(self, records: Sequence[IndexedRecord]) -> None:
+        """Makes these the only records, in one transaction; a file that is damaged is made anew."""
+        with self._lock:
+            try:
+                self._replace(records)
+            except IndexMismatch:
+                logger.warning("the index file is damaged and is made anew")
+                self.close()
+                for name in (self._path.name, f"{self._path.name}-wal", f"{self._path.name}-shm"):
+                    self._path.with_name(name).unlink(missing_ok=True)
+                self._replace(records)
+
+    def candidates(self, text: str, vector: Vector | None, filters: Filters, size: int) -> Candidates:
+        """Both legs and the named records, filters applied before ranking. Raises Unavailable."""
+        with self._reading() as database:
+            if database is None:
+                return Candidates(lexical=(), vector=(), total=0)
+            conditions = reading.Conditions(filters)
+            lexical = reading.lexical(database, text, conditions)
+            named = reading.named(database, text, conditions)
+            nearest, degraded = self._nearest(database, vector, conditions)
+            ids = {hit.id for leg in (lexical, named, nearest) for hit in leg}
+            return Candidates(
+                lexical=tuple(lexical[:size]),
+                vector=tuple(nearest[:size]),
+                total=len(ids),
+                named=tuple(named[:size]),
+                degraded=degraded,
+            )
+
+    def fetch(self, wanted: Sequence[tuple[RecordId, int | None]], text: str) -> dict[RecordId, Found]:
+        """What is shown of the wanted records; those that are gone are left out. Raises Unavailable."""
+        with self._reading() as database:
+            if database is None:
+                return {}
+            found = {record: reading.found(database, record, ordinal, text) for record, ordinal in wanted}
+            return {record: item for record, item in found.items() if item}
+
+    def versions(self) -> Iterator[tuple[RecordId, int]]:
+        """Every live record and its version."""
+        with self._reading() as database:
+            rows = database.execute("SELECT id, version FROM records WHERE deleted = 0 ORDER BY id") if database else ()
+            return iter([(RecordId(record), version) for record, version in rows])
+
+    def held(self, ids: Sequence[RecordId]) -> dict[RecordId, int]:
+        """The versions of those of `ids` that are live."""
+        query = "SELECT version FROM records WHERE deleted = 0 AND id = ?"
+        with self._reading() as database:
+            rows = {record: database.execute(query, (record,)).fetchone() for record in ids} if database else {}
+            return {record: row[0] for record, row in rows.items() if row}
+
+    def incomplete(self) -> Iterator[RecordId]:
+        """Live records that wait for vectors."""
+        with self._reading() as database:
+            if database is None or self._facts["model"] == schema.LEXICAL_ONLY:
+                return iter(())
+            rows = database.execute("SELECT id FROM records WHERE deleted = 0 AND embedded = 0 ORDER BY id")
+            return iter([RecordId(record) for (record,) in rows])
+
+    def known(self, keys: Sequence[str]) -> Mapping[str, Vector]:
+        """Vectors kept under these keys; none when the file cannot be read, for they can be computed again."""
+        with suppress(IndexMismatch), self._reading() as database:
+            if database:
+                return writing.known_vectors(database, keys)
+        return {}
+
+    def close(self) -> None:
+        """Lets go of the file."""
+        with self._lock:
+            if self._database:
+                self._database.close()
+            self._database, self._matrix, self._matrix_state, self._facts = None, None, None, {}
+
+    def _replace(self, records: Sequence[IndexedRecord]) -> None:
+        with self._writing() as database:
+            schema.drop(database)
+            schema.create(database, self._model)
+            writing.apply(database, records, (), self._model)
+
+    def _nearest(
+        self, database: sqlite3.Connection, vector: Vector | None, conditions: reading.Conditions
+    ) -> tuple[list[LegHit], bool]:
+        if vector is None:
+            return [], False
+        if self._facts["model"] != self._model:
+            return [], True
+        matrix = self._vectors(database)
+        if not matrix.fits(vector):
+            return [], True
+        return matrix.nearest(vector, reading.allowed(database, conditions), self._vector_floor), False
+
+    def _vectors(self, database: sqlite3.Connection) -> VectorMatrix:
+        """The matrix of the file's present state: `data_version` tells of others' writes, `total_changes` of ours."""
+        state = (database.execute("PRAGMA data_version").fetchone()[0], database.total_changes)
+        if self._matrix is None or state != self._matrix_state:
+            self._matrix, self._matrix_state = VectorMatrix(database), state
+        return self._matrix
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection | None]:
+        """One consistent state of the file, or None when there is nothing in it yet."""
+        with self._lock, self._translated():
+            database = self._open()
+            if database is None:
+                yield None
+                return
+            database.execute("BEGIN")
+            try:
+                self._facts = schema.facts(database)
+                if self._facts:
+                    schema.check_readable(self._facts)
+                yield database if self._facts else None
+            finally:
+                if database.in_transaction:
+                    database.execute("COMMIT")
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._lock, self._translated():
+            if self._read_only:
+                raise Unavailable("This index is open for reading only.")
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            database = self._open()
+            if database is None:
+                raise Unavailable("The search index could not be opened.")
+            database.execute("BEGIN IMMEDIATE")
+            try:
+                yield database
+            except BaseException:
+                if database.in_transaction:
+                    database.execute("ROLLBACK")
+                raise
+            database.execute("COMMIT")
+
+    def _open(self) -> sqlite3.Connection | None:
+        """The connection, opened again when another file has taken the place of the one it knew."""
+        inode = self._path.stat().st_ino if self._path.exists() else None
+        if self._database and inode == self._inode:
+            return self._database
+        self.close()
+        if inode is None and (self._read_only or not self._path.parent.exists()):
+            return None
+        mode = "ro" if self._read_only else "rwc"
+        self._database = sqlite3.connect(
+            f"{self._path.absolute().as_uri()}?mode={mode}",
+            uri=True,
+            timeout=BUSY_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        if not self._read_only:
+            self._database.execute(f"PRAGMA journal_mode = {self._journal}")
+            self._database.execute("PRAGMA synchronous = NORMAL")
+        self._inode = self._path.stat().st_ino
+        return self._database
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            self.close()
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED:
+                raise IndexMismatch("The search index is damaged.", hint=schema.REBUILD) from error
+            raise Unavailable("The search index does not answer.") from error

@@ -1,0 +1,144 @@
+"""Applying versioned writes to the tables. Which of two writes of a record stays depends on them alone."""
+
+import json
+import sqlite3
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+
+from commonplace.adapters.embedded.schema import LEXICAL_ONLY
+from commonplace.search.embedding import embedding_text, vector_key
+from commonplace.search.model import IndexedRecord, Record, RecordId, Tombstone, Vector
+from commonplace.search.names import name_key
+from commonplace.search.text import plain
+
+SPARE_VECTORS = 1_000
+"""Vectors that no chunk uses any more and that are kept, for text that comes back."""
+
+
+def apply(
+    database: sqlite3.Connection, upserts: Sequence[IndexedRecord], tombstones: Sequence[Tombstone], model: str
+) -> bool:
+    """Applies what is newer than what is there, in the open transaction. Says whether anything changed."""
+    changed = [_put(database, indexed, model) for indexed in upserts] + [_bury(database, gone) for gone in tombstones]
+    if any(changed):
+        _forget_spare_vectors(database)
+    return any(changed)
+
+
+def _put(database: sqlite3.Connection, indexed: IndexedRecord, model: str) -> bool:
+    record = indexed.record
+    vectors = indexed.vectors if model != LEXICAL_ONLY else ()
+    if vectors and len(vectors) != len(record.chunks):
+        raise ValueError(f"{len(vectors)} vectors for {len(record.chunks)} chunks")
+    embedded = model != LEXICAL_ONLY and len(vectors) == len(record.chunks)
+    row = _claim(database, record.id, (record.version, True, embedded))
+    if row is None:
+        return False
+    database.execute(
+        "UPDATE records SET content_type = ?, group_name = ?, release = ?, status = ?, date = ?, path = ?, fields = ?"
+        " WHERE rowid = ?",
+        (
+            record.content_type,
+            record.group,
+            record.release,
+            record.status,
+            record.date,
+            record.path,
+            _fields(record),
+            row,
+        ),
+    )
+    database.executemany("INSERT INTO record_tags VALUES (?, ?)", [(tag, row) for tag in dict.fromkeys(record.tags)])
+    names = [(record.title, True), *((alias, False) for alias in record.aliases)]
+    database.executemany(
+        "INSERT INTO names VALUES (?, ?, ?, ?)", [(row, name_key(name), name, is_title) for name, is_title in names]
+    )
+    database.execute(
+        "INSERT INTO labels (rowid, title, aliases, description, tags) VALUES (?, ?, ?, ?, ?)",
+        (row, record.title, "\n".join(record.aliases), record.description or "", "\n".join(record.tags)),
+    )
+    _put_chunks(database, row, record, vectors, model)
+    return True
+
+
+def _put_chunks(database: sqlite3.Connection, row: int, record: Record, vectors: Sequence[Vector], model: str) -> None:
+    keys = [vector_key(model, embedding_text(record, chunk)) for chunk in record.chunks] if vectors else []
+    database.executemany(
+        "INSERT OR IGNORE INTO vectors (key, vector) VALUES (?, ?)",
+        [(key, array("f", vector).tobytes()) for key, vector in zip(keys, vectors, strict=True)],
+    )
+    for position, chunk in enumerate(record.chunks):
+        heading = json.dumps(chunk.heading_path, ensure_ascii=False)
+        database.execute(
+            "INSERT INTO chunks (record, ordinal, heading, text, words, vector)"
+            " VALUES (?, ?, ?, ?, ?, (SELECT rowid FROM vectors WHERE key = ?))",
+            (row, chunk.ordinal, heading, chunk.text, plain(chunk.text), keys[position] if keys else None),
+        )
+    database.execute(
+        "INSERT INTO passages (rowid, heading, words) SELECT rowid, heading, words FROM chunks WHERE record = ?", (row,)
+    )
+
+
+def _bury(database: sqlite3.Connection, gone: Tombstone) -> bool:
+    return _claim(database, gone.id, (gone.version, False, False)) is not None
+
+
+def _claim(database: sqlite3.Connection, record: RecordId, rank: tuple[int, bool, bool]) -> int | None:
+    """Empties the record's row for a write of this rank, or answers None when what is there stands as high."""
+    version, live, embedded = rank
+    held = database.execute("SELECT rowid, version, deleted, embedded FROM records WHERE id = ?", (record,)).fetchone()
+    if held is None:
+        return database.execute(
+            "INSERT INTO records (id, version, deleted, embedded, fields) VALUES (?, ?, ?, ?, '{}')",
+            (record, version, not live, embedded),
+        ).lastrowid
+    row, held_version, deleted, held_embedded = held
+    if rank <= (held_version, not deleted, bool(held_embedded)):
+        return None
+    _clear(database, row)
+    database.execute(
+        "UPDATE records SET version = ?, deleted = ?, embedded = ?, content_type = NULL, group_name = NULL,"
+        " release = NULL, status = NULL, date = NULL, path = NULL, fields = '{}' WHERE rowid = ?",
+        (version, not live, embedded, row),
+    )
+    return int(row)
+
+
+def _clear(database: sqlite3.Connection, row: int) -> None:
+    database.execute(
+        "INSERT INTO passages (passages, rowid, heading, words)"
+        " SELECT 'delete', rowid, heading, words FROM chunks WHERE record = ?",
+        (row,),
+    )
+    for statement in (
+        "DELETE FROM chunks WHERE record = ?",
+        "DELETE FROM labels WHERE rowid = ?",
+        "DELETE FROM names WHERE record = ?",
+        "DELETE FROM record_tags WHERE record = ?",
+    ):
+        database.execute(statement, (row,))
+
+
+def _forget_spare_vectors(database: sqlite3.Connection) -> None:
+    (kept,) = database.execute("SELECT count(*) FROM vectors").fetchone()
+    (used,) = database.execute("SELECT count(DISTINCT vector) FROM chunks").fetchone()
+    if kept - used > SPARE_VECTORS + used:
+        database.execute("DELETE FROM vectors WHERE rowid NOT IN (SELECT vector FROM chunks WHERE vector IS NOT NULL)")
+
+
+def known_vectors(database: sqlite3.Connection, keys: Iterable[str]) -> dict[str, Vector]:
+    """The vectors kept under these keys."""
+    found: dict[str, Vector] = {}
+    for key in keys:
+        row = database.execute("SELECT vector FROM vectors WHERE key = ?", (key,)).fetchone()
+        if row:
+            found[key] = array("f", row[0])
+    return found
+
+
+def _fields(record: Record) -> str:
+    kept = asdict(record)
+    for name in ("body", "chunks", "version", "id"):
+        del kept[name]
+    return json.dumps(kept, ensure_ascii=False)

@@ -1,0 +1,69 @@
+"""What is embedded of a record, under which key its vector is remembered, and embedding many records in few calls."""
+
+import hashlib
+import logging
+from collections.abc import Sequence
+
+from commonplace.errors import Unavailable
+from commonplace.search.model import Chunk, EmbeddingProvider, IndexedRecord, Record, Vector, VectorMemory
+from commonplace.search.text import plain
+
+logger = logging.getLogger(__name__)
+
+
+def embedding_text(record: Record, chunk: Chunk) -> str:
+    """Title, heading path, date and text: a chunk alone does not say what it is about, nor of when it is."""
+    heading = " › ".join((record.title, *(name for name in chunk.heading_path if name != record.title)))
+    first = record.description if chunk.ordinal == 0 else None
+    return "\n".join(part for part in (heading, record.date, first, plain(chunk.text)) if part)
+
+
+def model_fingerprint(provider: EmbeddingProvider) -> str:
+    """Names a model so that vectors of two models are never compared."""
+    return f"{provider.name}@{provider.revision}/{provider.dimension}"
+
+
+def vector_key(fingerprint: str, text: str) -> str:
+    """The name of a vector: sha256 over the model and the text."""
+    return hashlib.sha256(f"{fingerprint}\0{text}".encode("utf-8", "replace")).hexdigest()
+
+
+def embed_records(
+    records: Sequence[Record], provider: EmbeddingProvider | None, memory: VectorMemory | None = None
+) -> list[IndexedRecord]:
+    """The records with their vectors. Text embedded before is not sent again, and equal texts are sent once.
+
+    When the provider fails, records that are not remembered whole come back without vectors: they are indexed by their
+    words, and the engine reports them as incomplete until they are embedded.
+    """
+    if provider is None:
+        return [IndexedRecord(record, ()) for record in records]
+    fingerprint = model_fingerprint(provider)
+    texts = {
+        record.id: {vector_key(fingerprint, text): text for text in (embedding_text(record, c) for c in record.chunks)}
+        for record in records
+    }
+    wanted = {key: text for keyed in texts.values() for key, text in keyed.items()}
+    vectors = dict(memory.known(list(wanted))) if memory else {}
+    missing = [key for key in wanted if key not in vectors]
+    vectors |= _embed(missing, [wanted[key] for key in missing], provider)
+    return [
+        IndexedRecord(
+            record, _vectors(record, fingerprint, vectors) if texts[record.id].keys() <= vectors.keys() else ()
+        )
+        for record in records
+    ]
+
+
+def _embed(keys: Sequence[str], texts: Sequence[str], provider: EmbeddingProvider) -> dict[str, Vector]:
+    if not texts:
+        return {}
+    try:
+        return dict(zip(keys, provider.embed(texts), strict=True))
+    except Unavailable as error:
+        logger.warning("embedding failed, indexing words only", extra={"texts": len(texts), "reason": error.message})
+        return {}
+
+
+def _vectors(record: Record, fingerprint: str, vectors: dict[str, Vector]) -> tuple[Vector, ...]:
+    return tuple(vectors[vector_key(fingerprint, embedding_text(record, chunk))] for chunk in record.chunks)

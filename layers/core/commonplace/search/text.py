@@ -1,0 +1,73 @@
+"""Words as the index sees them: cleaned queries, folded names, Markdown without its marks."""
+
+import re
+import unicodedata
+
+_STOP_WORDS = """
+a an and are as at be been but by can could did do does for from had has have how i if in into is it
+its me my of on or our should so such than that the their them then there these they this to us was
+we were what when where which who why will with would you your
+"""
+
+STOP_WORDS = frozenset(_STOP_WORDS.split())
+"""English words that say nothing about a subject; left out of a query unless nothing else remains."""
+
+_WORD = re.compile(r"\w+")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028\u2029\ufeff]+")
+_MARKUP = (
+    (re.compile(r"!?\[([^\[\]]*)\]\((?:<[^<>\n]*>|[^()\n]|\([^()\n]*\))*\)"), r"\1"),
+    (re.compile(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]+)\]\]"), r"\1"),
+    (re.compile(r"(?m)^ {0,3}(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|(?:```|~~~).*$)"), ""),
+    (re.compile(r"(?m)^[ \t]*\|?(?:[ \t]*:?-{3,}:?[ \t]*\|?)+[ \t]*$"), ""),
+    (re.compile(r"(?<!\w)[*_~`]{1,3}(?=\S)|(?<=\S)[*_~`]{1,3}(?!\w)"), ""),
+    (re.compile(r"[ \t]*\|[ \t]*"), " "),
+)
+
+
+def plain(markdown: str) -> str:
+    """The words of a Markdown text, one paragraph a line: what is indexed, embedded and shown as a snippet."""
+    for pattern, replacement in _MARKUP:
+        markdown = pattern.sub(replacement, markdown)
+    return "\n".join(line for part in markdown.split("\n") if (line := " ".join(part.split())))
+
+
+def clean_query(text: str) -> str:
+    """A query that every engine can take: valid Unicode, no control characters, single spaces."""
+    valid = text.encode("utf-8", "replace").decode("utf-8")
+    return " ".join(_CONTROLS.sub(" ", unicodedata.normalize("NFC", valid)).split())
+
+
+def fold(text: str) -> str:
+    """Case and accents taken away: `É` and `e` are one letter."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(character for character in decomposed if not unicodedata.combining(character))
+
+
+class _Letters(dict[int, str]):
+    """One folded letter for each letter, found out when it first occurs."""
+
+    def __missing__(self, code: int) -> str:
+        letter = chr(code)
+        folded = fold(letter)
+        self[code] = folded if len(folded) == 1 else letter
+        return self[code]
+
+
+_LETTERS = _Letters()
+
+
+def fold_in_place(text: str) -> str:
+    """As `fold`, letter for letter, so that positions in the text stay what they are."""
+    return text.lower() if text.isascii() else text.translate(_LETTERS)
+
+
+def words(text: str) -> list[str]:
+    """The folded words of a text, in order."""
+    return _WORD.findall(fold(text).replace("_", " "))
+
+
+def query_terms(text: str, limit: int = 32) -> list[str]:
+    """The distinct words worth looking for, in order of appearance; at most `limit`."""
+    found = list(dict.fromkeys(words(text)))
+    telling = [word for word in found if word not in STOP_WORDS]
+    return (telling or found)[:limit]
