@@ -24,7 +24,8 @@ class Exclusions:
     """Patterns over repository paths, letter case ignored.
 
     `tmp/` is the folder at the top and everything in it, `**/tmp/` is such a folder anywhere, a pattern without a
-    final `/` is one file. `*` and `?` match within a segment. Raises ValueError for an empty pattern.
+    final `/` is one file. `*` and `?` match within a segment, `**` across segments. Raises ValueError for a pattern
+    that would leave out everything.
     """
 
     def __init__(self, patterns: Iterable[str] = DEFAULT_EXCLUDES) -> None:
@@ -49,6 +50,8 @@ def _regex(pattern: str) -> str:
     if not body.strip("/*"):
         raise ValueError(f"an exclusion may not leave out everything: {pattern!r}")
     anywhere = body.startswith("**/")
-    translated = re.escape(body.removeprefix("**/")).replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
+    translated = (
+        re.escape(body.removeprefix("**/")).replace(r"\*\*", ".*").replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
+    )
     ending = "" if body.endswith("/") else r"\Z"
     return ("(?:.*/)?" if anywhere else "") + translated + ending

@@ -16,6 +16,7 @@ _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+\Z")
 _TAG = re.compile(r"[a-z0-9]+(?:[-/_][a-z0-9]+)*\Z")
 _WIKI_LINK = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]]+))?\]\]\Z")
 _COORDINATES = re.compile(r"\s*(-?\d{1,3}(?:\.\d+)?)\s*,\s*(-?\d{1,3}(?:\.\d+)?)\s*\Z")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _MAX_URL_LENGTH = 2048
 
 
@@ -25,7 +26,8 @@ def coerce(spec: FieldSpec, value: Any, authored: str | None = None) -> Coerced:
     `authored` is the text of a number or boolean as written, for fields that mean text.
     """
     if authored is not None and spec.kind not in ("number", "flag", "coordinates"):
-        return coerce(spec, authored)[0], _shape("a text", "put quotes around it")
+        usable, problem = coerce(spec, authored)
+        return usable, problem or _shape("a text", "put quotes around it")
     usable, problem = _COERCIONS[spec.kind](value)
     if spec.enum and isinstance(usable, str) and problem is None:
         return _one_of(spec, usable)
@@ -33,8 +35,8 @@ def coerce(spec: FieldSpec, value: Any, authored: str | None = None) -> Coerced:
 
 
 def plain_text(text: str) -> str:
-    """One line: runs of white space become a space, control characters go."""
-    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    """One line: runs of white space and control characters become a space."""
+    return " ".join(_CONTROL.sub(" ", text).split())
 
 
 def _shape(wanted: str, hint: str | None = None) -> Problem:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from commonplace.content.document import DocumentRef, Stored, Summary
 from commonplace.content.link import Link, LinkKind
-from commonplace.content.resolving import Broken, LinkResolver, ToDocument, ToFile
+from commonplace.content.resolving import Broken, LinkResolver, ToDocument, ToFile, names_of
 
 
 class GraphNode(Stored):
@@ -125,7 +125,8 @@ def build_graph(
     """
     published = sorted(entries, key=lambda entry: entry.path)
     by_path = {entry.path: entry for entry in published}
-    resolver = LinkResolver(by_path, files, _names(published))
+    names = names_of((entry.path, entry.title, getattr(entry, "aliases", ())) for entry in published)
+    resolver = LinkResolver(by_path, files, names)
     edges: dict[tuple[DocumentRef, DocumentRef], None] = {}
     broken: list[BrokenLink] = []
     uses: dict[str, set[str]] = defaultdict(set)
@@ -147,17 +148,6 @@ def build_graph(
         authored={path: [AuthoredLink.of(link) for link in authored[path]] for path in by_path if authored.get(path)},
     )
     return graph, dict(uses)
-
-
-def _names(published: Iterable[Summary]) -> dict[str, str]:
-    """Title or alias -> path. Titles win over aliases, and the first path wins over later ones."""
-    titles: dict[str, str] = {}
-    aliases: dict[str, str] = {}
-    for entry in published:
-        titles.setdefault(entry.title, entry.path)
-        for alias in getattr(entry, "aliases", ()):
-            aliases.setdefault(alias, entry.path)
-    return aliases | titles
 
 
 def _node(entry: Summary) -> GraphNode:

@@ -4,6 +4,7 @@ CommonMark links and images, `[[wiki links]]`, `![[embeds]]`, and targets with r
 text but Obsidian follows. Nothing inside code is a link, and addresses on the web are left out.
 """
 
+import logging
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ from itertools import takewhile
 from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from markdown_it.rules_inline.image import image
 from markdown_it.rules_inline.link import link
@@ -22,6 +24,8 @@ from commonplace.content.ontology import ONTOLOGY
 from commonplace.content.reading import ParsedFile
 from commonplace.content.resolving import Broken, LinkResolver, Resolution, ToDocument, ToFile
 
+logger = logging.getLogger(__name__)
+
 __all__ = ["Broken", "Link", "LinkResolver", "Resolution", "ToDocument", "ToFile", "extract_links"]
 
 _EXTERNAL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]+:(?!\s|%20)|//)")
@@ -29,13 +33,20 @@ _WIKI = re.compile(r"(!?)\[\[([^\[\]\n]+)\]\]")
 _TITLE = re.compile(r"\s+(?:\"[^\"]*\"|'[^']*')\Z")
 _LOOKS_LIKE_A_PATH = re.compile(r"\S/|/\S|\.[A-Za-z0-9]{2,5}(?:#.*)?\Z")
 _MAX_TARGET_LENGTH = 1000
+_MAX_BLOCK_LENGTH = 50_000
+"""Characters of one paragraph, cell or heading: the parser's time grows with their square when brackets never close."""
 
 _KINDS: dict[str, LinkKind] = {"link_open": "link", "image": "image", "spaced": "link", "spaced_image": "image"}
 
 
 def extract_links(file: ParsedFile) -> tuple[Link, ...]:
-    """Every reference to something in the repository, frontmatter first, then in the order of the body."""
-    return (*_frontmatter_links(file), *_body_links(file))
+    """Every reference to something in the repository, frontmatter first, then in the order of the body. Never raises."""
+    found = [*_frontmatter_links(file)]
+    try:
+        found += _body_links(file)
+    except Exception as error:  # noqa: BLE001 - a parser's bug in one body must not end a run over all of them
+        logger.warning("links of a body could not be read", extra={"error": type(error).__name__})
+    return tuple(found)
 
 
 def _frontmatter_links(file: ParsedFile) -> Iterator[Link]:
@@ -68,12 +79,13 @@ def _inline_links(block: Token, line: int) -> Iterator[Link]:
             yield from _wiki_link(found, at)
         elif kind := _KINDS.get(token.type):
             href = str(token.attrs.get("src") or token.attrs.get("href") or "")
-            text = _text_until_close(children[index:]) if token.type == "link_open" else token.content
+            text = _text_until_close(children, index) if token.type == "link_open" else token.content
             yield from _link(href, kind, text, at)
 
 
-def _text_until_close(tokens: list[Token]) -> str:
-    inside = takewhile(lambda token: token.type != "link_close", tokens)
+def _text_until_close(tokens: list[Token], opening: int) -> str:
+    following = (tokens[index] for index in range(opening, len(tokens)))
+    inside = takewhile(lambda token: token.type != "link_close", following)
     return "".join(" " if token.type in ("softbreak", "hardbreak") else token.content for token in inside)
 
 
@@ -98,6 +110,7 @@ class _Parser(MarkdownIt):
 
     def __init__(self) -> None:
         super().__init__("commonmark")
+        self.core.ruler.at("inline", _inline)
         self.inline.ruler.at("link", _with_position(link))
         self.inline.ruler.at("image", _with_position(image))
         self.inline.ruler.before("link", "wiki", _wiki)
@@ -105,6 +118,13 @@ class _Parser(MarkdownIt):
 
     def normalizeLink(self, url: str) -> str:
         return url
+
+
+def _inline(state: StateCore) -> None:
+    for token in state.tokens:
+        if token.type == "inline" and len(token.content) <= _MAX_BLOCK_LENGTH:
+            token.children = []
+            state.md.inline.parse(token.content, state.md, state.env, token.children)
 
 
 @cache

@@ -1,6 +1,6 @@
 """Authored frontmatter -> the fields of a document: lenient, and every deviation reported (design section 3)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
@@ -46,10 +46,11 @@ class _Normalisation:
         self._problems: list[Problem] = []
 
     def result(self) -> Normalised:
-        authored_type = self._file.frontmatter.get("type")
+        named = list(self._named())
+        authored_type = next((value for _, name, value in named if name == "type"), None)
         content_type, problem = self._ontology.resolve_type(authored_type, self._path)
         self._report(problem, "type")
-        metadata = self._fields(content_type)
+        metadata = self._fields(content_type, named)
         metadata["type"] = content_type
         if authored_type is not None and authored_type != content_type:
             metadata["originalType"] = authored_type
@@ -71,9 +72,9 @@ class _Normalisation:
             problems=tuple(self._problems),
         )
 
-    def _fields(self, content_type: str) -> dict[str, Any]:
+    def _fields(self, content_type: str, named: Iterable[tuple[str, str, Any]]) -> dict[str, Any]:
         metadata: dict[str, Any] = {}
-        for authored, name, value in self._named():
+        for authored, name, value in named:
             if value is None:
                 self._report(
                     Problem("null-field", f"`{authored}` is empty", "fill it in or take the line out"), authored
@@ -119,17 +120,21 @@ class _Normalisation:
         return plain_text(folder if folder and name.casefold() == "index" else name) or "Untitled"
 
     def _report_missing(self, content_type: str, metadata: dict[str, Any]) -> None:
-        if "description" not in metadata:
-            hint = "write one or two sentences; lists, search results and previews show them"
-            self._report(Problem("missing-description", "the document has no description", hint), "description")
-        if "date" not in self._file.frontmatter:
-            self._report(Problem("missing-date", "the document has no date", "write `date: YYYY-MM-DD`"), "date")
-        for name, spec in self._ontology.types[content_type].fields.items():
-            if spec.required and name not in metadata and not self._reported(name):
-                self._report(Problem("missing-field", f"a {content_type} needs `{name}`", spec.description), name)
-
-    def _reported(self, name: str) -> bool:
-        return any(problem.field == name for problem in self._problems)
+        reported = {problem.field for problem in self._problems}
+        fields = self._ontology.types[content_type].fields
+        summary_hint = "write one or two sentences; lists, search results and previews show them"
+        expected = {
+            "description": Problem("missing-description", "the document has no description", summary_hint),
+            "date": Problem("missing-date", "the document has no date", "write `date: YYYY-MM-DD`"),
+        }
+        expected |= {
+            name: Problem("missing-field", f"a {content_type} needs `{name}`", spec.description)
+            for name, spec in fields.items()
+            if spec.required
+        }
+        for name, problem in expected.items():
+            if name not in metadata and name not in reported:
+                self._report(problem, name)
 
     def _report_unknown(self, authored: str) -> None:
         near = get_close_matches(authored, self._ontology.fields, n=1, cutoff=0.85)

@@ -29,8 +29,9 @@ _OPENING = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t]*" + _NEWLINE)
 _CLOSING = re.compile(rb"(?<=[\r\n])---[ \t]*(?:\r\n|\n|\r|\Z)")
 _LINE_END = re.compile(_NEWLINE)
 _LOOKS_LIKE_A_FIELD = re.compile(rb"[A-Za-z_][\w -]*:(?:[ \t\r\n]|\Z)")
-_PUBLISH_LINE = re.compile(rb"(?im)^[ \t]*[\"']?publish[\"']?[ \t]*:[ \t]*(?!true[ \t]*(?:#|\r|$))")
-_DRAFT_LINE = re.compile(rb"(?im)^[ \t]*[\"']?draft[\"']?[ \t]*:[ \t]*(?!(?:false|null|~)?[ \t]*(?:#|\r|$))")
+# White space stays inside the lookaheads: outside, the pattern could give some back and slip past them.
+_NOT_PUBLISHED = re.compile(rb"(?im)(?:^|[{,])[ \t]*[\"']?publish[\"']?[ \t]*:(?![ \t]*true[ \t]*(?:[#,}]|$))")
+_DRAFT = re.compile(rb"(?im)(?:^|[{,])[ \t]*[\"']?draft[\"']?[ \t]*:(?![ \t]*(?:false|null|~)?[ \t]*(?:[#,}]|$))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +191,8 @@ def _private_or_invalid(raw: bytes, problem: Problem) -> Verdict:
     closing = _CLOSING.search(raw, start)
     end = closing.start() if closing else min(len(raw), start + MAX_FRONTMATTER_BYTES)
     block = _LINE_END.sub(b"\n", raw[start:end])
-    if _PUBLISH_LINE.search(block):
+    if _NOT_PUBLISHED.search(block):
         return Unpublished("unreadable, and says that publish is not true", problem)
-    if _DRAFT_LINE.search(block):
+    if _DRAFT.search(block):
         return Unpublished("unreadable, and says that it is a draft", problem)
     return Invalid(problem)

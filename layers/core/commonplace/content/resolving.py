@@ -37,7 +37,8 @@ class LinkResolver:
 
     A path is tried as written, with `.md`, and as a folder's index page: from the root of the repository, and relative
     to the source (first, when it is a bare file name). Wiki links are also found by name: stem, title or alias, in any
-    letter case; the nearest of several wins. Paths themselves are case-sensitive, as in Git.
+    letter case; the nearest of several wins. `aliases` maps titles and aliases to paths. Paths themselves are
+    case-sensitive, as in Git.
     """
 
     def __init__(
@@ -51,7 +52,9 @@ class LinkResolver:
         self._stems = _grouped(self._documents.values(), lambda path: stem(path).casefold())
         self._file_names = _grouped(self._files.values(), lambda path: path.rpartition("/")[2].casefold())
         self._slugs = _grouped(self._documents.values(), lambda path: slug(stem(path)))
-        self._aliases = {_term(name): path for name, path in aliases.items()}
+        self._aliases: dict[str, str] = {}
+        for name, path in aliases.items():
+            self._aliases.setdefault(_term(name), path)
 
     def resolve(self, source: str, link: Link) -> Resolution:
         """Where a link of the document at `source` leads. Never raises."""
@@ -93,6 +96,18 @@ class LinkResolver:
         shared = {path: _shared_folders(path, target) for path in candidates}
         best = [path for path, count in shared.items() if count == max(shared.values())]
         return best[0] if len(best) == 1 else None
+
+
+def names_of(documents: Iterable[tuple[str, str, Iterable[str]]]) -> dict[str, str]:
+    """Title or alias -> path, from (path, title, aliases). Titles win over aliases, earlier documents over later."""
+    known = [(path, title, tuple(aliases)) for path, title, aliases in documents]
+    names: dict[str, str] = {}
+    for path, title, _ in known:
+        names.setdefault(title, path)
+    for path, _, aliases in known:
+        for alias in aliases:
+            names.setdefault(alias, path)
+    return names
 
 
 def _by_composed_path(paths: Iterable[str]) -> dict[str, str]:

@@ -17,7 +17,7 @@ from commonplace.content.normalise import Normalised, normalise
 from commonplace.content.ontology import ONTOLOGY, Ontology
 from commonplace.content.problems import Problem, Severity
 from commonplace.content.reading import Invalid, ParsedFile, Published, Unpublished, Verdict, judge
-from commonplace.content.resolving import Broken, LinkResolver, ToDocument
+from commonplace.content.resolving import Broken, LinkResolver, ToDocument, names_of
 from commonplace.content.slugs import is_markdown, slug, stem
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -139,9 +139,7 @@ class _Tree:
 
     def _links(self) -> Iterator[Finding]:
         files = [path for path in self._paths if not is_markdown(path)]
-        names = {
-            name: path for path, document in self.documents.items() for name in (*document.aliases, document.title)
-        }
+        names = names_of((path, document.title, document.aliases) for path, document in self.documents.items())
         published = LinkResolver(self.documents, files, names)
         everything = LinkResolver((path for path in self._paths if is_markdown(path)), files)
         for path, file in self._files.items():
