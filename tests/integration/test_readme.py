@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -52,7 +53,7 @@ def indexed(client: httpx.Client) -> bool:
 
 
 @pytest.fixture(scope="module")
-def port(tmp_path_factory):
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     number = free_port()
     log = tmp_path_factory.mktemp("readme") / "dev.log"
     command = [str(Path(sys.executable).with_name("commonplace")), "dev", "--port", str(number)]

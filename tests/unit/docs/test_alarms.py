@@ -21,25 +21,25 @@ def documented() -> dict[str, str]:
     return {alarm.strip("`"): runbook.split("](")[1].rstrip(")") for alarm, _, runbook in table}
 
 
-def test_there_are_alarms():
+def test_there_are_alarms() -> None:
     assert len(alarms()) > 10
 
 
-def test_every_alarm_leads_to_a_runbook():
+def test_every_alarm_leads_to_a_runbook() -> None:
     patterns = documented()
     assert [alarm for alarm in alarms() if not any(fnmatch(alarm, pattern) for pattern in patterns)] == []
 
 
-def test_every_documented_alarm_exists():
+def test_every_documented_alarm_exists() -> None:
     names = alarms()
     assert [pattern for pattern in documented() if not any(fnmatch(name, pattern) for name in names)] == []
 
 
-def test_every_runbook_belongs_to_an_alarm():
+def test_every_runbook_belongs_to_an_alarm() -> None:
     runbooks = {label(path) for path in (DOCS / "runbooks").glob("*.md") if path.name != "README.md"}
     assert {f"docs/{runbook}" for runbook in documented().values()} == runbooks
 
 
-def test_the_list_of_runbooks_names_the_same_alarms():
+def test_the_list_of_runbooks_names_the_same_alarms() -> None:
     listed = {row[0].strip("`") for row in rows(section(DOCS / "runbooks" / "README.md", "Runbooks"))}
     assert listed == set(documented())

@@ -41,7 +41,8 @@ def parser(name: str) -> Any:
 def faults(words: list[str]) -> list[str]:
     """What `commonplace` would not understand of a command line. Values are not looked at."""
     name, *rest = words
-    if name not in typer.main.get_command(app).commands:
+    known: Any = typer.main.get_command(app)
+    if name not in known.commands:
         return [f"there is no command {name}"]
     command = parser(name)
     while subcommands := getattr(command, "commands", None):
@@ -70,7 +71,7 @@ def faults(words: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("command", [command for command in shown() if command.name == "make"], ids=described)
-def test_every_make_target_exists(command):
+def test_every_make_target_exists(command: Command) -> None:
     targets = [word for word in command.words[1:] if "=" not in word]
     assert set(targets) <= make_targets()
     for word in command.words:
@@ -79,7 +80,7 @@ def test_every_make_target_exists(command):
 
 
 @pytest.mark.parametrize("command", [command for command in shown() if command.name == "commonplace"], ids=described)
-def test_every_commonplace_command_parses(command):
+def test_every_commonplace_command_parses(command: Command) -> None:
     assert faults(list(command.words[1:])) == []
 
 
@@ -87,17 +88,17 @@ def test_every_commonplace_command_parses(command):
     "line",
     ["serve", "dev --no-such-option", "dev --port", "sync", "sync twice", "validate one two", "search"],
 )
-def test_a_wrong_command_line_would_be_noticed(line):
+def test_a_wrong_command_line_would_be_noticed(line: str) -> None:
     assert faults(line.split()) != []
 
 
-def test_every_other_command_is_a_known_one():
+def test_every_other_command_is_a_known_one() -> None:
     own = {"make", "commonplace"}
     strangers = {described(command) for command in shown() if command.name not in own | PLAIN}
     assert strangers == set()
 
 
-def test_cdk_is_reached_through_our_own_node_and_with_commands_it_has():
+def test_cdk_is_reached_through_our_own_node_and_with_commands_it_has() -> None:
     ours = [command for command in shown() if command.name == "python"]
     assert ours
     for command in ours:

@@ -16,24 +16,24 @@ def camel_case(name: str) -> str:
     return head + "".join(word.capitalize() for word in tail)
 
 
-def test_the_context_keys_are_those_of_the_configuration():
+def test_the_context_keys_are_those_of_the_configuration() -> None:
     keys = [camel_case(field.name) for field in dataclasses.fields(Configuration)]
     assert sorted(first_cells(PAGE, "Context keys")) == sorted(keys)
 
 
-def test_the_documented_defaults_are_the_real_ones():
+def test_the_documented_defaults_are_the_real_ones() -> None:
     documented = {row[0].strip("`"): row[1].strip("`") for row in rows(section(PAGE, "Context keys"))}
     for field in dataclasses.fields(Configuration):
         if field.default is not None and field.name != "removal_policy":
             assert documented[camel_case(field.name)] == str(field.default)
 
 
-def test_the_environment_variables_are_those_the_functions_read():
+def test_the_environment_variables_are_those_the_functions_read() -> None:
     read = set(re.findall(r'"([A-Z][A-Z0-9_]{3,})"', SETTINGS.read_text(encoding="utf-8")))
     assert set(first_cells(PAGE, "Environment variables")) == read
 
 
-def test_the_template_sets_no_variable_that_is_not_documented():
+def test_the_template_sets_no_variable_that_is_not_documented() -> None:
     template = json.loads((ROOT / "infra" / "template.json").read_text(encoding="utf-8"))
     functions = [item for item in template["Resources"].values() if item["Type"] == "AWS::Lambda::Function"]
     variables = {
@@ -42,7 +42,7 @@ def test_the_template_sets_no_variable_that_is_not_documented():
     assert variables <= set(first_cells(PAGE, "Environment variables")) | {"CACHE_TABLE"}
 
 
-def test_the_outputs_of_the_stack_are_listed():
+def test_the_outputs_of_the_stack_are_listed() -> None:
     template = json.loads((ROOT / "infra" / "template.json").read_text(encoding="utf-8"))
     listed = set(first_cells(ROOT / "docs" / "deploy.md", "3. Look, then deploy"))
     assert listed == set(template["Outputs"]) | {"DomainTarget"}

@@ -6,26 +6,26 @@ from tests.unit.docs.examples import Example, differences, examples
 from tests.unit.docs.pages import ROOT
 
 
-def test_the_readme_prints_five_answers():
+def test_the_readme_prints_five_answers() -> None:
     assert len(examples(ROOT / "README.md")) == 5
 
 
-def test_what_is_left_out_is_no_difference():
+def test_what_is_left_out_is_no_difference() -> None:
     example = Example(("curl",), "json", '{"entries": [{"id": "a"}], "total": 2}')
     assert differences(example, '{"entries": [{"id": "a", "title": "A"}, {"id": "b"}], "total": 2, "limit": 1}') == []
 
 
 @pytest.mark.parametrize("answer", ['{"total": 3}', "{}", '{"total": [2]}', '{"total": null}'])
-def test_another_value_is_a_difference(answer):
+def test_another_value_is_a_difference(answer: str) -> None:
     assert differences(Example(("curl",), "json", '{"total": 2}'), answer) != []
 
 
 @pytest.mark.parametrize("answer", ['{"ids": []}', '{"ids": ["b"]}', '{"ids": ["b", "a"]}'])
-def test_a_missing_or_moved_item_is_a_difference(answer):
+def test_a_missing_or_moved_item_is_a_difference(answer: str) -> None:
     assert differences(Example(("curl",), "json", '{"ids": ["a"]}'), answer) != []
 
 
-def test_text_must_be_in_the_answer_as_printed():
+def test_text_must_be_in_the_answer_as_printed() -> None:
     example = Example(("curl",), "markdown", "two\nlines\n")
     assert differences(example, "---\ntitle: A\n---\ntwo\nlines\nmore\n") == []
     assert differences(example, "two lines") != []

@@ -6,10 +6,13 @@ import pytest
 
 from commonplace.content.exclusions import DEFAULT_EXCLUDES, Exclusions
 from commonplace.content.links import Broken, LinkResolver, ToFile, extract_links
-from commonplace.content.normalise import normalise
+from commonplace.content.normalise import Normalised, normalise
 from commonplace.content.ontology import ONTOLOGY
-from commonplace.content.reading import Invalid, Published, Unpublished, judge
+from commonplace.content.reading import Invalid, ParsedFile, Published, Unpublished, Verdict, judge
 from tests.unit.docs.pages import SAMPLE
+
+Files = dict[str, ParsedFile]
+Fields = dict[str, Normalised]
 
 DELIBERATELY_BROKEN = {
     ("data/links/index.md", "data/links/an-old-tide-calculator.md"),
@@ -27,42 +30,42 @@ def files() -> list[str]:
     return sorted(path.relative_to(SAMPLE).as_posix() for path in SAMPLE.rglob("*") if path.is_file())
 
 
-def verdicts():
+def verdicts() -> dict[str, Verdict]:
     exclusions = Exclusions(DEFAULT_EXCLUDES)
     return {path: judge((SAMPLE / path).read_bytes()) for path in files() if exclusions.is_content(path)}
 
 
 @pytest.fixture(scope="module")
-def published():
+def published() -> Files:
     return {path: verdict.file for path, verdict in verdicts().items() if isinstance(verdict, Published)}
 
 
 @pytest.fixture(scope="module")
-def normalised(published):
+def normalised(published: Files) -> Fields:
     return {path: normalise(path, file) for path, file in published.items()}
 
 
-def test_it_holds_forty_to_sixty_documents(published):
+def test_it_holds_forty_to_sixty_documents(published: Files) -> None:
     assert 40 <= len(published) <= 60
 
 
-def test_nothing_in_it_is_unreadable():
+def test_nothing_in_it_is_unreadable() -> None:
     assert [path for path, verdict in verdicts().items() if isinstance(verdict, Invalid)] == []
 
 
-def test_every_content_type_is_there(normalised):
+def test_every_content_type_is_there(normalised: Fields) -> None:
     assert {fields.content_type for fields in normalised.values()} == LEAF_TYPES
 
 
-def test_some_types_come_from_the_folder_and_some_from_an_alias(published, normalised):
+def test_some_types_come_from_the_folder_and_some_from_an_alias(published: Files, normalised: Fields) -> None:
     untyped = [path for path, file in published.items() if "type" not in file.frontmatter]
     assert {"artifacts/patterns/lift-one-stone.md", "tags/foreshore.md"} <= set(untyped)
     assert normalised["data/concepts/tide-pool.md"].content_type == "tag"
     assert normalised["data/concepts/tide-pool.md"].metadata["originalType"] == "concept"
 
 
-def test_every_field_of_every_type_is_used_somewhere(normalised):
-    used = {}
+def test_every_field_of_every_type_is_used_somewhere(normalised: Fields) -> None:
+    used: dict[str, set[str]] = {}
     for fields in normalised.values():
         used.setdefault(fields.content_type, set()).update(fields.metadata)
     assert {"context", "problem", "solution", "relatedPatterns", "hasPart", "isPartOf", "release"} <= (
@@ -80,7 +83,7 @@ def test_every_field_of_every_type_is_used_somewhere(normalised):
     assert {"url", "linkType"} <= used["link"]
 
 
-def test_there_are_three_groups_and_two_releases(normalised):
+def test_there_are_three_groups_and_two_releases(normalised: Fields) -> None:
     assert {fields.group for fields in normalised.values()} - {None} == {
         "harbour-watch",
         "saltmarsh-school",
@@ -89,7 +92,7 @@ def test_there_are_three_groups_and_two_releases(normalised):
     assert {fields.release for fields in normalised.values()} - {None} == {"first-low-water", "spring-tide-2026"}
 
 
-def test_most_tags_have_an_entry_in_the_lexicon(normalised):
+def test_most_tags_have_an_entry_in_the_lexicon(normalised: Fields) -> None:
     entries = {
         PurePosixPath(path).stem.casefold().replace(" ", "-")
         for path, fields in normalised.items()
@@ -99,14 +102,14 @@ def test_most_tags_have_an_entry_in_the_lexicon(normalised):
     assert tags - entries == {"community", "data-quality", "safety", "teaching"}
 
 
-def test_its_shapes_are_put_right_and_reported(normalised):
+def test_its_shapes_are_put_right_and_reported(normalised: Fields) -> None:
     assert normalised["notes/packing-list.md"].tags == ("safety",)
     assert normalised["data/people/amara-quill.md"].metadata["groups"] == ["saltmarsh-school"]
     assert "author" not in normalised["data/people/tobias-lund.md"].metadata
     assert {"null-field"} <= {problem.code for problem in normalised["data/people/tobias-lund.md"].problems}
 
 
-def test_only_the_broken_links_that_are_meant_are_broken(published):
+def test_only_the_broken_links_that_are_meant_are_broken(published: Files) -> None:
     other = [path for path in files() if not path.endswith(".md")]
     resolver = LinkResolver(published, other)
     broken = {
@@ -118,7 +121,7 @@ def test_only_the_broken_links_that_are_meant_are_broken(published):
     assert broken == DELIBERATELY_BROKEN
 
 
-def test_links_are_written_in_every_way(published):
+def test_links_are_written_in_every_way(published: Files) -> None:
     links = [link for file in published.values() for link in extract_links(file)]
     targets = {link.target for link in links}
     assert {"link", "wiki", "embed", "image"} <= {link.kind for link in links}
@@ -128,7 +131,7 @@ def test_links_are_written_in_every_way(published):
     assert "data/links/Tide Tables – How to Read One.md" in targets
 
 
-def test_pictures_are_used_by_published_documents_and_one_is_not(published):
+def test_pictures_are_used_by_published_documents_and_one_is_not(published: Files) -> None:
     pictures = [path for path in files() if path.startswith("attachments/")]
     resolver = LinkResolver(published, pictures)
     shown = {
@@ -140,7 +143,7 @@ def test_pictures_are_used_by_published_documents_and_one_is_not(published):
     assert set(pictures) - shown == {"attachments/desk-rota.png"}
 
 
-def test_some_files_are_private(published):
+def test_some_files_are_private(published: Files) -> None:
     private = {path for path, verdict in verdicts().items() if isinstance(verdict, Unpublished)}
     assert {
         "README.md",
@@ -152,10 +155,10 @@ def test_some_files_are_private(published):
     assert "drafts/winter-survey-plan.md" in files()
 
 
-def test_every_leaf_type_of_the_ontology_is_expected_here():
+def test_every_leaf_type_of_the_ontology_is_expected_here() -> None:
     parents = {"reference", "resource", "story", "data"}
     assert set(ONTOLOGY.types) - parents == LEAF_TYPES
 
 
-def test_some_bodies_hold_rules_of_their_own(published):
+def test_some_bodies_hold_rules_of_their_own(published: Files) -> None:
     assert sum("\n---\n" in file.body for file in published.values()) >= 5

@@ -1,0 +1,83 @@
+"""docs/rest-api.md and the OpenAPI document name the same addresses, parameters, errors and headers."""
+
+import re
+from functools import cache
+from typing import Any
+
+import pytest
+
+from commonplace import errors
+from commonplace.content.library import Library
+from commonplace.interfaces.rest.app import create_app
+from commonplace.interfaces.rest.errors import MethodNotAllowed
+from commonplace.interfaces.rest.services import Site
+from commonplace.interfaces.rest.surface import CACHEABLE
+from commonplace.limits.quota import Limiter
+from tests.unit.docs.pages import ROOT, first_cells, rows, section
+
+PAGE = ROOT / "docs" / "rest-api.md"
+PAGE_OF_ITS_OWN = {"GET /api/v1/docs"}
+"""For people, so not in the OpenAPI document."""
+
+
+class Nothing:
+    """Stands where a description needs a part and never uses it."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError(f"{name} is not needed for a description")
+
+
+@cache
+def described() -> dict[str, Any]:
+    nothing: Any = Nothing()
+    app = create_app(Library(nothing), nothing, Site(), Limiter(nothing, clock=lambda: 0.0))
+    document: dict[str, Any] = app.openapi()
+    return document
+
+
+def parameters(path: str) -> set[str]:
+    return {item["name"] for item in described()["paths"][path]["get"].get("parameters", []) if item["in"] == "query"}
+
+
+def test_the_page_lists_every_address_and_no_other() -> None:
+    paths = {f"{method.upper()} {path}" for path, methods in described()["paths"].items() for method in methods}
+    assert set(first_cells(PAGE, "Addresses")) == paths | PAGE_OF_ITS_OWN
+
+
+@pytest.mark.parametrize(
+    ("heading", "path"),
+    [
+        ("List documents", "/api/v1/entries"),
+        ("Search", "/api/v1/search"),
+        ("Links and graph", "/api/v1/graph"),
+    ],
+)
+def test_every_parameter_is_explained(heading: str, path: str) -> None:
+    told = {name for row in rows(section(PAGE, heading)) for name in re.findall(r"`(\w+)`", " ".join(row))}
+    assert parameters(path) <= told
+
+
+def test_the_documented_bounds_of_a_list_are_the_real_ones() -> None:
+    limit = next(
+        item for item in described()["paths"]["/api/v1/entries"]["get"]["parameters"] if item["name"] == "limit"
+    )
+    row = next(row for row in rows(section(PAGE, "List documents")) if row[0] == "`limit`")
+    assert row[1:] == [str(limit["schema"]["default"]), f"{limit['schema']['minimum']} to {limit['schema']['maximum']}"]
+
+
+def test_every_error_code_is_listed_with_its_status() -> None:
+    classes: list[type[errors.CommonplaceError]] = [errors.CommonplaceError, MethodNotAllowed]
+    classes += errors.CommonplaceError.__subclasses__()
+    listed = {(row[1].strip("`"), int(row[0])) for row in rows(section(PAGE, "Errors")) if row[1].isupper()}
+    ours = {(each.code, each.status) for each in classes if each.__module__.startswith("commonplace.")}
+    assert listed == ours
+
+
+def test_the_caching_header_is_the_real_one() -> None:
+    assert f"`Cache-Control: {CACHEABLE}`" in PAGE.read_text(encoding="utf-8")
+
+
+def test_the_limits_are_the_real_defaults() -> None:
+    site = Site()
+    text = " ".join(PAGE.read_text(encoding="utf-8").split())
+    assert f"may make {site.reads_per_minute} requests and {site.searches_per_minute} searches a minute" in text
