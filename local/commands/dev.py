@@ -1,0 +1,64 @@
+"""`commonplace dev`: the laptop cloud with a knowledge base in it."""
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from local.dev.source import Source, clone, plain_folder
+from local.errors import CommandError
+from local.operations.deployment import PROJECT
+
+if TYPE_CHECKING:
+    from local.dev.screen import Screen
+
+SAMPLE = PROJECT / "samples" / "knowledge-base"
+SAMPLE_NAME = "local/knowledge-base"
+DEFAULT_PORT = 8787
+INTERRUPTED = 130
+
+
+def dev_command(
+    *,
+    repository: Annotated[Path | None, typer.Option(help="A local clone; without it, the sample.")] = None,
+    branch: Annotated[str | None, typer.Option(help="The branch to serve; default: the one checked out.")] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to serve on; 0 takes any free one.")] = DEFAULT_PORT,
+    once: Annotated[bool, typer.Option("--once", help="Sync, print the report and end; 1 if not whole.")] = False,
+    data: Annotated[Path | None, typer.Option(help="Keep store, index and state in this folder.")] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Name skipped files; show the logs.")] = False,
+) -> None:
+    """Serve a knowledge base on this machine, and keep up with every saved file."""
+    source = _source(repository, branch)
+    from local.dev.laptop import Laptop
+    from local.dev.screen import Screen
+    from local.dev.serving import data_folder, ended_by_signals, serve
+
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    screen = Screen()
+    try:
+        with ended_by_signals(), data_folder(data) as folder:
+            log = _log_to(screen) if verbose else None
+            laptop = Laptop(source, folder, port=0 if once else port, on_log=log)
+            whole = serve(laptop, screen, once=once, verbose=verbose, data=data)
+    except KeyboardInterrupt:
+        screen.say("Stopped.")
+        raise typer.Exit(INTERRUPTED if once else 0) from None
+    if not whole:
+        raise typer.Exit(1)
+
+
+def _source(repository: Path | None, branch: str | None) -> Source:
+    if repository is not None:
+        return clone(repository, branch)
+    if branch is not None:
+        raise CommandError("--branch goes with --repository.", "The sample has no branches.")
+    return plain_folder(SAMPLE, SAMPLE_NAME)
+
+
+def _log_to(screen: "Screen") -> Callable[[str, str], None]:
+    def show(function: str, line: str) -> None:
+        screen.say(f"{function}: {line}")
+
+    return show

@@ -1,0 +1,245 @@
+"""Everything of one `commonplace dev`: private clone, GitHub stand-in, laptop cloud; started and stopped as one."""
+
+import errno
+import json
+import logging
+import secrets
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+from commonplace.adapters.s3 import S3ObjectStore
+from commonplace.content.manifest import MANIFEST_KEY, Manifest
+from commonplace.content.store import CONTENT_PREFIX
+from commonplace.sync import keys
+from commonplace.sync.report import Report, Summary
+from local.cloud.cloud import Cloud
+from local.cloud.template import TemplateError
+from local.dev.source import Source
+from local.dev.workspace import Move, Workspace
+from local.errors import CommandError
+from local.github.api import GitHubApi
+from local.github.push import deliver, push_event
+from local.github.repository import GitRepository
+from local.github.server import GitHubServer
+from local.operations.deployment import PROJECT, Deployment
+
+logger = logging.getLogger(__name__)
+
+TEMPLATE = PROJECT / "infra" / "template.json"
+WEBHOOK_PATH = "/webhooks/github"
+RETRY_SECONDS = 2
+"""The workflow's retries start at 30 s on AWS; nobody waits so long for a stand-in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the work has come: files fetched from GitHub, documents stored, and events waiting for the index."""
+
+    fetched: int
+    stored: int
+    waiting: int
+
+
+class Laptop:
+    """One knowledge base on this machine. `data` keeps clone, store, index and logs."""
+
+    def __init__(
+        self,
+        source: Source,
+        data: Path,
+        *,
+        port: int = 0,
+        environment: Mapping[str, str] | None = None,
+        on_log: Callable[[str, str], None] | None = None,
+    ) -> None:
+        self.source, self.data = source, data
+        self.webhook_secret = secrets.token_urlsafe(32)
+        self.workspace = Workspace(source, data / "repository.git")
+        self.api = GitHubApi(GitRepository(self.workspace.git_dir), source.name)
+        self.github = GitHubServer(self.api)
+        self._port = port
+        self._template = _template()
+        self.cloud = Cloud(
+            self._template,
+            PROJECT,
+            data / "cloud",
+            environment=self._environment() | dict(environment or {}),
+            secrets={"SecretsGithub": {"webhookSecret": self.webhook_secret, "token": secrets.token_hex(20)}},
+            port=port,
+            retry_interval_seconds=RETRY_SECONDS,
+            on_log=on_log,
+            prewarm=True,
+        )
+        self._undo = ExitStack()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Returns when everything listens. Raises CommandError with nothing left running."""
+        self._undo.callback(self.github.stop)
+        try:
+            self.github.start()
+            self._undo.callback(self.cloud.stop)
+            self.cloud.start()
+        except OSError as error:
+            self.stop()
+            if error.errno == errno.EADDRINUSE:
+                hint = "Stop the program that holds it, or choose another: --port 8788"
+                raise CommandError(f"Port {self._port} is in use.", hint) from error
+            raise
+        except TemplateError as error:
+            self.stop()
+            raise CommandError(f"The committed template does not fit the laptop cloud: {error}") from error
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """Ends every process and closes every port. The saved state stays in `data`."""
+        self._undo.close()
+
+    @property
+    def url(self) -> str:
+        """Where the knowledge base is served, without a slash at its end."""
+        return self.cloud.http_url
+
+    @property
+    def index_file(self) -> Path:
+        return self.data / "index" / "documents.sqlite"
+
+    def push(self) -> Move | None:
+        """Shows the folder as it is now and says so to the webhook; None when nothing has changed.
+
+        Raises SnapshotFailed, and httpx.HTTPError when the webhook does not take the delivery.
+        """
+        move = self.workspace.refresh()
+        if move is not None:
+            self.announce(move)
+        return move
+
+    def announce(self, move: Move, *, delivery: str | None = None) -> dict[str, Any]:
+        """Delivers a push event, signed as GitHub signs it, and returns the webhook's answer."""
+        event = push_event(self.api.repository, self.source.name, self.source.branch, move.before, move.after)
+        return deliver(self.url + WEBHOOK_PATH, self.webhook_secret, event, delivery=delivery)
+
+    def poke(self, *, full: bool = False) -> None:
+        """Asks for a run without a push, as the schedule does."""
+        self.deployment.poke(full=full)
+
+    def idle(self) -> bool:
+        """Whether nothing runs and nothing waits."""
+        try:
+            self.cloud.wait_idle(0)
+        except TimeoutError:
+            return False
+        return True
+
+    def wait(self, seconds: float = 300) -> None:
+        """Waits until nothing runs and nothing waits. Raises TimeoutError."""
+        self.cloud.wait_idle(seconds)
+
+    def progress(self) -> Progress:
+        fetched = sum(call.endpoint in {"blob", "tarball"} and call.status < 400 for call in self.api.requests)
+        stored = sum(1 for _ in self.store.list(CONTENT_PREFIX))
+        return Progress(fetched, stored, self._waiting())
+
+    @property
+    def store(self) -> S3ObjectStore:
+        return S3ObjectStore(self.cloud.client("s3"), self.cloud.bucket)
+
+    def manifest(self) -> Manifest | None:
+        found = self.store.get(MANIFEST_KEY)
+        return Manifest.model_validate_json(found.body) if found else None
+
+    def summary(self) -> Summary | None:
+        found = self.store.get(keys.SUMMARY_KEY)
+        return Summary.model_validate_json(found.body) if found else None
+
+    def report(self) -> Report | None:
+        """The full report of what is published now."""
+        manifest = self.manifest()
+        found = self.store.get(keys.report_key(manifest.commit_sha)) if manifest else None
+        return Report.model_validate_json(found.body) if found else None
+
+    def get(self, path: str) -> httpx.Response:
+        """A request to the public API."""
+        return httpx.get(self.url + path, timeout=60, trust_env=False)
+
+    def indexed(self) -> dict[str, int]:
+        """`{contentType}/{id}` of every searchable document, and its version."""
+        from commonplace.adapters.embedded.engine import EmbeddedEngine
+
+        engine = EmbeddedEngine(self.index_file, None, read_only=True)
+        try:
+            return {str(name): version for name, version in engine.versions()}
+        finally:
+            engine.close()
+
+    def logs(self) -> str:
+        """Everything the functions have written since the start."""
+        files = sorted((self.data / "cloud" / "logs").glob("*.log"))
+        return "".join(file.read_text(encoding="utf-8", errors="replace") for file in files)
+
+    @property
+    def deployment(self) -> Deployment:
+        return Deployment(self.outputs(), self.cloud.endpoint_url)
+
+    def outputs(self) -> dict[str, str]:
+        """The stack's outputs, and what `commonplace sync` needs to know of the stand-in."""
+        return {
+            "BaseUrl": self.url,
+            "ContentBucket": self.cloud.bucket,
+            "ActivityTable": self.cloud.table("StateActivity"),
+            "SyncMachineArn": self.cloud.machine_arn,
+            "GithubSecretArn": self.cloud.secret_arn,
+            "WebhookFunction": _function_name(self._template, "functions/webhook"),
+            "SyncRunFunction": _function_name(self._template, "functions/sync"),
+            "IndexLocation": self.index_file.as_uri(),
+            "Repository": self.source.name,
+            "Branch": self.source.branch,
+            "GithubApiUrl": self.github.url,
+        }
+
+    def _environment(self) -> dict[str, str]:
+        self.index_file.parent.mkdir(parents=True, exist_ok=True)
+        return {
+            "GITHUB_REPOSITORY": self.source.name,
+            "GITHUB_BRANCH": self.source.branch,
+            "GITHUB_API_URL": self.github.url,
+            "INDEX_LOCATION": self.index_file.resolve().as_uri(),
+            "RATE_LIMIT_READS": "0",
+            "RATE_LIMIT_SEARCHES": "0",
+        }
+
+    def _waiting(self) -> int:
+        names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
+        answer = self.cloud.client("sqs").get_queue_attributes(QueueUrl=self.cloud.queue_url, AttributeNames=names)
+        return sum(int(answer["Attributes"][name]) for name in names)
+
+
+def _template() -> Mapping[str, Any]:
+    try:
+        template: dict[str, Any] = json.loads(TEMPLATE.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CommandError(f"{TEMPLATE} is missing.", "Run this from a clone of the project: make dev") from error
+    return template
+
+
+def _function_name(template: Mapping[str, Any], source: str) -> str:
+    for resource in template["Resources"].values():
+        if resource.get("Metadata", {}).get("commonplace:source") == source:
+            return str(resource["Properties"]["FunctionName"])
+    raise CommandError(f"The committed template has no function from {source}.")

@@ -1,0 +1,105 @@
+"""What `commonplace dev` tells: steps, counts while it works, tables at the end. Plain lines when nobody watches."""
+
+import shlex
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+from urllib.parse import quote
+
+from rich.console import Console
+from rich.table import Table
+
+from local.dev.laptop import Progress
+from local.dev.outcome import Outcome
+
+PLAIN_WIDTH = 120
+PLAIN_INTERVAL_SECONDS = 2.0
+PATHS_SHOWN = 1000
+
+
+class Teller(Protocol):
+    def __call__(self, progress: Progress) -> None: ...
+
+
+class Screen:
+    """Writes to the terminal, or line by line to a file or pipe."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console or Console(highlight=False)
+        if not self._console.is_terminal:
+            self._console.width = PLAIN_WIDTH
+
+    def say(self, text: str) -> None:
+        self._console.print(text, markup=False, soft_wrap=True)
+
+    @contextmanager
+    def working(self, what: str) -> Iterator[Teller]:
+        """Shows counts while something runs."""
+        if not self._console.is_terminal:
+            self.say(f"{what} ...")
+            yield self._plain_teller()
+            return
+        with self._console.status(what) as status:
+            yield lambda progress: status.update(f"{what}: {_counts(progress)}")
+
+    def _plain_teller(self) -> Teller:
+        told: list[Progress] = []
+        last = time.monotonic()
+
+        def tell(progress: Progress) -> None:
+            nonlocal last
+            if time.monotonic() - last >= PLAIN_INTERVAL_SECONDS and told != [progress]:
+                last, told[:] = time.monotonic(), [progress]
+                self.say(f"  {_counts(progress)}")
+
+        return tell
+
+    def outcome(self, outcome: Outcome, *, verbose: bool) -> None:
+        """Documents by type, skipped files by reason, what to mend."""
+        self._two_columns("Documents", "type", outcome.by_type)
+        if outcome.skipped:
+            self._two_columns("Not published", "why", outcome.skipped)
+        if outcome.report:
+            counts = outcome.report.counts
+            self.say(
+                f"{counts.documents} documents, {counts.attachments} attachments; "
+                f"{counts.problems} problems to mend, {counts.broken_links} broken links"
+            )
+        if verbose and outcome.report:
+            self._paths(outcome)
+        for fault in outcome.faults:
+            self.say(f"Not done: {fault}")
+
+    def addresses(self, url: str, outcome: Outcome) -> None:
+        """Where to look, as lines to copy."""
+        title = outcome.manifest.documents[0].title if outcome.manifest and outcome.manifest.documents else "hello"
+        self.say(f"Open {url}/docs, or ask:")
+        for path in ("/health", "/api/v1/entries?limit=3", f"/api/v1/search?q={quote(title)}", "/llms.txt"):
+            self.say(f"  curl -s {shlex.quote(url + path)}")
+
+    def _two_columns(self, title: str, name: str, rows: list[tuple[str, int]]) -> None:
+        table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="dim")
+        table.add_column(name, no_wrap=True)
+        table.add_column("files" if name == "why" else "documents", justify="right")
+        for label, count in rows:
+            table.add_row(label, str(count))
+        table.add_row("total", str(sum(count for _, count in rows)), style="bold")
+        self._console.print(table)
+
+    def _paths(self, outcome: Outcome) -> None:
+        report = outcome.report
+        if report is None:
+            return
+        for item in report.skipped[:PATHS_SHOWN]:
+            where = f":{item.problem.line}" if item.problem and item.problem.line else ""
+            self.say(f"  {item.path}{where}  {item.problem.message if item.problem else item.reason}")
+        if len(report.skipped) > PATHS_SHOWN:
+            self.say(f"  ... and {len(report.skipped) - PATHS_SHOWN} more: commonplace sync report")
+        for note in report.notes:
+            self.say(f"  {note.path}  {note.problem.message}")
+
+
+def _counts(progress: Progress) -> str:
+    indexed = max(0, progress.stored - progress.waiting)
+    return f"{progress.fetched} fetched, {progress.stored} stored, {indexed} indexed"

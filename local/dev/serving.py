@@ -1,0 +1,116 @@
+"""The course of `commonplace dev`: sync, show, keep up with saved files, end cleanly."""
+
+import fcntl
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import FrameType
+
+import httpx
+
+from local.dev.keeping_up import keep_up
+from local.dev.laptop import Laptop, Progress
+from local.dev.outcome import Outcome, judge
+from local.dev.screen import Screen, Teller
+from local.dev.workspace import SnapshotFailed
+from local.errors import CommandError
+from local.operations.deployment import ENDPOINT_FILE, LAPTOP_DATA, announce, withdraw
+
+LOOK_SECONDS = 0.2
+STALLED_SECONDS = 300
+ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextmanager
+def data_folder(given: Path | None) -> Iterator[Path]:
+    """The folder that was asked for, held by this process alone; else one that vanishes at the end."""
+    if given is None:
+        folder = Path(tempfile.mkdtemp(prefix="commonplace-dev-"))
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        return
+    given.mkdir(parents=True, exist_ok=True)
+    with (given / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            hint = "Stop it, or choose another folder with --data."
+            raise CommandError(f"Another `commonplace dev` uses {given}.", hint) from error
+        yield given.resolve()
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """Ctrl-C, a polite kill and a closed terminal all raise KeyboardInterrupt."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, interrupt) for number in ENDING_SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def ignore_signals() -> None:
+    """While things are put away, a second Ctrl-C must not stop that half-way."""
+    for number in ENDING_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def serve(laptop: Laptop, screen: Screen, *, once: bool, verbose: bool, data: Path | None) -> bool:
+    """Syncs and shows the outcome; unless `once`, serves until interrupted. False when the sync is not whole."""
+    with ExitStack() as undo:
+        with screen.working("Starting"):
+            laptop.start()
+        undo.callback(laptop.stop)
+        undo.callback(ignore_signals)
+        for folder in {LAPTOP_DATA, data or LAPTOP_DATA}:
+            announce(folder / ENDPOINT_FILE, laptop.cloud.endpoint_url, laptop.outputs())
+            undo.callback(withdraw, folder / ENDPOINT_FILE)
+        outcome = first_sync(laptop, screen)
+        screen.outcome(outcome, verbose=verbose)
+        if once:
+            return not outcome.faults
+        screen.addresses(laptop.url, outcome)
+        keep_up(laptop, screen)
+    return True
+
+
+def first_sync(laptop: Laptop, screen: Screen) -> Outcome:
+    """Pushes the folder as it is, or, when the store of an earlier start may be at it already, asks for a look."""
+    began = time.monotonic()
+    try:
+        if laptop.push() is None:
+            laptop.poke()
+    except SnapshotFailed as error:
+        raise CommandError(f"The folder cannot be read: {error}", "Mend that and start again.") from error
+    except httpx.HTTPError as error:
+        raise CommandError(f"The webhook did not take the push: {error}", "The logs above say why.") from error
+    with screen.working("Syncing") as tell:
+        follow(laptop, tell)
+    outcome = judge(laptop)
+    screen.say(f"Synced {laptop.source.name} ({laptop.source.branch}) in {time.monotonic() - began:.1f} s")
+    return outcome
+
+
+def follow(laptop: Laptop, tell: Teller) -> None:
+    """Waits until nothing runs and nothing waits, telling how far it is. Raises CommandError when nothing moves."""
+    seen: Progress | None = None
+    moved = time.monotonic()
+    while not laptop.idle():
+        progress = laptop.progress()
+        if progress != seen:
+            seen, moved = progress, time.monotonic()
+        elif time.monotonic() - moved > STALLED_SECONDS:
+            raise CommandError(f"Nothing has moved for {STALLED_SECONDS} s.", "The functions' logs say why.")
+        tell(progress)
+        time.sleep(LOOK_SECONDS)
