@@ -82,6 +82,10 @@ class SearchService:
             took_ms=round((self._clock() - started) * 1000),
         )
 
+    def check(self) -> None:
+        """Does nothing if a search could be answered. Raises Unavailable."""
+        self._engine.held(())
+
     def _query_vector(self, query: str) -> Vector | None:
         if self._embeddings is None:
             return None

@@ -1,0 +1,204 @@
+"""The one-file index as an object in the store: a writer replaces it under its ETag, readers pick up the new one."""
+
+import logging
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from threading import RLock
+from urllib.parse import unquote, urlsplit
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from commonplace.adapters.embedded.engine import VECTOR_FLOOR, EmbeddedEngine
+from commonplace.content.store import ObjectStore, PreconditionFailed, StoredObject
+from commonplace.errors import Unavailable
+from commonplace.search.model import (
+    Candidates,
+    EmbeddingProvider,
+    Filters,
+    Found,
+    IndexedRecord,
+    RecordId,
+    Tombstone,
+    Vector,
+)
+
+logger = logging.getLogger(__name__)
+
+MEDIA_TYPE = "application/vnd.sqlite3"
+ATTEMPTS = 3
+REFRESH_SECONDS = 2.0
+
+
+class PublishedEngine:
+    """The index at one key of the store, worked on in a copy of this process's own.
+
+    Reading looks for a newer version at most every `refresh_seconds` and goes on with the copy at hand when the store
+    does not answer. Writing takes the newest version, applies, and puts it back if nobody else did meanwhile: else it
+    begins again, three times in all.
+    """
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        key: str,
+        provider: EmbeddingProvider | None,
+        *,
+        folder: Path | None = None,
+        refresh_seconds: float = REFRESH_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+        vector_floor: float = VECTOR_FLOOR,
+    ) -> None:
+        self._objects = objects
+        self._key = key
+        self._provider = provider
+        self._scratch = tempfile.TemporaryDirectory(prefix="index-", dir=folder, ignore_cleanup_errors=True)
+        self._refresh_seconds = refresh_seconds
+        self._clock = clock
+        self._vector_floor = vector_floor
+        self._lock = RLock()
+        self._copies = 0
+        self._etag: str | None = None
+        self._path = self._next_path()
+        self._engine = self._opened(self._path, read_only=True)
+        self._looked: float | None = None
+
+    def write(self, upserts: Sequence[IndexedRecord], tombstones: Sequence[Tombstone]) -> None:
+        """Applies what is newer and publishes; nothing new publishes nothing. Raises IndexMismatch and Unavailable."""
+        self._publish(lambda engine: engine.apply(upserts, tombstones))
+
+    def replace(self, records: Sequence[IndexedRecord]) -> None:
+        """Publishes an index of these records alone."""
+
+        def change(engine: EmbeddedEngine) -> bool:
+            engine.replace(records)
+            return True
+
+        self._publish(change, afresh=True)
+
+    def candidates(self, text: str, vector: Vector | None, filters: Filters, size: int) -> Candidates:
+        with self._lock:
+            return self._current().candidates(text, vector, filters, size)
+
+    def fetch(self, wanted: Sequence[tuple[RecordId, int | None]], text: str) -> dict[RecordId, Found]:
+        # Without a look at the store: what is shown comes from the version that was searched.
+        with self._lock:
+            return self._engine.fetch(wanted, text)
+
+    def versions(self) -> Iterator[tuple[RecordId, int]]:
+        with self._lock:
+            return self._newest().versions()
+
+    def held(self, ids: Sequence[RecordId]) -> dict[RecordId, int]:
+        with self._lock:
+            return (self._newest() if ids else self._current()).held(ids)
+
+    def incomplete(self) -> Iterator[RecordId]:
+        with self._lock:
+            return self._newest().incomplete()
+
+    def known(self, keys: Sequence[str]) -> Mapping[str, Vector]:
+        with self._lock:
+            return self._current().known(keys)
+
+    def close(self) -> None:
+        """Lets go of the copy and removes it."""
+        with self._lock:
+            self._engine.close()
+            self._scratch.cleanup()
+
+    def _publish(self, change: Callable[[EmbeddedEngine], bool], *, afresh: bool = False) -> None:
+        with self._lock:
+            for attempt in range(ATTEMPTS):
+                self._newest()
+                try:
+                    self._try_publishing(change, afresh=afresh)
+                    return
+                except PreconditionFailed:
+                    logger.info("another writer was faster", extra={"attempt": attempt + 1})
+                except (BotoCoreError, ClientError, OSError) as error:
+                    raise Unavailable("The search index could not be published.") from error
+        raise Unavailable("Other writers publish the search index all the time.", retry_after_seconds=10)
+
+    def _try_publishing(self, change: Callable[[EmbeddedEngine], bool], *, afresh: bool) -> None:
+        path = self._next_path()
+        if self._path.exists() and not afresh:
+            path.write_bytes(self._path.read_bytes())
+        writer = self._opened(path, read_only=False)
+        try:
+            changed = change(writer)
+        finally:
+            writer.close()
+        if not changed:
+            path.unlink(missing_ok=True)
+            return
+        body = path.read_bytes()
+        condition = self._etag
+        try:
+            etag = self._objects.put(
+                self._key, body, media_type=MEDIA_TYPE, if_match=condition, if_absent=condition is None
+            )
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+        self._take(path, etag)
+
+    def _current(self) -> EmbeddedEngine:
+        """The copy, looked after if that is some time ago; the copy at hand when the store does not answer."""
+        now = self._clock()
+        if self._looked is not None and now - self._looked < self._refresh_seconds:
+            return self._engine
+        try:
+            return self._newest()
+        except Unavailable:
+            if self._etag is None:
+                raise
+            logger.warning("the store does not answer, searching the copy at hand")
+            self._looked = now
+            return self._engine
+
+    def _newest(self) -> EmbeddedEngine:
+        """The version that is published now."""
+        now = self._clock()
+        try:
+            stored: StoredObject | None = self._objects.get_if_changed(self._key, self._etag)
+        except KeyError:
+            if self._etag is not None:
+                self._take(self._next_path(), None)
+        except (BotoCoreError, ClientError, OSError) as error:
+            raise Unavailable("The search index does not answer.") from error
+        else:
+            if stored:
+                path = self._next_path()
+                path.write_bytes(stored.body)
+                self._take(path, stored.etag)
+        self._looked = now
+        return self._engine
+
+    def _take(self, path: Path, etag: str | None) -> None:
+        self._engine.close()
+        self._path.unlink(missing_ok=True)
+        self._path, self._etag, self._engine = path, etag, self._opened(path, read_only=True)
+
+    def _opened(self, path: Path, *, read_only: bool) -> EmbeddedEngine:
+        # One complete file, without a log beside it: it is published as it is.
+        return EmbeddedEngine(
+            path, self._provider, read_only=read_only, journal="delete", vector_floor=self._vector_floor
+        )
+
+    def _next_path(self) -> Path:
+        self._copies += 1
+        return Path(self._scratch.name) / f"documents-{self._copies}.sqlite"
+
+
+def open_index(
+    location: str, objects: ObjectStore | None, provider: EmbeddingProvider | None, *, read_only: bool
+) -> EmbeddedEngine | PublishedEngine:
+    """The index at `file:///PATH` or at `s3://BUCKET/KEY`, where `objects` is the store of that bucket."""
+    parts = urlsplit(location)
+    if parts.scheme == "file":
+        return EmbeddedEngine(Path(unquote(parts.path)), provider, read_only=read_only)
+    if parts.scheme == "s3" and parts.path.strip("/") and objects:
+        return PublishedEngine(objects, parts.path.lstrip("/"), provider)
+    raise ValueError("the location of an index is file:///PATH, or s3://BUCKET/KEY with the store of that bucket")

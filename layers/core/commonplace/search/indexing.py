@@ -1,0 +1,181 @@
+"""Bringing the index to what the store holds: for the records a message names, or for all of them.
+
+The order of reading makes late and doubled messages harmless. What the index holds is read first, then the manifest,
+then the object. So an object that is missing was removed after whatever the index holds was written, and at or before
+a publication that writes anything newer: a tombstone may stand above the first and must not stand above the second.
+"""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from commonplace.content.manifest import Manifest
+from commonplace.content.store import ObjectReader
+from commonplace.search.embedding import embed_records
+from commonplace.search.events import records_of
+from commonplace.search.model import (
+    EmbeddingProvider,
+    Engine,
+    IndexMismatch,
+    Record,
+    RecordId,
+    Tombstone,
+    VectorMemory,
+)
+from commonplace.search.stored import StoredRecords
+
+logger = logging.getLogger(__name__)
+
+RECORDS_PER_WRITE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of the queue."""
+
+    id: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a reconciliation did, in numbers of records."""
+
+    indexed: int = 0
+    removed: int = 0
+    unreadable: int = 0
+    incomplete: int = 0
+    """Found by words only, until the model answers again."""
+
+
+class Indexer:
+    """Writes documents of the store to the index. `memory` lets unchanged text keep its vectors."""
+
+    def __init__(
+        self,
+        objects: ObjectReader,
+        engine: Engine,
+        embeddings: EmbeddingProvider | None,
+        memory: VectorMemory | None = None,
+    ) -> None:
+        self._store = StoredRecords(objects)
+        self._engine = engine
+        self._embeddings = embeddings
+        self._memory = memory
+
+    def take(self, messages: Sequence[Message]) -> list[str]:
+        """Indexes what the messages name and answers the ids of those that failed, in order.
+
+        An index of another model, chunker or schema is rebuilt first. Raises Unavailable when the index does not take
+        writes: then every message is to come again.
+        """
+        wanted: dict[str, tuple[RecordId, ...]] = {}
+        failed: set[str] = set()
+        for message in messages:
+            try:
+                wanted[message.id] = records_of(message.body)
+            except ValueError:
+                logger.error("a message is no notification of S3", extra={"messageId": message.id})
+                failed.add(message.id)
+        unreadable = self._converge(list(dict.fromkeys(record for records in wanted.values() for record in records)))
+        failed |= {message for message, records in wanted.items() if unreadable.intersection(records)}
+        return [message.id for message in messages if message.id in failed]
+
+    def reconcile(self) -> Report:
+        """Compares the index with the manifest and mends what differs. Doing it again changes nothing."""
+        try:
+            self._engine.write((), ())
+        except IndexMismatch as mismatch:
+            return self._rebuild_because(mismatch)
+        return self._reconcile()
+
+    def rebuild(self) -> Report:
+        """Builds the index anew from the store, then catches up with what was published meanwhile."""
+        manifest = self._store.manifest()
+        reading = self._store.read([RecordId(entry.ref) for entry in manifest.documents] if manifest else [])
+        self._engine.replace(embed_records(list(reading.records.values()), self._embeddings, self._memory))
+        later = self._reconcile()
+        return replace(later, indexed=len(reading.records) + later.indexed)
+
+    def _converge(self, ids: Sequence[RecordId]) -> set[RecordId]:
+        """Indexes or buries these records; answers those that cannot be read."""
+        if not ids:
+            return set()
+        try:
+            return self._apply(ids)
+        except IndexMismatch as mismatch:
+            self._rebuild_because(mismatch)
+            return self._apply(ids)
+
+    def _apply(self, ids: Sequence[RecordId]) -> set[RecordId]:
+        held = self._engine.held(ids)
+        manifest = self._store.manifest()
+        reading = self._store.read(ids)
+        generation = manifest.generation if manifest else 0
+        tombstones = [_tombstone(record, generation, held) for record in reading.missing]
+        self._write(list(reading.records.values()), tombstones)
+        return set(reading.unreadable)
+
+    def _reconcile(self) -> Report:
+        held = dict(self._engine.versions())
+        incomplete = set(self._engine.incomplete()) if self._embeddings else set()
+        manifest = self._store.manifest()
+        if manifest is None:
+            logger.info("nothing is published yet, the index is left as it is")
+            return Report()
+        current = {RecordId(entry.ref): entry.generation for entry in manifest.documents}
+        stale = [
+            record
+            for record, generation in current.items()
+            if held.get(record, -1) < generation or record in incomplete
+        ]
+        foreign = [record for record in held if record not in current]
+        unreadable = sum(len(self._index_stale(batch, manifest)) for batch in _batches(stale))
+        removed = self._bury_foreign(foreign, manifest, held)
+        waiting = sum(1 for _ in self._engine.incomplete())
+        report = Report(len(stale) - unreadable, removed, unreadable, waiting)
+        logger.info("the index was compared with the store", extra={"report": str(report)})
+        return report
+
+    def _index_stale(self, ids: Sequence[RecordId], manifest: Manifest) -> list[RecordId]:
+        """Answers those that could not be read."""
+        reading = self._store.read(ids)
+        self._write(list(reading.records.values()), ())
+        held = self._engine.held(ids)
+        # A tombstone can stand above a document that was restored. The manifest names the document, so it is current as
+        # of the manifest's generation, too.
+        buried = [
+            replace(record, version=manifest.generation)
+            for record in reading.records.values()
+            if record.id not in held and record.version < manifest.generation
+        ]
+        self._write(buried, ())
+        return reading.unreadable + reading.missing
+
+    def _bury_foreign(self, ids: Sequence[RecordId], manifest: Manifest, held: Mapping[RecordId, int]) -> int:
+        """Removes what the manifest does not name, except what a publication under way has just written."""
+        arriving = {
+            record.id
+            for batch in _batches(ids)
+            for record in self._store.read(batch).records.values()
+            if record.version > manifest.generation
+        }
+        tombstones = [_tombstone(record, manifest.generation, held) for record in ids if record not in arriving]
+        self._write((), tombstones)
+        return len(tombstones)
+
+    def _write(self, records: Sequence[Record], tombstones: Sequence[Tombstone]) -> None:
+        if records or tombstones:
+            self._engine.write(embed_records(records, self._embeddings, self._memory), tombstones)
+
+    def _rebuild_because(self, mismatch: IndexMismatch) -> Report:
+        logger.warning("the index is rebuilt from the store", extra={"reason": mismatch.message})
+        return self.rebuild()
+
+
+def _tombstone(record: RecordId, generation: int, held: Mapping[RecordId, int]) -> Tombstone:
+    return Tombstone(record, max(generation, held[record] + 1 if record in held else 0))
+
+
+def _batches(ids: Sequence[RecordId]) -> Iterator[Sequence[RecordId]]:
+    return (ids[start : start + RECORDS_PER_WRITE] for start in range(0, len(ids), RECORDS_PER_WRITE))
