@@ -24,7 +24,9 @@ def dev_command(
     *,
     repository: Annotated[Path | None, typer.Option(help="A local clone; without it, the sample.")] = None,
     branch: Annotated[str | None, typer.Option(help="The branch to serve; default: the one checked out.")] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to serve on; 0 takes any free one.")] = DEFAULT_PORT,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help=f"Port to serve on, 0 for any; default: {DEFAULT_PORT}.")
+    ] = None,
     once: Annotated[bool, typer.Option("--once", help="Sync, print the report and end; 1 if not whole.")] = False,
     data: Annotated[Path | None, typer.Option(help="Keep store, index and state in this folder.")] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Name skipped files; show the logs.")] = False,
@@ -40,7 +42,8 @@ def dev_command(
     try:
         with ended_by_signals(), data_folder(data) as folder:
             log = _log_to(screen) if verbose else None
-            laptop = Laptop(source, folder, port=0 if once else port, on_log=log)
+            free = 0 if once else DEFAULT_PORT
+            laptop = Laptop(source, folder, port=free if port is None else port, on_log=log)
             whole = serve(laptop, screen, once=once, verbose=verbose, data=data)
     except KeyboardInterrupt:
         screen.say("Stopped.")

@@ -13,6 +13,7 @@ from commonplace.content.manifest import MANIFEST_KEY, Manifest
 from commonplace.content.store import CONTENT_PREFIX, ListedObject, ObjectStore, PreconditionFailed, StoredObject
 from commonplace.sync import keys
 from commonplace.sync.ports import RunState
+from commonplace.sync.publishing import Parallel
 from commonplace.sync.report import Report
 from commonplace.sync.steps import Steps
 from local.errors import CommandError
@@ -122,12 +123,19 @@ class Rehearsal:
     """Would be written again with the same content, only commit and time differ."""
 
 
-def rehearse(store: ObjectStore, repository: ReadOnlyRepository, exclusions: Exclusions, *, full: bool) -> Rehearsal:
+def rehearse(
+    store: ObjectStore,
+    repository: ReadOnlyRepository,
+    exclusions: Exclusions,
+    *,
+    full: bool,
+    parallel: Parallel | None = None,
+) -> Rehearsal:
     """Runs plan, archive, store and publish without writing. Raises CommandError when GitHub asks to wait."""
     overlay = Overlay(store)
     found = overlay.get(MANIFEST_KEY)
     generation = Manifest.model_validate_json(found.body).generation if found else 0
-    steps = Steps(overlay, repository, ForgetfulState(generation), bucket="", exclusions=exclusions)
+    steps = Steps(overlay, repository, ForgetfulState(generation), bucket="", exclusions=exclusions, parallel=parallel)
     report = _run(steps, overlay, full=full)
     return _told(report, store, overlay) if report else Rehearsal(None)
 
