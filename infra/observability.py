@@ -20,7 +20,7 @@ from infra.configuration import Configuration
 from infra.functions import PythonFunction
 
 RECONCILES_MISSED = 3
-"""So many periods of the schedule without a finished run mean that the store is out of date."""
+"""So many periods of the schedule without a finished run, and an hour at least, mean that the store is out of date."""
 
 INDEX_LAG = Duration.minutes(5)
 
@@ -37,7 +37,7 @@ class Watched:
 
 
 class Observability(Construct):
-    """Every alarm goes to `topic`; its name is the name of its runbook in `docs/`."""
+    """Every alarm goes to `topic`; `docs/operate.md` leads from its name to a runbook."""
 
     def __init__(self, scope: Construct, construct_id: str, configuration: Configuration, watched: Watched) -> None:
         super().__init__(scope, construct_id)
@@ -132,12 +132,14 @@ class Observability(Construct):
             },
         )
         self._alarm("sync-failed", "A run failed, timed out or was stopped.", unsuccessful, threshold=1)
+        # A run retries for a quarter of an hour while GitHub is away; a short period must not raise the alarm for that.
+        periods = max(RECONCILES_MISSED, 60 // configuration.reconcile_minutes)
         self._alarm(
             "sync-late",
-            f"No run has succeeded in {RECONCILES_MISSED} periods of the schedule.",
+            f"No run has succeeded in {periods} periods of the schedule.",
             machine.metric_succeeded(period=Duration.minutes(configuration.reconcile_minutes)),
             threshold=1,
-            periods=RECONCILES_MISSED,
+            periods=periods,
             comparison=cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
             missing=cloudwatch.TreatMissingData.BREACHING,
         )

@@ -78,6 +78,7 @@ class Rest(Construct):
         self.function.allow_listing(store.bucket, READ_PREFIXES)
         self.function.allow_items(state.activity, ["UpdateItem"], COUNTERS)
         self.api = self._api(configuration)
+        self._base_url = configuration.base_url
         self.domain = _domain(self, configuration) if configuration.domain else None
         self._stage(configuration)
         self._route("Webhook", WEBHOOK_PATH, apigateway.HttpMethod.POST, webhook)
@@ -85,7 +86,7 @@ class Rest(Construct):
     @property
     def base_url(self) -> str:
         """Where readers go, without a slash at its end."""
-        return f"https://{self.domain.name}" if self.domain else self.api.api_endpoint
+        return self._base_url or self.api.api_endpoint
 
     def _api(self, configuration: Configuration) -> apigateway.HttpApi:
         """CORS is the application's, which knows what is public."""

@@ -1,3 +1,4 @@
+import json
 from collections.abc import Callable
 
 from infra.requirements import ROOT
@@ -21,7 +22,10 @@ def test_the_snapshot_knows_neither_this_machine_nor_this_build() -> None:
 
 
 def test_a_change_of_code_alone_leaves_the_snapshot_as_it_is(template: Template) -> None:
-    (bundle,) = {each["Code"]["S3Key"] for each in [template.function("webhook")]}
-    changed = normalised(template.body).replace("ASSET", bundle.removesuffix(".zip"))
-    assert changed != normalised(template.body)
-    assert normalised(__import__("json").loads(changed)) == normalised(template.body)
+    rebuilt = json.loads(json.dumps(template.body).replace(_bundle(template, "webhook"), "0" * 64))
+    assert rebuilt != template.body
+    assert normalised(rebuilt) == normalised(template.body)
+
+
+def _bundle(template: Template, name: str) -> str:
+    return str(template.function(name)["Code"]["S3Key"]).removesuffix(".zip")

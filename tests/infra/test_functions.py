@@ -1,0 +1,147 @@
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from commonplace.adapters.dynamodb import DynamoCounters, DynamoSyncState
+from commonplace.settings import IndexSettings, RestSettings, SyncSettings, WebhookSettings
+from tests.infra.templates import Template
+
+FUNCTIONS = {
+    "webhook": ("functions/webhook", "handler.handler", 256, 10, WebhookSettings),
+    "sync-run": ("functions/sync", "handler.run", 1024, 600, SyncSettings),
+    "sync-store": ("functions/sync", "handler.store", 512, 120, SyncSettings),
+    "index": ("functions/index", "handler.handler", 1024, 120, IndexSettings),
+    "rest": ("functions/rest", "handler.handler", 1024, 29, RestSettings),
+}
+
+
+class Environment(dict[str, str]):
+    """Variables that remember which of them were asked for."""
+
+    def __init__(self, variables: dict[str, str]) -> None:
+        super().__init__(variables)
+        self.asked: set[str] = set()
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self.asked.add(key)
+        return super().get(key, default)
+
+
+def functions(template: Template) -> Iterator[tuple[str, dict[str, Any]]]:
+    yield from template.of("AWS::Lambda::Function").items()
+
+
+def test_the_functions_are_those_of_the_table(template: Template) -> None:
+    names = {
+        each["FunctionName"].removeprefix("commonplace-dev-") for each in template.properties("AWS::Lambda::Function")
+    }
+    assert names == FUNCTIONS.keys()
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_source_handler_memory_and_timeout_are_those_of_the_table(template: Template, name: str) -> None:
+    (resource,) = [each for _, each in functions(template) if each["Properties"]["FunctionName"].endswith(f"-{name}")]
+    properties = resource["Properties"]
+    source = resource["Metadata"]["commonplace:source"]
+    assert (source, properties["Handler"], properties["MemorySize"], properties["Timeout"]) == FUNCTIONS[name][:4]
+
+
+def test_every_function_runs_on_the_platform_its_bundle_is_made_for(template: Template) -> None:
+    for name, resource in functions(template):
+        properties = resource["Properties"]
+        assert (properties["Runtime"], properties["Architectures"]) == ("python3.13", ["arm64"]), name
+
+
+def test_every_function_traces_and_logs_json_to_a_group_of_its_own(template: Template) -> None:
+    groups = [resource["Properties"]["LoggingConfig"]["LogGroup"]["Ref"] for _, resource in functions(template)]
+    assert len(set(groups)) == len(groups)
+    for name, resource in functions(template):
+        assert resource["Properties"]["TracingConfig"] == {"Mode": "Active"}, name
+        assert resource["Properties"]["LoggingConfig"]["LogFormat"] == "JSON", name
+
+
+def test_no_log_is_kept_for_ever(template: Template) -> None:
+    groups = template.properties("AWS::Logs::LogGroup")
+    assert len(groups) == len(FUNCTIONS) + 2  # the state machine, the API's access
+    assert {group["RetentionInDays"] for group in groups} == {30}
+
+
+def test_everything_calls_functions_by_their_alias(template: Template) -> None:
+    aliases = template.of("AWS::Lambda::Alias")
+    assert {each["Properties"]["Name"] for each in aliases.values()} == {"live"}
+    called = [
+        *(each["FunctionName"] for each in template.properties("AWS::Lambda::EventSourceMapping")),
+        *(each["FunctionName"] for each in template.properties("AWS::Lambda::Permission")),
+        *(each["IntegrationUri"] for each in template.properties("AWS::ApiGatewayV2::Integration")),
+        *(target["Arn"] for each in template.properties("AWS::Events::Rule") for target in each["Targets"]),
+        *template.properties("AWS::StepFunctions::StateMachine")[0]["DefinitionSubstitutions"].values(),
+    ]
+    assert len(called) == 11
+    assert {reference["Ref"] for reference in called} == aliases.keys()
+
+
+@pytest.mark.parametrize("stage", ["template", "prod"])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_is_given_what_its_settings_read_and_nothing_else(
+    name: str, stage: str, request: pytest.FixtureRequest
+) -> None:
+    template: Template = request.getfixturevalue(stage)
+    variables = template.environment(template.function(name))
+    environment = Environment(variables)
+    FUNCTIONS[name][4].from_environ(environment)
+    assert set(variables) <= environment.asked
+
+
+def test_what_is_configured_reaches_the_functions(prod: Template) -> None:
+    rest = RestSettings.from_environ(prod.environment(prod.function("rest")))
+    assert (rest.stage, rest.base_url) == ("prod", "https://knowledge.example.org")
+    sync = SyncSettings.from_environ(prod.environment(prod.function("sync-run")))
+    assert (sync.repository, sync.branch, sync.exclude) == ("example/knowledge-base", "main", ("drafts/",))
+
+
+def test_readers_look_where_the_index_is_written(template: Template) -> None:
+    def index(name: str) -> tuple[str, ...]:
+        variables = template.environment(template.function(name))
+        return variables["INDEX_LOCATION"], variables["SEARCH_ENGINE"], variables["EMBEDDING_PROVIDER"]
+
+    assert index("rest") == index("index")
+
+
+class Asked(Exception):
+    """Ends a call as soon as it is known what it asks for."""
+
+
+class Table:
+    """A DynamoDB client that only notes partition keys."""
+
+    def __init__(self) -> None:
+        self.partitions: list[str] = []
+
+    def __getattr__(self, operation: str) -> Callable[..., Any]:
+        def note(**arguments: Any) -> Any:
+            self.partitions.append(arguments["Key"]["pk"]["S"])
+            raise Asked
+
+        return note
+
+
+def test_roles_are_for_the_partitions_that_the_adapters_use(template: Template) -> None:
+    table: Any = Table()
+    webhook = WebhookSettings.from_environ(template.environment(template.function("webhook")))
+    with pytest.raises(Asked):
+        DynamoSyncState(table, webhook.activity_table, webhook.repository, webhook.branch).read()
+    with pytest.raises(Asked):
+        DynamoCounters(table, webhook.activity_table).add("203.0.113.7", 1, 60)
+    state, counter = table.partitions
+    assert state == _partition(template, "Webhook")
+    assert counter.startswith(_partition(template, "Rest").removesuffix("*"))
+
+
+def _partition(template: Template, role: str) -> str:
+    (key,) = [
+        key
+        for statement in template.statements(role)
+        for key in statement.get("Condition", {}).get("ForAllValues:StringLike", {}).get("dynamodb:LeadingKeys", [])
+    ]
+    return str(key)

@@ -1,0 +1,89 @@
+"""What a handler imports is in its bundle: proven in a process to which everything else is invisible."""
+
+import importlib.metadata
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from infra.requirements import DATA_FILE, IN_THE_RUNTIME, REQUIREMENTS_FILE, ROOT
+from tests.infra.templates import Template
+
+RUNTIME = {*IN_THE_RUNTIME, "jmespath", "python-dateutil", "six", "urllib3"}
+"""boto3 and what it needs, which the runtime brings."""
+
+HANDLERS = {"webhook": "webhook", "sync-run": "sync", "index": "index", "rest": "rest"}
+
+SCRIPT = """
+import json, sys
+
+hidden = {hidden!r}
+
+class Bundle:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name.partition(".")[0] in hidden:
+            raise ModuleNotFoundError(f"{{name}} is not in the bundle", name=name)
+
+sys.meta_path.insert(0, Bundle)
+sys.path[:0] = {path!r}
+import handler
+{also}
+print(json.dumps(sorted({{name.partition(".")[0] for name in sys.modules}})))
+"""
+
+EMBED = """
+from commonplace.adapters.local_embeddings import LocalEmbeddings
+assert len(LocalEmbeddings().embed(["tide pool"])) == 1
+"""
+
+
+def run(template: Template, name: str, also: str = "") -> subprocess.CompletedProcess[str]:
+    """Imports the function's handler where only its bundle and the runtime can be seen, and prints what was loaded."""
+    visible = bundled(name) | RUNTIME | {"commonplace"}
+    owners = importlib.metadata.packages_distributions()
+    hidden = {module for module, names in owners.items() if not visible & {_canonical(each) for each in names}}
+    path = [str(ROOT / "functions" / HANDLERS[name]), str(ROOT / "layers/core")]
+    keys = {"AWS_ACCESS_KEY_ID": "example", "AWS_SECRET_ACCESS_KEY": "example", "AWS_DEFAULT_REGION": "eu-central-1"}
+    environment = {"PATH": os.environ["PATH"], **keys, **template.environment(template.function(name))}
+    command = [sys.executable, "-c", SCRIPT.format(hidden=hidden | {"infra", "local"}, path=path, also=also)]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+def bundled(name: str) -> set[str]:
+    folder = ROOT / "functions" / HANDLERS[name]
+    files = [file for each in (REQUIREMENTS_FILE, DATA_FILE) if (file := folder / each).exists()]
+    return {pin for file in files for pin in re.findall(r"^([a-z0-9-]+)==", file.read_text(), re.MULTILINE)}
+
+
+@pytest.mark.parametrize("name", HANDLERS)
+def test_a_handler_needs_only_what_its_bundle_or_the_runtime_holds(template: Template, name: str) -> None:
+    loaded = run(template, name)
+    assert loaded.returncode == 0, loaded.stderr
+
+
+@pytest.mark.parametrize("name", ["index", "rest"])
+def test_embedding_needs_nothing_that_was_left_out_of_the_bundle(template: Template, name: str) -> None:
+    loaded = run(template, name, EMBED)
+    assert loaded.returncode == 0, loaded.stderr
+    assert {"numpy", "tokenizers"} <= set(json.loads(loaded.stdout))
+
+
+@pytest.mark.parametrize("name", ["index", "rest"])
+def test_the_model_is_not_loaded_before_somebody_searches(template: Template, name: str) -> None:
+    loaded = run(template, name)
+    assert loaded.returncode == 0, loaded.stderr
+    assert not {"numpy", "tokenizers", "wordllama"} & set(json.loads(loaded.stdout))
+
+
+def test_what_is_not_bundled_cannot_be_imported_here(template: Template) -> None:
+    loaded = run(template, "webhook", "import pydantic")
+    assert loaded.returncode == 1
+    assert "pydantic is not in the bundle" in loaded.stderr
+
+
+def _canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()

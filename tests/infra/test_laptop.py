@@ -1,0 +1,37 @@
+"""The laptop cloud builds itself from the snapshot, so the stack may hold only what the laptop knows."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from infra.requirements import ROOT
+from infra.snapshot import SNAPSHOT
+from local.cloud.resources import Builders
+from local.cloud.template import Stack
+
+
+@pytest.fixture
+def builders() -> Any:
+    """The laptop's builders, at an AWS in this process."""
+    with mock_aws():
+        client: Callable[[str], Any] = lambda service: boto3.client(  # noqa: E731
+            service, region_name="us-east-1", aws_access_key_id="example", aws_secret_access_key="example"
+        )
+        yield Builders(
+            client, ROOT, "http://127.0.0.1:1", environment={}, secret_values={}, retry_interval_seconds=None
+        )
+
+
+def test_the_laptop_knows_every_type_reference_and_property_of_the_snapshot(builders: Any) -> None:
+    Stack(json.loads(SNAPSHOT.read_text()), builders.table_of_types()).make()
+    parts = builders.parts
+    assert {function.name for function in parts.functions.values()} == {
+        f"commonplace-dev-{name}" for name in ("webhook", "sync-run", "sync-store", "index", "rest")
+    }
+    assert {route.key for route in parts.routes} == {"POST /webhooks/github", "$default"}
+    assert (len(parts.buckets), len(parts.tables), len(parts.queues), len(parts.machines)) == (1, 2, 3, 1)
+    assert (len(parts.mappings), len(parts.rules), len(parts.notifications)) == (1, 2, 1)

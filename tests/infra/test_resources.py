@@ -1,0 +1,236 @@
+from typing import Any
+
+import pytest
+
+from tests.infra.templates import Template
+
+
+def test_the_bucket_is_versioned_encrypted_and_closed(template: Template) -> None:
+    (bucket,) = template.properties("AWS::S3::Bucket")
+    assert bucket["VersioningConfiguration"] == {"Status": "Enabled"}
+    assert bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
+    assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
+
+
+def test_the_bucket_and_the_queues_are_reached_over_tls_only(template: Template) -> None:
+    documents = [
+        *template.properties("AWS::S3::BucketPolicy"),
+        *template.properties("AWS::SQS::QueuePolicy"),
+        *template.properties("AWS::SNS::TopicPolicy"),
+    ]
+    for document in documents:
+        refused = [each["Condition"] for each in document["PolicyDocument"]["Statement"] if each["Effect"] == "Deny"]
+        assert {"Bool": {"aws:SecureTransport": "false"}} in refused
+    assert len(template.of("AWS::SQS::QueuePolicy")) == len(template.of("AWS::SQS::Queue"))
+
+
+def test_what_a_run_leaves_behind_expires(template: Template) -> None:
+    (bucket,) = template.properties("AWS::S3::Bucket")
+    rules = bucket["LifecycleConfiguration"]["Rules"]
+    expiring = {rule["Prefix"]: rule["ExpirationInDays"] for rule in rules if "ExpirationInDays" in rule}
+    assert expiring == {"operations/runs/": 7, "operations/blobs/": 7, "operations/reports/": 90}
+    (housekeeping,) = [rule for rule in rules if "Prefix" not in rule]
+    assert housekeeping["NoncurrentVersionExpiration"] == {"NoncurrentDays": 30}
+    assert housekeeping["AbortIncompleteMultipartUpload"] == {"DaysAfterInitiation": 7}
+
+
+def test_only_changes_of_documents_are_queued(template: Template) -> None:
+    (bucket,) = template.properties("AWS::S3::Bucket")
+    configured = bucket["NotificationConfiguration"]["QueueConfigurations"]
+    assert {each["Event"] for each in configured} == {"s3:ObjectCreated:*", "s3:ObjectRemoved:*"}
+    for each in configured:
+        assert each["Filter"]["S3Key"]["Rules"] == [{"Name": "prefix", "Value": "content/"}]
+
+
+def test_the_bucket_waits_for_the_policy_that_lets_it_send(template: Template) -> None:
+    (bucket,) = template.of("AWS::S3::Bucket").values()
+    (needed,) = bucket["DependsOn"]
+    assert template.body["Resources"][needed]["Type"] == "AWS::SQS::QueuePolicy"
+
+
+def test_every_queue_redrives_to_a_dead_letter_queue_that_keeps_for_fourteen_days(template: Template) -> None:
+    queues = template.of("AWS::SQS::Queue")
+    dead = _dead_letter_queues(template)
+    assert len(dead) == 2
+    for name, queue in queues.items():
+        assert (name in dead) != ("RedrivePolicy" in queue["Properties"]), name
+        assert queue["Properties"]["MessageRetentionPeriod"] == 14 * 86_400, name
+        assert queue["Properties"]["SqsManagedSseEnabled"] is True, name
+
+
+def test_every_dead_letter_queue_has_an_alarm(template: Template) -> None:
+    watched = {
+        dimension["Value"]["Fn::GetAtt"][0]
+        for alarm in template.properties("AWS::CloudWatch::Alarm")
+        if alarm.get("MetricName") == "ApproximateNumberOfMessagesVisible" and alarm["Threshold"] == 1
+        for dimension in alarm["Dimensions"]
+    }
+    assert watched == _dead_letter_queues(template)
+
+
+def test_no_message_is_handed_out_twice_while_it_is_worked_on(template: Template) -> None:
+    (mapping,) = template.properties("AWS::Lambda::EventSourceMapping")
+    queue = template.body["Resources"][mapping["EventSourceArn"]["Fn::GetAtt"][0]]["Properties"]
+    assert queue["VisibilityTimeout"] >= 6 * template.function("index")["Timeout"]
+
+
+def test_the_index_is_fed_in_batches_whose_failures_are_partial(template: Template) -> None:
+    (mapping,) = template.properties("AWS::Lambda::EventSourceMapping")
+    assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    assert (mapping["BatchSize"], mapping["MaximumBatchingWindowInSeconds"]) == (100, 1)
+    assert mapping["ScalingConfig"] == {"MaximumConcurrency": 2}
+
+
+def test_tables_are_on_demand_restorable_and_forget(template: Template) -> None:
+    tables = template.properties("AWS::DynamoDB::GlobalTable")
+    assert len(tables) == 2
+    for table in tables:
+        assert table["BillingMode"] == "PAY_PER_REQUEST"
+        assert [key["AttributeName"] for key in table["KeySchema"]] == ["pk", "sk"]
+        assert table["TimeToLiveSpecification"] == {"AttributeName": "expiresAt", "Enabled": True}
+        (replica,) = table["Replicas"]
+        assert replica["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+
+
+def test_prod_outlives_its_stack(prod: Template) -> None:
+    for kind in ("AWS::S3::Bucket", "AWS::DynamoDB::GlobalTable", "AWS::SecretsManager::Secret"):
+        kept = [(each["DeletionPolicy"], each["UpdateReplacePolicy"]) for each in prod.of(kind).values()]
+        assert set(kept) == {("Retain", "Retain")}, kind
+    replicas = [table["Replicas"][0] for table in prod.properties("AWS::DynamoDB::GlobalTable")]
+    assert all(replica["DeletionProtectionEnabled"] for replica in replicas)
+
+
+def test_dev_goes_with_its_stack(template: Template) -> None:
+    kinds = ("AWS::S3::Bucket", "AWS::DynamoDB::GlobalTable", "AWS::SecretsManager::Secret")
+    assert {each["DeletionPolicy"] for kind in kinds for each in template.of(kind).values()} == {"Delete"}
+
+
+def test_the_template_has_no_function_or_resource_of_cdks_own(template: Template) -> None:
+    kinds = {each["Type"] for each in template.body["Resources"].values()}
+    assert not [kind for kind in kinds if kind.startswith("Custom::") or kind == "AWS::CloudFormation::CustomResource"]
+
+
+def test_the_webhook_has_a_secret_that_nobody_chose(template: Template) -> None:
+    (secret,) = template.properties("AWS::SecretsManager::Secret")
+    assert secret["GenerateSecretString"]["GenerateStringKey"] == "webhookSecret"
+    assert secret["GenerateSecretString"]["SecretStringTemplate"] == '{"token": ""}'
+    assert "SecretString" not in secret
+
+
+def test_routes_are_the_webhook_and_everything_else(template: Template) -> None:
+    routes = {route["RouteKey"] for route in template.properties("AWS::ApiGatewayV2::Route")}
+    assert routes == {"POST /webhooks/github", "$default"}
+    assert {each["PayloadFormatVersion"] for each in template.properties("AWS::ApiGatewayV2::Integration")} == {"2.0"}
+
+
+def test_the_api_is_throttled_and_logs_no_query(template: Template) -> None:
+    (stage,) = template.properties("AWS::ApiGatewayV2::Stage")
+    assert stage["DefaultRouteSettings"] == {"ThrottlingBurstLimit": 200, "ThrottlingRateLimit": 100}
+    logged = stage["AccessLogSettings"]["Format"]
+    assert "$context.status" in logged
+    assert "query" not in logged.lower()
+
+
+def test_a_domain_of_ones_own_is_the_only_way_in(prod: Template) -> None:
+    (api,) = prod.properties("AWS::ApiGatewayV2::Api")
+    (domain,) = prod.properties("AWS::ApiGatewayV2::DomainName")
+    assert api["DisableExecuteApiEndpoint"] is True
+    assert domain["DomainName"] == "knowledge.example.org"
+    assert domain["DomainNameConfigurations"][0]["SecurityPolicy"] == "TLS_1_2"
+    assert prod.body["Outputs"]["BaseUrl"]["Value"] == "https://knowledge.example.org"
+    assert "DomainTarget" in prod.body["Outputs"]
+
+
+def test_schedules_reach_both_halves_and_lose_nothing(template: Template) -> None:
+    rules = template.properties("AWS::Events::Rule")
+    assert {rule["ScheduleExpression"] for rule in rules} == {"rate(1 hour)", "rate(6 hours)"}
+    for rule in rules:
+        (target,) = rule["Targets"]
+        assert target["DeadLetterConfig"]["Arn"]["Fn::GetAtt"][0] in _dead_letter_queues(template)
+        assert "Input" not in target  # the functions tell a schedule by the event's own source
+
+
+def test_every_alarm_tells_the_one_topic_when_it_goes_off_and_when_it_is_over(template: Template) -> None:
+    (topic,) = template.of("AWS::SNS::Topic")
+    alarms = template.properties("AWS::CloudWatch::Alarm")
+    for alarm in alarms:
+        assert alarm["AlarmActions"] == alarm["OKActions"] == [{"Ref": topic}], alarm["AlarmName"]
+        assert alarm["AlarmDescription"].endswith("."), alarm["AlarmName"]
+
+
+def test_what_can_go_wrong_has_an_alarm(template: Template) -> None:
+    names = {
+        alarm["AlarmName"].removeprefix("commonplace-dev-") for alarm in template.properties("AWS::CloudWatch::Alarm")
+    }
+    functions = ("webhook", "sync-run", "sync-store", "index", "rest")
+    assert names == {
+        *(f"{function}-errors" for function in functions),
+        *(f"{function}-throttled" for function in functions),
+        "index-dead-letters",
+        "schedules-dead-letters",
+        "sync-failed",
+        "sync-late",
+        "index-late",
+        "api-errors",
+    }
+
+
+@pytest.mark.parametrize(("stage", "seconds", "periods"), [("template", 3600, 3), ("prod", 900, 4)])
+def test_silence_of_the_sync_is_an_alarm(
+    stage: str, seconds: int, periods: int, request: pytest.FixtureRequest
+) -> None:
+    (alarm,) = [each for each in _alarms(request.getfixturevalue(stage)) if each["AlarmName"].endswith("-sync-late")]
+    assert alarm["TreatMissingData"] == "breaching"
+    assert alarm["ComparisonOperator"] == "LessThanThreshold"
+    assert (alarm["Period"], alarm["EvaluationPeriods"]) == (seconds, periods)
+
+
+def test_alarms_can_reach_a_topic_that_is_encrypted(template: Template) -> None:
+    (topic,) = template.properties("AWS::SNS::Topic")
+    (key,) = template.of("AWS::KMS::Key").values()
+    assert topic["KmsMasterKeyId"]
+    assert key["Properties"]["EnableKeyRotation"] is True
+    principals = [each["Principal"] for each in key["Properties"]["KeyPolicy"]["Statement"]]
+    assert {"Service": "cloudwatch.amazonaws.com"} in principals
+
+
+def test_somebody_is_told_where_an_address_is_configured(template: Template, prod: Template) -> None:
+    (subscription,) = prod.properties("AWS::SNS::Subscription")
+    assert (subscription["Protocol"], subscription["Endpoint"]) == ("email", "operators@example.org")
+    assert not template.of("AWS::SNS::Subscription")
+
+
+def test_outputs_tell_what_an_operator_needs(template: Template) -> None:
+    assert template.body["Outputs"].keys() == {
+        "ActivityTable",
+        "AlarmTopicArn",
+        "BaseUrl",
+        "CacheTable",
+        "ContentBucket",
+        "DashboardUrl",
+        "DlqUrls",
+        "GithubSecretArn",
+        "IndexFunction",
+        "IndexQueueUrl",
+        "RestFunction",
+        "RestUrl",
+        "SyncMachineArn",
+        "SyncRunFunction",
+        "SyncStoreFunction",
+        "WebhookFunction",
+        "WebhookUrl",
+    }
+
+
+def _alarms(template: Template) -> list[dict[str, Any]]:
+    return template.properties("AWS::CloudWatch::Alarm")
+
+
+def _dead_letter_queues(template: Template) -> set[str]:
+    redriven = {
+        queue["RedrivePolicy"]["deadLetterTargetArn"]["Fn::GetAtt"][0]
+        for queue in template.properties("AWS::SQS::Queue")
+        if "RedrivePolicy" in queue
+    }
+    targets = [target for rule in template.properties("AWS::Events::Rule") for target in rule["Targets"]]
+    return redriven | {target["DeadLetterConfig"]["Arn"]["Fn::GetAtt"][0] for target in targets}
