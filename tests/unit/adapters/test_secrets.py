@@ -1,0 +1,76 @@
+import json
+
+import pytest
+
+from commonplace.adapters.secrets import CACHE_SECONDS, GitHubSecret, GitHubSecrets, MalformedSecret
+
+
+class Vault:
+    """Secrets Manager, as far as it is asked."""
+
+    def __init__(self, *texts: str) -> None:
+        self.texts = list(texts)
+        self.asked = 0
+
+    def get_secret_value(self, *, SecretId: str) -> dict[str, str]:
+        assert SecretId == "arn"
+        self.asked += 1
+        return {"SecretString": self.texts.pop(0)}
+
+
+def text(**values: object) -> str:
+    return json.dumps({"webhookSecret": "whs"} | values)
+
+
+def test_a_secret_is_read_once_in_five_minutes() -> None:
+    vault, now = Vault(text(token="one"), text(token="two")), [0.0]
+    secrets = GitHubSecrets(vault, "arn", monotonic=lambda: now[0])  # type: ignore[arg-type]
+
+    tokens = []
+    for now[0] in (0.0, 1.0, CACHE_SECONDS - 0.1, CACHE_SECONDS, CACHE_SECONDS + 1.0):
+        tokens.append(secrets.current().token)
+
+    assert tokens == ["one", "one", "one", "two", "two"]
+    assert vault.asked == 2
+
+
+@pytest.mark.parametrize(
+    ("values", "wanted"),
+    [
+        ({}, GitHubSecret("whs")),
+        ({"token": ""}, GitHubSecret("whs")),
+        ({"token": None}, GitHubSecret("whs")),
+        ({"token": "t", "other": 1}, GitHubSecret("whs", token="t")),
+        (
+            {"appId": 42, "installationId": 77, "privateKey": "pem\n"},
+            GitHubSecret("whs", app_id="42", installation_id="77", private_key="pem"),
+        ),
+    ],
+)
+def test_both_kinds_of_credentials_are_read(values: dict[str, object], wanted: GitHubSecret) -> None:
+    assert GitHubSecret.from_json(text(**values)) == wanted
+
+
+@pytest.mark.parametrize(
+    "malformed",
+    [
+        "",
+        "whs-in-clear",
+        "[]",
+        "{}",
+        '{"webhookSecret": ""}',
+        '{"webhookSecret": {"a": 1}}',
+        '{"webhookSecret": "whs-in-clear", "appId": 42}',
+        '{"webhookSecret": "whs-in-clear", "appId": 42, "installationId": 7, "privateKey": ""}',
+    ],
+)
+def test_a_malformed_secret_says_what_it_must_be_and_quotes_nothing(malformed: str) -> None:
+    with pytest.raises(MalformedSecret, match='a JSON object with "webhookSecret"') as caught:
+        GitHubSecret.from_json(malformed)
+    assert "whs-in-clear" not in str(caught.value)
+
+
+def test_a_secret_never_shows() -> None:
+    secret = GitHubSecret("whs", "token", "app", "installation", "key")
+
+    assert repr(secret) == str(secret) == "GitHubSecret()"

@@ -1,0 +1,219 @@
+"""The functions as deployed: what they import, and what they do over moto's AWS."""
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError, ConnectTimeoutError
+from moto import mock_aws
+
+from commonplace.adapters import clients
+from commonplace.errors import BadRequest
+from tests.unit.functions.deliveries import BRANCH, REPOSITORY, SECRET, SHA, delivery, push
+
+ROOT = Path(__file__).parents[3]
+MACHINE = "arn:aws:states:us-east-1:123456789012:stateMachine:commonplace-dev-sync"
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    with mock_aws():
+        session = boto3.session.Session("123456789012", "x", region_name="us-east-1")
+        secret = session.client("secretsmanager").create_secret(
+            Name="github", SecretString=json.dumps({"webhookSecret": SECRET, "token": ""})
+        )
+        session.client("s3").create_bucket(Bucket="content")
+        session.client("dynamodb").create_table(
+            TableName="activity",
+            KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+            AttributeDefinitions=[
+                {"AttributeName": "pk", "AttributeType": "S"},
+                {"AttributeName": "sk", "AttributeType": "S"},
+            ],
+            BillingMode="PAY_PER_REQUEST",
+        )
+        passing = {"StartAt": "Done", "States": {"Done": {"Type": "Succeed"}}}
+        session.client("stepfunctions").create_state_machine(
+            name="commonplace-dev-sync", definition=json.dumps(passing), roleArn="arn:aws:iam::123456789012:role/sync"
+        )
+        variables = {
+            "STAGE": "dev",
+            "CONTENT_BUCKET": "content",
+            "ACTIVITY_TABLE": "activity",
+            "SYNC_MACHINE_ARN": MACHINE,
+            "GITHUB_REPOSITORY": REPOSITORY,
+            "GITHUB_BRANCH": BRANCH,
+            "GITHUB_SECRET_ARN": secret["ARN"],
+            "GITHUB_API_URL": "http://127.0.0.1:9",
+            "AWS_DEFAULT_REGION": "us-east-1",
+            "AWS_CONFIG_FILE": os.devnull,
+            "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+        }
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        clients._session.cache_clear()
+        yield variables
+        clients._session.cache_clear()
+
+
+def load(name: str) -> ModuleType:
+    """The handler, built anew from the environment as in a new process."""
+    sys.modules.pop(name, None)
+    return importlib.import_module(name)
+
+
+def test_a_push_becomes_an_execution(environment: dict[str, str]) -> None:
+    webhook = load("functions.webhook.handler")
+
+    answer = webhook.handler(delivery(push()), None)
+
+    assert (answer["statusCode"], json.loads(answer["body"])["run"]) == (202, f"{SHA}-1")
+    client = boto3.client("stepfunctions", region_name="us-east-1")
+    executions = client.list_executions(stateMachineArn=MACHINE)["executions"]
+    assert [execution["name"] for execution in executions] == [f"{SHA}-1"]
+
+
+def test_a_schedule_becomes_an_execution(environment: dict[str, str]) -> None:
+    webhook = load("functions.webhook.handler")
+
+    assert webhook.handler({"source": "aws.events"}, None) == {"status": "started", "run": "reconcile-1"}
+    with pytest.raises(BadRequest):
+        webhook.handler({"source": "elsewhere"}, None)
+
+
+def test_a_delivery_that_aws_cannot_take_is_to_be_sent_again(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ACTIVITY_TABLE", "elsewhere")
+    webhook = load("functions.webhook.handler")
+
+    answer = webhook.handler(delivery(push()), None)
+
+    assert answer["statusCode"] == 503
+    assert json.loads(answer["body"])["error"]["code"] == "UNAVAILABLE"
+    assert "elsewhere" not in answer["body"]
+
+
+def test_an_unexpected_error_shows_nothing_internal(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    webhook = load("functions.webhook.handler")
+
+    def broken(_: object) -> None:
+        raise RuntimeError("internal matters")
+
+    monkeypatch.setattr(webhook.RECEIVER, "receive", broken)
+    answer = webhook.handler(delivery(push()), None)
+
+    assert answer["statusCode"] == 500
+    assert json.loads(answer["body"])["error"]["code"] == "INTERNAL_ERROR"
+    assert "internal matters" not in answer["body"]
+
+
+def test_a_wrong_environment_fails_at_import(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GITHUB_BRANCH")
+
+    with pytest.raises(ValueError, match="GITHUB_BRANCH is not set"):
+        load("functions.webhook.handler")
+
+
+@pytest.mark.parametrize("step", ["plan", "archive", "publish", "finish", "fail"])
+def test_each_step_is_handed_to_its_method(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    sync = load("functions.sync.handler")
+    monkeypatch.setattr(sync.Steps, step, lambda _, event: {"did": step, "run": event["run"]})
+
+    assert sync.run({"step": step, "run": "run-1"}, None) == {"did": step, "run": "run-1"}
+
+
+def test_an_item_is_handed_to_store(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    sync = load("functions.sync.handler")
+    monkeypatch.setattr(sync.Steps, "store", lambda _, event: event["item"])
+
+    assert sync.store({"run": "run-1", "item": {"blobs": []}, "waits": 0}, None) == {"blobs": []}
+
+
+@pytest.mark.parametrize("step", ["store", "__init__", None, 3])
+def test_a_step_that_is_none_is_refused(environment: dict[str, str], step: object) -> None:
+    sync = load("functions.sync.handler")
+
+    with pytest.raises(ValueError, match="step must be one of: plan, archive, publish, finish, fail"):
+        sync.run({"step": step, "run": "run-1"}, None)
+
+
+def aws_error(code: str, status: int) -> ClientError:
+    response: Any = {"Error": {"Code": code, "Message": ""}, "ResponseMetadata": {"HTTPStatusCode": status}}
+    return ClientError(response, "GetObject")
+
+
+@pytest.mark.parametrize(
+    ("error", "name"),
+    [
+        (aws_error("SlowDown", 503), "StoreUnavailable"),
+        (aws_error("ThrottlingException", 400), "StoreUnavailable"),
+        (ConnectTimeoutError(endpoint_url="https://s3"), "StoreUnavailable"),
+        (aws_error("AccessDenied", 403), "ClientError"),
+        (RuntimeError(), "RuntimeError"),
+    ],
+)
+def test_what_passes_by_itself_has_the_name_that_the_machine_retries(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, error: Exception, name: str
+) -> None:
+    sync = load("functions.sync.handler")
+
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(sync.Steps, "plan", fail)
+    with pytest.raises(Exception) as caught:
+        sync.run({"step": "plan", "run": "run-1"}, None)
+
+    assert type(caught.value).__name__ == name
+
+
+def test_finishing_a_run_gives_its_claim_up(environment: dict[str, str]) -> None:
+    webhook, sync = load("functions.webhook.handler"), load("functions.sync.handler")
+    started = webhook.handler({"source": "aws.events"}, None)["run"]
+
+    assert sync.run({"step": "finish", "run": started, "seen": 0}, None) == {"again": True}
+    assert sync.run({"step": "finish", "run": started, "seen": 1}, None) == {"again": False}
+    assert sync.STATE.read().running is None
+
+
+HEAVY = {"pydantic", "httpx", "yaml", "fastapi", "joserfc", "markdown_it", "numpy", "wordllama", "moto"}
+
+
+def imported_by(folder: str, environment: dict[str, str]) -> set[str]:
+    """Top-level modules after importing a function's handler the way Lambda does."""
+    program = "import sys, handler; print(*{name.partition('.')[0] for name in sys.modules})"
+    path = os.pathsep.join([str(ROOT / "functions" / folder), str(ROOT / "layers" / "core")])
+    keys = {"AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x", "PYTHONPATH": path}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment | keys, capture_output=True, text=True, check=True, timeout=60
+    )
+    return set(done.stdout.split())
+
+
+def test_the_webhook_imports_nothing_but_the_standard_library_and_boto3(environment: dict[str, str]) -> None:
+    modules = imported_by("webhook", environment)
+
+    assert {"boto3", "commonplace"} <= modules
+    assert not modules & HEAVY
+
+
+def test_the_sync_imports_neither_the_web_nor_the_search(environment: dict[str, str]) -> None:
+    modules = imported_by("sync", environment)
+
+    assert {"pydantic", "httpx", "yaml"} <= modules
+    assert not modules & {"fastapi", "starlette", "numpy", "wordllama", "mangum", "moto", "joserfc"}
