@@ -1,7 +1,6 @@
 """The laptop cloud: a synthesized template, running on this machine."""
 
 import contextlib
-import importlib
 import json
 import tempfile
 import threading
@@ -14,7 +13,7 @@ from typing import Any, Self
 import boto3
 from botocore.config import Config
 
-from local.cloud import moto_view
+from local.cloud import moto_patches, moto_view
 from local.cloud.calls import Outcome
 from local.cloud.edge import Edge, EdgeServer
 from local.cloud.environment import aws_variables, replaced, worker_variables
@@ -91,15 +90,14 @@ class Cloud:
 
     def _start(self) -> None:
         undo = self._undo
-        # The interpreter of Step Functions takes seconds to import; nothing needs it before the last step.
-        threading.Thread(
-            target=importlib.import_module, args=("moto.stepfunctions.parser.models",), daemon=True
-        ).start()
+        # Nothing needs the interpreter before the last step, so its import goes on beside the others.
+        threading.Thread(target=moto_patches.import_interpreter, daemon=True).start()
         data = self._data or Path(undo.enter_context(tempfile.TemporaryDirectory(prefix="commonplace-")))
         server = EdgeServer()
         undo.callback(server.stop)
         self.endpoint_url = f"http://127.0.0.1:{server.server_port}"
         undo.enter_context(replaced(aws_variables(server.server_port) | {"MOTO_PORT": str(server.server_port)}))
+        self._session: Any = boto3.Session()  # one: the descriptions of services are read once for each
         moto_view.forget_everything()
         undo.callback(moto_view.forget_everything)
 
@@ -204,9 +202,8 @@ class Cloud:
         """A boto3 client of this cloud; closed with it."""
         with self._making_a_client:
             if service not in self._clients:
-                session: Any = boto3.Session()  # Any: the service is not known before
                 config = Config(max_pool_connections=50, retries={"total_max_attempts": 1})
-                self._clients[service] = session.client(service, endpoint_url=self.endpoint_url, config=config)
+                self._clients[service] = self._session.client(service, endpoint_url=self.endpoint_url, config=config)
             return self._clients[service]
 
     def _close_clients(self) -> None:

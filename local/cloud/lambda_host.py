@@ -12,7 +12,7 @@ from pathlib import Path
 from local.cloud.calls import Call, Function, Outcome
 from local.cloud.pool import FunctionLog, LogCallback, Pool
 
-_FUNCTION_ARN = re.compile(r"(?:arn:aws[\w-]*:lambda:[\w-]*:\d*:function:|(?:\d+:)?function:)?([\w-]+)(?::[\w$-]+)?$")
+_FUNCTION_ARN = re.compile(r"(?:arn:aws[\w-]*:lambda:[\w-]*:\d*:function:|(?:\d+:)?function:)?([\w-]+)(:[\w$-]+)?$")
 
 
 class LambdaHost:
@@ -38,10 +38,6 @@ class LambdaHost:
         variables = self._variables | {"TMPDIR": str(scratch)}
         self._pools[function.name] = Pool(function, variables, log, stand_in=self._stand_in)
 
-    def find(self, name: str) -> Pool | None:
-        match = _FUNCTION_ARN.match(name)
-        return self._pools.get(match[1]) if match else None
-
     def invoke(self, name: str, payload: bytes) -> Outcome:
         """Run the function and wait for it. Raises `LookupError` when there is no such function."""
         outcome = self.invoke_within(name, payload, math.inf)
@@ -61,10 +57,11 @@ class LambdaHost:
         self._attend_later(*self._submit(name, payload))
 
     def _submit(self, name: str, payload: bytes) -> tuple[Pool, Call]:
-        pool = self.find(name)
-        if pool is None:
+        match = _FUNCTION_ARN.match(name)
+        pool = self._pools.get(match[1]) if match else None
+        if match is None or pool is None:
             raise LookupError(f"Function not found: {name}")
-        call = Call(payload, name if name.startswith("arn:") else pool.function.arn)
+        call = Call(payload, pool.function.arn + (match[2] or ""))
         pool.submit(call)
         return pool, call
 

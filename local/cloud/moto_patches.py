@@ -2,15 +2,33 @@
 
 * A delete in a versioned bucket puts a marker over the object and announces it; moto says nothing.
 * Every event carries a `sequencer` that grows, and in a versioned bucket the version.
-* Notifications are read back and matched by prefix on the decoded key; that part of moto is right as it is.
 """
 
+import importlib
 import itertools
+import sys
 import time
+import types
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 MOTO_VERSION = "5.2.5"
+
+
+def import_interpreter() -> None:
+    """Import the interpreter of Step Functions without the data of EC2.
+
+    It wants one enum of Batch, whose package imports EC2 with every instance type and region there is: two thirds of
+    the time until a cloud is up. An empty package in its place lets the module of the enum load alone.
+    """
+    import moto
+
+    if "moto.batch" not in sys.modules:
+        package = types.ModuleType("moto.batch")
+        package.__path__ = [str(Path(moto.__path__[0]) / "batch")]
+        sys.modules["moto.batch"] = package
+    importlib.import_module("moto.stepfunctions.parser.models")
 
 
 @cache

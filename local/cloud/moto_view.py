@@ -6,14 +6,10 @@ from typing import Any
 from local.cloud.environment import ACCOUNT, REGION
 
 
-def _backend(service: Any) -> Any:
-    from moto.backends import get_backend
-
-    return get_backend(service)[ACCOUNT][REGION]
-
-
 def _messages(queue: str) -> list[Any]:
-    found = _backend("sqs").queues.get(queue)
+    from moto.sqs.models import sqs_backends
+
+    found = sqs_backends[ACCOUNT][REGION].queues.get(queue)
     return list(found._messages) if found is not None else []
 
 
@@ -31,12 +27,14 @@ def seconds_until_a_message(queue: str) -> float | None:
 
 
 def _executions() -> Iterator[Any]:
-    for machine in list(_backend("stepfunctions").state_machines):
+    from moto.stepfunctions.parser.models import stepfunctions_parser_backends
+
+    for machine in list(stepfunctions_parser_backends[ACCOUNT][REGION].state_machines):
         yield from list(machine.executions)
 
 
 def running_executions() -> list[str]:
-    return [execution.name for execution in _executions() if execution.status == "RUNNING"]
+    return [execution.name for execution in _executions() if execution.exec_status == "RUNNING"]
 
 
 def stop_executions() -> None:
@@ -44,7 +42,7 @@ def stop_executions() -> None:
     from moto.core.utils import utcnow
 
     for execution in _executions():
-        if execution.status == "RUNNING":
+        if execution.exec_status == "RUNNING":
             execution.stop(stop_date=utcnow(), error="", cause="The laptop cloud is stopping.")
 
 

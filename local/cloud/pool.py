@@ -65,7 +65,7 @@ class Pool:
                 call.finish(stopped())
                 return
             self._waiting.append(call)
-            if not self._workers:
+            if not self._alive():
                 self._start()
             self._changed.notify_all()
 
@@ -89,9 +89,12 @@ class Pool:
             if not self._workers and not self._stopping:
                 self._start()
 
+    def _alive(self) -> list[Worker]:
+        return [worker for worker in self._workers if not worker.lost]
+
     def _grow(self) -> None:
         with self._changed:
-            alive = [worker for worker in self._workers if not worker.lost]
+            alive = self._alive()
             booting = sum(not worker.ready for worker in alive)
             if len(self._waiting) > booting and len(alive) < self.function.concurrency and not self._stopping:
                 self._start()
@@ -135,16 +138,19 @@ class Pool:
         for call in calls:
             call.finish(outcome(call))
 
-    def _init_error(self, worker: Worker, outcome: Outcome) -> None:  # noqa: ARG002  any environment would fail alike
-        self._fail_waiting(lambda _: outcome)
+    def _init_error(self, outcome: Outcome) -> None:
+        self._fail_waiting(lambda _: outcome)  # another environment would fail alike
 
     def _exited(self, worker: Worker, status: int) -> None:
         with self._changed:
             if worker in self._workers:
                 self._workers.remove(worker)
             self._changed.notify_all()
-        if not worker.ready:  # it died before it could take a call: so would the next
+        if not (worker.ready or worker.explained):  # it died before it could take a call: so would the next
             self._fail_waiting(lambda call: exited(call, status))
+        with self._changed:
+            if self._waiting and not self._alive() and not self._stopping:
+                self._start()
 
     def stop(self) -> None:
         with self._changed:

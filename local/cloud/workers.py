@@ -28,13 +28,13 @@ class Worker:
         log: Callable[[str], None],
         *,
         next_call: Callable[["Worker", Callable[[], bool]], Call | None],
-        on_init_error: Callable[["Worker", Outcome], None],
+        on_init_error: Callable[[Outcome], None],
         on_exit: Callable[["Worker", int], None],
         stand_in: bool = False,
     ) -> None:
         self.function, self._log = function, log
         self._next_call, self._on_init_error, self._on_exit = next_call, on_init_error, on_exit
-        self.ready = self.lost = False
+        self.ready = self.lost = self.explained = False
         self.call: Call | None = None
         self._api = runtime_api(self)
         self._api.start()
@@ -104,8 +104,8 @@ class Worker:
             self.kill()
 
     def init_failed(self, body: bytes) -> None:
-        self.lost = True
-        self._on_init_error(self, Outcome(body, failed=True))
+        self.lost = self.explained = True
+        self._on_init_error(Outcome(body, failed=True))
 
     def _give_up(self) -> None:
         if not self.ready:
