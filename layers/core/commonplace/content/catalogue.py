@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from difflib import SequenceMatcher
 from functools import cached_property, reduce
-from typing import Literal, cast
+from typing import Literal
 
 from commonplace.content.document import DocumentRef, reference
 from commonplace.content.manifest import Attachment, Entry, Manifest
@@ -189,4 +189,4 @@ class Catalogue:
 
 
 def _likeness(left: str, right: str) -> float:
-    return cast(float, SequenceMatcher(None, left, right).ratio())
+    return SequenceMatcher(None, left, right).ratio()

@@ -72,12 +72,16 @@ class Library:
 
     def find(self, choose: Callable[[Catalogue], Entry | None]) -> tuple[Entry, StoredObject] | None:
         """What `choose` picks, with its stored document; looks at a fresh manifest when the object has gone."""
-        for fresh in (False, True):
-            entry = choose(self.edition(fresh=fresh).catalogue)
-            if entry is None:
-                return None
-            if (found := self._document_or_none(entry)) is not None:
-                return entry, found
+        entry = choose(self.edition().catalogue)
+        if entry is None:
+            return None
+        if (found := self._document_or_none(entry)) is not None:
+            return entry, found
+        entry = choose(self.edition(fresh=True).catalogue)
+        if entry is None:
+            return None
+        if (found := self._document_or_none(entry)) is not None:
+            return entry, found
         raise self._missing(entry.ref)
 
     def documents(self, entries: Iterable[Entry]) -> list[StoredObject | None]:

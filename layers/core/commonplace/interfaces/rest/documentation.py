@@ -1,5 +1,6 @@
 """How endpoints are described: what they answer, with an example of each, and which errors they share."""
 
+import json
 from typing import Any
 
 from fastapi import FastAPI
@@ -43,16 +44,19 @@ TAGS = [
     {"name": "State", "description": "How fresh the library is, and whether its parts answer."},
 ]
 
+STRING = {"type": "string"}
+
 Responses = dict[int | str, dict[str, Any]]
 
 
 def answers(
     example: Any, *errors: int, description: str, media_type: str = JSON, conditional: bool = True, schema: Any = None
 ) -> Responses:
-    """200 with its example, 304 where entity tags are compared, and the errors; some errors are everybody's."""
-    content: dict[str, Any] = {"example": example}
-    if media_type != JSON or schema is not None:
-        content["schema"] = schema or {"type": "string"}
+    """200 with its example, 304 where entity tags are compared, and the errors; some errors are everybody's.
+
+    `schema` is for answers that no model describes.
+    """
+    content = example_content(example) | ({} if schema is None else {"schema": schema})
     told: Responses = {200: {"description": description, "content": {media_type: content}}}
     if conditional:
         told[304] = {"description": "Nothing has changed since the answer with the `ETag` you sent."}
@@ -61,7 +65,13 @@ def answers(
 
 def error_answer(status: int) -> dict[str, Any]:
     description, example = examples.ERRORS[status]
-    return {"model": Error, "description": description, "content": {JSON: {"example": example}}}
+    schema = {"$ref": "#/components/schemas/Error"}
+    return {"description": description, "content": {JSON: example_content(example) | {"schema": schema}}}
+
+
+def example_content(value: Any) -> dict[str, Any]:
+    # As text, for the framework drops every null on its way; `build_openapi` reads it back.
+    return {"example": json.dumps(value)}
 
 
 def build_openapi(app: FastAPI, site: Site) -> dict[str, Any]:
@@ -76,4 +86,12 @@ def build_openapi(app: FastAPI, site: Site) -> dict[str, Any]:
         servers=[{"url": site.base_url or "/"}],
     )
     document["openapi"] = "3.1.0"
+    # Named by reference only: a model would be filed under the media type of each route's success.
+    error = Error.model_json_schema(ref_template="#/components/schemas/{model}")
+    document["components"]["schemas"] |= error.pop("$defs") | {"Error": error}
+    for methods in document["paths"].values():
+        for operation in methods.values():
+            for answer in operation["responses"].values():
+                for content in answer.get("content", {}).values():
+                    content["example"] = json.loads(content["example"])
     return document

@@ -15,7 +15,7 @@ from commonplace.content.ontology import ONTOLOGY
 from commonplace.content.store import StoredObject
 from commonplace.errors import NotFound
 from commonplace.interfaces.rest import examples, shapes
-from commonplace.interfaces.rest.documentation import answers
+from commonplace.interfaces.rest.documentation import STRING, answers
 from commonplace.interfaces.rest.pages import API, MARKDOWN, Page, encode, fitting, json_array, json_object, unchanged
 from commonplace.interfaces.rest.parameters import Listing, PathId, PathType, link_header
 from commonplace.interfaces.rest.services import Services, services
@@ -94,6 +94,7 @@ async def get_entry_by_path(
         422,
         description="The body exactly as in the file, after a minimal frontmatter. Not sanitised.",
         media_type="text/markdown",
+        schema=STRING,
     ),
 )
 async def get_entry_markdown(request: Request, content_type: PathType, document_id: PathId) -> Response:

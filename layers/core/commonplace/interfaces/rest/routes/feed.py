@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from commonplace.content.catalogue import Catalogue
 from commonplace.content.manifest import Entry
@@ -23,7 +23,7 @@ FEED_JSON = "application/feed+json"
 FEED_VERSION = "https://jsonfeed.org/version/1.1"
 
 
-class FeedResponse(Response):
+class FeedResponse(JSONResponse):
     media_type = FEED_JSON
 
 
@@ -38,7 +38,6 @@ class FeedResponse(Response):
         422,
         description="Documents by when their file last changed, newest first.",
         media_type=FEED_JSON,
-        schema={},
     ),
 )
 async def get_feed(request: Request, asked: Annotated[Feed, Query()]) -> Response:

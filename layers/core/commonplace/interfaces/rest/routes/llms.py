@@ -12,7 +12,7 @@ from commonplace.content.manifest import Entry
 from commonplace.content.ontology import ONTOLOGY
 from commonplace.content.store import StoredObject
 from commonplace.interfaces.rest import examples
-from commonplace.interfaces.rest.documentation import answers
+from commonplace.interfaces.rest.documentation import STRING, answers
 from commonplace.interfaces.rest.pages import API, PAGE_BYTES, Page, fitting
 from commonplace.interfaces.rest.services import Services, origin, services
 from commonplace.interfaces.rest.views import entry_url
@@ -30,7 +30,10 @@ HEADING_BYTES = 400
     summary="Get the map for language models",
     response_class=Response,
     responses=answers(
-        examples.LLMS, description="Markdown: what there is, each with a sentence and a link.", media_type="text/plain"
+        examples.LLMS,
+        description="Markdown: what there is, each with a sentence and a link.",
+        media_type="text/plain",
+        schema=STRING,
     ),
 )
 async def get_llms_text(request: Request) -> Response:
@@ -50,6 +53,7 @@ async def get_llms_text(request: Request) -> Response:
         examples.LLMS_FULL,
         description="Every document's Markdown, index pages first; cut with a notice at 4 MB.",
         media_type="text/plain",
+        schema=STRING,
     ),
 )
 async def get_llms_full_text(request: Request) -> Response:

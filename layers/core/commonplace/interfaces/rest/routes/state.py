@@ -11,7 +11,7 @@ from starlette.responses import Response
 from commonplace.content.library import Edition
 from commonplace.errors import NotFound, Unavailable
 from commonplace.interfaces.rest import examples, shapes
-from commonplace.interfaces.rest.documentation import API_VERSION, answers
+from commonplace.interfaces.rest.documentation import API_VERSION, answers, example_content
 from commonplace.interfaces.rest.pages import (
     API,
     JSON,
@@ -92,7 +92,7 @@ _HEALTH = answers(examples.HEALTH, description="The store answers.", conditional
     503: {
         "model": shapes.Health,
         "description": "The store does not answer.",
-        "content": {JSON: {"example": examples.UNHEALTHY}},
+        "content": {JSON: example_content(examples.UNHEALTHY)},
     }
 }
 _HEALTH.pop(429)

@@ -1,8 +1,6 @@
 """Types and fields of documents, as data: the ontology and its JSON Schemas."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, Path
+from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -11,7 +9,7 @@ from commonplace.errors import NotFound
 from commonplace.interfaces.rest import examples, shapes
 from commonplace.interfaces.rest.documentation import answers
 from commonplace.interfaces.rest.pages import API, Page, encode
-from commonplace.interfaces.rest.parameters import CONTENT_TYPES
+from commonplace.interfaces.rest.parameters import CONTENT_TYPES, PathType
 
 router = APIRouter(tags=["Vocabulary"])
 
@@ -72,9 +70,7 @@ async def list_schemas(request: Request) -> Response:
 )
 async def get_schema(
     request: Request,
-    content_type: Annotated[
-        str, Path(alias="contentType", max_length=100, examples=["pattern"], json_schema_extra={"enum": CONTENT_TYPES})
-    ],
+    content_type: PathType,
 ) -> Response:
     """What the frontmatter of a document of this type may hold."""
     if content_type not in ONTOLOGY.types:

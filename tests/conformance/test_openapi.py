@@ -1,0 +1,124 @@
+"""The OpenAPI document: a committed contract, complete, true to what is answered, and hard to break."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from time import time
+from typing import Any
+
+import jsonschema_rs
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+from starlette.testclient import TestClient
+
+from commonplace.content.library import Library
+from commonplace.interfaces.rest.app import create_app
+from commonplace.interfaces.rest.services import Site
+from commonplace.limits.quota import Limiter
+from tests.fakes.library import FakeLibrary, garden, links_between
+from tests.fakes.search import FakeSearch, hit
+
+SNAPSHOT = Path(__file__).with_name("openapi.json")
+UPDATE = "UPDATE_SNAPSHOTS"
+"""Set this variable to 1 to accept what the application says now."""
+
+
+class NoCounters:
+    def add(self, key: str, amount: int, expires_at: int) -> int:
+        return amount
+
+
+def published() -> FakeLibrary:
+    documents = garden()
+    store = FakeLibrary()
+    store.attach("seedlings.png", "image/png", b"\x89PNG\r\n\x1a\n\x00\xff")
+    store.publish(documents, graph=links_between(documents))
+    summary = {"status": "succeeded", "commitSha": None, "finishedAt": "2026-03-21T09:30:12Z", "counts": {"stored": 1}}
+    store.put("metadata/sync.json", json.dumps(summary).encode())
+    return store
+
+
+APP = create_app(
+    Library(published()),
+    FakeSearch(hit("pattern", "rotating-stewardship"), hit("tag", "governance")),
+    Site(reads_per_minute=0, searches_per_minute=0),
+    Limiter(NoCounters(), time),
+)
+
+
+def operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            yield f"{method.upper()} {path}", operation
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    answered: dict[str, Any] = TestClient(APP).get("/api/v1/openapi.json").json()
+    return answered
+
+
+def test_openapi_document_is_the_committed_one(document: dict[str, Any]) -> None:
+    told = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    if os.environ.get(UPDATE) == "1":
+        SNAPSHOT.write_text(told, encoding="utf-8")
+    assert json.loads(SNAPSHOT.read_text(encoding="utf-8")) == document, f"run with {UPDATE}=1 to accept the change"
+
+
+def test_every_address_of_the_interface_is_described(document: dict[str, Any]) -> None:
+    paths = {path.removeprefix("/api/v1") for path in document["paths"]}
+    assert paths == {
+        *("/entries", "/entries/by-path", "/entries/{contentType}/{id}", "/entries/{contentType}/{id}.md"),
+        *("/entries/{contentType}/{id}/links", "/search", "/graph", "/groups", "/releases", "/tags"),
+        *("/attachments/{name}", "/ontology", "/schemas", "/schemas/{contentType}.json", "/manifest", "/sync"),
+        *("/health", "/feed.json", "/llms.txt", "/llms-full.txt", "/openapi.json"),
+    }
+
+
+def test_every_operation_has_an_id_of_its_own_and_a_sentence(document: dict[str, Any]) -> None:
+    told = list(operations(document))
+    ids = [operation["operationId"] for _, operation in told]
+    assert len(set(ids)) == len(ids) == len(document["paths"])
+    assert [name for name, operation in told if not operation.get("summary") or not operation.get("description")] == []
+
+
+def test_every_parameter_is_described_by_what_it_does(document: dict[str, Any]) -> None:
+    undescribed = [
+        (name, parameter["name"])
+        for name, operation in operations(document)
+        for parameter in operation.get("parameters", ())
+        if not parameter.get("description")
+    ]
+    assert undescribed == []
+
+
+def test_every_answer_has_an_example_that_matches_its_schema(document: dict[str, Any]) -> None:
+    checked = 0
+    for name, operation in operations(document):
+        for status, answer in operation["responses"].items():
+            for content in answer.get("content", {}).values():
+                schema = {**content["schema"], "components": document["components"]}
+                errors = [error.message for error in jsonschema_rs.validator_for(schema).iter_errors(content["example"])]
+                assert errors == [], f"{name} {status}"
+                checked += 1
+            assert status == "304" or answer.get("content"), f"{name} {status} has no example"
+    assert checked > 80
+
+
+def test_document_says_openapi_3_1_and_describes_the_library_to_people(document: dict[str, Any]) -> None:
+    assert document["openapi"].startswith("3.1")
+    assert "sanitise" in document["info"]["description"].replace("sanitised", "sanitise")
+    assert {tag["name"] for tag in document["tags"]} == {
+        tag for _, operation in operations(document) for tag in operation["tags"]
+    }
+
+
+schema = schemathesis.openapi.from_asgi("/api/v1/openapi.json", APP)
+
+
+@schema.parametrize()
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+def test_application_keeps_to_its_description(case: schemathesis.Case) -> None:
+    case.call_and_validate()
