@@ -1,5 +1,6 @@
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
@@ -7,6 +8,7 @@ from mypy_boto3_dynamodb import DynamoDBClient
 
 from commonplace.adapters.dynamodb import Contended, DynamoCounters, DynamoSyncState
 from tests.unit.adapters.conftest import TABLE
+from tests.unit.adapters.one_at_a_time import OneAtATime
 
 START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -62,12 +64,53 @@ def test_a_delivery_carries_its_expiry_for_the_table_to_remove_it(
     assert item["expiresAt"] == {"N": str(int((START + timedelta(days=30)).timestamp()))}
 
 
-def test_one_delivery_poking_from_many_threads_is_one_hint(state: DynamoSyncState) -> None:
-    with ThreadPoolExecutor(4) as pool:
-        numbers = set(pool.map(state.poke, ["guid"] * 8))
+@pytest.fixture
+def shared(dynamodb: DynamoDBClient, clock: Clock) -> DynamoSyncState:
+    """A state that several threads use."""
+    client: Any = OneAtATime(dynamodb)
+    return DynamoSyncState(client, TABLE, "octo/notes", "main", clock=clock, sleep=lambda _: None)
+
+
+def test_one_delivery_poking_from_many_threads_is_one_hint(shared: DynamoSyncState) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        numbers = set(pool.map(shared.poke, ["guid"] * 16))
 
     assert numbers == {1}
-    assert state.read().pokes == 1
+    assert shared.read().pokes == 1
+
+
+def test_many_deliveries_from_many_threads_are_as_many_hints(shared: DynamoSyncState) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        numbers = list(pool.map(shared.poke, [f"guid-{number}" for number in range(12)]))
+
+    assert sorted(numbers) == list(range(1, 13))
+
+
+def test_of_runs_that_race_for_the_claim_one_gets_it(shared: DynamoSyncState) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(shared.claim, [f"run-{number}" for number in range(16)])) == 1
+
+
+def test_of_runs_that_race_for_a_dead_one_one_replaces_it(shared: DynamoSyncState) -> None:
+    shared.claim("dead-1")
+
+    with ThreadPoolExecutor(8) as pool:
+        won = list(pool.map(lambda number: shared.claim(f"run-{number}", replacing="dead-1"), range(16)))
+    assert sum(won) == 1
+
+
+def test_a_hint_that_races_with_the_end_of_a_run_is_never_lost(shared: DynamoSyncState) -> None:
+    for number in range(10):
+        run, seen = f"run-{number}", shared.poke()
+        shared.claim(run)
+        with ThreadPoolExecutor(2) as pool:
+            ended, poked = pool.submit(shared.finish, run, seen), pool.submit(shared.poke)
+        state = shared.read()
+        assert state.pokes == poked.result()
+        assert (state.running is None) == ended.result()
+        assert state.done == seen < state.pokes
+        if not ended.result():
+            assert shared.finish(run, state.pokes)
 
 
 def test_a_hint_that_comes_between_reading_and_writing_is_not_lost(

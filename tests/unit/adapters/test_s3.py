@@ -7,6 +7,7 @@ from mypy_boto3_s3 import S3Client
 from commonplace.adapters.s3 import ObjectsNotDeleted, S3ObjectStore
 from commonplace.content.store import ObjectStore, PreconditionFailed
 from tests.unit.adapters.conftest import BUCKET
+from tests.unit.adapters.one_at_a_time import OneAtATime
 
 STRANGE_KEYS = [
     "raw/a b+c.md",
@@ -48,7 +49,9 @@ def test_a_missing_bucket_is_not_an_absent_object(s3: S3Client) -> None:
         S3ObjectStore(s3, "elsewhere").get("content/concept/a.json")
 
 
-def test_of_racing_creators_one_wins(objects: ObjectStore) -> None:
+def test_of_racing_creators_one_wins(s3: S3Client) -> None:
+    objects = S3ObjectStore(OneAtATime(s3), BUCKET)  # type: ignore[arg-type]
+
     def create(number: int) -> bool:
         try:
             objects.put("operations/lock", str(number).encode(), if_absent=True)
