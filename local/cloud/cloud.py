@@ -27,6 +27,7 @@ from local.cloud.template import Stack, TemplateError, choose, stem
 
 GRACE_SECONDS = 2.0
 POLLER_SECONDS = 5.0
+_ALONE = threading.Lock()  # moto keeps its state for the process
 
 
 class FunctionFailed(Exception):
@@ -38,7 +39,7 @@ class FunctionFailed(Exception):
 
 
 class Cloud:
-    """One stack. Only one may run in a process at a time, because moto keeps its state for the process.
+    """One stack. Only one runs in a process at a time.
 
     `root` holds `functions/` and `layers/`. `data` keeps state and logs; `None` forgets them. `environment` overrides
     variables of every function. `secrets` are initial values by logical id, its stem, or description.
@@ -90,6 +91,9 @@ class Cloud:
 
     def _start(self) -> None:
         undo = self._undo
+        if not _ALONE.acquire(blocking=False):
+            raise RuntimeError("A laptop cloud already runs in this process.")
+        undo.callback(_ALONE.release)
         # Nothing needs the interpreter before the last step, so its import goes on beside the others.
         threading.Thread(target=moto_patches.import_interpreter, daemon=True).start()
         data = self._data or Path(undo.enter_context(tempfile.TemporaryDirectory(prefix="commonplace-")))

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from botocore.exceptions import ClientError
+
 from local.cloud.calls import Function
 from local.cloud.environment import ACCOUNT, REGION
 from local.cloud.http_event import Route
@@ -238,7 +240,11 @@ class Builders:
                 definition = definition.replace("${" + placeholder + "}", str(value))
             if self._retry_interval_seconds is not None:
                 definition = SECONDS_BETWEEN_RETRIES.sub(rf"\g<1>{self._retry_interval_seconds}", definition)
-            self._client("stepfunctions").create_state_machine(name=name, definition=definition, roleArn=ROLE)
+            try:
+                self._client("stepfunctions").create_state_machine(name=name, definition=definition, roleArn=ROLE)
+            except ClientError as error:
+                reason = error.response["Error"].get("Message")
+                raise TemplateError(f"Step Functions refuses the definition of {logical_id}: {reason}") from error
 
         self.parts.deferred.append(create)
         return {"Ref": arn, "Arn": arn, "Name": name}

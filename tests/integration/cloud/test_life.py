@@ -1,0 +1,168 @@
+"""From start to stop: what is kept, what a template may not say, and that nothing is left running."""
+
+import copy
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from local.cloud.cloud import Cloud
+from local.cloud.template import TemplateError
+
+from .waiting import until
+
+pytestmark = pytest.mark.laptop
+
+ROOT = Path(__file__).parents[3]
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that only waits to be reaped does not."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{pid}/stat")
+    return not (status.exists() and status.read_text().rpartition(")")[2].split()[0] == "Z")
+
+
+def test_stop_ends_every_process_and_gives_the_environment_back(
+    template: dict[str, Any], stack: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_PROFILE", "the-developers-own")
+    before = dict(os.environ)
+    with Cloud(template, stack, prewarm=True) as cloud:
+        assert "AWS_PROFILE" not in os.environ
+        assert "AWS_PROFILE" not in cloud.invoke("Probe", {"do": "environment"})
+        cloud.client("lambda").invoke(FunctionName="synthetic-probe", InvocationType="Event", Payload=b'{"do": "loop"}')
+        pids = cloud.pids
+    assert len(pids) >= 3
+    assert not any(alive(pid) for pid in pids)
+    assert dict(os.environ) == before
+
+
+def test_a_killed_host_takes_its_functions_with_it(stack: Path, tmp_path: Path) -> None:
+    script = f"""
+import json, pathlib, threading
+from local.cloud.cloud import Cloud
+stack = pathlib.Path({str(stack)!r})
+cloud = Cloud(json.loads((stack / "template.json").read_text()), stack)
+cloud.start()
+cloud.client("lambda").invoke(FunctionName="synthetic-probe", InvocationType="Event", Payload=b'{{"do": "loop"}}')
+cloud.invoke("Plan", {{"results": []}})
+print(json.dumps(cloud.pids), flush=True)
+threading.Event().wait()
+"""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, env=environment) as host:
+        assert host.stdout is not None
+        pids = json.loads(host.stdout.readline())
+        host.send_signal(signal.SIGKILL)
+    assert len(pids) >= 2
+    until(lambda: not any(alive(pid) for pid in pids))
+
+
+def test_objects_items_and_secrets_survive_a_restart_and_are_not_announced_again(
+    template: dict[str, Any], stack: Path, tmp_path: Path
+) -> None:
+    with Cloud(template, stack, tmp_path) as cloud:
+        cloud.client("s3").put_object(
+            Bucket=cloud.bucket,
+            Key="content/ü.json",
+            Body=b"\x00{}",
+            ContentType="application/json",
+            Metadata={"a": "b"},
+        )
+        cloud.client("s3").put_object(Bucket=cloud.bucket, Key="content/gone.json", Body=b"{}")
+        cloud.client("dynamodb").put_item(
+            TableName=cloud.table("Items"), Item={"pk": {"S": "a"}, "sk": {"S": "b"}, "bytes": {"B": b"\x00\xff"}}
+        )
+        cloud.wait_idle()
+        secret = cloud.client("secretsmanager").get_secret_value(SecretId=cloud.secret_arn)["SecretString"]
+        cloud.client("s3").delete_object(Bucket=cloud.bucket, Key="content/gone.json")
+        cloud.wait_idle()
+    assert (tmp_path / "state.sqlite").stat().st_mode & 0o777 == 0o600
+    with Cloud(template, stack, tmp_path) as cloud:
+        found = cloud.client("s3").get_object(Bucket=cloud.bucket, Key="content/ü.json")
+        with found["Body"] as body:
+            assert body.read() == b"\x00{}"
+        assert (found["ContentType"], found["Metadata"]) == ("application/json", {"a": "b"})
+        listed = cloud.client("s3").list_objects_v2(Bucket=cloud.bucket)
+        assert [item["Key"] for item in listed["Contents"]] == ["content/ü.json"]
+        key = {"pk": {"S": "a"}, "sk": {"S": "b"}}
+        item = cloud.client("dynamodb").get_item(TableName=cloud.table("Items"), Key=key)["Item"]
+        assert item["bytes"] == {"B": b"\x00\xff"}
+        assert cloud.client("secretsmanager").get_secret_value(SecretId=cloud.secret_arn)["SecretString"] == secret
+        cloud.wait_idle()
+        events = cloud.client("dynamodb").query(
+            TableName=cloud.table("Items"),
+            KeyConditionExpression="pk = :key",
+            ExpressionAttributeValues={":key": {"S": "content/ü.json"}},
+        )
+        assert events["Count"] == 1  # the one that was saved
+
+
+def test_a_secret_that_is_given_wins_over_the_saved_one(template: dict[str, Any], stack: Path, tmp_path: Path) -> None:
+    for value in ("first", "second"):
+        with Cloud(template, stack, tmp_path, secrets={"A key for the tests": {"signing": value}}) as cloud:
+            found = cloud.client("secretsmanager").get_secret_value(SecretId=cloud.secret_arn)["SecretString"]
+            assert json.loads(found) == {"signing": value}
+            assert value not in "".join(cloud.function_logs(name) for name in ("Probe", "Plan", "Indexer"))
+
+
+def test_a_generated_secret_follows_its_template(template: dict[str, Any], stack: Path) -> None:
+    with Cloud(template, stack) as cloud:
+        found = cloud.client("secretsmanager").get_secret_value(SecretId=cloud.secret_arn)["SecretString"]
+    value = json.loads(found)
+    assert value["token"] == ""
+    assert len(value["signing"]) == 48
+
+
+def test_a_taken_port_is_an_error_that_leaves_nothing_behind(template: dict[str, Any], stack: Path) -> None:
+    before = dict(os.environ)
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OSError, match="in use"):
+        Cloud(template, stack, port=taken.getsockname()[1]).start()
+    assert dict(os.environ) == before
+
+
+def test_a_second_cloud_in_the_process_is_refused_and_the_first_goes_on(template: dict[str, Any], stack: Path) -> None:
+    with Cloud(template, stack) as cloud:
+        with pytest.raises(RuntimeError, match="already runs"):
+            Cloud(template, stack).start()
+        assert cloud.invoke("Probe", {"still": "here"}) == {"still": "here"}
+
+
+def test_an_invalid_state_machine_is_an_error_at_start(template: dict[str, Any], stack: Path) -> None:
+    wrong = copy.deepcopy(template)
+    machine = wrong["Resources"]["Machine00000017"]["Properties"]
+    machine["DefinitionString"] = machine["DefinitionString"].replace('"IntervalSeconds"', '"IntervalSecond"')
+    with pytest.raises(TemplateError, match="IntervalSecond"):
+        Cloud(wrong, stack).start()
+
+
+def test_a_queue_that_shows_its_messages_before_the_function_is_done_is_refused(
+    template: dict[str, Any], stack: Path
+) -> None:
+    wrong = copy.deepcopy(template)
+    wrong["Resources"]["Queue0000000B"]["Properties"]["VisibilityTimeout"] = 1
+    with pytest.raises(TemplateError, match="AWS refuses"):
+        Cloud(wrong, stack).start()
+
+
+def test_the_committed_template_is_accepted_whole() -> None:
+    template = json.loads((ROOT / "infra" / "template.json").read_text())
+    with Cloud(template, ROOT) as cloud:
+        functions = cloud.client("lambda")
+        assert functions.meta.endpoint_url == cloud.endpoint_url
+        assert cloud.machine_arn.endswith(":stateMachine:commonplace-dev-sync")
+        assert len({cloud.table("activity"), cloud.table("cache")}) == 2
+        assert cloud.queue_url.startswith(cloud.endpoint_url)
+        cloud.client("s3").head_bucket(Bucket=cloud.bucket)
+        found = cloud.client("secretsmanager").get_secret_value(SecretId=cloud.secret_arn)["SecretString"]
+        assert set(json.loads(found)) == {"token", "webhookSecret"}
