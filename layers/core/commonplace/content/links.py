@@ -40,7 +40,7 @@ _KINDS: dict[str, LinkKind] = {"link_open": "link", "image": "image", "spaced": 
 
 
 def extract_links(file: ParsedFile) -> tuple[Link, ...]:
-    """Every reference to something in the repository, frontmatter first, then in the order of the body. Never raises."""
+    """Every reference to something in the repository: frontmatter first, then the body in order. Never raises."""
     found = [*_frontmatter_links(file)]
     try:
         found += _body_links(file)
