@@ -1,21 +1,14 @@
 """The canonical document: one published file, normalised, as stored at `content/{contentType}/{id}.json`."""
 
 from datetime import datetime
-from typing import Any, NewType
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-BlobSha = NewType("BlobSha", str)
-"""A Git blob id: forty lower-case hexadecimal digits."""
+from commonplace.content.names import BlobSha, DocumentRef, reference
 
-DocumentRef = NewType("DocumentRef", str)
-"""`{contentType}/{id}`: the name of a document everywhere outside the repository."""
-
-
-def reference(content_type: str, document_id: str) -> DocumentRef:
-    """The name under which a document is listed, linked and indexed."""
-    return DocumentRef(f"{content_type}/{document_id}")
+__all__ = ["BlobSha", "Document", "DocumentRef", "Stored", "Summary", "reference"]
 
 
 class Stored(BaseModel):

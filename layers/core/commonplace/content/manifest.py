@@ -19,6 +19,8 @@ class Entry(Summary):
     """ETag of that object, without quotes: what the store must hold."""
     blob_sha: BlobSha
     generation: int
+    raw_etag: str
+    """ETag of the file as it was, at `raw/{path}`."""
     size: int
     """Bytes of the source file."""
     aliases: list[str] = Field(default_factory=list)
@@ -31,6 +33,7 @@ class Attachment(Stored):
     name: str
     path: str
     key: str
+    etag: str
     blob_sha: BlobSha
     media_type: str
     size: int

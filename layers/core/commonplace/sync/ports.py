@@ -1,14 +1,11 @@
 """What the sync needs of the outside world: the repository, the run state, the workflow engine."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, BinaryIO, Literal, Protocol
+from typing import BinaryIO, Literal, Protocol
 
-if TYPE_CHECKING:  # the webhook function imports this module and carries no pydantic
-    from commonplace.content.document import BlobSha
+from commonplace.content.names import BlobSha
 
 
 class RepositoryUnavailable(Exception):

@@ -1,0 +1,95 @@
+"""What runs keep in the store between their steps, and what they find there."""
+
+import json
+from collections.abc import Sequence
+
+from commonplace.content.document import BlobSha
+from commonplace.content.graph import Graph
+from commonplace.content.manifest import MANIFEST_KEY, Manifest
+from commonplace.content.store import ATTACHMENTS_PREFIX, CONTENT_PREFIX, RAW_PREFIX, ObjectStore
+from commonplace.sync import keys
+from commonplace.sync.outcomes import OUTCOMES, Outcome, Verdicts, merge
+from commonplace.sync.planning import Holdings, Known, Plan, map_items
+from commonplace.sync.publishing import GRAPH_PREFIX, Before, Parallel
+from commonplace.sync.report import Report, Summary
+
+
+class Ledger:
+    """Plans, outcomes, reports and the last publication, as objects of the store."""
+
+    def __init__(self, objects: ObjectStore, parallel: Parallel) -> None:
+        self.objects = objects
+        self.parallel = parallel
+
+    def plan(self, run: str) -> Plan:
+        """Raises LookupError for a run that has not planned."""
+        found = self.objects.get(keys.plan_key(run))
+        if found is None:
+            raise LookupError(f"run {run} has no plan")
+        return Plan.model_validate_json(found.body)
+
+    def put_plan(self, run: str, plan: Plan) -> None:
+        self.objects.put(keys.plan_key(run), plan.to_json())
+
+    def put_items(self, run: str, needed: Sequence[BlobSha]) -> tuple[str, int]:
+        """The Map's input; returns its key and length."""
+        key, items = keys.items_key(run), map_items(list(needed))
+        self.objects.put(key, json.dumps(items).encode())
+        return key, len(items)
+
+    def stage(self, blob_sha: BlobSha, raw: bytes) -> None:
+        """Keeps the bytes of a published file or an attachment until they are published."""
+        self.objects.put(keys.staged_key(blob_sha), raw, media_type="application/octet-stream")
+
+    def put_outcomes(self, run: str, name: str, outcomes: list[Outcome]) -> None:
+        self.objects.put(keys.outcome_key(run, name), OUTCOMES.dump_json(outcomes, by_alias=True))
+
+    def add_outcomes(self, run: str, verdicts: Verdicts) -> None:
+        names = [item.key for item in self.objects.list(keys.outcomes_prefix(run))]
+        for found in self.parallel.map(self.objects.get, names):
+            if found:
+                merge(verdicts, OUTCOMES.validate_json(found.body))
+
+    def known(self) -> Known:
+        found = self.objects.get(keys.KNOWN_KEY)
+        return Known.model_validate_json(found.body) if found else Known()
+
+    def put_known(self, known: Known) -> None:
+        self.objects.put(keys.KNOWN_KEY, known.to_json())
+
+    def before(self) -> Before:
+        """The last publication: manifest, graph, and what was to mend."""
+        found = self.objects.get(MANIFEST_KEY)
+        manifest = Manifest.model_validate_json(found.body) if found else None
+        stored = self.objects.get(manifest.graph_key) if manifest and manifest.graph_key else None
+        return Before(
+            manifest=manifest,
+            manifest_etag=found.etag if found else None,
+            graph=Graph.model_validate_json(stored.body) if stored else None,
+            problems=self.known().problems,
+        )
+
+    def holdings(self) -> Holdings:
+        """What is really there, by listing."""
+
+        def listed(prefix: str) -> dict[str, str]:
+            return {item.key: item.etag for item in self.objects.list(prefix)}
+
+        staged = (item.key.removeprefix(keys.STAGED_PREFIX) for item in self.objects.list(keys.STAGED_PREFIX))
+        return Holdings(
+            content=listed(CONTENT_PREFIX),
+            raw=listed(RAW_PREFIX),
+            attachments=listed(ATTACHMENTS_PREFIX),
+            graphs=frozenset(listed(GRAPH_PREFIX)),
+            staged=frozenset(BlobSha(name) for name in staged),
+        )
+
+    def put_report(self, report: Report) -> None:
+        self.objects.put(keys.report_key(report.commit_sha), report.to_json())
+
+    def summary(self) -> Summary | None:
+        found = self.objects.get(keys.SUMMARY_KEY)
+        return Summary.model_validate_json(found.body) if found else None
+
+    def put_summary(self, summary: Summary) -> None:
+        self.objects.put(keys.SUMMARY_KEY, summary.to_json())

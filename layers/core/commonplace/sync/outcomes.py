@@ -1,0 +1,65 @@
+"""What became of one blob: judged by its bytes alone, so the verdict holds wherever the file lies."""
+
+from typing import Annotated, Literal, assert_never
+
+from pydantic import Field, TypeAdapter
+
+from commonplace.content.document import BlobSha, Stored
+from commonplace.content.problems import Problem
+from commonplace.content.reading import Invalid, Published, Unpublished, judge
+
+
+class PublishedBlob(Stored):
+    """Published; its bytes are staged."""
+
+    verdict: Literal["published"] = "published"
+    blob_sha: BlobSha
+
+
+class UnpublishedBlob(Stored):
+    """The gate is shut."""
+
+    verdict: Literal["unpublished"] = "unpublished"
+    blob_sha: BlobSha
+    reason: str
+
+
+class InvalidBlob(Stored):
+    """Nobody can tell: the frontmatter cannot be read."""
+
+    verdict: Literal["invalid"] = "invalid"
+    blob_sha: BlobSha
+    problem: Problem
+
+
+class LostBlob(Stored):
+    """The bytes could not be had; the next run tries again."""
+
+    verdict: Literal["lost"] = "lost"
+    blob_sha: BlobSha
+    reason: str
+
+
+Outcome = Annotated[PublishedBlob | UnpublishedBlob | InvalidBlob | LostBlob, Field(discriminator="verdict")]
+OUTCOMES: TypeAdapter[list[Outcome]] = TypeAdapter(list[Outcome])
+Verdicts = dict[BlobSha, PublishedBlob | UnpublishedBlob | InvalidBlob | LostBlob]
+
+
+def outcome_of(blob_sha: BlobSha, raw: bytes) -> PublishedBlob | UnpublishedBlob | InvalidBlob:
+    """The verdict on a blob's bytes."""
+    match judge(raw):
+        case Published():
+            return PublishedBlob(blob_sha=blob_sha)
+        case Unpublished(reason):
+            return UnpublishedBlob(blob_sha=blob_sha, reason=reason)
+        case Invalid(problem):
+            return InvalidBlob(blob_sha=blob_sha, problem=problem)
+        case never:
+            assert_never(never)
+
+
+def merge(verdicts: Verdicts, outcomes: list[Outcome]) -> None:
+    """Adds outcomes; a verdict once reached is never replaced by "lost" (a step may have run twice)."""
+    for outcome in outcomes:
+        if not isinstance(outcome, LostBlob) or outcome.blob_sha not in verdicts:
+            verdicts[outcome.blob_sha] = outcome

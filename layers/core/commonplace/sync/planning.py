@@ -1,0 +1,126 @@
+"""Tree + manifest + store -> what a run has to fetch. Pure: nothing here talks to anyone."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from pydantic import Field
+
+from commonplace.content.document import BlobSha, Stored
+from commonplace.content.exclusions import Exclusions
+from commonplace.content.ids import ID_RULE_VERSION
+from commonplace.content.manifest import Entry, Manifest
+from commonplace.content.ontology import ONTOLOGY
+from commonplace.content.problems import Problem
+from commonplace.content.reading import PARSER_VERSION
+from commonplace.content.store import raw_key
+from commonplace.sync.outcomes import InvalidBlob, Outcome, UnpublishedBlob, Verdicts
+from commonplace.sync.ports import TreeFile
+
+DOCUMENT_VERSION = "1"
+"""Raise it when the stored document gains or changes a field."""
+ARCHIVE_THRESHOLD = 50
+"""More blobs than this are had by one archive download instead of a call each."""
+ITEM_SIZE = 5
+"""Blobs in one item of the workflow's Map."""
+
+
+class Plan(Stored):
+    """What one run works on, kept for its later steps at `operations/runs/{run}/plan.json`."""
+
+    commit_sha: str
+    head_etag: str | None
+    manifest_etag: str | None
+    """The manifest this plan was made against; publishing over another one would undo a newer run."""
+    started_at: datetime
+    full: bool
+    files: list[TreeFile]
+    """Every regular file of the tree, content or not."""
+    needed: list[BlobSha]
+    """Blobs of content files that must be fetched and judged."""
+
+
+class Known(Stored):
+    """What the last run learned. Only a cache: without it the next run fetches more."""
+
+    commit_sha: str = ""
+    head_etag: str | None = None
+    parser: str = ""
+    verdicts: list[Outcome] = Field(default_factory=list)
+    """Unpublished and invalid blobs of the tree, by blob id: never a path."""
+    problems: dict[str, list[Problem]] = Field(default_factory=dict)
+    """Path of each published document that has something to mend."""
+
+    def judged(self) -> Verdicts:
+        """Verdicts that today's parser reached."""
+        return {outcome.blob_sha: outcome for outcome in self.verdicts} if self.parser == PARSER_VERSION else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """What is really in the store: object key -> ETag."""
+
+    content: Mapping[str, str]
+    raw: Mapping[str, str]
+    attachments: Mapping[str, str]
+    graphs: frozenset[str]
+    staged: frozenset[BlobSha]
+
+    @classmethod
+    def nothing(cls) -> "Holdings":
+        return cls({}, {}, {}, frozenset(), frozenset())
+
+    def intact(self, entry: Entry) -> bool:
+        """The document's object is the one the manifest speaks of."""
+        return self.content.get(entry.key) == entry.etag
+
+    def has_raw(self, entry: Entry) -> bool:
+        """The file as it was is the one the manifest speaks of."""
+        return self.raw.get(raw_key(entry.path)) == entry.raw_etag
+
+    def agrees_with(self, manifest: Manifest) -> bool:
+        """True when the store holds exactly what the manifest owns (design: a crash at any point heals)."""
+        documents = manifest.documents
+        return (
+            self.content == {entry.key: entry.etag for entry in documents}
+            and self.raw == {raw_key(entry.path): entry.raw_etag for entry in documents}
+            and self.graphs == {manifest.graph_key}
+            and not self.staged
+            and self.attachments == {item.key: item.etag for item in manifest.attachments}
+        )
+
+
+def pipeline_version(exclusions: Exclusions) -> str:
+    """Fingerprint of everything that decides what a file becomes; another one means every document is rewritten."""
+    parts = (DOCUMENT_VERSION, PARSER_VERSION, ID_RULE_VERSION, ONTOLOGY.fingerprint, *exclusions.patterns)
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def needed_blobs(
+    content: Iterable[TreeFile], verdicts: Verdicts, manifest: Manifest | None, holdings: Holdings
+) -> list[BlobSha]:
+    """Blobs that nobody has judged yet or whose bytes are nowhere in the store, in tree order.
+
+    An unreadable file that was published once stands for its last good version.
+    """
+    entries = manifest.by_path if manifest else {}
+    at_hand = holdings.staged | {entry.blob_sha for entry in entries.values() if holdings.has_raw(entry)}
+    needed: dict[BlobSha, None] = {}
+    for file in content:
+        wanted: BlobSha | None = file.blob_sha
+        match verdicts.get(file.blob_sha):
+            case UnpublishedBlob():
+                wanted = None
+            case InvalidBlob():
+                wanted = entries[file.path].blob_sha if file.path in entries else None
+            case _:
+                pass
+        if wanted is not None and wanted not in at_hand:
+            needed[wanted] = None
+    return list(needed)
+
+
+def map_items(needed: list[BlobSha]) -> list[dict[str, list[BlobSha]]]:
+    """The Map's items: short lists of blob ids, and no paths (their gates are not known yet)."""
+    return [{"blobs": needed[start : start + ITEM_SIZE]} for start in range(0, len(needed), ITEM_SIZE)]
