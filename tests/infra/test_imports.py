@@ -1,4 +1,4 @@
-"""What a handler imports is in its bundle: proven in a process to which everything else is invisible."""
+"""What a handler imports is in its bundle: proven by reading every import, and by importing where nothing else is."""
 
 import importlib.metadata
 import json
@@ -6,10 +6,12 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 
+import grimp
 import pytest
 
-from infra.requirements import DATA_FILE, IN_THE_RUNTIME, REQUIREMENTS_FILE, ROOT
+from infra.requirements import DATA_FILE, DATA_PACKAGE, GROUPS, IN_THE_RUNTIME, REQUIREMENTS_FILE, ROOT
 from tests.infra.templates import Template
 
 RUNTIME = {*IN_THE_RUNTIME, "jmespath", "python-dateutil", "six", "urllib3"}
@@ -57,6 +59,33 @@ def bundled(name: str) -> set[str]:
     folder = ROOT / "functions" / HANDLERS[name]
     files = [file for each in (REQUIREMENTS_FILE, DATA_FILE) if (file := folder / each).exists()]
     return {pin for file in files for pin in re.findall(r"^([a-z0-9-]+)==", file.read_text(), re.MULTILINE)}
+
+
+@pytest.fixture(scope="module")
+def imports() -> grimp.ImportGraph:
+    """Every import of the code, those inside functions included."""
+    return grimp.build_graph(
+        "commonplace", "functions", include_external_packages=True, exclude_type_checking_imports=True, cache_dir=None
+    )
+
+
+def named(imports: grimp.ImportGraph, source: str) -> set[str]:
+    """The third-party packages that the handler's code names, at whatever depth."""
+    modules = {each.partition(".")[0] for each in imports.find_upstream_modules(f"{source.replace('/', '.')}.handler")}
+    owners = importlib.metadata.packages_distributions()
+    return {_canonical(owner) for module in modules for owner in owners.get(module, [])} - {"commonplace"}
+
+
+@pytest.mark.parametrize("source", sorted({f"functions/{source}" for source in HANDLERS.values()}))
+def test_every_import_that_a_handler_can_come_to_is_bundled(imports: grimp.ImportGraph, source: str) -> None:
+    name = source.removeprefix("functions/").replace("sync", "sync-run")
+    assert named(imports, source) <= bundled(name) | RUNTIME
+
+
+@pytest.mark.parametrize("source", GROUPS)
+def test_nothing_is_bundled_that_no_import_asks_for(imports: grimp.ImportGraph, source: str) -> None:
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
+    assert set(groups[GROUPS[source]]) - {DATA_PACKAGE} == named(imports, source) - RUNTIME
 
 
 @pytest.mark.parametrize("name", HANDLERS)
