@@ -100,7 +100,9 @@ def test_every_answer_has_an_example_that_matches_its_schema(document: dict[str,
         for status, answer in operation["responses"].items():
             for content in answer.get("content", {}).values():
                 schema = {**content["schema"], "components": document["components"]}
-                errors = [error.message for error in jsonschema_rs.validator_for(schema).iter_errors(content["example"])]
+                errors = [
+                    error.message for error in jsonschema_rs.validator_for(schema).iter_errors(content["example"])
+                ]
                 assert errors == [], f"{name} {status}"
                 checked += 1
             assert status == "304" or answer.get("content"), f"{name} {status} has no example"
@@ -120,5 +122,5 @@ schema = schemathesis.openapi.from_asgi("/api/v1/openapi.json", APP)
 
 @schema.parametrize()
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-def test_application_keeps_to_its_description(case: schemathesis.Case) -> None:
+def test_application_keeps_to_its_description(case: schemathesis.Case[Any]) -> None:
     case.call_and_validate()

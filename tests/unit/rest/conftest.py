@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 import pytest
+from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from commonplace.content.library import Library
@@ -40,15 +41,17 @@ class World:
     clock: Seconds = field(default_factory=Seconds)
     counters: Counters = field(default_factory=Counters)
 
-    def client(self, site: Site | None = None) -> TestClient:
-        app = create_app(
+    def app(self, site: Site | None = None) -> FastAPI:
+        return create_app(
             Library(self.store, clock=self.clock),
             self.search,
             site or Site(name="The garden", reads_per_minute=0, searches_per_minute=0),
             Limiter(self.counters, self.clock),
             clock=lambda: SYNCED + timedelta(seconds=42),
         )
-        return TestClient(app, base_url="https://garden.example.org", follow_redirects=False)
+
+    def client(self, site: Site | None = None) -> TestClient:
+        return TestClient(self.app(site), base_url="https://garden.example.org", follow_redirects=False)
 
 
 @pytest.fixture

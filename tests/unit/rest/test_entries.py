@@ -81,7 +81,8 @@ def test_lists_sort_with_absent_values_last(client: TestClient, sort: str, first
 
 def test_pages_join_into_the_whole_list_by_their_next_links(client: TestClient) -> None:
     whole = ids(client, "limit=100&sort=-updated")
-    found, target = [], "/api/v1/entries?limit=4&sort=-updated"
+    found: list[str] = []
+    target: str | None = "/api/v1/entries?limit=4&sort=-updated"
     while target:
         answer = client.get(target)
         found += [entry["id"] for entry in answer.json()["entries"]]

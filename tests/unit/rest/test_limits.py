@@ -115,7 +115,7 @@ def test_quota_of_zero_is_no_limit() -> None:
 
 
 def test_stored_keys_hold_no_address_and_depend_on_the_secret() -> None:
-    keys = []
+    keys: list[str] = []
     for secret in (b"one", b"two"):
         counters = Counters()
         Limiter(counters, Clock(), secret=secret).take(READS, "192.0.2.1")

@@ -115,7 +115,7 @@ function answer([status, response]) {
   const text = typeof example === "string" ? example : JSON.stringify(example, null, 2);
   return make(
     "details", {},
-    make("summary", {}, make("strong", {}, status), ` ${response.description} `, make("span", { class: "faint" }, type || "")),
+    make("summary", {}, make("strong", {}, status), " ", ...inline(response.description), " ", make("span", { class: "faint" }, type || "")),
     example === undefined ? null : make("pre", { tabindex: "0" }, text),
   );
 }

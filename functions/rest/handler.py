@@ -1,0 +1,50 @@
+"""The REST API on Lambda: settings, clients, and the application over them.
+
+What only a search needs (index, vectors, model) is loaded at the first search.
+"""
+
+import logging
+import os
+import time
+
+from commonplace.adapters import clients
+from commonplace.adapters.dynamodb import DynamoCounters
+from commonplace.adapters.s3 import S3ObjectStore
+from commonplace.content.library import Library
+from commonplace.interfaces.rest.app import create_app
+from commonplace.interfaces.rest.deferred import DeferredSearch
+from commonplace.interfaces.rest.gateway import Gateway
+from commonplace.interfaces.rest.services import Site
+from commonplace.limits.quota import Limiter
+from commonplace.search.model import Engine
+from commonplace.search.service import SearchService
+from commonplace.settings import RestSettings
+
+logging.getLogger("mangum").setLevel(logging.WARNING)  # the gateway writes the access log
+
+SETTINGS = RestSettings.from_environ(os.environ)
+OBJECTS = S3ObjectStore(clients.s3(read_timeout_seconds=5), SETTINGS.content_bucket)
+COUNTERS = DynamoCounters(clients.dynamodb(read_timeout_seconds=0.5), SETTINGS.activity_table)
+
+
+def _search() -> tuple[SearchService, Engine]:
+    from commonplace.adapters.embedded.published import open_index
+    from commonplace.adapters.local_embeddings import LocalEmbeddings
+
+    embeddings = LocalEmbeddings() if SETTINGS.embedding_provider == "local" else None
+    engine = open_index(SETTINGS.index_location, OBJECTS, embeddings, read_only=True)
+    return SearchService(engine, embeddings), engine
+
+
+APP = create_app(
+    Library(OBJECTS),
+    DeferredSearch(_search),
+    Site(
+        name=SETTINGS.site_name,
+        base_url=SETTINGS.base_url,
+        reads_per_minute=SETTINGS.reads_per_minute,
+        searches_per_minute=SETTINGS.searches_per_minute,
+    ),
+    Limiter(COUNTERS, time.time, secret=f"{SETTINGS.stage}/{SETTINGS.activity_table}".encode()),
+)
+handler = Gateway(APP)
