@@ -156,6 +156,8 @@ def test_a_push_of_one_file_costs_five_calls() -> None:
     world.push({f"notes/{n}.md": page(f"N{n}") for n in range(9)} | {"notes/3.md": page("Changed")})
     world.sync()
     assert world.repository.log == ["head", "tree", "blob", "last_changed", "set_status"]
+    report = json.loads(world.objects.objects[report_key(world.repository.order[-1])].body)
+    assert report["githubCalls"] == 5
     assert list(json.loads(world.objects.objects[report_key(world.repository.order[-1])].body)["stored"]) == ["file/3"]
 
 

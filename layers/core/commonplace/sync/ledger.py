@@ -8,7 +8,7 @@ from commonplace.content.graph import Graph
 from commonplace.content.manifest import MANIFEST_KEY, Manifest
 from commonplace.content.store import ATTACHMENTS_PREFIX, CONTENT_PREFIX, RAW_PREFIX, ObjectStore
 from commonplace.sync import keys
-from commonplace.sync.outcomes import OUTCOMES, Outcome, Verdicts, merge
+from commonplace.sync.outcomes import Batch, Verdicts, merge
 from commonplace.sync.planning import Holdings, Known, Plan, map_items
 from commonplace.sync.publishing import GRAPH_PREFIX, Before, Parallel
 from commonplace.sync.report import Report, Summary
@@ -41,14 +41,19 @@ class Ledger:
         """Keeps the bytes of a published file or an attachment until they are published."""
         self.objects.put(keys.staged_key(blob_sha), raw, media_type="application/octet-stream")
 
-    def put_outcomes(self, run: str, name: str, outcomes: list[Outcome]) -> None:
-        self.objects.put(keys.outcome_key(run, name), OUTCOMES.dump_json(outcomes, by_alias=True))
+    def put_batch(self, run: str, name: str, batch: Batch) -> None:
+        self.objects.put(keys.outcome_key(run, name), batch.to_json())
 
-    def add_outcomes(self, run: str, verdicts: Verdicts) -> None:
+    def add_outcomes(self, run: str, verdicts: Verdicts) -> int:
+        """Adds what the run's steps found; returns how often they asked GitHub."""
+        calls = 0
         names = [item.key for item in self.objects.list(keys.outcomes_prefix(run))]
         for found in self.parallel.map(self.objects.get, names):
             if found:
-                merge(verdicts, OUTCOMES.validate_json(found.body))
+                batch = Batch.model_validate_json(found.body)
+                merge(verdicts, batch.outcomes)
+                calls += batch.github_calls
+        return calls
 
     def known(self) -> Known:
         found = self.objects.get(keys.KNOWN_KEY)

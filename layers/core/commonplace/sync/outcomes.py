@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal, assert_never
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 
 from commonplace.content.document import BlobSha, Stored
 from commonplace.content.problems import Problem
@@ -41,7 +41,6 @@ class LostBlob(Stored):
 
 
 Outcome = Annotated[PublishedBlob | UnpublishedBlob | InvalidBlob | LostBlob, Field(discriminator="verdict")]
-OUTCOMES: TypeAdapter[list[Outcome]] = TypeAdapter(list[Outcome])
 Verdicts = dict[BlobSha, PublishedBlob | UnpublishedBlob | InvalidBlob | LostBlob]
 
 
@@ -56,6 +55,13 @@ def outcome_of(blob_sha: BlobSha, raw: bytes) -> PublishedBlob | UnpublishedBlob
             return InvalidBlob(blob_sha=blob_sha, problem=problem)
         case never:
             assert_never(never)
+
+
+class Batch(Stored):
+    """What one step fetched, and how often it asked GitHub for that."""
+
+    outcomes: list[Outcome]
+    github_calls: int = 0
 
 
 def merge(verdicts: Verdicts, outcomes: list[Outcome]) -> None:

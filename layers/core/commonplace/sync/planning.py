@@ -39,6 +39,8 @@ class Plan(Stored):
     """Every regular file of the tree, content or not."""
     needed: list[BlobSha]
     """Blobs of content files that must be fetched and judged."""
+    github_calls: int = 0
+    """How often GitHub was asked to make this plan."""
 
 
 class Known(Stored):

@@ -10,9 +10,7 @@ from commonplace.sync.report import Counts, Note, Report, SkippedFile
 UNKNOWN_TYPE = "unknown-type"
 
 
-def report_of(
-    publication: Publication, *, run: str, plan: Plan, generation: int, finished_at: datetime, github_calls: int
-) -> Report:
+def report_of(publication: Publication, *, run: str, plan: Plan, generation: int, finished_at: datetime) -> Report:
     refs = {entry.path: entry.ref for entry in publication.entries}
     notes = [
         Note(ref=refs[path], path=path, problem=problem)
@@ -48,5 +46,4 @@ def report_of(
         broken_links=list(broken),
         unknown_types=dict(unknown),
         pending=publication.pending,
-        github_calls=github_calls,
     )

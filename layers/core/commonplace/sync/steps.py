@@ -19,7 +19,7 @@ from commonplace.sync.archive import archived_files
 from commonplace.sync.attachments import servable
 from commonplace.sync.composition import Source
 from commonplace.sync.ledger import Ledger
-from commonplace.sync.outcomes import LostBlob, Outcome, PublishedBlob, Verdicts, outcome_of
+from commonplace.sync.outcomes import Batch, LostBlob, Outcome, PublishedBlob, Verdicts, outcome_of
 from commonplace.sync.planning import (
     ARCHIVE_THRESHOLD,
     Holdings,
@@ -91,7 +91,7 @@ class Steps:
         """Fetches what is needed by one download; what it does not hold is left to the Map."""
         run = str(event["run"])
         plan = self.ledger.plan(run)
-        needed = set(plan.needed)
+        needed, asked = set(plan.needed), self.repository.calls
         try:
             with tempfile.TemporaryFile() as spool:
                 self.repository.archive(plan.commit_sha, spool)
@@ -103,7 +103,7 @@ class Steps:
             return _wait(limit)
         except (tarfile.TarError, EOFError) as error:
             raise RepositoryUnavailable("the archive arrived broken") from error
-        self.ledger.put_outcomes(run, "archive", outcomes)
+        self.ledger.put_batch(run, "archive", Batch(outcomes=outcomes, github_calls=self.repository.calls - asked))
         remaining = [blob for blob in plan.needed if blob not in {outcome.blob_sha for outcome in outcomes}]
         return self._items(run, remaining)
 
@@ -112,6 +112,7 @@ class Steps:
         run, blobs = str(event["run"]), [BlobSha(blob) for blob in event["item"]["blobs"]]
         waits = int(event.get("waits", 0))
         outcomes: list[Outcome] = []
+        asked = self.repository.calls
         for blob_sha in blobs:
             try:
                 raw = self.repository.blob(blob_sha)
@@ -127,7 +128,7 @@ class Steps:
                 outcomes.append(LostBlob(blob_sha=blob_sha, reason="GitHub's rate limit"))
                 continue
             outcomes.append(self._judged(blob_sha, raw))
-        self.ledger.put_outcomes(run, blobs[0], outcomes)
+        self.ledger.put_batch(run, blobs[0], Batch(outcomes=outcomes, github_calls=self.repository.calls - asked))
         return {"ok": True, "action": "stored"}
 
     def publish(self, event: Event) -> Answer:
@@ -162,7 +163,7 @@ class Steps:
         return {"failed": True}
 
     def _plan(self, run: str, full: bool) -> Answer:
-        started = self.now()
+        started, asked = self.now(), self.repository.calls
         known, before, holdings = self.ledger.known(), self.ledger.before(), self.ledger.holdings()
         manifest, summary = before.manifest, self.ledger.summary()
         settled = (
@@ -194,6 +195,7 @@ class Steps:
             full=full,
             files=tree,
             needed=needed,
+            github_calls=self.repository.calls - asked,
         )
         self.ledger.put_plan(run, plan)
         if len(needed) > ARCHIVE_THRESHOLD:
@@ -214,7 +216,7 @@ class Steps:
     def _publish(self, run: str, plan: Plan, before: Before, generation: int) -> Answer:
         known, holdings = self.ledger.known(), self.ledger.holdings()
         verdicts = {} if plan.full else known.judged()
-        self.ledger.add_outcomes(run, verdicts)
+        asked = plan.github_calls + self.ledger.add_outcomes(run, verdicts) - self.repository.calls
         content = [file for file in plan.files if self.exclusions.is_content(file.path)]
         manifest = before.manifest
         rewrite = plan.full or manifest is None or manifest.pipeline != self.pipeline or before.graph is None
@@ -232,23 +234,16 @@ class Steps:
         publication = publisher.write(prepared)
         self._remember(plan, content, verdicts, publication)
         publisher.switch(publication, publisher.manifest(publication, self.pipeline, prepared.naming.refs))
-        return self._conclude(run, plan, generation, publication)
-
-    def _conclude(self, run: str, plan: Plan, generation: int, publication: Publication) -> Answer:
-        report = report_of(
-            publication,
-            run=run,
-            plan=plan,
-            generation=generation,
-            finished_at=self.now(),
-            github_calls=self.repository.calls,
-        )
-        self.ledger.put_report(report)
-        self.ledger.put_summary(summarise(report))
+        report = report_of(publication, run=run, plan=plan, generation=generation, finished_at=self.now())
         if publication.stored or publication.removed:
             self._post_status(report)
+        return self._conclude(report.model_copy(update={"github_calls": asked + self.repository.calls}))
+
+    def _conclude(self, report: Report) -> Answer:
+        self.ledger.put_report(report)
+        self.ledger.put_summary(summarise(report))
         counts = report.counts.model_dump(by_alias=True)
-        logger.info("published", extra={"run": run, "commit": plan.commit_sha, "counts": counts})
+        logger.info("published", extra={"run": report.run, "commit": report.commit_sha, "counts": counts})
         return {"action": "published", "counts": counts, "pending": report.pending}
 
     def _post_status(self, report: Report) -> None:
