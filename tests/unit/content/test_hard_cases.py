@@ -249,6 +249,7 @@ def test_27_nothing_of_an_unpublished_file_is_said(hard_case: HardCase) -> None:
         hard_case(name) for name in ("malformed-and-private", "malformed-draft", "body-text-inside-unclosed-block")
     ]
     private += [f"---\n{CANARY}: *{CANARY}\n{CANARY}: [\n---\n".encode(), f"---\n!!{CANARY} {CANARY}\n---\n".encode()]
+    private += [f"---\n{CANARY}: a\n{CANARY}: b\n---\n".encode()]
     for raw in private:
         verdict = judge(raw)
         assert not isinstance(verdict, Published)

@@ -107,8 +107,8 @@ def test_two_answers_to_publish_are_none(hard_case: HardCase) -> None:
 
 
 def test_places_of_problems_count_from_the_first_line_of_the_file() -> None:
-    duplicate = problem_of(b"---\r\npublish: true\r\na: 1\r\na: 2\r\n---\r\n")
-    assert (duplicate.line, duplicate.column, duplicate.field) == (4, 1, "a")
+    duplicate = problem_of(b"---\r\npublish: true\r\ntags: 1\r\ntags: 2\r\n---\r\n")
+    assert (duplicate.line, duplicate.column, duplicate.field) == (4, 1, "tags")
     assert problem_of("---\npublish: true\n---\nOne\nTwo \xff\n".encode("latin-1")).line == 5
 
 

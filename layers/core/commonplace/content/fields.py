@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import date as Date
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,8 +26,14 @@ def coerce(spec: FieldSpec, value: Any, authored: str | None = None) -> Coerced:
 
     `authored` is the text of a number or boolean as written, for fields that mean text.
     """
+    usable, problem = _coerce(spec, value, authored)
+    # Below, messages are predicates: "is not a list".
+    return usable, problem and replace(problem, message=f"`{spec.name}` {problem.message}", field=spec.name)
+
+
+def _coerce(spec: FieldSpec, value: Any, authored: str | None) -> Coerced:
     if authored is not None and spec.kind not in ("number", "flag", "coordinates"):
-        usable, problem = coerce(spec, authored)
+        usable, problem = _coerce(spec, authored, None)
         return usable, problem or _shape("a text", "put quotes around it")
     usable, problem = _COERCIONS[spec.kind](value)
     if spec.enum and isinstance(usable, str) and problem is None:
@@ -40,7 +47,7 @@ def plain_text(text: str) -> str:
 
 
 def _shape(wanted: str, hint: str | None = None) -> Problem:
-    return Problem("wrong-shape", f"the value is not {wanted}", hint)
+    return Problem("wrong-shape", f"is not {wanted}", hint)
 
 
 def _text(value: Any) -> Coerced:
@@ -101,7 +108,9 @@ def _tags(value: Any) -> Coerced:
         problem = _shape("a list", "write tags as a list: `[one, two]`")
     elif problem is None and not all(_TAG.match(text) for text in texts):
         problem = Problem(
-            "odd-tag", "a tag is not a lower-case word with hyphens", "write tags like `shared-ownership`"
+            "odd-tag",
+            "holds a word that is not lower-case letters, digits and hyphens",
+            "write tags like `shared-ownership`",
         )
     return list(dict.fromkeys(tag for text in texts if (tag := _tag(text)))), problem
 
@@ -117,7 +126,7 @@ def _date(value: Any) -> Coerced:
             return Date.fromisoformat(found[1]).isoformat(), None
         except ValueError:
             pass
-    return None, Problem("bad-date", "the value is not a date of the calendar", "write it as YYYY-MM-DD")
+    return None, Problem("bad-date", "is not a date of the calendar", "write it as YYYY-MM-DD")
 
 
 def _url(value: Any) -> Coerced:
@@ -125,7 +134,7 @@ def _url(value: Any) -> Coerced:
     text = text.removeprefix("<").removesuffix(">")
     if _is_web_address(text):
         return text, None
-    return None, Problem("bad-url", "the value is not a web address", "write it whole, with https:// or http://")
+    return None, Problem("bad-url", "is not a web address", "write it whole, with https:// or http://")
 
 
 def _is_web_address(text: str) -> bool:
@@ -178,7 +187,7 @@ def _one_of(spec: FieldSpec, text: str) -> Coerced:
     word = text.casefold()
     if word in spec.enum:
         return word, None
-    return text, Problem("unknown-value", "the value is not one of the known ones", f"use {', '.join(spec.enum)}")
+    return text, Problem("unknown-value", "is not one of the known values", f"use {', '.join(spec.enum)}")
 
 
 _COERCIONS: dict[str, Callable[[Any], Coerced]] = {

@@ -13,6 +13,7 @@ from typing import Any
 
 from commonplace.content.document import BlobSha
 from commonplace.content.frontmatter import FrontmatterError, read_mapping
+from commonplace.content.ontology import ONTOLOGY
 from commonplace.content.problems import Problem
 
 logger = logging.getLogger(__name__)
@@ -178,8 +179,12 @@ def _check_encoding(raw: bytes) -> None:
 
 
 def _in_file(problem: Problem) -> Problem:
-    """Lines of the block, counted from 1, become lines of the file: the opening `---` is line 1."""
-    return replace(problem, line=problem.line + 1 if problem.line else 1)
+    """Lines of the block, counted from 1, become lines of the file: the opening `---` is line 1.
+
+    A field stays named only if the ontology knows it: what an unclosed block has swallowed may look like one.
+    """
+    known = problem.field if problem.field in ONTOLOGY.fields else None
+    return replace(problem, line=problem.line + 1 if problem.line else 1, field=known)
 
 
 def _private_or_invalid(raw: bytes, problem: Problem) -> Verdict:
