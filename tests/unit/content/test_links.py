@@ -48,7 +48,7 @@ def test_an_encoded_hash_belongs_to_the_name() -> None:
 
 
 def test_addresses_on_the_web_and_pure_anchors_are_left_out() -> None:
-    body = "[a](https://example.org/a.md) [b](mailto:a@b.c) [c](//example.org) [d](#here) [e]() <https://example.org>"
+    body = "[a](https://example.org/a.md) [b](mailto:a@b.c) [c](//example.org) [d](#here) [e]() [f](%20) <https://example.org>"
     assert (
         links(body + " ![f](data:image/png;base64,xx) [[https://example.org]] [[#Heading]] [g](obsidian://open)") == []
     )

@@ -90,9 +90,10 @@ def _text_until_close(tokens: list[Token], opening: int) -> str:
 
 
 def _link(href: str, kind: LinkKind, text: str, line: int) -> Iterator[Link]:
-    target, _, fragment = href.partition("#")
-    if target.strip() and not _EXTERNAL.match(target):
-        yield Link(unquote(target), unquote(fragment) or None, kind, text, line)
+    authored, _, fragment = href.partition("#")
+    target = unquote(authored)
+    if target.strip() and not _EXTERNAL.match(authored):
+        yield Link(target, unquote(fragment) or None, kind, text, line)
 
 
 def _wiki_link(found: re.Match[str], line: int) -> Iterator[Link]:
