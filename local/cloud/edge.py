@@ -38,6 +38,19 @@ MAX_EVENT_BYTES = 1_048_576  # asynchronous invocations
 _READS = ("Get", "List", "Describe", "Query", "Scan", "BatchGet", "Receive")
 
 
+class _Dispatcher(DomainDispatcherApplication):
+    """Remembers which service answers to a host; moto looks through its folders for it with every request."""
+
+    def __init__(self) -> None:
+        super().__init__(create_backend_app)
+        self._known: dict[str | None, Any] = {}
+
+    def get_backend_for_host(self, host: str | None) -> Any:
+        if host not in self._known:
+            self._known[host] = super().get_backend_for_host(host)
+        return self._known[host]
+
+
 class Edge:
     """The WSGI application. `writes` counts the requests that may have changed something."""
 
@@ -47,7 +60,7 @@ class Edge:
         logging.getLogger("moto").setLevel(logging.CRITICAL)  # it logs the data of failing states
         sys.setrecursionlimit(max(RECURSION_LIMIT, sys.getrecursionlimit()))
         self._lambdas = lambdas
-        self._moto = DomainDispatcherApplication(create_backend_app)
+        self._moto = _Dispatcher()
         self._lock, self._start_lock = threading.RLock(), threading.Lock()
         self.changed = threading.Condition()
         self.writes = 0

@@ -1,16 +1,12 @@
 """What each resource type of the template becomes on this machine.
 
-A builder makes the resource through its service's own API, so boto3 validates what CDK lets through, or notes it in
-`Parts` for the host, the gateway, the pollers and the scheduler. Properties that would change behaviour and are not
-handled here raise.
+A builder makes the resource through its service's own API, so boto3 validates what CDK lets through (`stores.py`), or
+notes it in `Parts` for the host, the gateway, the pollers and the scheduler. Properties that would change behaviour
+and are not handled here raise.
 """
 
-import json
 import re
-import secrets
-import string
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +15,16 @@ from botocore.exceptions import ClientError
 from local.cloud.calls import Function
 from local.cloud.environment import ACCOUNT, REGION
 from local.cloud.http_event import Route
+from local.cloud.parts import refuse
 from local.cloud.schedules import Rule, Target, parse
 from local.cloud.sqs_mapping import Mapping as QueueMapping
+from local.cloud.stores import Stores
 from local.cloud.template import Attributes, Builder, Stack, TemplateError, stem
 
 SOURCE = "commonplace:source"
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/laptop"
 DEFAULT_CONCURRENCY = 4
+PLACEHOLDER = re.compile(r"\$\{\w+\}")
 SECONDS_BETWEEN_RETRIES = re.compile(r'("IntervalSeconds"\s*:\s*)\d+')
 
 # Nothing on a laptop answers to these; who refers to one gets a placeholder.
@@ -46,24 +45,7 @@ WITHOUT_EFFECT = (
 )
 
 
-@dataclass(slots=True)
-class Parts:
-    """What a template came to, by logical id."""
-
-    functions: dict[str, Function] = field(default_factory=dict)
-    buckets: dict[str, str] = field(default_factory=dict)
-    tables: dict[str, str] = field(default_factory=dict)
-    queues: dict[str, str] = field(default_factory=dict)  # URLs
-    secrets: dict[str, str] = field(default_factory=dict)  # ARNs
-    machines: dict[str, str] = field(default_factory=dict)  # ARNs
-    mappings: dict[str, QueueMapping] = field(default_factory=dict)
-    rules: dict[str, Rule] = field(default_factory=dict)
-    routes: list[Route] = field(default_factory=list)
-    notifications: dict[str, dict[str, Any]] = field(default_factory=dict)  # by bucket name
-    deferred: list[Callable[[], None]] = field(default_factory=list)  # slow, and nobody needs the result
-
-
-class Builders:
+class Builders(Stores):
     """The builders, bound to where functions live, which clients to use and what this start overrides."""
 
     def __init__(
@@ -76,13 +58,9 @@ class Builders:
         secret_values: Mapping[str, Mapping[str, Any]],
         retry_interval_seconds: int | None,
     ) -> None:
-        self.parts = Parts()
-        self._client, self._root, self._http_url = client, root, http_url
-        self._environment, self._secret_values = environment, secret_values
+        super().__init__(client, secret_values)
+        self._root, self._http_url, self._environment = root, http_url, environment
         self._retry_interval_seconds = retry_interval_seconds
-        self.given_secrets: set[str] = set()  # logical ids whose value this start was given
-        self._given: set[str] = set()
-        self._timeouts: dict[str, int] = {}  # queue ARN -> visibility timeout
 
     def table_of_types(self) -> dict[str, Builder]:
         made: dict[str, Builder] = {
@@ -102,71 +80,9 @@ class Builders:
         }
         return made | dict.fromkeys(WITHOUT_EFFECT, self.without_effect)
 
-    def unused_secrets(self) -> set[str]:
-        """Names of given values that no secret of the template answers to."""
-        return set(self._secret_values) - self._given
-
     @staticmethod
     def without_effect(stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:  # noqa: ARG004
         return {"Ref": logical_id, "Arn": f"arn:aws:laptop:{REGION}:{ACCOUNT}:{logical_id}"}
-
-    def bucket(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
-        given = stack.value(properties)
-        name = given.get("BucketName", f"commonplace-{stem(logical_id).lower()}")
-        s3 = self._client("s3")
-        s3.create_bucket(Bucket=name)
-        if given.get("VersioningConfiguration"):
-            s3.put_bucket_versioning(Bucket=name, VersioningConfiguration=given["VersioningConfiguration"])
-        if given.get("NotificationConfiguration"):
-            self.parts.notifications[name] = _notifications(logical_id, given["NotificationConfiguration"])
-        self.parts.buckets[logical_id] = name
-        return {"Ref": name, "Arn": f"arn:aws:s3:::{name}"}
-
-    def queue(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
-        given = stack.value(properties)
-        _refuse(logical_id, given, "FifoQueue", "DelaySeconds")
-        name = given.pop("QueueName", stem(logical_id))
-        given.pop("Tags", None)
-        url = self._client("sqs").create_queue(QueueName=name, Attributes={k: _text(v) for k, v in given.items()})
-        arn = f"arn:aws:sqs:{REGION}:{ACCOUNT}:{name}"
-        self.parts.queues[logical_id] = url["QueueUrl"]
-        self._timeouts[arn] = int(given.get("VisibilityTimeout", 30))
-        return {"Ref": url["QueueUrl"], "QueueUrl": url["QueueUrl"], "Arn": arn, "QueueName": name}
-
-    def table(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
-        given = stack.value(properties)
-        _refuse(logical_id, given, "StreamSpecification", "LocalSecondaryIndexes")
-        name = given.get("TableName", stem(logical_id))
-        indexes = [
-            {part: index[part] for part in ("IndexName", "KeySchema", "Projection")}
-            for index in given.get("GlobalSecondaryIndexes", [])
-        ]
-        dynamodb = self._client("dynamodb")
-        dynamodb.create_table(
-            TableName=name,
-            BillingMode="PAY_PER_REQUEST",
-            KeySchema=given["KeySchema"],
-            AttributeDefinitions=given["AttributeDefinitions"],
-            **({"GlobalSecondaryIndexes": indexes} if indexes else {}),
-        )
-        if expiry := given.get("TimeToLiveSpecification"):
-            dynamodb.update_time_to_live(TableName=name, TimeToLiveSpecification=expiry)
-        self.parts.tables[logical_id] = name
-        return {"Ref": name, "Arn": f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{name}"}
-
-    def secret(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
-        given = stack.value(properties)
-        names = {logical_id, stem(logical_id), given.get("Description", "")}
-        known = next((name for name in self._secret_values if name in names), None)
-        if known is not None:
-            self._given.add(known)
-            self.given_secrets.add(logical_id)
-        value = json.dumps(dict(self._secret_values[known])) if known is not None else _generated(given)
-        made = self._client("secretsmanager").create_secret(
-            Name=given.get("Name", stem(logical_id)), SecretString=value
-        )
-        self.parts.secrets[logical_id] = made["ARN"]
-        return {"Ref": made["ARN"], "Id": made["ARN"]}
 
     def function(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
         source = stack.resources[logical_id].get("Metadata", {}).get(SOURCE)
@@ -197,20 +113,20 @@ class Builders:
 
     @staticmethod
     def alias(stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
-        _refuse(logical_id, properties, "RoutingConfig")
+        refuse(logical_id, properties, "RoutingConfig")
         arn = f"{_arn(stack.value(properties['FunctionName']))}:{properties['Name']}"
         return {"Ref": arn, "AliasArn": arn}
 
     def mapping(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
         given = stack.value(properties)
-        _refuse(logical_id, given, "FilterCriteria", "SourceAccessConfigurations")
+        refuse(logical_id, given, "FilterCriteria", "SourceAccessConfigurations")
         queue_arn = given["EventSourceArn"]
-        if queue_arn not in self._timeouts:
+        if queue_arn not in self._visibility_seconds:
             raise TemplateError(f"{logical_id} reads from {queue_arn}, which is not a queue of this template.")
         function = self._called(logical_id, given["FunctionName"])
-        if self._timeouts[queue_arn] < function.timeout_seconds:
+        if self._visibility_seconds[queue_arn] < function.timeout_seconds:
             raise TemplateError(
-                f"{logical_id}: the queue shows its messages again after {self._timeouts[queue_arn]} s, "
+                f"{logical_id}: the queue shows its messages again after {self._visibility_seconds[queue_arn]} s, "
                 f"before the function's timeout of {function.timeout_seconds:g} s. AWS refuses that."
             )
         url = next(url for url in self.parts.queues.values() if url.endswith("/" + queue_arn.rpartition(":")[2]))
@@ -227,7 +143,7 @@ class Builders:
         return {"Ref": logical_id}
 
     def machine(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
-        _refuse(logical_id, properties, "DefinitionS3Location", "Definition")
+        refuse(logical_id, properties, "DefinitionS3Location", "Definition")
         if properties.get("StateMachineType", "STANDARD") != "STANDARD":
             raise TemplateError(f"{logical_id} is an Express workflow, and those do not run on a laptop.")
         name = stack.value(properties.get("StateMachineName", stem(logical_id)))
@@ -240,6 +156,8 @@ class Builders:
                 definition = definition.replace("${" + placeholder + "}", str(value))
             if self._retry_interval_seconds is not None:
                 definition = SECONDS_BETWEEN_RETRIES.sub(rf"\g<1>{self._retry_interval_seconds}", definition)
+            if missing := PLACEHOLDER.search(definition):
+                raise TemplateError(f"{logical_id} has no substitution for {missing[0]} in its definition.")
             try:
                 self._client("stepfunctions").create_state_machine(name=name, definition=definition, roleArn=ROLE)
             except ClientError as error:
@@ -251,11 +169,11 @@ class Builders:
 
     def rule(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
         given = stack.value(properties)
-        _refuse(logical_id, given, "EventPattern", "EventBusName")
+        refuse(logical_id, given, "EventPattern", "EventBusName")
         name = given.get("Name", stem(logical_id))
         arn = f"arn:aws:events:{REGION}:{ACCOUNT}:rule/{name}"
         for target in given.get("Targets", []):
-            _refuse(logical_id, target, "InputTransformer", "InputPath")
+            refuse(logical_id, target, "InputTransformer", "InputPath")
             self._called(logical_id, target["Arn"])
         try:
             schedule = parse(given["ScheduleExpression"])
@@ -266,14 +184,14 @@ class Builders:
         return {"Ref": name, "Arn": arn}
 
     def api(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
-        _refuse(logical_id, properties, "CorsConfiguration", "Body", "BodyS3Location", "Target", "RouteKey")
+        refuse(logical_id, properties, "CorsConfiguration", "Body", "BodyS3Location", "Target", "RouteKey")
         if stack.value(properties.get("ProtocolType")) != "HTTP":
             raise TemplateError(f"{logical_id} is not an HTTP API.")
         return {"Ref": logical_id, "ApiId": logical_id, "ApiEndpoint": self._http_url}
 
     def integration(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
         given = stack.value(properties)
-        _refuse(logical_id, given, "RequestParameters", "ResponseParameters", "TimeoutInMillis")
+        refuse(logical_id, given, "RequestParameters", "ResponseParameters", "TimeoutInMillis")
         if (given.get("IntegrationType"), given.get("PayloadFormatVersion")) != ("AWS_PROXY", "2.0"):
             raise TemplateError(f"{logical_id} is not a Lambda proxy integration with payload format 2.0.")
         self._called(logical_id, given["IntegrationUri"])
@@ -298,43 +216,3 @@ class Builders:
 
 def _arn(function_name: str) -> str:
     return f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{function_name}"
-
-
-def _refuse(logical_id: str, properties: Mapping[str, Any], *names: str) -> None:
-    for name in names:
-        if properties.get(name):
-            raise TemplateError(f"{logical_id} has the property {name}, which the laptop cloud does not emulate.")
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return json.dumps(value) if isinstance(value, dict) else str(value)
-
-
-def _notifications(logical_id: str, given: dict[str, Any]) -> dict[str, Any]:
-    """From the shape of CloudFormation to that of `PutBucketNotificationConfiguration`."""
-    _refuse(logical_id, given, "LambdaConfigurations", "TopicConfigurations", "EventBridgeConfiguration")
-    return {
-        "QueueConfigurations": [
-            {
-                "Id": f"{stem(logical_id)}-{index}",
-                "QueueArn": entry["Queue"],
-                "Events": [entry["Event"]],
-                "Filter": {"Key": {"FilterRules": entry.get("Filter", {}).get("S3Key", {}).get("Rules", [])}},
-            }
-            for index, entry in enumerate(given.get("QueueConfigurations", []))
-        ]
-    }
-
-
-def _generated(given: Mapping[str, Any]) -> str:
-    """The value that `GenerateSecretString` asks for, from letters and digits."""
-    asked = given.get("GenerateSecretString")
-    if asked is None:
-        return str(given.get("SecretString", "{}"))
-    alphabet = string.ascii_letters + string.digits
-    word = "".join(secrets.choice(alphabet) for _ in range(int(asked.get("PasswordLength", 32))))
-    if "GenerateStringKey" not in asked:
-        return word
-    return json.dumps({**json.loads(asked.get("SecretStringTemplate", "{}")), asked["GenerateStringKey"]: word})

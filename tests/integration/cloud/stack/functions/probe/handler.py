@@ -42,6 +42,8 @@ def handler(event: dict[str, Any], context: Any) -> Any:
         case "say":
             print(event["text"])
             return None
+        case "read":
+            return sys.stdin.read()
         case "endpoint":
             return s3.meta.endpoint_url
     return event
