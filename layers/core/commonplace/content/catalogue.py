@@ -4,13 +4,13 @@ A catalogue is immutable and is built once per manifest. Each index is built whe
 process that answers one document pays for none of them.
 """
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from difflib import SequenceMatcher
 from functools import cached_property, reduce
-from typing import Literal
+from typing import Any, Literal
 
 from commonplace.content.document import DocumentRef, reference
 from commonplace.content.manifest import Attachment, Entry, Manifest
@@ -18,6 +18,12 @@ from commonplace.content.manifest import Attachment, Entry, Manifest
 Sort = Literal["title", "-title", "date", "-date", "updated", "-updated", "path", "-path"]
 
 INDEX_PAGE = "index.md"
+
+ALIKE = 0.6
+"""From 0 to 1: how alike two ids must be for one to be suggested for the other."""
+
+LAST = "\U0010ffff"
+"""Sorts after every character: what begins with a text lies between it and it with this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +81,13 @@ class Catalogue:
         """Names most like the one that nobody bears: the same id under another type first, then similar ids."""
         wanted = document_id.casefold()[:200]
         same = [entry.ref for entry in self.entries if entry.id == wanted]
-        scored = (
-            (_likeness(wanted, entry.id) + (0.1 if entry.content_type == content_type else 0.0), entry.ref)
-            for entry in self._alike(wanted)
-        )
-        similar = [ref for score, ref in sorted(scored, key=lambda pair: (-pair[0], pair[1])) if score >= 0.6]
+        matcher = SequenceMatcher(None, "", wanted)
+        scored: list[tuple[float, DocumentRef]] = []
+        for entry in self._alike(wanted):
+            matcher.set_seq1(entry.id)
+            if matcher.real_quick_ratio() >= ALIKE and matcher.quick_ratio() >= ALIKE:
+                scored.append((-matcher.ratio() - (0.1 if entry.content_type == content_type else 0.0), entry.ref))
+        similar = [ref for score, ref in sorted(scored) if -score >= ALIKE]
         return list(dict.fromkeys(same + similar))[:count]
 
     def select(self, selection: Selection, sort: Sort = "title") -> Sequence[Entry]:
@@ -117,22 +125,31 @@ class Catalogue:
         if wanted.path_prefix:
             yield self._below(wanted.path_prefix)
         if wanted.date_from or wanted.date_to:
-            first, last = wanted.date_from or "", wanted.date_to or "9999-12-31"
-            yield self._where(lambda entry: entry.date is not None and first <= entry.date[:10] <= last)
+            yield self._between("date", wanted.date_from or "", (wanted.date_to or "9999-12-31") + LAST)
         if (since := wanted.updated_since) is not None:
-            yield self._where(lambda entry: entry.updated_at is not None and entry.updated_at >= since)
+            yield self._between("updated_at", since, datetime.max.replace(tzinfo=UTC))
 
     def _any(self, name: str, values: Iterable[str]) -> frozenset[int]:
         return frozenset[int]().union(*(self._values.get((name, value), ()) for value in values))
 
-    def _where(self, holds: Callable[[Entry], bool]) -> frozenset[int]:
-        return frozenset(position for position, entry in enumerate(self.entries) if holds(entry))
-
     def _below(self, prefix: str) -> frozenset[int]:
-        paths, positions = self._paths
-        start = bisect_left(paths, prefix)
-        end = bisect_left(paths, prefix + "\U0010ffff", lo=start)
-        return frozenset(positions[start:end])
+        return self._between("path", prefix, prefix + LAST)
+
+    def _between(self, field: str, first: Any, last: Any) -> frozenset[int]:
+        """Documents whose value lies between, both included; those without one do not."""
+        values, positions = self._ascending(field)
+        start = bisect_left(values, first)
+        return frozenset(positions[start : bisect_right(values, last, lo=start)])
+
+    def _ascending(self, field: str) -> tuple[list[Any], list[int]]:
+        """Values of a property in order, and the documents that have them."""
+        if field not in self._ranges:
+            told = [
+                (value, position) for position, entry in enumerate(self.entries) if (value := getattr(entry, field))
+            ]
+            told.sort()
+            self._ranges[field] = ([value for value, _ in told], [position for _, position in told])
+        return self._ranges[field]
 
     def _order(self, sort: Sort) -> Sequence[int]:
         if sort not in self._orders:
@@ -145,9 +162,12 @@ class Catalogue:
         if name == "title":
             return range(len(entries))[:: -1 if backwards else 1]
         field = {"date": "date", "updated": "updated_at", "path": "path"}[name]
-        told = [position for position, entry in enumerate(entries) if getattr(entry, field) is not None]
-        untold = [position for position, entry in enumerate(entries) if getattr(entry, field) is None]
-        return sorted(told, key=lambda position: getattr(entries[position], field), reverse=backwards) + untold
+        told = self._ascending(field)[1]
+        untold = sorted(set(range(len(entries))).difference(told))
+        if backwards:
+            # Sorted again, not reversed: documents of one day stay in the order of their titles.
+            told = sorted(sorted(told), key=lambda position: getattr(entries[position], field), reverse=True)
+        return told + untold
 
     def _alike(self, wanted: str) -> Iterable[Entry]:
         """Candidates worth comparing letter by letter: they share a word, or the beginning, with what is wanted."""
@@ -174,9 +194,8 @@ class Catalogue:
         return found
 
     @cached_property
-    def _paths(self) -> tuple[list[str], list[int]]:
-        ordered = sorted((entry.path, position) for position, entry in enumerate(self.entries))
-        return [path for path, _ in ordered], [position for _, position in ordered]
+    def _ranges(self) -> dict[str, tuple[list[Any], list[int]]]:
+        return {}
 
     @cached_property
     def _permalinks(self) -> dict[str, Entry]:
@@ -186,7 +205,3 @@ class Catalogue:
     @cached_property
     def _attachments(self) -> dict[str, Attachment]:
         return {attachment.name: attachment for attachment in self.manifest.attachments}
-
-
-def _likeness(left: str, right: str) -> float:
-    return SequenceMatcher(None, left, right).ratio()
