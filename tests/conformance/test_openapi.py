@@ -13,14 +13,19 @@ import schemathesis
 from hypothesis import HealthCheck, settings
 from starlette.testclient import TestClient
 
+from commonplace.adapters.embedded.engine import EmbeddedEngine
 from commonplace.content.library import Library
 from commonplace.interfaces.rest.app import create_app
+from commonplace.interfaces.rest.deferred import DeferredSearch
 from commonplace.interfaces.rest.services import Site
 from commonplace.limits.quota import Limiter
+from commonplace.search.documents import record_from_document
+from commonplace.search.model import IndexedRecord
+from commonplace.search.service import SearchService
 from tests.fakes.library import FakeLibrary, garden, links_between
-from tests.fakes.search import FakeSearch, hit
 
 SNAPSHOT = Path(__file__).with_name("openapi.json")
+EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "25"))
 UPDATE = "UPDATE_SNAPSHOTS"
 """Set this variable to 1 to accept what the application says now."""
 
@@ -40,12 +45,26 @@ def published() -> FakeLibrary:
     return store
 
 
+INDEXES: list[EmbeddedEngine] = []
+"""Opened for as long as this module's tests run."""
+
 APP = create_app(
     Library(published()),
-    FakeSearch(hit("pattern", "rotating-stewardship"), hit("tag", "governance")),
+    DeferredSearch(lambda: (SearchService(INDEXES[0], None), INDEXES[0])),
     Site(reads_per_minute=0, searches_per_minute=0),
     Limiter(NoCounters(), time),
 )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A real index of the garden, so that queries meet what parses them."""
+    engine = EmbeddedEngine(tmp_path_factory.mktemp("index") / "documents.sqlite", None)
+    engine.write([IndexedRecord(record_from_document(document), ()) for document in garden()], [])
+    INDEXES.append(engine)
+    yield
+    INDEXES.remove(engine)
+    engine.close()
 
 
 def operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -121,6 +140,6 @@ schema = schemathesis.openapi.from_asgi("/api/v1/openapi.json", APP)
 
 
 @schema.parametrize()
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 def test_application_keeps_to_its_description(case: schemathesis.Case[Any]) -> None:
     case.call_and_validate()
