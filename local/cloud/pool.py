@@ -127,7 +127,8 @@ class Pool:
             return None
 
     def _expire(self, call: Call) -> None:
-        worker = next((worker for worker in self._workers if worker.call is call), None)
+        with self._changed:
+            worker = next((worker for worker in self._workers if worker.call is call), None)
         if worker is not None:
             worker.expire(call)
 

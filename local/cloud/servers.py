@@ -19,6 +19,7 @@ class Loopback(HTTPServer):
     """A thread per connection. It waits for connections without polling, and `stop` ends the ones that are open."""
 
     request_queue_size = 128
+    allow_reuse_port = False  # a taken port is an error, in every version of Python
     _stopping = False
 
     def __init__(self, handler: type[BaseHTTPRequestHandler], port: int = 0) -> None:

@@ -47,25 +47,32 @@ def test_stop_ends_every_process_and_gives_the_environment_back(
     assert dict(os.environ) == before
 
 
-def test_a_killed_host_takes_its_functions_with_it(stack: Path, tmp_path: Path) -> None:
-    script = f"""
-import json, pathlib, threading
+HOST = """
+import json, pathlib, sys, threading
 from local.cloud.cloud import Cloud
-stack = pathlib.Path({str(stack)!r})
-cloud = Cloud(json.loads((stack / "template.json").read_text()), stack)
-cloud.start()
-cloud.client("lambda").invoke(FunctionName="synthetic-probe", InvocationType="Event", Payload=b'{{"do": "loop"}}')
-cloud.invoke("Plan", {{"results": []}})
-print(json.dumps(cloud.pids), flush=True)
-threading.Event().wait()
+stack = pathlib.Path(sys.argv[1])
+with Cloud(json.loads((stack / "template.json").read_text()), stack) as cloud:
+    client = cloud.client("lambda")
+    client.invoke(FunctionName="synthetic-probe", InvocationType="Event", Payload=b'{"do": "loop"}')
+    cloud.invoke("Plan", {"results": []})
+    print(json.dumps(cloud.pids), flush=True)
+    threading.Event().wait()
 """
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
+def test_a_host_that_ends_takes_its_functions_with_it(stack: Path, how: signal.Signals) -> None:
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, env=environment) as host:
+    command = [sys.executable, "-W", "error", "-c", HOST, str(stack)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as host:
         assert host.stdout is not None
         pids = json.loads(host.stdout.readline())
-        host.send_signal(signal.SIGKILL)
+        host.send_signal(how)
+        _, complaints = host.communicate()
     assert len(pids) >= 2
     until(lambda: not any(alive(pid) for pid in pids))
+    assert complaints.count(b"Traceback") == (how == signal.SIGINT)  # the KeyboardInterrupt, and no warning
+    assert b"Warning" not in complaints
 
 
 def test_objects_items_and_secrets_survive_a_restart_and_are_not_announced_again(
