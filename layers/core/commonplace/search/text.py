@@ -38,8 +38,9 @@ def clean_query(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """Case and accents taken away: `É` and `e` are one letter."""
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    """Case, accents and variants of a letter taken away: `É` and `e` are one letter, `ﬁ` is two."""
+    # Twice: some letters have a case only once they are decomposed, and some decompose only without it.
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text.casefold()).casefold())
     return "".join(character for character in decomposed if not unicodedata.combining(character))
 
 

@@ -52,7 +52,7 @@ class EmbeddedEngine:
         journal: Literal["wal", "delete"] = "wal",
         vector_floor: float = VECTOR_FLOOR,
     ) -> None:
-        self._path = path
+        self.path = path
         self._model = model_fingerprint(provider) if provider else schema.LEXICAL_ONLY
         self._read_only = read_only
         self._journal = journal
@@ -86,8 +86,8 @@ class EmbeddedEngine:
             except IndexMismatch:
                 logger.warning("the index file is damaged and is made anew")
                 self.close()
-                for name in (self._path.name, f"{self._path.name}-wal", f"{self._path.name}-shm"):
-                    self._path.with_name(name).unlink(missing_ok=True)
+                for name in (self.path.name, f"{self.path.name}-wal", f"{self.path.name}-shm"):
+                    self.path.with_name(name).unlink(missing_ok=True)
                 self._replace(records)
 
     def candidates(self, text: str, vector: Vector | None, filters: Filters, size: int) -> Candidates:
@@ -199,7 +199,7 @@ class EmbeddedEngine:
         with self._lock, self._translated():
             if self._read_only:
                 raise Unavailable("This index is open for reading only.")
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             database = self._open()
             if database is None:
                 raise Unavailable("The search index could not be opened.")
@@ -214,15 +214,15 @@ class EmbeddedEngine:
 
     def _open(self) -> sqlite3.Connection | None:
         """The connection, opened again when another file has taken the place of the one it knew."""
-        inode = self._path.stat().st_ino if self._path.exists() else None
+        inode = self.path.stat().st_ino if self.path.exists() else None
         if self._database and inode == self._inode:
             return self._database
         self.close()
-        if inode is None and (self._read_only or not self._path.parent.exists()):
+        if inode is None and (self._read_only or not self.path.parent.exists()):
             return None
         mode = "ro" if self._read_only else "rwc"
         self._database = sqlite3.connect(
-            f"{self._path.absolute().as_uri()}?mode={mode}",
+            f"{self.path.absolute().as_uri()}?mode={mode}",
             uri=True,
             timeout=BUSY_SECONDS,
             isolation_level=None,
@@ -231,7 +231,7 @@ class EmbeddedEngine:
         if not self._read_only:
             self._database.execute(f"PRAGMA journal_mode = {self._journal}")
             self._database.execute("PRAGMA synchronous = NORMAL")
-        self._inode = self._path.stat().st_ino
+        self._inode = self.path.stat().st_ino
         return self._database
 
     @contextmanager

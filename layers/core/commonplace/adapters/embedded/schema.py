@@ -27,13 +27,13 @@ CREATE INDEX names_by_key ON names (key);
 CREATE INDEX names_by_record ON names (record);
 CREATE TABLE chunks (
     rowid INTEGER PRIMARY KEY, record INTEGER NOT NULL, ordinal INTEGER NOT NULL, heading TEXT NOT NULL,
-    text TEXT NOT NULL, words TEXT NOT NULL, vector INTEGER, UNIQUE (record, ordinal)
+    text TEXT NOT NULL, headings TEXT NOT NULL, words TEXT NOT NULL, vector INTEGER, UNIQUE (record, ordinal)
 );
 CREATE INDEX chunks_by_vector ON chunks (vector);
 CREATE TABLE vectors (rowid INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, vector BLOB NOT NULL);
 CREATE VIRTUAL TABLE labels USING fts5 (title, aliases, description, tags, tokenize = '{_TOKENIZER}');
 CREATE VIRTUAL TABLE passages USING fts5 (
-    heading, words, content = 'chunks', content_rowid = 'rowid', tokenize = '{_TOKENIZER}'
+    headings, words, content = 'chunks', content_rowid = 'rowid', tokenize = '{_TOKENIZER}'
 );
 """
 

@@ -10,7 +10,7 @@ from commonplace.adapters.embedded.schema import LEXICAL_ONLY
 from commonplace.search.embedding import embedding_text, vector_key
 from commonplace.search.model import IndexedRecord, Record, RecordId, Tombstone, Vector
 from commonplace.search.names import name_key
-from commonplace.search.text import plain
+from commonplace.search.text import fold, plain
 
 SPARE_VECTORS = 1_000
 """Vectors that no chunk uses any more and that are kept, for text that comes back."""
@@ -56,7 +56,7 @@ def _put(database: sqlite3.Connection, indexed: IndexedRecord, model: str) -> bo
     )
     database.execute(
         "INSERT INTO labels (rowid, title, aliases, description, tags) VALUES (?, ?, ?, ?, ?)",
-        (row, record.title, "\n".join(record.aliases), record.description or "", "\n".join(record.tags)),
+        (row, *map(fold, (record.title, "\n".join(record.aliases), record.description or "", "\n".join(record.tags)))),
     )
     _put_chunks(database, row, record, vectors, model)
     return True
@@ -69,14 +69,16 @@ def _put_chunks(database: sqlite3.Connection, row: int, record: Record, vectors:
         [(key, array("f", vector).tobytes()) for key, vector in zip(keys, vectors, strict=True)],
     )
     for position, chunk in enumerate(record.chunks):
-        heading = json.dumps(chunk.heading_path, ensure_ascii=False)
+        path = json.dumps(chunk.heading_path, ensure_ascii=False)
+        indexed = (fold("\n".join(chunk.heading_path)), fold(plain(chunk.text)))
         database.execute(
-            "INSERT INTO chunks (record, ordinal, heading, text, words, vector)"
-            " VALUES (?, ?, ?, ?, ?, (SELECT rowid FROM vectors WHERE key = ?))",
-            (row, chunk.ordinal, heading, chunk.text, plain(chunk.text), keys[position] if keys else None),
+            "INSERT INTO chunks (record, ordinal, heading, text, headings, words, vector)"
+            " VALUES (?, ?, ?, ?, ?, ?, (SELECT rowid FROM vectors WHERE key = ?))",
+            (row, chunk.ordinal, path, chunk.text, *indexed, keys[position] if keys else None),
         )
     database.execute(
-        "INSERT INTO passages (rowid, heading, words) SELECT rowid, heading, words FROM chunks WHERE record = ?", (row,)
+        "INSERT INTO passages (rowid, headings, words) SELECT rowid, headings, words FROM chunks WHERE record = ?",
+        (row,),
     )
 
 
@@ -107,8 +109,8 @@ def _claim(database: sqlite3.Connection, record: RecordId, rank: tuple[int, bool
 
 def _clear(database: sqlite3.Connection, row: int) -> None:
     database.execute(
-        "INSERT INTO passages (passages, rowid, heading, words)"
-        " SELECT 'delete', rowid, heading, words FROM chunks WHERE record = ?",
+        "INSERT INTO passages (passages, rowid, headings, words)"
+        " SELECT 'delete', rowid, headings, words FROM chunks WHERE record = ?",
         (row,),
     )
     for statement in (

@@ -1,0 +1,113 @@
+"""Fusion is arithmetic: what holds for every pair of rankings."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.search.fusion import FLOOR, RELEVANCE_SHARE, Fusion, fuse, min_max, reciprocal_rank
+from commonplace.search.model import Candidates, LegHit, RecordId
+from commonplace.search.names import ALIAS_GRADES, TITLE_GRADES
+
+SCORES = st.floats(-1e6, 1e6, allow_nan=False)
+GRADES = st.sampled_from((*TITLE_GRADES, *ALIAS_GRADES))
+FUSIONS = st.builds(
+    Fusion,
+    method=st.sampled_from(["min-max", "rrf"]),
+    lexical_weight=st.floats(0.01, 10),
+    vector_weight=st.floats(0.01, 10),
+    rank_constant=st.integers(1, 1_000),
+)
+
+
+def legs(scores: st.SearchStrategy[float]) -> st.SearchStrategy[tuple[LegHit, ...]]:
+    ranked = st.dictionaries(st.sampled_from([f"note/{letter}" for letter in "abcdefgh"]), scores)
+    return ranked.map(
+        lambda found: tuple(
+            LegHit(RecordId(name), score) for name, score in sorted(found.items(), key=lambda hit: (-hit[1], hit[0]))
+        )
+    )
+
+
+CANDIDATES = st.builds(Candidates, lexical=legs(SCORES), vector=legs(SCORES), total=st.just(8), named=legs(GRADES))
+
+
+@given(CANDIDATES, FUSIONS)
+def test_everything_found_is_ranked_once_and_scores_lie_between_0_and_1(found: Candidates, fusion: Fusion) -> None:
+    ranking = fuse(found, fusion)
+
+    assert {name for name, _ in ranking} == {
+        hit.id for leg in (found.lexical, found.vector, found.named) for hit in leg
+    }
+    assert len(dict(ranking)) == len(ranking)
+    assert all(0 < score <= 1 for _, score in ranking)
+    assert ranking == sorted(ranking, key=lambda hit: (-hit[1], hit[0]))
+
+
+@given(CANDIDATES, FUSIONS)
+def test_what_the_query_names_stands_above_what_is_merely_relevant(found: Candidates, fusion: Fusion) -> None:
+    grades = {hit.id: hit.score for hit in found.named}
+
+    ranking = fuse(found, fusion)
+
+    order = [grades.get(name, 0.0) for name, _ in ranking]
+    assert order == sorted(order, reverse=True)
+    assert all((score > RELEVANCE_SHARE) == (name in grades) for name, score in ranking)
+
+
+@given(legs(SCORES), FUSIONS)
+def test_one_leg_alone_keeps_its_order_where_scores_differ(leg: tuple[LegHit, ...], fusion: Fusion) -> None:
+    ranking = dict(fuse(Candidates(lexical=leg, vector=(), total=0), fusion))
+
+    for better, worse in pairwise(leg):
+        assert ranking[better.id] >= ranking[worse.id]
+
+
+@given(legs(st.integers(-1_000, 1_000).map(float)), st.integers(1, 9), st.integers(-99, 99))
+def test_min_max_does_not_depend_on_the_scale_of_a_leg(leg: tuple[LegHit, ...], factor: int, shift: int) -> None:
+    moved = [LegHit(hit.id, hit.score * factor + shift) for hit in leg]
+
+    assert min_max(moved) == pytest.approx(min_max(leg))
+
+
+@given(legs(SCORES))
+def test_min_max_gives_the_best_1_and_the_worst_the_floor(leg: tuple[LegHit, ...]) -> None:
+    shares = min_max(leg)
+
+    assert all(FLOOR <= share <= 1 for share in shares.values())
+    if leg:
+        assert shares[leg[0].id] == 1
+    if leg and leg[0].score > leg[-1].score:
+        assert shares[leg[-1].id] == FLOOR
+
+
+def test_reciprocal_ranks_fall_by_rank_alone() -> None:
+    leg = [LegHit(RecordId(name), score) for name, score in (("a", 9.0), ("b", 8.9), ("c", 0.1))]
+
+    assert reciprocal_rank(leg, constant=1) == pytest.approx({"a": 1.0, "b": 2 / 3, "c": 0.5})
+
+
+def test_weights_shift_the_balance_between_words_and_meaning() -> None:
+    word, sense = LegHit(RecordId("word"), 2.0), LegHit(RecordId("sense"), 2.0)
+    last = LegHit(RecordId("last"), 1.0)
+    found = Candidates(lexical=(word, last), vector=(sense, last), total=3)
+
+    by_words = fuse(found, Fusion(lexical_weight=0.7, vector_weight=0.3))
+    by_meaning = fuse(found, Fusion(lexical_weight=0.3, vector_weight=0.7))
+
+    assert (by_words[0][0], by_meaning[0][0]) == ("word", "sense")
+
+
+def test_ties_are_broken_by_id() -> None:
+    leg = tuple(LegHit(RecordId(name), 1.0) for name in ("c", "a", "b"))
+
+    assert [name for name, _ in fuse(Candidates(lexical=leg, vector=(), total=3), Fusion())] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    "weights", [{"lexical_weight": -1.0}, {"lexical_weight": 0.0, "vector_weight": 0.0}, {"rank_constant": 0}]
+)
+def test_weights_that_mean_nothing_are_refused_at_once(weights: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match=r"weights|constant"):
+        Fusion(**weights)  # type: ignore[arg-type]

@@ -1,0 +1,95 @@
+"""Words, names and snippets."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.search.names import grade, name_key
+from commonplace.search.snippets import SNIPPET_CHARACTERS, snippet
+from commonplace.search.text import clean_query, fold, fold_in_place, plain, query_terms, words
+
+
+@pytest.mark.parametrize(
+    ("markdown", "text"),
+    [
+        ("# Title #tag", "Title #tag"),
+        ("See [the *pools*](a/b.md) and ![a map](m.png).", "See the pools and a map."),
+        ("[[crabs|Crabs]] and [[tides]]", "Crabs and tides"),
+        ("- **bold** and `code`\n- ~~old~~", "bold and code\nold"),
+        ("| a | b |\n|---|---|\n| c | d |", "a b\nc d"),
+        ("> quoted\n\n---", "quoted"),
+        ("snake_case and 2*3*4", "snake_case and 2*3*4"),
+        ("```python\nx = 1\n```", "x = 1"),
+        ("[a](b(c).md) d", "a d"),
+    ],
+)
+def test_markup_is_taken_away_and_words_stay(markdown: str, text: str) -> None:
+    assert plain(markdown) == text
+
+
+@given(st.text())
+def test_any_text_can_be_cleaned_folded_and_taken_apart(text: str) -> None:
+    query = clean_query(text)
+
+    query.encode("utf-8")
+    assert clean_query(query) == query
+    assert all(word == fold(word) for word in words(text))
+    assert len(fold_in_place(text)) == len(text)
+    assert len(plain(text).split("\n")) <= len(text.split("\n"))
+
+
+def test_a_query_loses_its_stop_words_unless_it_has_no_others() -> None:
+    assert query_terms("What is the tide?") == ["tide"]
+    assert query_terms("to be or not to be") == ["not"]
+    assert query_terms("who are we") == ["who", "are", "we"]
+
+
+@pytest.mark.parametrize(
+    ("query", "name", "order"),
+    [
+        ("DAO", "DAO", 3),
+        (" dao ", "DAO", 2),
+        ("#dao", "DAO", 1),
+        ("#dao", "D.A.O.", 0),
+        ("Café", "cafe", 2),
+        ("C++", "C", 1),
+        ("?!", "!?", 0),
+    ],
+)
+def test_a_name_is_matched_as_exactly_as_it_is_written(query: str, name: str, order: int) -> None:
+    grades = (0.0, grade("#a", "a", is_title=True), grade("A", "a", is_title=True), grade("a", "a", is_title=True))
+
+    assert grade(query, name, is_title=True) == grades[order]
+
+
+@given(st.text(min_size=1), st.booleans())
+def test_a_name_always_names_itself_best(name: str, is_title: bool) -> None:
+    best = grade(name, name, is_title=is_title)
+
+    assert best > 0
+    assert all(grade(other, name, is_title=is_title) <= best for other in (name.upper(), f"#{name}", f" {name} "))
+    assert name_key(name) == name_key(name.strip())
+
+
+@given(st.text(alphabet="abc déß潮.\n ", max_size=900), st.text(alphabet="abcé ", max_size=20))
+def test_a_snippet_is_part_of_the_text_and_about_as_long_as_asked(text: str, query: str) -> None:
+    found = snippet(text, query)
+
+    inner = found.removeprefix("… ").removesuffix(" …")
+    assert inner in " ".join(plain(text).split())
+    assert len(inner) <= SNIPPET_CHARACTERS + 80
+
+
+def test_a_snippet_shows_the_words_that_were_looked_for() -> None:
+    text = "wind " * 200 + "Here two crabs governed a pool. " + "rain " * 200
+
+    found = snippet(text, "who governs crabs?")
+
+    assert "two crabs governed a pool" in found
+    assert found.startswith("… ")
+    assert found.endswith(" …")
+    assert not any(word not in (text + "…") for word in found.split())
+
+
+def test_a_short_text_is_its_own_snippet() -> None:
+    assert snippet("A [short](x) text.", "anything") == "A short text."
