@@ -72,5 +72,9 @@ def told(laptop: Laptop, move: Move, seconds: float) -> Iterator[str]:
     listed = laptop.api.repository.changed_paths(move.before, move.after)
     paths = {path for kind in ("added", "modified") for path in listed[kind]}
     lines = [f"  {item.path}: not published, {item.reason}" for item in report.skipped if item.path in paths]
-    lines += [f"  {note.path}: {note.problem.message}" for note in report.notes if note.path in paths]
+    lines += [
+        f"  {note.path}: {note.problem.message}"
+        for note in report.notes
+        if note.path in paths and note.problem.severity != "note"
+    ]
     yield from lines[:PATHS_TOLD]

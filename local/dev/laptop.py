@@ -55,6 +55,7 @@ class Laptop:
         data: Path,
         *,
         port: int = 0,
+        retry_seconds: int = RETRY_SECONDS,
         environment: Mapping[str, str] | None = None,
         on_log: Callable[[str, str], None] | None = None,
     ) -> None:
@@ -72,7 +73,7 @@ class Laptop:
             environment=self._environment() | dict(environment or {}),
             secrets={"SecretsGithub": {"webhookSecret": self.webhook_secret, "token": secrets.token_hex(20)}},
             port=port,
-            retry_interval_seconds=RETRY_SECONDS,
+            retry_interval_seconds=retry_seconds,
             on_log=on_log,
             prewarm=True,
         )

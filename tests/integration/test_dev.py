@@ -1,0 +1,268 @@
+"""`commonplace dev` as its user meets it: a process, its output, its exit code, and what it leaves behind."""
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from local.operations.deployment import PROJECT, laptop
+from tests.integration.repositories import Clone, document
+
+pytestmark = pytest.mark.laptop
+
+COMMAND = [str(Path(sys.executable).with_name("commonplace"))]
+START_SECONDS = 180
+EDIT_SECONDS = 60
+STOP_SECONDS = 30
+
+
+def garden(folder: Path) -> Clone:
+    user = Clone(folder)
+    user.write("index.md", document("Home", "Hello.\n", type="index"))
+    user.write("docs/crabs.md", document("Crabs", "Crabs walk sideways.\n", type="article"))
+    user.write("docs/hidden.md", document("Hidden", "Nobody sees it.\n", publish=False))
+    user.commit("Start")
+    return user
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> Clone:
+    return garden(tmp_path / "garden")
+
+
+class Dev:
+    """A running `commonplace dev`, its output read line by line."""
+
+    def __init__(self, user: Clone, data: Path) -> None:
+        self.user, self.data = user, data
+        self.lines: list[str] = []
+        self.process = subprocess.Popen(
+            [*COMMAND, "dev", "--repository", str(user.folder), "--port", "0", "--data", str(data)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    @property
+    def output(self) -> str:
+        return "\n".join(self.lines)
+
+    @property
+    def url(self) -> str:
+        found = re.search(r"^ready: (\S+)", self.output, re.MULTILINE)
+        assert found, self.output
+        return found[1]
+
+    def wait_for(self, line: str, seconds: float = START_SECONDS) -> None:
+        wait(lambda: line in self.output or self.process.poll() is not None, seconds)
+        assert line in self.output, self.output
+
+    def end(self, number: int = signal.SIGINT) -> int:
+        self.process.send_signal(number)
+        code = self.process.wait(STOP_SECONDS)
+        self._reader.join(STOP_SECONDS)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        return code
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.lines.append(line.rstrip("\n"))
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[Dev]:
+    dev = Dev(garden(folder / "garden"), folder / "data")
+    try:
+        dev.wait_for("ready:")
+        yield dev
+    finally:
+        if dev.process.poll() is None:
+            dev.end(signal.SIGKILL)
+
+
+@pytest.fixture
+def dev(tmp_path: Path) -> Iterator[Dev]:
+    with running(tmp_path) as dev:
+        yield dev
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dev]:
+    """One for the tests that leave it running."""
+    with running(tmp_path_factory.mktemp("shared")) as dev:
+        yield dev
+
+
+def wait(condition: Any, seconds: float) -> None:
+    """Until the condition holds or the time is over; the caller asserts."""
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        threading.Event().wait(0.1)
+
+
+def commonplace(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=START_SECONDS, check=False)
+
+
+def descendants(pid: int) -> set[int]:
+    """Living processes below this one."""
+    table = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,stat="], capture_output=True, text=True, check=True).stdout
+    parents = {int(line.split()[0]): int(line.split()[1]) for line in table.splitlines() if "Z" not in line.split()[2]}
+    below = {pid}
+    while found := {child for child, parent in parents.items() if parent in below} - below:
+        below |= found
+    return (below - {pid}) & parents.keys()
+
+
+def alive(pids: set[int]) -> set[int]:
+    table = subprocess.run(["ps", "-A", "-o", "pid=,stat="], capture_output=True, text=True, check=True).stdout
+    return pids & {int(line.split()[0]) for line in table.splitlines() if "Z" not in line.split()[1]}
+
+
+def found(url: str, text: str) -> list[str]:
+    answer = httpx.get(f"{url}/api/v1/search", params={"q": text}, timeout=30, trust_env=False)
+    return [hit["title"] for hit in answer.json().get("results", [])]
+
+
+def test_once_syncs_a_clone_and_says_what_came_of_it(user: Clone) -> None:
+    before = user.fingerprint()
+    done = commonplace("dev", "--once", "--repository", str(user.folder))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"^article +1$", done.stdout, re.MULTILINE)
+    assert re.search(r"^publish is not true +1$", done.stdout, re.MULTILINE)
+    assert "2 documents" in done.stdout
+    assert "docs/hidden.md" not in done.stdout
+    assert user.fingerprint() == before
+
+
+def test_once_serves_the_whole_sample() -> None:
+    done = commonplace("dev", "--once")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert int(re.findall(r"^(\d+) documents", done.stdout, re.MULTILINE)[0]) >= 40
+
+
+def test_verbose_names_the_skipped_files(user: Clone) -> None:
+    done = commonplace("dev", "--once", "--verbose", "--repository", str(user.folder))
+    assert "docs/hidden.md" in done.stdout
+
+
+def test_a_saved_file_is_searchable_within_seconds(shared: Dev) -> None:
+    user, dev = shared.user, shared
+    user.write("docs/whelks.md", document("Whelks", "Whelks bore through shells.\n", type="article"))
+    wait(lambda: "Whelks" in found(dev.url, "bore through shells"), EDIT_SECONDS)
+    assert found(dev.url, "bore through shells")[0] == "Whelks", dev.output
+    dev.wait_for("searchable in", EDIT_SECONDS)
+    assert user.git("status", "--porcelain").strip() == "?? docs/whelks.md"
+
+
+def test_ctrl_c_leaves_nothing_running(dev: Dev) -> None:
+    port = int(dev.url.rpartition(":")[2])
+    below = descendants(dev.process.pid)
+    assert below, "functions run in processes of their own"
+    assert dev.end(signal.SIGINT) == 0, dev.output
+    wait(lambda: not alive(below), STOP_SECONDS)
+    assert alive(below) == set()
+    with socket.socket() as listener:
+        assert listener.connect_ex(("127.0.0.1", port)) != 0
+    assert not (dev.data / "endpoint.json").exists()
+    assert "Traceback" not in dev.output
+
+
+def test_a_killed_dev_takes_its_functions_with_it(dev: Dev) -> None:
+    below = descendants(dev.process.pid)
+    dev.end(signal.SIGKILL)
+    wait(lambda: not alive(below), STOP_SECONDS)
+    assert alive(below) == set()
+
+
+def test_kept_data_is_served_again(dev: Dev) -> None:
+    assert dev.end(signal.SIGTERM) == 0, dev.output
+    done = commonplace("dev", "--once", "--repository", str(dev.user.folder), "--data", str(dev.data))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 documents" in done.stdout
+
+
+def test_two_cannot_share_a_data_folder(shared: Dev) -> None:
+    second = commonplace("dev", "--once", "--repository", str(shared.user.folder), "--data", str(shared.data))
+    assert second.returncode == 1
+    assert "Another `commonplace dev` uses" in second.stderr
+
+
+def test_sync_commands_speak_to_the_running_dev(dev: Dev) -> None:
+    data = ("--data", str(dev.data))
+    status = json.loads(commonplace("sync", "status", "--json", *data).stdout)
+    assert (status["head"], status["upToDate"]) == (dev.user.git("rev-parse", "HEAD"), True)
+    ran = commonplace("sync", "run", *data)
+    assert ran.returncode == 0, ran.stderr
+    assert "Last run: succeeded" in ran.stdout
+    report = commonplace("sync", "report", *data).stdout
+    assert f"# Sync of commit {status['head']}" in report
+    as_json = json.loads(commonplace("sync", "report", status["head"][:8], "--json", *data).stdout)
+    assert as_json["counts"]["documents"] == 2
+    assert commonplace("sync", "report", "0000000", *data).returncode == 1
+
+
+def test_a_rehearsed_backfill_tells_everything_and_writes_nothing(shared: Dev) -> None:
+    data = shared.data
+
+    def kept() -> list[Any]:
+        return sorted((item.key, item.etag) for item in laptop(data).store.list(""))
+
+    before = kept()
+    told = json.loads(commonplace("sync", "backfill", "--dry-run", "--json", "--data", str(data)).stdout)
+    assert kept() == before
+    assert (told["new"], told["changed"], told["removed"]) == ([], [], [])
+    assert {"article/crabs", "index/index"} <= set(told["same"])
+    done = commonplace("sync", "backfill", "--data", str(data))
+    assert done.returncode == 0, done.stderr
+    assert f"{len(told['same'])} stored" in done.stdout
+
+
+def test_a_taken_port_is_said_so(user: Clone) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = str(listener.getsockname()[1])
+        done = commonplace("dev", "--repository", str(user.folder), "--port", port)
+    assert done.returncode == 1
+    assert f"Port {port} is in use." in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_wrong_folders_are_refused_in_two_sentences(tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    for folder, sentence in ((plain, "is not a Git repository"), (tmp_path / "nowhere", "is not a folder")):
+        done = commonplace("dev", "--once", "--repository", str(folder))
+        assert done.returncode == 1
+        assert sentence in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_sync_without_a_running_dev_says_what_to_do(tmp_path: Path) -> None:
+    done = commonplace("sync", "status", "--data", str(tmp_path))
+    assert done.returncode == 1
+    assert "commonplace dev" in done.stderr
+
+
+def test_help_imports_nothing_heavy() -> None:
+    heavy = "boto3,botocore,moto,httpx,pydantic,numpy,werkzeug"
+    code = f"import sys, local.cli; print([name for name in '{heavy}'.split(',') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PROJECT)
+    assert done.stdout.strip() == "[]"
+    assert commonplace("--help").returncode == 0
