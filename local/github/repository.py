@@ -18,6 +18,8 @@ EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 ARCHIVE_BLOCK_BYTES = 1 << 16
 DATES_KEPT = 8
+ABSENT = b"BAD"
+"""What `git ls-tree -l` prints for the size of an object that a partial clone does not hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +71,19 @@ class GitRepository:
         return [_entry(line) for line in listing.split(b"\0") if line]
 
     def archive(self, commit: str, folder: str) -> Iterator[bytes]:
-        """A gzipped tar of the commit, everything under one top folder, in blocks."""
+        """A gzipped tar of the commit, everything under one top folder, in blocks; without what this clone lacks."""
+        present = [".", *(f":(exclude,literal){path}" for path in self._absent(commit))]
         process = subprocess.Popen(
-            ["git", f"--git-dir={self.git_dir}", "archive", "--format=tar.gz", f"--prefix={folder}/", commit],
+            [
+                "git",
+                f"--git-dir={self.git_dir}",
+                "archive",
+                "--format=tar.gz",
+                f"--prefix={folder}/",
+                commit,
+                "--",
+                *present,
+            ],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=neutral_environment(),
@@ -85,6 +97,11 @@ class GitRepository:
                 yield block
         if process.wait():
             raise GitError("git archive failed")
+
+    def _absent(self, commit: str) -> list[str]:
+        """Files whose bytes a partial clone does not hold."""
+        listing = self._git("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
+        return [_text(line.split(b"\t", 1)[1]) for line in listing.split(b"\0") if line and _size(line) == ABSENT]
 
     def last_changed(self, commit: str) -> dict[str, str]:
         """Path -> committer time (ISO 8601, UTC) of the last commit that touched it, from one walk over the history."""
@@ -133,8 +150,15 @@ class GitRepository:
 
 def _entry(line: bytes) -> TreeEntry:
     facts, path = line.split(b"\t", 1)
-    mode, kind, sha, size = facts.decode().split()
-    return TreeEntry(_text(path), mode, kind, sha, None if size == "-" else int(size))
+    mode, kind, sha, size = facts.split()
+    known = {b"-": None, ABSENT: 0}
+    return TreeEntry(
+        _text(path), mode.decode(), kind.decode(), sha.decode(), known[size] if size in known else int(size)
+    )
+
+
+def _size(line: bytes) -> bytes:
+    return line.split(b"\t", 1)[0].split()[3]
 
 
 def _text(path: bytes) -> str:

@@ -52,7 +52,7 @@ def _report(report: Report) -> Iterator[str]:
     yield f"# Sync of commit {report.commit_sha}"
     yield ""
     yield f"Run {report.run}, generation {report.generation}, {report.finished_at:%Y-%m-%d %H:%M:%S} UTC"
-    yield f"{seconds:.1f} s, {report.github_calls} GitHub calls by the publishing step"
+    yield f"{seconds:.1f} s, {report.github_calls} GitHub calls"
     yield (
         f"{counts.documents} documents: {counts.stored} stored, {counts.unchanged} unchanged, "
         f"{counts.removed} removed; {counts.attachments} attachments"

@@ -22,6 +22,8 @@ class UnpublishedBlob(Stored):
     verdict: Literal["unpublished"] = "unpublished"
     blob_sha: BlobSha
     reason: str
+    problem: Problem | None = None
+    """Set when the frontmatter cannot be read but says that the file is private."""
 
 
 class InvalidBlob(Stored):
@@ -49,8 +51,8 @@ def outcome_of(blob_sha: BlobSha, raw: bytes) -> PublishedBlob | UnpublishedBlob
     match judge(raw):
         case Published():
             return PublishedBlob(blob_sha=blob_sha)
-        case Unpublished(reason):
-            return UnpublishedBlob(blob_sha=blob_sha, reason=reason)
+        case Unpublished(reason, problem):
+            return UnpublishedBlob(blob_sha=blob_sha, reason=reason, problem=problem)
         case Invalid(problem):
             return InvalidBlob(blob_sha=blob_sha, problem=problem)
         case never:

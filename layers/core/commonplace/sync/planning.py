@@ -95,7 +95,7 @@ class Holdings:
 
 def pipeline_version(exclusions: Exclusions) -> str:
     """Fingerprint of everything that decides what a file becomes; another one means every document is rewritten."""
-    parts = (DOCUMENT_VERSION, PARSER_VERSION, ID_RULE_VERSION, ONTOLOGY.fingerprint, *exclusions.patterns)
+    parts = (DOCUMENT_VERSION, PARSER_VERSION, ID_RULE_VERSION, ONTOLOGY.fingerprint, exclusions.fingerprint)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 

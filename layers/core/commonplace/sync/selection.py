@@ -70,8 +70,8 @@ def select(
         match verdict:
             case PublishedBlob():
                 keep(file.path, file.blob_sha)
-            case UnpublishedBlob(reason=reason):
-                selection.skipped.append(Skipped(file.path, reason))
+            case UnpublishedBlob(reason=reason, problem=problem):
+                selection.skipped.append(Skipped(file.path, reason, problem))
             case InvalidBlob(problem=problem):
                 selection.skipped.append(
                     Skipped(file.path, problem.message, problem, kept_last_good=last_good is not None)
