@@ -192,6 +192,11 @@ class Cloud:
         return self._parts.secrets[choose("", self._parts.secrets, "secret")]
 
     @property
+    def failed_executions(self) -> dict[str, str]:
+        """The executions that failed since the start, each with the name of its error."""
+        return moto_view.failed_executions()
+
+    @property
     def pids(self) -> list[int]:
         """The processes that run functions now."""
         return self._lambdas.pids

@@ -37,6 +37,12 @@ def running_executions() -> list[str]:
     return [execution.name for execution in _executions() if execution.exec_status == "RUNNING"]
 
 
+def failed_executions() -> dict[str, str]:
+    """The name of the error by the name of the execution; causes stay away, for they may quote data."""
+    failed = {"FAILED", "TIMED_OUT", "ABORTED"}
+    return {run.name: str(run.error or run.exec_status) for run in _executions() if run.exec_status in failed}
+
+
 def stop_executions() -> None:
     """Abort what runs, so that the interpreter's threads end before the servers they call do."""
     from moto.core.utils import utcnow

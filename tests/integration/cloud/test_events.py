@@ -97,6 +97,13 @@ def test_the_state_machine_retries_and_goes_on_without_a_lost_child(cloud: Cloud
     assert {item["sk"]: item["tries"] for item in items(cloud, "first")} == {"good": 1, "late": 3, "lost": 4}
 
 
+def test_a_failed_execution_is_known_by_the_name_of_its_error(cloud: Cloud) -> None:
+    machine = cloud.client("stepfunctions")
+    machine.start_execution(stateMachineArn=cloud.machine_arn, name="unplanned", input='{"run": "unplanned"}')
+    cloud.wait_idle()
+    assert cloud.failed_executions == {"unplanned": "KeyError"}
+
+
 def test_waiting_for_rest_says_what_is_busy(cloud: Cloud) -> None:
     cloud.client("lambda").invoke(FunctionName="synthetic-probe", InvocationType="Event", Payload=b'{"do": "loop"}')
     with pytest.raises(TimeoutError, match="function synthetic-probe"):
