@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from aws_cdk import Duration, RemovalPolicy, Size
+from aws_cdk import Annotations, Duration, RemovalPolicy, Size, Stack
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
@@ -32,6 +32,10 @@ class Platform(Construct):
         self.configuration = configuration
         self._core = self._layer("Core", bundling.library_code(self), "The commonplace library")
         self._packages: dict[str, lambda_.LayerVersion] = {}
+        if Stack.of(self).bundling_required and not bundling.deployed_python():
+            Annotations.of(self).add_info(
+                f"No Python {bundling.PYTHON} on this machine: the functions go without bytecode and start more slowly."
+            )
 
     def layers(self, source: str) -> list[lambda_.ILayerVersion]:
         """The library, and the packages of that folder if it has any."""

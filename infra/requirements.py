@@ -46,8 +46,8 @@ def exported(source: str) -> dict[str, str]:
 
 
 def _export(group: str, *options: str) -> str:
-    command = [uv(), "export", "--quiet", "--locked", "--only-group", group, "--no-emit-project", "--no-header"]
-    command += ["--no-annotate"]
+    command = [uv(), "export", "--quiet", "--locked", "--only-group", group]
+    command += ["--no-emit-project", "--no-header", "--no-annotate"]
     command += [*_each("--no-emit-package", IN_THE_RUNTIME), *options]
     return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
 

@@ -1,7 +1,6 @@
 """A synthesized template, and the questions that tests ask of it."""
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,19 +60,17 @@ def as_list(value: Any) -> list[Any]:
 
 
 def objects_under(statement: dict[str, Any]) -> list[str]:
-    """The key prefixes that a statement on objects is about."""
-    joined = [resource.get("Fn::Join", ["", []])[1] for resource in as_list(statement["Resource"]) if resource != "*"]
-    return [parts[-1] for parts in joined if parts and re.fullmatch(r"/[a-z/]*\*", str(parts[-1]))]
+    """The keys of objects that a statement is about, as patterns that begin with a slash."""
+    joined = [resource["Fn::Join"][1] for resource in as_list(statement["Resource"]) if "Fn::Join" in resource]
+    return [str(parts[-1]) for parts in joined if str(parts[-1]).startswith("/")]
 
 
 def reaches(statement: dict[str, Any], prefix: str) -> bool:
-    """Whether the statement covers objects or listings under the prefix."""
+    """Whether the statement covers any object, or the listing of any, under the prefix."""
     listed = statement.get("Condition", {}).get("StringLike", {}).get("s3:prefix", [])
-    covered = [*objects_under(statement), *(f"/{pattern}" for pattern in as_list(listed))]
-    return any(
-        pattern.removesuffix("*").startswith(f"/{prefix}") or f"/{prefix}".startswith(pattern[:-1])
-        for pattern in covered
-    )
+    patterns = [*objects_under(statement), *(f"/{pattern}" for pattern in as_list(listed))]
+    starts = [pattern.partition("*")[0] for pattern in patterns]
+    return any(start.startswith(f"/{prefix}") or f"/{prefix}".startswith(start) for start in starts)
 
 
 def synthesize(folder: Path, **context: str) -> Template:

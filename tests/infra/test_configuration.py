@@ -91,8 +91,10 @@ def test_a_value_out_of_bounds_is_refused_by_name(key: str, value: Any) -> None:
 
 
 def test_prod_says_what_it_serves() -> None:
-    with pytest.raises(ConfigurationError, match="stage prod needs repository and branch"):
-        from_context({"stage": "prod"})
+    committed = json.loads((ROOT / "cdk.json").read_text())["context"]
+    for context in ({}, committed):
+        with pytest.raises(ConfigurationError, match="stage prod needs repository and branch"):
+            from_context({**context, "stage": "prod"})
 
 
 def test_prod_keeps_its_data_unless_told_and_cannot_be_told() -> None:
