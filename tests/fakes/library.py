@@ -140,6 +140,9 @@ class FakeLibrary(FakeObjectStore):
         self.reads.append(key)
 
 
+AUTHORED = {"target": "authored-only", "fragment": None, "kind": "link", "text": "authored-only", "line": 3}
+
+
 def node(document: Document) -> dict[str, Any]:
     """A document as the stored graph shows it."""
     return {
@@ -160,5 +163,5 @@ def links_between(documents: Iterable[Document]) -> dict[str, Any]:
         "nodes": [node(document) for document in documents],
         "edges": [{"source": source, "target": target} for source, target in pairs],
         "broken": [{"source": pattern, "target": "../practises/swap.md", "line": 9, "suggestion": practice}],
-        "authored": {"artifacts/patterns/rotating-stewardship.md": [{"target": "authored-only"}]},
+        "authored": {"artifacts/patterns/rotating-stewardship.md": [AUTHORED]},
     }

@@ -26,7 +26,7 @@ def test_graph_shows_neither_links_as_authored_nor_unknown_fields(client: TestCl
 def test_graph_around_a_document_reaches_as_far_as_asked(client: TestClient) -> None:
     near = client.get("/api/v1/graph", params={"around": "tag/governance"}).json()
     far = client.get("/api/v1/graph", params={"around": "tag/governance", "depth": 2}).json()
-    assert [node["ref"] for node in near["nodes"]] == ["tag/governance", "pattern/rotating-stewardship"]
+    assert {node["ref"] for node in near["nodes"]} == {"tag/governance", "pattern/rotating-stewardship"}
     assert near["links"] == [{"source": "pattern/rotating-stewardship", "target": "tag/governance"}]
     assert {node["ref"] for node in far["nodes"]} == {node["ref"] for node in near["nodes"]} | {"practice/seed-swap"}
     assert len(far["links"]) == 3
@@ -34,7 +34,8 @@ def test_graph_around_a_document_reaches_as_far_as_asked(client: TestClient) -> 
 
 def test_graph_around_a_former_name_is_that_of_the_document(client: TestClient) -> None:
     graph = client.get("/api/v1/graph", params={"around": "practice/swapping-seeds"}).json()
-    assert graph["nodes"][0]["ref"] == "practice/seed-swap"
+    assert "practice/seed-swap" in [node["ref"] for node in graph["nodes"]]
+    assert graph["total"]["nodes"] == 3
 
 
 def test_graph_around_nothing_is_404_and_names_the_nearest(client: TestClient) -> None:

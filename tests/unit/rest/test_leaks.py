@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from starlette.testclient import TestClient
 
-from tests.fakes.library import COMMIT, FakeLibrary, garden, links_between, make
+from tests.fakes.library import AUTHORED, COMMIT, FakeLibrary, garden, links_between, make
 from tests.fakes.search import FakeSearch, hit
 from tests.unit.rest.conftest import World
 
@@ -20,7 +20,7 @@ def haunted() -> World:
     secret = make("pattern", f"{CANARY}-plan", f"drafts/{CANARY}.md", content=CANARY, tags=[CANARY], group=CANARY)
     documents = garden()
     graph = links_between(documents)
-    graph["authored"] = {f"drafts/{CANARY}.md": [{"target": CANARY}]}
+    graph["authored"] = {f"drafts/{CANARY}.md": [AUTHORED | {"target": CANARY, "text": CANARY}]}
     store = FakeLibrary()
     store.put(f"content/pattern/{CANARY}-plan.json", secret.to_json())
     store.put(f"raw/drafts/{CANARY}.md", CANARY.encode())

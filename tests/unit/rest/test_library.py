@@ -149,10 +149,10 @@ def test_documents_read_together_are_remembered(store: FakeLibrary) -> None:
 def test_graph_is_read_once_per_publication(store: FakeLibrary) -> None:
     clock = Seconds()
     library = Library(store, clock=clock)
-    assert library.network() is library.network()
+    assert library.graph() is library.graph()
     store.publish(garden(), graph={"nodes": [], "edges": [], "broken": []})
     clock.now += 5
-    assert library.network().links == []
+    assert library.graph().edges == []
 
 
 def test_store_that_fails_is_told_as_unavailable_and_asked_again(store: FakeLibrary) -> None:

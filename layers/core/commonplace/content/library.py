@@ -9,8 +9,8 @@ from time import monotonic
 
 from commonplace.content.bytecache import ByteCache
 from commonplace.content.catalogue import Catalogue
+from commonplace.content.graph import Graph
 from commonplace.content.manifest import MANIFEST_KEY, Attachment, Entry, Manifest
-from commonplace.content.network import Network
 from commonplace.content.store import METADATA_PREFIX, ObjectReader, StoredObject
 from commonplace.errors import Unavailable
 
@@ -57,7 +57,7 @@ class Library:
         self._documents: ByteCache[tuple[str, str], StoredObject] = ByteCache(
             DOCUMENT_CACHE_BYTES, lambda stored: len(stored.body)
         )
-        self._network: tuple[str, Network] | None = None
+        self._graph: tuple[str, Graph] | None = None
 
     def manifest(self) -> Manifest:
         return self.edition().manifest
@@ -98,17 +98,17 @@ class Library:
                 self._documents.put((entry.key, stored.etag), stored)
         return found
 
-    def network(self) -> Network:
+    def graph(self) -> Graph:
         """Links between the documents of the current edition."""
         key = self.manifest().graph_key
         if key is None:
-            return Network()
-        if self._network is None or self._network[0] != key:
+            return Graph()
+        if self._graph is None or self._graph[0] != key:
             stored = self._get(key)
             if stored is None:
                 raise self._missing("the link graph")
-            self._network = (key, Network.from_json(stored.body))
-        return self._network[1]
+            self._graph = (key, Graph.model_validate_json(stored.body))
+        return self._graph[1]
 
     def attachment(self, attachment: Attachment) -> StoredObject:
         found = self._get(attachment.key)

@@ -59,6 +59,7 @@ def answers(
     content = example_content(example) | ({} if schema is None else {"schema": schema})
     told: Responses = {200: {"description": description, "content": {media_type: content}}}
     if conditional:
+        told[200]["headers"] = {"ETag": {"description": "For `If-None-Match`.", "schema": STRING}}
         told[304] = {"description": "Nothing has changed since the answer with the `ETag` you sent."}
     return told | {status: error_answer(status) for status in sorted({*errors, 429, 500, 503})}
 
@@ -89,9 +90,23 @@ def build_openapi(app: FastAPI, site: Site) -> dict[str, Any]:
     # Named by reference only: a model would be filed under the media type of each route's success.
     error = Error.model_json_schema(ref_template="#/components/schemas/{model}")
     document["components"]["schemas"] |= error.pop("$defs") | {"Error": error}
+    for shape in document["components"]["schemas"].values():
+        for member in shape["properties"].values():
+            member.pop("title", None)
     for methods in document["paths"].values():
         for operation in methods.values():
+            for parameter in operation.get("parameters", ()):
+                parameter["schema"] = _plain(parameter["schema"])
             for answer in operation["responses"].values():
                 for content in answer.get("content", {}).values():
                     content["example"] = json.loads(content["example"])
     return document
+
+
+def _plain(schema: dict[str, Any]) -> dict[str, Any]:
+    """A parameter's schema without what a query cannot say (null) and what its name says already."""
+    told = {name: value for name, value in schema.items() if name not in ("title", "description", "anyOf")}
+    alternatives: list[dict[str, Any]] = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
+    if len(alternatives) > 1:
+        return {"anyOf": alternatives} | told
+    return (alternatives[0] if alternatives else {}) | told

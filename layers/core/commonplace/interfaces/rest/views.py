@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import quote
 
 from commonplace.content.document import Summary
+from commonplace.content.graph import BrokenLink
 from commonplace.content.manifest import Attachment, Entry
 from commonplace.interfaces.rest.pages import API, encode
 
@@ -30,6 +31,10 @@ def pointer(entry: Entry) -> Json:
         "description": entry.description,
         "path": entry.path,
     }
+
+
+def broken_link(link: BrokenLink) -> Json:
+    return {"target": link.target, "line": link.line, "suggestion": link.suggestion}
 
 
 def manifest_document(entry: Entry) -> bytes:

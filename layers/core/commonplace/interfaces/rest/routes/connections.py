@@ -11,7 +11,7 @@ from commonplace.content import facets
 from commonplace.content.catalogue import Catalogue
 from commonplace.content.document import DocumentRef
 from commonplace.content.facets import Facet
-from commonplace.content.network import Network
+from commonplace.content.graph import Graph
 from commonplace.errors import NotFound
 from commonplace.interfaces.rest import examples, shapes
 from commonplace.interfaces.rest.documentation import answers
@@ -21,8 +21,6 @@ from commonplace.interfaces.rest.services import services
 from commonplace.interfaces.rest.views import pointer
 
 router = APIRouter(tags=["Connections"])
-
-_NODE_FIELDS = ("ref", "id", "contentType", "title", "path", "tags")
 
 
 @router.get(
@@ -38,7 +36,7 @@ async def get_graph(request: Request, asked: Annotated[Place, Query()]) -> Respo
     edition = using.library.edition()
     around = _start(edition.catalogue, asked.around) if asked.around else None
     key = ("graph", around or "", str(asked.depth) if around else "")
-    page = using.pages.page(edition, key, lambda: _graph(using.library.network(), around, asked.depth))
+    page = using.pages.page(edition, key, lambda: _graph(using.library.graph(), around, asked.depth))
     return page.answer(request)
 
 
@@ -50,29 +48,20 @@ def _start(catalogue: Catalogue, around: str) -> DocumentRef:
     raise NotFound("There is no such document.", nearest=nearest, hint="Name it as contentType/id.")
 
 
-def _graph(network: Network, around: DocumentRef | None, depth: int) -> Page:
-    refs = list(network.around(around, depth)) if around else list(network.nodes)
-    inside = [ref for ref in refs if ref in network.nodes]
-    links = network.between(inside) if around else network.links
-    nodes = fitting((encode(_node(network, ref)) for ref in inside), PAGE_BYTES // 2)
-    kept = set(inside[: len(nodes)])
-    shown = fitting(
-        (encode({"source": left, "target": right}) for left, right in links if left in kept and right in kept),
-        PAGE_BYTES // 2,
-    )
+def _graph(graph: Graph, around: DocumentRef | None, depth: int) -> Page:
+    wanted = graph.neighbourhood(around, depth) if around else graph
+    nodes = fitting((node.to_json() for node in wanted.nodes), PAGE_BYTES // 2)
+    kept = {node.ref for node in wanted.nodes[: len(nodes)]}
+    inside = (edge for edge in wanted.edges if edge.source in kept and edge.target in kept)
+    links = fitting((edge.to_json() for edge in inside), PAGE_BYTES // 2)
     return Page.of(
         json_object(
             nodes=json_array(nodes),
-            links=json_array(shown),
-            total=encode({"nodes": len(inside), "links": len(links)}),
-            truncated=encode(len(nodes) < len(inside) or len(shown) < len(links)),
+            links=json_array(links),
+            total=encode({"nodes": len(wanted.nodes), "links": len(wanted.edges)}),
+            truncated=encode(len(nodes) < len(wanted.nodes) or len(links) < len(wanted.edges)),
         )
     )
-
-
-def _node(network: Network, ref: DocumentRef) -> dict[str, Any]:
-    node = network.nodes[ref]
-    return {name: node[name] for name in _NODE_FIELDS}
 
 
 @router.get(

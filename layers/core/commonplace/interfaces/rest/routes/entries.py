@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from commonplace.content.catalogue import Catalogue
-from commonplace.content.document import DocumentRef
+from commonplace.content.graph import GraphNode
 from commonplace.content.manifest import Entry
 from commonplace.content.ontology import ONTOLOGY
 from commonplace.content.store import StoredObject
@@ -19,7 +19,7 @@ from commonplace.interfaces.rest.documentation import STRING, answers
 from commonplace.interfaces.rest.pages import API, MARKDOWN, Page, encode, fitting, json_array, json_object, unchanged
 from commonplace.interfaces.rest.parameters import Listing, PathId, PathType, link_header
 from commonplace.interfaces.rest.services import Services, services
-from commonplace.interfaces.rest.views import entry_url, markdown, pointer, summary
+from commonplace.interfaces.rest.views import broken_link, entry_url, markdown, pointer, summary
 
 router = APIRouter(tags=["Documents"])
 
@@ -143,12 +143,12 @@ async def get_entry_links(request: Request, content_type: PathType, document_id:
 
 
 def _links(using: Services, entry: Entry) -> Page:
-    network, catalogue = using.library.network(), using.library.edition().catalogue
-    out, back = network.out(entry.ref), network.back(entry.ref)
-    broken = network.broken.get(entry.ref, ())
+    graph = using.library.graph()
+    out, back, broken = graph.out(entry.ref), graph.back(entry.ref), graph.broken_of(entry.ref)
+    by_ref = using.library.edition().catalogue.manifest.by_ref
 
-    def pointers(refs: list[DocumentRef]) -> bytes:
-        found = (catalogue.manifest.by_ref.get(ref) for ref in refs[:MAX_LINKS])
+    def pointers(nodes: list[GraphNode]) -> bytes:
+        found = (by_ref.get(node.ref) for node in nodes[:MAX_LINKS])
         return encode([pointer(entry) for entry in found if entry])
 
     return Page.of(
@@ -156,7 +156,7 @@ def _links(using: Services, entry: Entry) -> Page:
             ref=encode(entry.ref),
             out=pointers(out),
             back=pointers(back),
-            broken=encode(list(broken[:MAX_LINKS])),
+            broken=encode([broken_link(link) for link in broken[:MAX_LINKS]]),
             truncated=encode(max(len(out), len(back), len(broken)) > MAX_LINKS),
         )
     )
