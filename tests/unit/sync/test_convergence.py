@@ -30,7 +30,7 @@ from commonplace.sync.ports import RepositoryRateLimited, RepositoryUnavailable
 from tests.fakes.repository import EPOCH
 from tests.fakes.store import Crash
 from tests.unit.sync.drive import World
-from tests.unit.sync.index_model import IndexModel
+from tests.unit.sync.index_feed import IndexFeed
 
 PATHS = [
     "index.md",
@@ -97,7 +97,7 @@ class Sync(RuleBasedStateMachine):
         self.versions: dict[str, set[File]] = {}
         """Every published version a path ever had at a head: any of them may be the last good one."""
         self.runs: list[Iterator[str]] = []
-        self.index = IndexModel(self.world.objects)
+        self.index = IndexFeed(self.world.objects)
         self.holes_allowed = False
         self.kept: set[str] = set()
         """Paths served when it was last quiet, and published or unreadable at every head since."""
@@ -207,7 +207,7 @@ class Sync(RuleBasedStateMachine):
         """Some of the store's events reach the index: late, doubled, in any order."""
         pending = self.index.pending()
         chosen = data.draw(st.lists(st.sampled_from(pending), max_size=6)) if pending else []
-        self.index.consume(chosen)
+        self.index.deliver(chosen)
 
     # What must hold
 
@@ -233,6 +233,7 @@ class Sync(RuleBasedStateMachine):
     def teardown(self) -> None:
         if hasattr(self, "world"):
             self._settle(lambda events: [*reversed(events), *events])
+            self.index.close()
 
     def _settle(self, reorder: Callable[[list[int]], list[int]]) -> None:
         for run in list(self.runs):
@@ -243,7 +244,7 @@ class Sync(RuleBasedStateMachine):
         self.world.state.now += timedelta(hours=1)
         self._exhaust(self.world.start())
         self.holes_allowed = False
-        self.index.consume(reorder(self.index.pending()))
+        self.index.deliver(reorder(self.index.pending()))
         self._check_store()
         self._check_index()
         self._check_silence()
@@ -289,8 +290,12 @@ class Sync(RuleBasedStateMachine):
         assert raw in {file.raw() for file in versions}
 
     def _check_index(self) -> None:
-        manifest = self._manifest()
-        assert self.index.live() == {entry.ref: entry.generation for entry in manifest.documents}
+        """The events alone bring every published document in and all else out; the versions agree after reconciling."""
+        wanted = {entry.ref: entry.generation for entry in self._manifest().documents}
+        assert self.index.live().keys() == wanted.keys()
+        self.index.reconcile()
+        live = self.index.live()
+        assert live.keys() == wanted.keys() and all(live[ref] >= wanted[ref] for ref in wanted)
 
     def _check_silence(self) -> None:
         """Nothing of an unpublished file is anywhere but its path in the operators' reports."""
