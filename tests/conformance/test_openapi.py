@@ -14,7 +14,9 @@ from hypothesis import HealthCheck, settings
 from starlette.testclient import TestClient
 
 from commonplace.adapters.embedded.engine import EmbeddedEngine
+from commonplace.content.document import DocumentRef
 from commonplace.content.library import Library
+from commonplace.content.problems import Problem
 from commonplace.interfaces.rest.app import create_app
 from commonplace.interfaces.rest.deferred import DeferredSearch
 from commonplace.interfaces.rest.services import Site
@@ -22,6 +24,7 @@ from commonplace.limits.quota import Limiter
 from commonplace.search.documents import record_from_document
 from commonplace.search.model import IndexedRecord
 from commonplace.search.service import SearchService
+from commonplace.sync.report import Counts, Note, Summary
 from tests.fakes.library import FakeLibrary, garden, links_between
 
 SNAPSHOT = Path(__file__).with_name("openapi.json")
@@ -40,8 +43,10 @@ def published() -> FakeLibrary:
     store = FakeLibrary()
     store.attach("seedlings.png", "image/png", b"\x89PNG\r\n\x1a\n\x00\xff")
     store.publish(documents, graph=links_between(documents))
-    summary = {"status": "succeeded", "commitSha": None, "finishedAt": "2026-03-21T09:30:12Z", "counts": {"stored": 1}}
-    store.put("metadata/sync.json", json.dumps(summary).encode())
+    counts = Counts(documents=len(documents), stored=1)
+    problem = Problem("aliased-type", "`concept` is read as `tag`", hint="write `type: tag`", line=2, field="type")
+    note = Note(ref=DocumentRef("tag/governance"), path="tags/governance.md", problem=problem)
+    store.put("metadata/sync.json", Summary(status="succeeded", counts=counts, notes=[note]).to_json())
     return store
 
 

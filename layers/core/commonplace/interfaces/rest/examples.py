@@ -127,14 +127,20 @@ MANIFEST = {
 }
 SYNC = {
     "status": "succeeded",
+    "error": None,
+    "checkedAt": "2026-03-21T09:30:14Z",
     "commitSha": COMMIT,
     "generation": 12,
     "startedAt": "2026-03-21T09:30:05Z",
-    "finishedAt": SYNCED,
-    "lastSucceededAt": SYNCED,
-    "error": None,
-    "counts": {"documents": 48, "stored": 1, "unchanged": 47, "removed": 0},
-    "notes": [],
+    "finishedAt": "2026-03-21T09:30:14Z",
+    "counts": {"documents": 48, "stored": 1, "unchanged": 47, "removed": 0, "problems": 1, "brokenLinks": 1},
+    "notes": [
+        {
+            "ref": REF,
+            "path": PATH,
+            "problem": {"code": "aliased-type", "message": "`concept` is read as `tag`", "hint": "write `type: tag`"},
+        }
+    ],
 }
 HEALTH = {
     "status": "ok",

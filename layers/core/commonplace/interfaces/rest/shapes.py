@@ -194,15 +194,32 @@ class Manifest(Shape):
     truncated: bool = Field(description="True when more documents or attachments exist than are shown here.")
 
 
+class SyncProblem(Shape):
+    model_config = ConfigDict(extra="allow")
+
+    code: str
+    message: str
+
+
+class SyncNote(Shape):
+    ref: str = Field(description="`contentType/id` of the document.")
+    path: str
+    problem: SyncProblem = Field(description="What its authors could mend, and how.")
+
+
 class SyncSummary(Shape):
     """The last run. It speaks of published documents only."""
 
     model_config = ConfigDict(extra="allow")
 
-    status: str = Field(description="`succeeded` or `failed`.")
+    status: Literal["succeeded", "failed"]
+    error: str | None = Field(description="What ended a failed run; the rest is then of the last good one.")
+    checked_at: datetime | None = Field(description="When a run last looked at the repository.")
     commit_sha: str | None
-    finished_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
     counts: dict[str, int]
+    notes: list[SyncNote]
 
 
 class Part(Shape):
