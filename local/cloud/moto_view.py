@@ -1,9 +1,14 @@
 """What the laptop cloud reads from moto's memory instead of asking over HTTP: how busy it is, and nothing else."""
 
 from collections.abc import Iterator
+from threading import Event
+from time import monotonic
 from typing import Any
 
 from local.cloud.environment import ACCOUNT, REGION
+
+BEGIN_SECONDS = 5.0
+"""An execution that has not begun after so long will not."""
 
 
 def _messages(queue: str) -> list[Any]:
@@ -48,8 +53,18 @@ def stop_executions() -> None:
     from moto.core.utils import utcnow
 
     for execution in _executions():
-        if execution.exec_status == "RUNNING":
+        if execution.exec_status == "RUNNING" and _has_begun(execution):
             execution.stop(stop_date=utcnow(), error="", cause="The laptop cloud is stopping.")
+
+
+def _has_begun(execution: Any) -> bool:
+    """Waits until an execution can be stopped: its thread parses the definition first."""
+    give_up = monotonic() + BEGIN_SECONDS
+    while execution.exec_worker is None or execution.exec_worker.env is None:
+        if monotonic() > give_up or execution.exec_status != "RUNNING":
+            return False
+        Event().wait(0.01)
+    return True
 
 
 def forget_everything() -> None:

@@ -47,6 +47,15 @@ def test_stop_ends_every_process_and_gives_the_environment_back(
     assert dict(os.environ) == before
 
 
+def test_a_stop_right_after_a_start_of_an_execution_finds_it_not_yet_begun_and_ends_it(
+    template: dict[str, Any], stack: Path
+) -> None:
+    with Cloud(template, stack) as cloud:
+        machine = cloud.client("stepfunctions")
+        machine.start_execution(stateMachineArn=cloud.machine_arn, name="hasty", input='{"run": "hasty"}')
+    assert cloud.failed_executions == {}, "the next cloud starts empty"
+
+
 HOST = """
 import json, pathlib, sys, threading
 from local.cloud.cloud import Cloud
