@@ -98,14 +98,19 @@ class EmbeddedEngine:
             conditions = reading.Conditions(filters)
             lexical = reading.lexical(database, text, conditions)
             named = reading.named(database, text, conditions)
-            nearest, degraded = self._nearest(database, vector, conditions)
-            ids = {hit.id for leg in (lexical, named, nearest) for hit in leg}
+            found = {hit.id for leg in (lexical, named) for hit in leg}
+            matrix = self._matrix_for(database, vector)
+            nearest: list[LegHit] = []
+            if vector is not None and matrix:
+                allowed = reading.allowed(database, conditions)
+                nearest, near = matrix.nearest(vector, allowed, self._vector_floor, size)
+                found |= near
             return Candidates(
                 lexical=tuple(lexical[:size]),
-                vector=tuple(nearest[:size]),
-                total=len(ids),
+                vector=tuple(nearest),
+                total=len(found),
                 named=tuple(named[:size]),
-                degraded=degraded,
+                degraded=vector is not None and matrix is None,
             )
 
     def fetch(self, wanted: Sequence[tuple[RecordId, int | None]], text: str) -> dict[RecordId, Found]:
@@ -157,17 +162,12 @@ class EmbeddedEngine:
             schema.create(database, self._model)
             writing.apply(database, records, (), self._model)
 
-    def _nearest(
-        self, database: sqlite3.Connection, vector: Vector | None, conditions: reading.Conditions
-    ) -> tuple[list[LegHit], bool]:
-        if vector is None:
-            return [], False
-        if self._facts["model"] != self._model:
-            return [], True
+    def _matrix_for(self, database: sqlite3.Connection, vector: Vector | None) -> VectorMatrix | None:
+        """What to compare the vector with; None when it is of another model than the index."""
+        if vector is None or self._facts["model"] != self._model:
+            return None
         matrix = self._vectors(database)
-        if not matrix.fits(vector):
-            return [], True
-        return matrix.nearest(vector, reading.allowed(database, conditions), self._vector_floor), False
+        return matrix if matrix.fits(vector) else None
 
     def _vectors(self, database: sqlite3.Connection) -> VectorMatrix:
         """The matrix of the file's present state: `data_version` tells of others' writes, `total_changes` of ours."""

@@ -27,21 +27,28 @@ class VectorMatrix:
         self._ordinals = [int(row[2]) for row in rows]
         self._records, self._starts = numpy.unique(owners, return_index=True)
         self._ids = [RecordId(rows[start][1]) for start in self._starts]
+        self._alphabetical = numpy.argsort(numpy.argsort(numpy.array(self._ids, dtype=object)))
 
-    def nearest(self, vector: Vector, allowed: Collection[int] | None, floor: float) -> list[LegHit]:
-        """Every allowed record whose best chunk is at least `floor` similar, best first, ties by id."""
+    def nearest(
+        self, vector: Vector, allowed: Collection[int] | None, floor: float, size: int
+    ) -> tuple[list[LegHit], set[RecordId]]:
+        """The `size` best allowed records by their best chunk, ties by id; and all that are at least so similar."""
         import numpy
 
-        if not self._ids or len(vector) != self._vectors.shape[1]:
-            return []
+        if not self._ids:
+            return [], set()
         similarities = self._vectors @ numpy.asarray(vector, dtype=numpy.float32)
         best = numpy.maximum.reduceat(similarities, self._starts)
         kept = best >= floor
         if allowed is not None:
             kept &= numpy.isin(self._records, numpy.fromiter(allowed, dtype=numpy.int64, count=len(allowed)))
-        found = [(position, float(best[position])) for position in numpy.flatnonzero(kept).tolist()]
-        found.sort(key=lambda hit: (-hit[1], self._ids[hit[0]]))
-        return [LegHit(self._ids[position], score, self._chunk(similarities, position)) for position, score in found]
+        positions = numpy.flatnonzero(kept)
+        order = numpy.lexsort((self._alphabetical[positions], -best[positions]))
+        hits = [
+            LegHit(self._ids[position], float(best[position]), self._chunk(similarities, position))
+            for position in positions[order[:size]].tolist()
+        ]
+        return hits, {self._ids[position] for position in positions.tolist()}
 
     def fits(self, vector: Vector) -> bool:
         return not self._ids or len(vector) == self._vectors.shape[1]

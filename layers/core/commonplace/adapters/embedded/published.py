@@ -1,8 +1,10 @@
 """The one-file index as an object in the store: a writer replaces it under its ETag, readers pick up the new one."""
 
 import logging
+import shutil
 import tempfile
 import time
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import RLock
@@ -53,7 +55,8 @@ class PublishedEngine:
         self._objects = objects
         self._key = key
         self._provider = provider
-        self._scratch = tempfile.TemporaryDirectory(prefix="index-", dir=folder, ignore_cleanup_errors=True)
+        self._folder = Path(tempfile.mkdtemp(prefix="index-", dir=folder))
+        self._clean = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self._refresh_seconds = refresh_seconds
         self._clock = clock
         self._vector_floor = vector_floor
@@ -106,7 +109,7 @@ class PublishedEngine:
         """Lets go of the copy and removes it."""
         with self._lock:
             self._engine.close()
-            self._scratch.cleanup()
+            self._clean()
 
     def _publish(self, change: Callable[[EmbeddedEngine], bool], *, afresh: bool = False) -> None:
         with self._lock:
@@ -189,7 +192,7 @@ class PublishedEngine:
 
     def _next_path(self) -> Path:
         self._copies += 1
-        return Path(self._scratch.name) / f"documents-{self._copies}.sqlite"
+        return self._folder / f"documents-{self._copies}.sqlite"
 
 
 def open_index(

@@ -1,0 +1,149 @@
+"""What is particular to the index as a file on disk."""
+
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from commonplace.adapters.embedded import writing
+from commonplace.adapters.embedded.engine import EmbeddedEngine
+from commonplace.errors import Unavailable
+from commonplace.search.embedding import embedding_text, model_fingerprint, vector_key
+from commonplace.search.model import Filters, IndexMismatch, RecordId, Tombstone
+from tests.fakes.embeddings import FakeEmbeddings
+from tests.unit.search.records import indexed, record, versions
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "index.sqlite"
+
+
+@pytest.fixture
+def engine(path: Path, provider: FakeEmbeddings) -> Iterator[EmbeddedEngine]:
+    with closing(EmbeddedEngine(path, provider)) as engine:
+        yield engine
+
+
+def test_writers_at_the_same_time_wait_for_each_other(path: Path, provider: FakeEmbeddings) -> None:
+    def write(writer: int) -> None:
+        with closing(EmbeddedEngine(path, provider)) as engine:
+            for number in range(5):
+                engine.write(indexed(provider, record(f"note/w{writer}-{number}", "rain")), ())
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(4)))
+
+    with closing(EmbeddedEngine(path, provider, read_only=True)) as reader:
+        assert len(versions(reader)) == 20
+
+
+def test_many_threads_may_search_one_engine(engine: EmbeddedEngine, provider: FakeEmbeddings) -> None:
+    engine.write(indexed(provider, *(record(f"note/n{number}", "rain") for number in range(20))), ())
+    vector = provider.embed(["rain"])[0]
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: engine.candidates("rain", vector, Filters(), 50), range(40)))
+
+    assert {(len(item.lexical), len(item.vector), item.total) for item in found} == {(20, 20, 20)}
+
+
+def test_another_process_reads_while_this_one_has_the_file_open(engine: EmbeddedEngine, path: Path) -> None:
+    engine.write(indexed(None, record("note/a", "rain")), ())
+    program = (
+        "import sys; from pathlib import Path; from commonplace.adapters.embedded.engine import EmbeddedEngine;"
+        "engine = EmbeddedEngine(Path(sys.argv[1]), None, read_only=True);"
+        "print(dict(engine.versions())); engine.close()"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(path)],
+        env={"PYTHONPATH": str(ROOT / "layers" / "core")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert done.stdout.strip() == "{'note/a': 1}"
+
+
+def test_a_reader_follows_when_another_file_takes_the_place_of_its_own(path: Path, provider: FakeEmbeddings) -> None:
+    with closing(EmbeddedEngine(path, provider)) as first:
+        first.write(indexed(provider, record("note/a", "rain")), ())
+    reader = EmbeddedEngine(path, provider, read_only=True)
+    assert versions(reader) == {"note/a": 1}
+    path.unlink()
+    assert versions(reader) == {}
+
+    with closing(EmbeddedEngine(path, provider)) as second:
+        second.write(indexed(provider, record("note/b", "wind")), ())
+
+    assert versions(reader) == {"note/b": 1}
+    reader.close()
+
+
+def test_a_reader_writes_nothing_and_makes_no_file(path: Path, provider: FakeEmbeddings) -> None:
+    reader = EmbeddedEngine(path, provider, read_only=True)
+
+    with pytest.raises(Unavailable, match="reading only"):
+        reader.write(indexed(provider, record("note/a", "rain")), ())
+
+    assert (versions(reader), path.exists()) == ({}, False)
+
+
+def test_a_write_that_fails_leaves_nothing_behind(engine: EmbeddedEngine, provider: FakeEmbeddings) -> None:
+    good = indexed(provider, record("note/a", "rain"))
+    engine.write(good, ())
+    (wrong,) = indexed(provider, record("note/b", "wind"))
+    object.__setattr__(wrong, "vectors", (*wrong.vectors, *wrong.vectors))
+
+    with pytest.raises(ValueError, match="vectors"):
+        engine.write([*indexed(provider, record("note/c", "snow")), wrong], [Tombstone(RecordId("note/a"), 9)])
+
+    assert versions(engine) == {"note/a": 1}
+
+
+@pytest.mark.parametrize("fact", ["schema", "chunker"])
+def test_an_index_of_another_schema_or_chunker_is_refused_and_can_be_replaced(
+    engine: EmbeddedEngine, path: Path, provider: FakeEmbeddings, fact: str
+) -> None:
+    engine.write(indexed(provider, record("note/a", "rain")), ())
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE meta SET value = 'another' WHERE name = ?", (fact,))
+
+    with pytest.raises(IndexMismatch):
+        engine.write((), ())
+    engine.replace(indexed(provider, record("note/b", "wind")))
+
+    assert versions(engine) == {"note/b": 1}
+
+
+def test_vectors_outlive_their_chunk_but_not_without_end(
+    engine: EmbeddedEngine, provider: FakeEmbeddings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "SPARE_VECTORS", 2)
+    texts = [record("note/a", f"text {number}", generation=number + 1) for number in range(5)]
+    model = model_fingerprint(provider)
+    keys = [vector_key(model, embedding_text(text, text.chunks[0])) for text in texts]
+
+    kept = []
+    for text in texts:
+        engine.write(indexed(provider, text), ())
+        kept.append([key in engine.known([key]) for key in keys].count(True))
+
+    assert kept == [1, 2, 3, 4, 1]
+
+
+def test_a_closed_engine_opens_again_when_it_is_asked(engine: EmbeddedEngine, provider: FakeEmbeddings) -> None:
+    engine.write(indexed(provider, record("note/a", "rain")), ())
+
+    engine.close()
+
+    assert versions(engine) == {"note/a": 1}
