@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 CHUNKER_VERSION = "1"
-"""Part of the index's fingerprint: another value means the index is built anew."""
+"""Of chunks and of the text embedded for them. Stored with the index: another value means that it is built anew."""
 
 PIECES_PER_CHUNK = 340
 """A model's tokenizer makes 1.18 tokens of a piece on average and 1.5 at worst: about 400 tokens, never over 512."""
