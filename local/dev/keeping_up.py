@@ -66,7 +66,7 @@ def told(laptop: Laptop, move: Move, seconds: float) -> Iterator[str]:
         yield f"saved {move.after[:7]}: the run failed: {summary.error if summary else 'it never finished'}"
         return
     counts = summary.counts
-    yield f"saved {move.after[:7]}: {counts.stored} stored, {counts.removed} removed, searchable in {seconds:.1f} s"
+    yield f"saved {move.after[:7]}: {counts.stored} stored, {counts.removed} removed, indexed in {seconds:.1f} s"
     if report is None or report.commit_sha != move.after:
         return
     listed = laptop.api.repository.changed_paths(move.before, move.after)

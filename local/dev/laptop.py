@@ -77,6 +77,7 @@ class Laptop:
             on_log=on_log,
             prewarm=True,
         )
+        self._fetched = 0
         self._undo = ExitStack()
 
     def __enter__(self) -> Self:
@@ -153,9 +154,11 @@ class Laptop:
         self.cloud.wait_idle(seconds)
 
     def progress(self) -> Progress:
-        fetched = sum(call.endpoint in {"blob", "tarball"} and call.status < 400 for call in self.api.requests)
-        stored = sum(1 for _ in self.store.list(CONTENT_PREFIX))
-        return Progress(fetched, stored, self._waiting())
+        """Fetched bytes are staged until they are published, so the most that was ever seen is what counts."""
+        blobs = sum(call.endpoint == "blob" and call.status < 400 for call in self.api.requests)
+        staged, stored = (sum(1 for _ in self.store.list(prefix)) for prefix in (keys.STAGED_PREFIX, CONTENT_PREFIX))
+        self._fetched = max(self._fetched, blobs, staged)
+        return Progress(self._fetched, stored, self._waiting())
 
     @property
     def store(self) -> S3ObjectStore:

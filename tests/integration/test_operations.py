@@ -1,0 +1,184 @@
+"""Finding a running deployment, rehearsing a run, and the text of reports."""
+
+import json
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from commonplace.adapters.github_client import GitHubClient, http_client
+from commonplace.adapters.github_credentials import SecretCredentials
+from commonplace.adapters.secrets import GitHubSecret
+from commonplace.content.document import DocumentRef
+from commonplace.content.exclusions import Exclusions
+from commonplace.content.graph import BrokenLink
+from commonplace.content.problems import Problem
+from commonplace.content.store import PreconditionFailed
+from commonplace.sync.report import Counts, Note, Report, SkippedFile
+from commonplace.sync.steps import Steps
+from local.errors import CommandError
+from local.github.api import GitHubApi
+from local.github.repository import GitRepository
+from local.github.server import GitHubServer
+from local.operations.deployment import ENDPOINT_FILE, NEEDED, announce, find, laptop, withdraw
+from local.operations.dry_run import ForgetfulState, Overlay, ReadOnlyRepository, rehearse
+from local.operations.report_text import rehearsal_text, report_text
+from tests.fakes.store import FakeObjectStore
+from tests.integration.repositories import Clone, document
+
+OUTPUTS = dict.fromkeys(NEEDED, "x") | {"BaseUrl": "http://127.0.0.1:1/"}
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> Clone:
+    user = Clone(tmp_path / "garden")
+    user.write("docs/crabs.md", document("Crabs", type="article"))
+    user.write("docs/whelks.md", document("Whelks", type="article"))
+    user.commit()
+    return user
+
+
+@pytest.fixture
+def server(user: Clone) -> Iterator[GitHubServer]:
+    with GitHubServer(GitHubApi(GitRepository(user.git_dir), "reef/garden")) as server:
+        yield server
+
+
+def repository(server: GitHubServer) -> ReadOnlyRepository:
+    secret = GitHubSecret("webhook", token="token-of-a-test")
+    client = GitHubClient(http_client(server.url), server.url)
+    return ReadOnlyRepository(client, "reef/garden", "main", SecretCredentials(lambda: secret))
+
+
+def publish(store: FakeObjectStore, server: GitHubServer) -> None:
+    """A real run, whose writes stay."""
+    steps = Steps(store, repository(server), ForgetfulState(0), bucket="", exclusions=Exclusions())
+    event = {"run": "real", "full": False}
+    answer = steps.plan(event)
+    for item in json.loads(store.get(answer["items"]["key"]).body):
+        steps.store(event | {"item": item})
+    assert steps.publish(event)["action"] == "published"
+
+
+def contents(store: FakeObjectStore) -> dict[str, str]:
+    return {item.key: item.etag for item in store.list("")}
+
+
+def test_rehearsal_tells_new_changed_and_removed_and_writes_nothing(user: Clone, server: GitHubServer) -> None:
+    store = FakeObjectStore()
+    publish(store, server)
+    user.write("docs/limpets.md", document("Limpets", type="article"))
+    user.write("docs/crabs.md", document("Crabs", "Changed.\n", type="article"))
+    (user.folder / "docs/whelks.md").unlink()
+    user.commit()
+    before = contents(store)
+    told = rehearse(store, repository(server), Exclusions(), full=False)
+    assert told.report is not None
+    assert (told.new, told.changed, told.same) == (("article/limpets",), ("article/crabs",), ())
+    assert told.report.removed == ["article/whelks"]
+    assert contents(store) == before
+    assert server.api.statuses == ()
+    text = rehearsal_text(told)
+    assert "## New (1)\n- article/limpets" in text
+    assert "## Removed (1)\n- article/whelks" in text
+
+
+def test_rehearsal_of_nothing_says_so(server: GitHubServer) -> None:
+    store = FakeObjectStore()
+    publish(store, server)
+    assert "would change nothing" in rehearsal_text(rehearse(store, repository(server), Exclusions(), full=False))
+
+
+def test_full_rehearsal_knows_what_would_be_written_again_unchanged(server: GitHubServer) -> None:
+    store = FakeObjectStore()
+    publish(store, server)
+    told = rehearse(store, repository(server), Exclusions(), full=True)
+    assert (told.new, told.changed) == ((), ())
+    assert sorted(told.same) == ["article/crabs", "article/whelks"]
+
+
+def test_overlay_reads_through_and_keeps_writes_to_itself() -> None:
+    below = FakeObjectStore()
+    etag = below.put("a", b"1")
+    below.put("b", b"2")
+    overlay = Overlay(below)
+    with pytest.raises(PreconditionFailed):
+        overlay.put("a", b"9", if_absent=True)
+    with pytest.raises(PreconditionFailed):
+        overlay.put("c", b"9", if_match=etag)
+    overlay.put("a", b"3", if_match=etag)
+    overlay.put("c", b"4", if_absent=True)
+    overlay.delete(["b", "nothing"])
+    assert [item.key for item in overlay.list("")] == ["a", "c"]
+    found = overlay.get("a")
+    assert found is not None
+    assert found.body == b"3"
+    assert overlay.get_if_changed("a", found.etag) is None
+    assert overlay.get("b") is None
+    with pytest.raises(KeyError):
+        overlay.get_if_changed("b", None)
+    assert sorted(item.key for item in below.list("")) == ["a", "b"]
+
+
+def test_a_running_laptop_is_found_and_a_dead_one_is_not(tmp_path: Path) -> None:
+    announce(tmp_path / ENDPOINT_FILE, "http://127.0.0.1:2", OUTPUTS)
+    found = laptop(tmp_path)
+    assert (found.endpoint_url, found.base_url) == ("http://127.0.0.1:2", "http://127.0.0.1:1")
+    facts = json.loads((tmp_path / ENDPOINT_FILE).read_text())
+    (tmp_path / ENDPOINT_FILE).write_text(json.dumps(facts | {"pid": 2**22 + 1}))
+    with pytest.raises(CommandError, match="No laptop cloud"):
+        laptop(tmp_path)
+
+
+def test_only_the_owner_withdraws_its_announcement(tmp_path: Path) -> None:
+    file = tmp_path / ENDPOINT_FILE
+    announce(file, "http://127.0.0.1:2", OUTPUTS)
+    facts = json.loads(file.read_text())
+    assert facts["pid"] == os.getpid()
+    file.write_text(json.dumps(facts | {"pid": 1}))
+    withdraw(file)
+    assert file.exists()
+    announce(file, "http://127.0.0.1:2", OUTPUTS)
+    withdraw(file)
+    assert not file.exists()
+
+
+def test_outputs_of_a_deployment_are_read_and_checked(tmp_path: Path) -> None:
+    file = tmp_path / "outputs.json"
+    file.write_text(json.dumps({"Other": {"A": "b"}, "Commonplace-dev": OUTPUTS}))
+    assert find(outputs=file).outputs == OUTPUTS
+    file.write_text(json.dumps({"Commonplace-dev": {"ContentBucket": "x"}}))
+    with pytest.raises(CommandError, match="lacks the outputs ActivityTable"):
+        find(outputs=file)
+    file.write_text("not JSON")
+    with pytest.raises(CommandError, match="cannot be read"):
+        find(outputs=file)
+
+
+def test_report_text_puts_reasons_before_details() -> None:
+    moment = datetime(2024, 1, 1, tzinfo=UTC)
+    problem = Problem(
+        "malformed-frontmatter", "The frontmatter is not valid YAML.", "Quote the value.", line=2, column=9
+    )
+    report = Report(
+        run="a-1",
+        commit_sha="a" * 40,
+        generation=3,
+        started_at=moment,
+        finished_at=moment,
+        counts=Counts(documents=2, stored=1, unchanged=1),
+        stored=[DocumentRef("article/crabs")],
+        skipped=[SkippedFile(path="docs/bad.md", reason="unreadable", problem=problem, kept_last_good=True)],
+        skipped_by_reason={"draft": 1, "publish is not true": 7},
+        notes=[Note(ref=DocumentRef("article/crabs"), path="docs/crabs.md", problem=Problem("null-field", "Empty."))],
+        broken_links=[BrokenLink(source=DocumentRef("article/crabs"), target="x.md", line=4, suggestion=None)],
+        pending=1,
+    )
+    text = report_text(report)
+    assert text.index("7 publish is not true") < text.index("1 draft")
+    assert "docs/bad.md:2:9: The frontmatter is not valid YAML. Quote the value. (the last good" in text
+    assert "- docs/crabs.md: Empty." in text
+    assert "- article/crabs, line 4: x.md" in text
+    assert "1 files are pending" in text
