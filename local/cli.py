@@ -3,12 +3,16 @@
 import importlib
 import importlib.metadata
 import sys
+from typing import NoReturn
 
 import typer
 
 from local.errors import CommandError
 
 PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+
+OUTSIDE = ("botocore.", "httpx", "commonplace.")
+"""Errors of these modules speak of the outside world, not of a defect: no traceback helps."""
 
 app = typer.Typer(
     name="commonplace",
@@ -60,10 +64,18 @@ def _run(module: str, name: str, context: typer.Context) -> None:
     try:
         command(args=context.args, prog_name=f"commonplace {module}")
     except CommandError as error:
-        typer.echo(f"commonplace {module}: {error.message}", err=True)
-        if error.hint:
-            typer.echo(error.hint, err=True)
-        sys.exit(1)
+        _fail(module, error.message, error.hint)
+    except Exception as error:
+        if not isinstance(error, OSError) and not type(error).__module__.startswith(OUTSIDE):
+            raise
+        _fail(module, f"{type(error).__name__}: {error}", "")
+
+
+def _fail(command: str, message: str, hint: str) -> NoReturn:
+    typer.echo(f"commonplace {command}: {message}", err=True)
+    if hint:
+        typer.echo(hint, err=True)
+    sys.exit(1)
 
 
 if __name__ == "__main__":

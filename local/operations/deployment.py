@@ -176,8 +176,8 @@ def _from_outputs(file: Path) -> Mapping[str, str]:
 def _from_stack(stage: str) -> Mapping[str, str]:
     from botocore.exceptions import BotoCoreError, ClientError
 
-    client = Deployment({}).client("cloudformation")
     try:
+        client = Deployment({}).client("cloudformation")
         stacks = client.describe_stacks(StackName=f"Commonplace-{stage}")["Stacks"]
     except (BotoCoreError, ClientError) as error:
         raise CommandError(

@@ -166,7 +166,7 @@ def test_a_saved_file_is_searchable_within_seconds(shared: Dev) -> None:
     user.write("docs/whelks.md", document("Whelks", "Whelks bore through shells.\n", type="article"))
     wait(lambda: "Whelks" in found(dev.url, "bore through shells"), EDIT_SECONDS)
     assert found(dev.url, "bore through shells")[0] == "Whelks", dev.output
-    dev.wait_for("indexed in", EDIT_SECONDS)
+    dev.wait_for("1 stored, 0 removed, indexed in", EDIT_SECONDS)
     assert user.git("status", "--porcelain").strip() == "?? docs/whelks.md"
 
 
