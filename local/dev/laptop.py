@@ -47,7 +47,7 @@ class Progress:
 
 
 class Laptop:
-    """One knowledge base on this machine. `data` keeps clone, store, index and logs."""
+    """One knowledge base on this machine. `data` keeps clone, store, index and logs; `template` is the committed one."""
 
     def __init__(
         self,
@@ -58,6 +58,7 @@ class Laptop:
         retry_seconds: int = RETRY_SECONDS,
         environment: Mapping[str, str] | None = None,
         on_log: Callable[[str, str], None] | None = None,
+        template: Mapping[str, Any] | None = None,
     ) -> None:
         self.source, self.data = source, data
         self.webhook_secret = secrets.token_urlsafe(32)
@@ -65,7 +66,7 @@ class Laptop:
         self.api = GitHubApi(GitRepository(self.workspace.git_dir), source.name)
         self.github = GitHubServer(self.api)
         self._port = port
-        self._template = _template()
+        self._template = template or committed_template()
         self.cloud = Cloud(
             self._template,
             PROJECT,
@@ -234,7 +235,7 @@ class Laptop:
         return sum(int(answer["Attributes"][name]) for name in names)
 
 
-def _template() -> Mapping[str, Any]:
+def committed_template() -> Mapping[str, Any]:
     try:
         template: dict[str, Any] = json.loads(TEMPLATE.read_text(encoding="utf-8"))
     except OSError as error:

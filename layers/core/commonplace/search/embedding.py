@@ -59,10 +59,12 @@ def _embed(keys: Sequence[str], texts: Sequence[str], provider: EmbeddingProvide
     if not texts:
         return {}
     try:
-        return dict(zip(keys, provider.embed(texts), strict=True))
+        vectors = provider.embed(texts)
     except Unavailable as error:
         logger.warning("embedding failed, indexing words only", extra={"texts": len(texts), "reason": error.message})
         return {}
+    logger.info("texts were embedded", extra={"embedded": len(texts)})
+    return dict(zip(keys, vectors, strict=True))
 
 
 def _vectors(record: Record, fingerprint: str, vectors: dict[str, Vector]) -> tuple[Vector, ...]:

@@ -1,0 +1,112 @@
+"""A laptop cloud to measure: started, synced, and watched for what a run costs."""
+
+import json
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.corpus import Corpus
+from local.dev.laptop import Laptop
+from local.dev.outcome import judge
+
+RUN_SECONDS = 900
+LOG_SECONDS = 0.3
+"""A log line of a function that has answered is read a moment later."""
+
+
+class NotSynced(Exception):
+    """The laptop did not come to serve what the branch shows: figures of it would mean nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one run took. Bytes of archives arrive from another host than the API, as on GitHub."""
+
+    seconds: float
+    github_calls: int
+    blobs: int
+    archives: int
+    embedding_calls: int
+    texts_embedded: int
+    documents: int
+    """Stored or removed."""
+
+
+class Bench:
+    """A laptop over a corpus. `embedded` grows by one entry for each call to the embedding model."""
+
+    def __init__(self, corpus: Corpus, data: Path, template: Mapping[str, Any] | None = None) -> None:
+        self.corpus = corpus
+        self._lock = threading.Lock()
+        self._embedded: list[int] = []
+        self.laptop = Laptop(corpus.source, data, on_log=self._hear, template=template)
+
+    def run(self, action: Callable[[], object]) -> Cost:
+        """Does something that makes the sync run; returns when its documents are searchable."""
+        vectors, embedded, version = self._vectors(), len(self._embedded), self._generation()
+        self.laptop.api.forget_requests()
+        began = time.perf_counter()
+        action()
+        self.laptop.wait(RUN_SECONDS)
+        seconds = time.perf_counter() - began
+        time.sleep(LOG_SECONDS)
+        self._check(self._vectors() - vectors, sum(self._embedded[embedded:]))
+        calls = self.laptop.api.requests
+        report = self.laptop.report() if self._generation() != version else None
+        return Cost(
+            seconds,
+            len(calls),
+            sum(call.endpoint == "blob" for call in calls),
+            sum(call.endpoint == "tarball" for call in calls),
+            len(self._embedded) - embedded,
+            sum(self._embedded[embedded:]),
+            report.counts.stored + report.counts.removed if report else 0,
+        )
+
+    def poke(self) -> None:
+        """Asks for a run without a push, as the schedule does."""
+        self.laptop.cloud.invoke("Webhook", {"source": "commonplace.operator"})
+
+    def _check(self, new_vectors: int, texts: int) -> None:
+        """Two counts that cannot both be wrong: what the function logged, and what its index holds."""
+        if new_vectors > texts:
+            raise NotSynced(f"The index has {new_vectors} new vectors, and its function tells of {texts}.")
+        if faults := judge(self.laptop).faults:
+            raise NotSynced(" ".join(faults))
+
+    def _generation(self) -> int:
+        manifest = self.laptop.manifest()
+        return manifest.generation if manifest else 0
+
+    def _vectors(self) -> int:
+        if not self.laptop.index_file.exists():
+            return 0
+        with closing(sqlite3.connect(f"{self.laptop.index_file.as_uri()}?mode=ro", uri=True)) as database:
+            known = database.execute("SELECT 1 FROM sqlite_master WHERE name = 'vectors'").fetchone()
+            return int(database.execute("SELECT count(*) FROM vectors").fetchone()[0]) if known else 0
+
+    def _hear(self, function: str, line: str) -> None:
+        if function == "Index" and '"embedded"' in line:
+            with self._lock:
+                self._embedded.append(int(json.loads(line)["embedded"]))
+
+
+@contextmanager
+def started(corpus: Corpus, data: Path, template: Mapping[str, Any] | None = None) -> Iterator[Bench]:
+    """A laptop that listens and has synced nothing yet."""
+    bench = Bench(corpus, data, template)
+    with bench.laptop:
+        yield bench
+
+
+@contextmanager
+def synced(corpus: Corpus, data: Path, template: Mapping[str, Any] | None = None) -> Iterator[Bench]:
+    """A laptop that serves the head of the corpus."""
+    with started(corpus, data, template) as bench:
+        bench.run(bench.laptop.push)
+        yield bench
