@@ -35,12 +35,24 @@ Stop = Callable[[str], None]
 
 @pytest.fixture
 def stop(client: "SFNClient") -> Stop:
-    def stop(arn: str) -> None:
-        client.stop_execution(executionArn=arn)
-        looked, deadline = threading.Event(), time.monotonic() + 30
-        while client.describe_execution(executionArn=arn)["status"] == "RUNNING":
-            assert time.monotonic() < deadline, "the execution does not stop"
+    def until(holds: Callable[[], bool], otherwise: str) -> None:
+        looked, deadline = threading.Event(), time.monotonic() + 60
+        while not holds():
+            assert time.monotonic() < deadline, otherwise
             looked.wait(0.01)
+
+    def waits(arn: str) -> bool:
+        events = client.get_execution_history(executionArn=arn)["events"]
+        return any(event["type"] == "WaitStateEntered" for event in events)
+
+    def stopped(arn: str) -> bool:
+        # The interpreter's threads may overwrite a stop that comes while they change state: say it again.
+        client.stop_execution(executionArn=arn)
+        return client.describe_execution(executionArn=arn)["status"] != "RUNNING"
+
+    def stop(arn: str) -> None:
+        until(lambda: waits(arn), "the execution does not begin")
+        until(lambda: stopped(arn), "the execution does not stop")
 
     return stop
 
