@@ -24,7 +24,7 @@ logging.getLogger("mangum").setLevel(logging.WARNING)  # the gateway writes the 
 
 SETTINGS = RestSettings.from_environ(os.environ)
 OBJECTS = S3ObjectStore(clients.s3(read_timeout_seconds=5), SETTINGS.content_bucket)
-COUNTERS = DynamoCounters(clients.dynamodb(read_timeout_seconds=0.5), SETTINGS.activity_table)
+COUNTERS = DynamoCounters(clients.dynamodb(read_timeout_seconds=0.5, attempts=1), SETTINGS.activity_table)
 
 
 def _search() -> tuple[SearchService, Engine]:

@@ -300,7 +300,7 @@ class SearchHit(Shape):
     content_type: str
     title: str
     description: str | None
-    snippet: str = Field(description="The passage that matched. Markdown as authored.")
+    snippet: str = Field(description="The passage that matched, as plain text.")
     heading: str | None = Field(description="Where in the document the passage is.")
     score: float
     rerank_score: float | None

@@ -30,7 +30,7 @@ SPARE = 5
     ),
 )
 async def search(request: Request, asked: Annotated[Question, Query()]) -> Response:
-    """By words and by meaning at once, best first. Snippets are Markdown as authored."""
+    """By words and by meaning at once, best first. Snippets are plain text."""
     using = services(request)
     manifest = using.library.manifest()
     found = using.search.search(SearchRequest(asked.q, asked.filters(), asked.limit + SPARE))
