@@ -11,9 +11,10 @@ from pydantic.alias_generators import to_camel
 
 from commonplace.adapters.embedded.published import open_index
 from commonplace.adapters.local_embeddings import LocalEmbeddings
+from commonplace.content.filters import Filters
 from commonplace.content.ontology import ONTOLOGY
 from commonplace.errors import CommonplaceError
-from commonplace.search.model import Filters, Hit, SearchRequest, SearchResults
+from commonplace.search.model import Hit, SearchRequest, SearchResults
 from commonplace.search.service import SearchService
 from local.errors import CommandError
 from local.operations.deployment import LAPTOP_DATA, laptop

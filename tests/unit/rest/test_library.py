@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from commonplace.content.bytecache import ByteCache
 from commonplace.content.catalogue import Catalogue, Selection, Sort
+from commonplace.content.filters import Filters
 from commonplace.content.library import Library
 from commonplace.content.manifest import MANIFEST_KEY, Entry
 from commonplace.errors import Unavailable
@@ -44,8 +45,8 @@ def catalogues(draw: st.DrawFn) -> Catalogue:
     return Library(store).edition().catalogue
 
 
-selections = st.builds(
-    Selection,
+filters = st.builds(
+    Filters,
     content_types=st.lists(st.sampled_from(["file", "pattern", "tag"]), max_size=2).map(tuple),
     group=optional(TAGS),
     tags_all=st.lists(TAGS, max_size=2).map(tuple),
@@ -53,15 +54,16 @@ selections = st.builds(
     path_prefix=optional(FOLDERS),
     date_from=optional(DAYS),
     date_to=optional(DAYS),
-    updated_since=st.none() | MOMENTS,
 )
+selections = st.builds(Selection, filters=filters, updated_since=st.none() | MOMENTS)
 sorts: st.SearchStrategy[Sort] = st.sampled_from(
     ["title", "-title", "date", "-date", "updated", "-updated", "path", "-path"]
 )
 
 
-def matches(entry: Entry, wanted: Selection) -> bool:
+def matches(entry: Entry, selection: Selection) -> bool:
     """The conditions, said plainly."""
+    wanted, since = selection.filters, selection.updated_since
     return (
         (not wanted.content_types or entry.content_type in wanted.content_types)
         and (wanted.group is None or entry.group == wanted.group)
@@ -70,9 +72,7 @@ def matches(entry: Entry, wanted: Selection) -> bool:
         and entry.path.startswith(wanted.path_prefix or "")
         and (wanted.date_from is None or (entry.date is not None and entry.date >= wanted.date_from))
         and (wanted.date_to is None or (entry.date is not None and entry.date <= wanted.date_to))
-        and (
-            wanted.updated_since is None or (entry.updated_at is not None and entry.updated_at >= wanted.updated_since)
-        )
+        and (since is None or (entry.updated_at is not None and entry.updated_at >= since))
     )
 
 

@@ -12,9 +12,10 @@ import pytest
 
 from commonplace.adapters.embedded import writing
 from commonplace.adapters.embedded.engine import EmbeddedEngine
+from commonplace.content.filters import Filters
 from commonplace.errors import Unavailable
 from commonplace.search.embedding import embedding_text, model_fingerprint, vector_key
-from commonplace.search.model import Filters, IndexMismatch, RecordId, Tombstone
+from commonplace.search.model import IndexMismatch, RecordId, Tombstone
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.unit.search.records import indexed, record, versions
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from commonplace.search.model import Engine, Filters, IndexMismatch, Record, RecordId, Tombstone
+from commonplace.content.filters import Filters
+from commonplace.search.model import Engine, IndexMismatch, Record, RecordId, Tombstone
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.unit.search.engines import Make
 from tests.unit.search.records import indexed, record, versions

@@ -14,8 +14,8 @@ from moto import mock_aws
 
 from commonplace.adapters import clients
 from commonplace.adapters.s3 import S3ObjectStore
+from commonplace.content.filters import Filters
 from commonplace.content.store import content_key
-from commonplace.search.model import Filters
 from tests.unit.search.records import TEST_EVENT, body_of, document, notification, publish, put, versions
 
 Load = Callable[..., ModuleType]

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from commonplace.adapters.embedded.engine import EmbeddedEngine
 from commonplace.content.document import Document
+from commonplace.content.filters import Filters
 from commonplace.content.store import content_key
 from commonplace.errors import Unavailable
 from commonplace.search.indexing import Indexer, Message, Report
-from commonplace.search.model import EmbeddingProvider, Filters, RecordId, Tombstone
+from commonplace.search.model import EmbeddingProvider, RecordId, Tombstone
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.store import FakeObjectStore
 from tests.unit.search.records import (

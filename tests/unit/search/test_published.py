@@ -12,9 +12,10 @@ from moto import mock_aws
 from commonplace.adapters.embedded.engine import EmbeddedEngine
 from commonplace.adapters.embedded.published import PublishedEngine, open_index
 from commonplace.adapters.s3 import S3ObjectStore
+from commonplace.content.filters import Filters
 from commonplace.content.store import ObjectStore, StoredObject
 from commonplace.errors import Unavailable
-from commonplace.search.model import Filters, RecordId, Tombstone
+from commonplace.search.model import RecordId, Tombstone
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.store import FakeObjectStore
 from tests.unit.search.records import indexed, record, versions

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from commonplace.adapters.embedded.engine import EmbeddedEngine
+from commonplace.content.filters import Filters
 from commonplace.errors import InvalidInput, Unavailable
 from commonplace.search.fusion import Fusion
-from commonplace.search.model import Filters, RecordId, Reranked, SearchRequest
+from commonplace.search.model import RecordId, Reranked, SearchRequest
 from commonplace.search.reranking import RERANK_TTL_SECONDS, MemoryRerankCache
 from commonplace.search.service import MAX_QUERY_CHARACTERS, SearchService
 from tests.fakes.embeddings import FakeEmbeddings

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.search.model import Filters, RecordId, Tombstone
+from commonplace.content.filters import Filters
+from commonplace.search.model import RecordId, Tombstone
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.unit.search.records import indexed, record, versions
 

@@ -13,6 +13,7 @@ from functools import cached_property, reduce
 from typing import Any, Literal
 
 from commonplace.content.document import DocumentRef, reference
+from commonplace.content.filters import Filters
 from commonplace.content.manifest import Attachment, Entry, Manifest
 
 Sort = Literal["title", "-title", "date", "-date", "updated", "-updated", "path", "-path"]
@@ -26,19 +27,14 @@ LAST = "\U0010ffff"
 """Sorts after every character: what begins with a text lies between it and it with this."""
 
 
+NO_CONDITION = Filters()
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Exact conditions; empty means no condition. Several content types, and `tags_any`, are alternatives."""
+    """Which documents a list holds."""
 
-    content_types: tuple[str, ...] = ()
-    group: str | None = None
-    release: str | None = None
-    status: str | None = None
-    tags_all: tuple[str, ...] = ()
-    tags_any: tuple[str, ...] = ()
-    path_prefix: str | None = None
-    date_from: str | None = None
-    date_to: str | None = None
+    filters: Filters = NO_CONDITION
     updated_since: datetime | None = None
 
 
@@ -112,7 +108,8 @@ class Catalogue:
         matching = reduce(frozenset.__and__, sorted(conditions, key=len))
         return [self.entries[position] for position in order if position in matching]
 
-    def _conditions(self, wanted: Selection) -> Iterable[frozenset[int]]:
+    def _conditions(self, selection: Selection) -> Iterable[frozenset[int]]:
+        wanted = selection.filters
         if wanted.content_types:
             yield self._any("content_type", wanted.content_types)
         for name in ("group", "release", "status"):
@@ -126,7 +123,7 @@ class Catalogue:
             yield self._below(wanted.path_prefix)
         if wanted.date_from or wanted.date_to:
             yield self._between("date", wanted.date_from or "", (wanted.date_to or "9999-12-31") + LAST)
-        if (since := wanted.updated_since) is not None:
+        if (since := selection.updated_since) is not None:
             yield self._between("updated_at", since, datetime.max.replace(tzinfo=UTC))
 
     def _any(self, name: str, values: Iterable[str]) -> frozenset[int]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NewType, Protocol
 
+from commonplace.content.filters import Filters
 from commonplace.errors import Unavailable
 
 RecordId = NewType("RecordId", str)
@@ -11,21 +12,6 @@ RecordId = NewType("RecordId", str)
 
 Vector = Sequence[float]
 """L2-normalised embedding."""
-
-
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """Exact conditions; empty means no condition. Several content types are alternatives; parents are expanded."""
-
-    content_types: tuple[str, ...] = ()
-    group: str | None = None
-    release: str | None = None
-    status: str | None = None
-    tags_all: tuple[str, ...] = ()
-    tags_any: tuple[str, ...] = ()
-    date_from: str | None = None
-    date_to: str | None = None
-    path_prefix: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

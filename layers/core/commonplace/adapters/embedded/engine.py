@@ -10,12 +10,12 @@ from typing import Literal
 
 from commonplace.adapters.embedded import reading, schema, writing
 from commonplace.adapters.embedded.matrix import VectorMatrix
+from commonplace.content.filters import Filters
 from commonplace.errors import Unavailable
 from commonplace.search.embedding import model_fingerprint
 from commonplace.search.model import (
     Candidates,
     EmbeddingProvider,
-    Filters,
     Found,
     IndexedRecord,
     IndexMismatch,

@@ -5,7 +5,8 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
-from commonplace.search.model import Chunk, Filters, Found, LegHit, Record, RecordId
+from commonplace.content.filters import Filters
+from commonplace.search.model import Chunk, Found, LegHit, Record, RecordId
 from commonplace.search.names import grade, name_key
 from commonplace.search.text import query_terms
 

@@ -1,7 +1,6 @@
 """What may be asked: query parameters with their bounds, parsed once. Parameters nobody knows are ignored."""
 
 import re
-from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, get_args
 from urllib.parse import urlencode
@@ -11,9 +10,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic.alias_generators import to_camel
 
 from commonplace.content.catalogue import Selection, Sort
+from commonplace.content.filters import Filters
 from commonplace.content.ontology import ONTOLOGY
 from commonplace.errors import InvalidInput
-from commonplace.search.model import Filters
 
 CONTENT_TYPES = list(ONTOLOGY.types)
 
@@ -116,19 +115,6 @@ class Narrowing(Parameters):
     date_from: Day | None = Field(None, description="Only documents of this day or later; undated ones are left out.")
     date_to: Day | None = Field(None, description="Only documents of this day or earlier; undated ones are left out.")
 
-    def selection(self) -> Selection:
-        return Selection(
-            content_types=self._types(),
-            group=self.group,
-            release=self.release,
-            status=self.status,
-            tags_all=tuple(self.tag),
-            tags_any=tuple(self.tag_any),
-            path_prefix=self.path_prefix,
-            date_from=self.date_from,
-            date_to=self.date_to,
-        )
-
     def filters(self) -> Filters:
         return Filters(
             content_types=self._types(),
@@ -162,7 +148,7 @@ class Listing(Narrowing):
     offset: int = Field(0, ge=0, le=1_000_000, description="Documents to pass over.")
 
     def selection(self) -> Selection:
-        return replace(super().selection(), updated_since=self.updated_since)
+        return Selection(self.filters(), updated_since=self.updated_since)
 
 
 class Feed(Narrowing):

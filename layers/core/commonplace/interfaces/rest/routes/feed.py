@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from commonplace.content.catalogue import Catalogue
+from commonplace.content.catalogue import Catalogue, Selection
 from commonplace.content.manifest import Entry
 from commonplace.content.store import StoredObject
 from commonplace.interfaces.rest import examples, shapes
@@ -50,7 +50,7 @@ async def get_feed(request: Request, asked: Annotated[Feed, Query()]) -> Respons
 
 
 def _feed(using: Services, catalogue: Catalogue, host: str, asked: Feed) -> Page:
-    latest = catalogue.select(asked.selection(), "-updated")
+    latest = catalogue.select(Selection(asked.filters()), "-updated")
     shown = latest[asked.offset : asked.offset + asked.limit]
     stored = using.library.documents(shown)
     items = fitting(encode(_item(host, entry, found)) for entry, found in zip(shown, stored, strict=True) if found)

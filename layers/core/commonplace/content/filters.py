@@ -1,0 +1,21 @@
+"""The conditions under which documents are listed and found: the same ones for the store and for the index."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Exact conditions; empty means no condition. Several content types, and `tags_any`, are alternatives.
+
+    Parent types are expanded before they come here.
+    """
+
+    content_types: tuple[str, ...] = ()
+    group: str | None = None
+    release: str | None = None
+    status: str | None = None
+    tags_all: tuple[str, ...] = ()
+    tags_any: tuple[str, ...] = ()
+    path_prefix: str | None = None
+    date_from: str | None = None
+    date_to: str | None = None
