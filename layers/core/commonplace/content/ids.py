@@ -8,7 +8,7 @@ Every path climbs a ladder of names, and stops at the first rung that nobody els
 4. that, with the whole hash
 
 Where several paths of a type share a name, *all* of them climb, so neither the order of pushes nor the age of a
-document matters (design section 3). Once it is qualified by its folders, an id stays what it is when more files of the
+document matters. Once it is qualified by its folders, an id stays what it is when more files of the
 same name appear. A slug that is empty or longer than 200 bytes has the hash from the start.
 """
 

@@ -1,6 +1,6 @@
 """Bytes of a file -> published, unpublished or invalid. Pure, and never raises.
 
-The gate fails closed (design section 3): only the boolean `publish: true` publishes, and any `draft` other than
+The gate fails closed: only the boolean `publish: true` publishes, and any `draft` other than
 absent, null or false blocks.
 """
 

@@ -1,4 +1,4 @@
-"""A search: embed the query, ask both legs, fuse, rerank, show. Degrades instead of failing (design, section 5)."""
+"""A search: embed the query, ask both legs, fuse, rerank, show. Degrades instead of failing."""
 
 import logging
 import time

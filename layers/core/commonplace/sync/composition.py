@@ -56,7 +56,7 @@ class Naming:
 
 
 def name_all(members: Sequence[Member], readings: Mapping[str, Reading]) -> Naming:
-    """Ids depend on the published set alone (design section 3), so one new file may rename others."""
+    """Ids depend on the published set alone, so one new file may rename others."""
     types: dict[str, str] = {}
     for member in members:
         if member.path in readings:

@@ -82,7 +82,7 @@ class Holdings:
         return self.raw.get(raw_key(entry.path)) == entry.raw_etag
 
     def agrees_with(self, manifest: Manifest) -> bool:
-        """True when the store holds exactly what the manifest owns (design: a crash at any point heals)."""
+        """True when the store holds exactly what the manifest owns."""
         documents = manifest.documents
         return (
             self.content == {entry.key: entry.etag for entry in documents}
