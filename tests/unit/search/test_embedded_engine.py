@@ -46,6 +46,19 @@ def test_writers_at_the_same_time_wait_for_each_other(path: Path, provider: Fake
         assert len(versions(reader)) == 20
 
 
+def test_nothing_of_what_was_taken_out_lingers_in_the_files(
+    engine: EmbeddedEngine, path: Path, provider: FakeEmbeddings
+) -> None:
+    others = [record(f"note/n{number}", f"rain number {number}") for number in range(50)]
+    secret = record("note/secret", "quokkaline gossip", title="Whisperwind")
+    engine.write(indexed(provider, secret, *others), ())
+    assert b"quokkalin" in path.read_bytes()
+    engine.write((), [Tombstone(RecordId("note/secret"), 9)])
+    written = b"".join(file.read_bytes() for file in path.parent.iterdir())
+    assert b"quokkalin" not in written
+    assert b"whisperwind" not in written.lower()
+
+
 def test_many_threads_may_search_one_engine(engine: EmbeddedEngine, provider: FakeEmbeddings) -> None:
     engine.write(indexed(provider, *(record(f"note/n{number}", "rain") for number in range(20))), ())
     vector = provider.embed(["rain"])[0]

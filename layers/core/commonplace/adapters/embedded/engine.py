@@ -211,6 +211,8 @@ class EmbeddedEngine:
                     database.execute("ROLLBACK")
                 raise
             database.execute("COMMIT")
+            if self._journal == "wal":
+                database.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the log holds what pages said before
 
     def _open(self) -> sqlite3.Connection | None:
         """The connection, opened again when another file has taken the place of the one it knew."""
@@ -231,6 +233,8 @@ class EmbeddedEngine:
         if not self._read_only:
             self._database.execute(f"PRAGMA journal_mode = {self._journal}")
             self._database.execute("PRAGMA synchronous = NORMAL")
+            # What was unpublished must not linger in free pages of the file.
+            self._database.execute("PRAGMA secure_delete = ON")
         self._inode = self.path.stat().st_ino
         return self._database
 

@@ -51,6 +51,12 @@ def create(database: sqlite3.Connection, model: str) -> None:
     database.executemany("INSERT INTO meta VALUES (?, ?)", facts.items())
 
 
+def forget_removed_words(database: sqlite3.Connection) -> None:
+    """Merges the word lists: until then they still hold the words of what was taken out."""
+    for words in ("labels", "passages"):
+        database.execute(f"INSERT INTO {words} ({words}) VALUES ('optimize')")  # noqa: S608
+
+
 def drop(database: sqlite3.Connection) -> None:
     """Removes every table of any version of this schema."""
     for name in _OWN:

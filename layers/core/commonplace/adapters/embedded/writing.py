@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
+from commonplace.adapters.embedded import schema
 from commonplace.adapters.embedded.schema import LEXICAL_ONLY
 from commonplace.search.embedding import embedding_text, vector_key
 from commonplace.search.model import IndexedRecord, Record, RecordId, Tombstone, Vector
@@ -20,10 +21,18 @@ def apply(
     database: sqlite3.Connection, upserts: Sequence[IndexedRecord], tombstones: Sequence[Tombstone], model: str
 ) -> bool:
     """Applies what is newer than what is there, in the open transaction. Says whether anything changed."""
+    taken_out = _any_live(database, [indexed.record.id for indexed in upserts] + [gone.id for gone in tombstones])
     changed = [_put(database, indexed, model) for indexed in upserts] + [_bury(database, gone) for gone in tombstones]
     if any(changed):
         _forget_spare_vectors(database)
+        if taken_out:
+            schema.forget_removed_words(database)
     return any(changed)
+
+
+def _any_live(database: sqlite3.Connection, ids: Iterable[RecordId]) -> bool:
+    query = "SELECT 1 FROM records WHERE deleted = 0 AND id = ?"
+    return any(database.execute(query, (record,)).fetchone() for record in ids)
 
 
 def _put(database: sqlite3.Connection, indexed: IndexedRecord, model: str) -> bool:
