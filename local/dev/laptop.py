@@ -47,7 +47,7 @@ class Progress:
 
 
 class Laptop:
-    """One knowledge base on this machine. `data` keeps clone, store, index and logs; `template` is the committed one."""
+    """One knowledge base on this machine. `data` keeps clone, store, index and logs."""
 
     def __init__(
         self,
