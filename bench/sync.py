@@ -85,7 +85,7 @@ def main(arguments: Sequence[str]) -> int:
         "sync",
         f"Sync of {corpus.label}: from the push until everything is searchable",
         [figure.row() for figure in figures],
-        note="bare: git archive, or git diff and git cat-file, and parsing in one process; no store, index or network.\n"
+        note="bare: git archive, or git diff and git cat-file, and parsing, in one process without store and index.\n"
         "When nothing changed, no text may be embedded.",
     )
     missed = [sentence for figure in figures for sentence in figure.missed]
