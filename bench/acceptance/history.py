@@ -1,0 +1,208 @@
+"""The history as pushes: in order, then shuffled, with doubled and lost deliveries. Both must end as published."""
+
+import random
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from bench.acceptance.machine import Machine
+from bench.acceptance.settled import settled
+from bench.acceptance.statements import Statement, all_of, equal, fact, none
+from bench.acceptance.truth import Gates, tree_at
+from commonplace.content.exclusions import DEFAULT_EXCLUDES
+from commonplace.content.manifest import Manifest
+from commonplace.search.indexing import Message
+from local.dev.source import Source
+from local.github.git import git_text, neutral_environment
+
+BATCH = 100
+"""Messages that one call of the index function gets."""
+TELL_SECONDS = 15
+DOUBLED, DROPPED, MEANWHILE = 0.2, 0.2, 0.1
+"""Shares of the deliveries that come twice or never, and of the moments in a run at which the next push comes."""
+
+Tell = Callable[[str], None]
+Earlier = dict[str, set[str]]
+"""Path -> blobs that were published there at some commit of the replay."""
+
+
+def examine(source: Source, data: Path, pushes: int | None, seed: int, tell: Tell) -> list[Statement]:
+    found: list[Statement] = []
+    for title, replay in (("in order", _in_order), ("out of order", _out_of_order)):
+        with Machine(source, data / title.replace(" ", "-")) as machine:
+            began = time.monotonic()
+            commits = chosen(machine, pushes)
+            outcome = [*replay(machine, commits, random.Random(seed), tell), *settled(machine)]
+            outcome.append(fact("seconds", round(time.monotonic() - began)))
+        found += [_titled(title, statement) for statement in outcome]
+    return found
+
+
+def chosen(machine: Machine, count: int | None) -> list[str]:
+    """First-parent commits, oldest first; or so many of them, evenly spaced, the largest push and the head included."""
+    commits = machine.branch.first_parents()
+    if count is None or count >= len(commits):
+        return commits
+    spaced = {round(step * (len(commits) - 1) / max(1, count - 1)) for step in range(count)}
+    spaced |= {commits.index(_largest(machine)), len(commits) - 1}
+    return [commits[number] for number in sorted(spaced)]
+
+
+def _largest(machine: Machine) -> str:
+    log = git_text(
+        f"--git-dir={machine.branch.git_dir}",
+        "log",
+        "--first-parent",
+        "--diff-merges=first-parent",
+        "--no-renames",
+        "--name-only",
+        "--format=%x01%H",
+        machine.branch.head,
+        environment=neutral_environment(),
+    )
+    sizes = {part[:40]: part.count("\n") for part in log.split("\x01")[1:]}
+    return max(sizes, key=lambda commit: sizes[commit])
+
+
+def _in_order(machine: Machine, commits: Sequence[str], _: random.Random, tell: Tell) -> Iterator[Statement]:
+    """Every push is followed by its run and its events, and compared with what is published at that commit."""
+    gates, progress = _gates(machine), Progress(tell, len(commits))
+    earlier: Earlier = defaultdict(set)
+    faults: list[str] = []
+    empty = 0
+    for commit in commits:
+        tree = tree_at(machine.branch.git_dir, commit)
+        if not tree.blobs:
+            empty += 1
+            continue
+        machine.branch.move(commit)
+        machine.hint("push", commit, f"delivery-{commit}")
+        machine.run()
+        _deliver(machine, machine.take_messages())
+        expected = gates.at(tree)
+        _remember(earlier, expected.published)
+        faults += [f"{commit[:8]}: {fault}" for fault in expected.faults(_blobs(machine.manifest()), earlier)]
+        progress.step(machine)
+    yield fact("pushes", len(commits) - empty)
+    yield all_of("pushes after which exactly the published files are stored", len(commits) - empty, faults)
+    manifest = machine.manifest()
+    versions = {str(ref): version for ref, version in machine.engine.versions()}
+    entries = {str(entry.ref): entry.generation for entry in manifest.documents} if manifest else {}
+    stale = sorted(ref for ref in entries.keys() | versions.keys() if entries.get(ref) != versions.get(ref))
+    yield all_of("documents whose index version is the store's, before any reconciliation", len(entries), stale)
+    yield from _reconciled(machine, earlier, gates)
+
+
+def _out_of_order(machine: Machine, commits: Sequence[str], chance: random.Random, tell: Tell) -> Iterator[Statement]:
+    """The branch is forced to its commits in any order; deliveries and events are shuffled, doubled, late or lost."""
+    gates = _gates(machine)
+    earlier: Earlier = defaultdict(set)
+    deliveries = [*commits, *chance.sample(list(commits), round(DOUBLED * len(commits)))]
+    chance.shuffle(deliveries)
+    progress = Progress(tell, len(deliveries))
+    waiting: list[Message] = []
+    dropped = meanwhile = told = 0
+    while deliveries:
+        dropped += _push(machine, deliveries.pop(), chance, gates, earlier)
+        progress.step(machine)
+        for _ in machine.turns():
+            if deliveries and chance.random() < MEANWHILE:
+                meanwhile += 1
+                dropped += _push(machine, deliveries.pop(), chance, gates, earlier)
+                progress.step(machine)
+            waiting += machine.take_messages()
+            told += len(waiting)
+            waiting = _disturbed(machine, waiting, chance)
+            told -= len(waiting)
+    machine.branch.move(machine.branch.head)
+    yield fact("pushes", progress.done)
+    yield fact("pushes whose delivery was lost", dropped)
+    yield fact("pushes while a run was under way", meanwhile)
+    yield fact("events that were delivered or lost", told)
+    yield fact("events that had not arrived by the end", len(waiting))
+    yield from _reconciled(machine, earlier, gates)
+
+
+def _push(machine: Machine, commit: str, chance: random.Random, gates: Gates, earlier: Earlier) -> bool:
+    """Whether nobody was told."""
+    tree = tree_at(machine.branch.git_dir, commit)
+    if not tree.blobs:
+        return False
+    machine.branch.move(commit)
+    _remember(earlier, gates.at(tree).published)
+    if chance.random() < DROPPED:
+        return True
+    for _ in range(1 + (chance.random() < DOUBLED)):
+        machine.hint("push", commit, f"delivery-{commit}")
+    return False
+
+
+def _disturbed(machine: Machine, messages: list[Message], chance: random.Random) -> list[Message]:
+    """Delivers about half of what waits, in any order, and keeps some of that to come again."""
+    chance.shuffle(messages)
+    now, later = messages[: len(messages) // 2], messages[len(messages) // 2 :]
+    _deliver(machine, now)
+    again = [message for message in now if chance.random() < DOUBLED]
+    return [message for message in later if chance.random() > DROPPED / 2] + again
+
+
+def _reconciled(machine: Machine, earlier: Earlier, gates: Gates) -> Iterator[Statement]:
+    """What the schedules do: one look at the branch, one at the index."""
+    machine.hint("schedule")
+    machine.run()
+    machine.take_messages()
+    report = machine.indexer.reconcile()
+    expected = gates.at(tree_at(machine.branch.git_dir, machine.branch.head))
+    found = _blobs(machine.manifest())
+    state = machine.state.read()
+    yield fact("runs", machine.runs)
+    yield equal("runs that failed", 0, machine.failed)
+    yield equal("hints left open", 0, state.pokes - state.done + (state.running is not None))
+    yield fact("calls to GitHub", machine.github_calls)
+    yield fact("documents written", machine.stored)
+    yield fact("documents removed", machine.removed)
+    yield fact("records the index's reconciliation had to mend", report.indexed + report.removed)
+    yield none("differences from what is published at the head", expected.faults(found, earlier))
+    yield fact("documents", len(found))
+    yield fact("of them last good versions of files that cannot be read now", len(found.keys() & expected.doubtful))
+
+
+def _deliver(machine: Machine, messages: Sequence[Message]) -> None:
+    for start in range(0, len(messages), BATCH):
+        machine.indexer.take(messages[start : start + BATCH])
+
+
+def _remember(earlier: Earlier, published: Mapping[str, str]) -> None:
+    for path, blob_id in published.items():
+        earlier[path].add(blob_id)
+
+
+def _blobs(manifest: Manifest | None) -> dict[str, str]:
+    return {entry.path: entry.blob_sha for entry in manifest.documents} if manifest else {}
+
+
+def _gates(machine: Machine) -> Gates:
+    return Gates(machine.branch.git_dir, DEFAULT_EXCLUDES)
+
+
+def _titled(title: str, statement: Statement) -> Statement:
+    return Statement(
+        f"{title}: {statement.text}", statement.expected, statement.found, statement.holds, statement.examples
+    )
+
+
+class Progress:
+    """A line now and then."""
+
+    def __init__(self, tell: Tell, total: int) -> None:
+        self.done = 0
+        self._tell, self._total = tell, total
+        self._last = time.monotonic()
+
+    def step(self, machine: Machine) -> None:
+        self.done += 1
+        if time.monotonic() - self._last < TELL_SECONDS and self.done < self._total:
+            return
+        self._last = time.monotonic()
+        self._tell(f"{self.done} of {self._total} pushes, {machine.runs} runs, {machine.stored} documents written")

@@ -1,0 +1,140 @@
+"""Nothing unpublished anywhere: every place that something could have leaked to, looked through word by word."""
+
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+
+from bench.acceptance.statements import Statement, all_of, fact, none
+from bench.acceptance.traces import Traces, texts_in
+from bench.acceptance.truth import Truth
+from commonplace.content.store import ATTACHMENTS_PREFIX, OPERATIONS_PREFIX
+from local.dev.laptop import Laptop
+from local.operations.deployment import PROJECT
+
+PLACES = ("store", "operators' objects", "index", "public answers", "logs")
+TEXT_FILES = (".py", ".toml", ".json", ".css", ".html", ".js")
+ANSWERS = (
+    "/api/v1/graph",
+    "/api/v1/manifest",
+    "/api/v1/sync",
+    "/api/v1/tags",
+    "/api/v1/groups",
+    "/api/v1/releases",
+    "/api/v1/ontology",
+    "/api/v1/schemas",
+    "/health",
+    "/llms.txt",
+    "/llms-full.txt",
+    "/openapi.json",
+    "/docs",
+)
+PAGED = ("/api/v1/entries?limit=100", "/api/v1/feed.json?limit=50")
+
+Place = tuple[str, str, Iterable[str]]
+"""Which of PLACES, where exactly, and the texts found there."""
+
+
+def traces_of(truth: Truth) -> Traces:
+    """What is peculiar to the unpublished files. What published files or our own code say is no secret."""
+    private = {path: page.body + "\n" + "\n".join(page.values) for path, page in truth.unpublished.items()}
+    names = {page.title: path for path, page in truth.unpublished.items() if page.title}
+    hidden = (path for path in truth.tree.blobs if path not in truth.published and path not in truth.links.files)
+    names |= {path: path for path in hidden}
+    known = [raw.decode("utf-8", "replace") for path, raw in truth.raw.items() if path in truth.published]
+    known += [*truth.published, *truth.links.files, *_own_texts()]
+    return Traces(private, names, known)
+
+
+def statements(laptop: Laptop, api: httpx.Client, truth: Truth, refs: Iterable[str]) -> list[Statement]:
+    """`refs`: `contentType/id` of every document that is served."""
+    traces = traces_of(truth)
+    told: dict[str, set[str]] = {place: set() for place in PLACES}
+    named: dict[str, set[str]] = {place: set() for place in PLACES}
+    size = 0
+    for place, where, texts in _places(laptop, api, refs):
+        listed = [text for text in texts if not (_may_name_paths(where) and text in truth.tree.blobs)]
+        size += sum(map(len, listed))
+        text_of, name_of = traces.in_texts(listed)
+        told[place] |= {f"{where}: text of {path}" for path in text_of}
+        named[place] |= {f"{where}: title or path of {path}" for path in name_of}
+    return [
+        fact("unpublished Markdown files whose traces are looked for", len(truth.unpublished)),
+        fact("traces: runs of words, and lines of short files", traces.run_count),
+        fact("traces: titles and paths", traces.name_count),
+        fact("characters looked through", size),
+        *(none(f"no text of theirs in: {place}", sorted(told[place])) for place in PLACES),
+        *(none(f"no title or path of theirs in: {place}", sorted(named[place])) for place in PLACES),
+        *_asked(api, truth),
+    ]
+
+
+def _asked(api: httpx.Client, truth: Truth) -> list[Statement]:
+    """Asking for the very thing: by path, and by title."""
+    by_path = [path for path in truth.unpublished if len(path) <= 1000 and not _is_gone(api, path, truth)]
+    titles = sorted({page.title[:1000] for page in truth.unpublished.values() if page.title})
+    found = []
+    for title in titles:
+        answer = api.get("/api/v1/search", params={"q": title, "limit": "20"})
+        results = answer.json().get("results", []) if answer.status_code == 200 else [{"path": f"{answer.status_code}"}]
+        found += [f"{title}: {hit['path']}" for hit in results if hit["path"] not in truth.published]
+    return [
+        all_of("their paths are answered with 404", len(truth.unpublished), by_path),
+        all_of("a search for each of their titles finds published documents only", len(titles), found),
+    ]
+
+
+def _is_gone(api: httpx.Client, path: str, truth: Truth) -> bool:
+    """404, or a published document that answers to the same path (`x.markdown` beside `x.markdown.md`)."""
+    answer = api.get("/api/v1/entries/by-path", params={"path": path})
+    return answer.status_code == 404 or (answer.status_code == 200 and answer.json()["path"] in truth.published)
+
+
+def _places(laptop: Laptop, api: httpx.Client, refs: Iterable[str]) -> Iterator[Place]:
+    store = laptop.store
+    for item in store.list(""):
+        place = "operators' objects" if item.key.startswith(OPERATIONS_PREFIX) else "store"
+        found = None if item.key.startswith(ATTACHMENTS_PREFIX) else store.get(item.key)
+        yield place, item.key, (item.key, *(texts_in(found.body) if found else ()))
+    yield from (("index", where, texts) for where, texts in index_texts(laptop.index_file))
+    for address in _addresses(api, refs):
+        answer = api.get(address)
+        yield "public answers", f"GET {address}", (*texts_in(answer.content), *answer.headers.values())
+    yield "logs", "logs of the functions", (laptop.logs(),)
+
+
+def index_texts(file: Path) -> Iterator[tuple[str, Iterable[str]]]:
+    """Every text of every table, and the files as they lie on disk: free pages and journals keep what was deleted."""
+    with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as index:
+        for (name,) in index.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+            rows = index.execute(f'SELECT * FROM "{name}"')
+            yield f"table {name}", [text for row in rows for text in row if isinstance(text, str)]
+    for part in sorted(file.parent.iterdir()):
+        yield part.name, [part.read_bytes().decode("utf-8", "replace")]
+
+
+def _addresses(api: httpx.Client, refs: Iterable[str]) -> Iterator[str]:
+    yield from ANSWERS
+    for first in PAGED:
+        address: str | None = first
+        while address:
+            yield address
+            answer = api.get(address)
+            following = answer.json().get("next_url") or answer.links.get("next", {}).get("url")
+            address = re.sub(r"\Ahttps?://[^/]+", "", following) if following else None
+    for ref in refs:
+        yield from (f"/api/v1/entries/{ref}{suffix}" for suffix in ("", ".md", "/links"))
+
+
+def _may_name_paths(key: str) -> bool:
+    """A run's plan lists the tree, its report what was skipped and why: for operators, and only for a while."""
+    return key.startswith((f"{OPERATIONS_PREFIX}reports/", f"{OPERATIONS_PREFIX}runs/"))
+
+
+def _own_texts() -> Iterator[str]:
+    for file in sorted((PROJECT / "layers" / "core").rglob("*")):
+        if file.suffix in TEXT_FILES:
+            yield file.read_text(encoding="utf-8")

@@ -1,0 +1,223 @@
+"""Sync and index in this process: real steps, adapters and engine, over moto's S3 and DynamoDB and a stand-in GitHub.
+
+What the cloud does between them (Step Functions, SQS) is done here in the same order, and can be put out of order.
+"""
+
+import json
+import logging
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import quote_plus
+
+import boto3
+import httpx
+from moto import mock_aws
+
+from bench.acceptance.branch import Branch
+from commonplace.adapters.dynamodb import DynamoSyncState
+from commonplace.adapters.embedded.engine import EmbeddedEngine
+from commonplace.adapters.github import GitHubRepository
+from commonplace.adapters.github_client import GitHubClient, http_client
+from commonplace.adapters.github_credentials import SecretCredentials
+from commonplace.adapters.local_embeddings import LocalEmbeddings
+from commonplace.adapters.s3 import S3ObjectStore
+from commonplace.adapters.secrets import GitHubSecret
+from commonplace.content.exclusions import DEFAULT_EXCLUDES, Exclusions
+from commonplace.content.manifest import MANIFEST_KEY, Manifest
+from commonplace.content.store import CONTENT_PREFIX, ListedObject, StoredObject
+from commonplace.search.indexing import Indexer, Message
+from commonplace.sync.keys import report_key
+from commonplace.sync.poke import Hint, Poker
+from commonplace.sync.report import Report
+from commonplace.sync.steps import Steps
+from local.dev.source import Source
+from local.github.api import GitHubApi
+from local.github.repository import GitRepository
+from local.github.server import GitHubServer
+
+logger = logging.getLogger(__name__)
+
+BUCKET, TABLE = "content", "activity"
+TURNS = 50
+"""More rounds than any run takes: a run that goes on is a defect."""
+
+
+class ToldStore:
+    """S3, and the notifications it would send for documents, in the order of the writes."""
+
+    def __init__(self, store: S3ObjectStore) -> None:
+        self._store = store
+        self.messages: list[Message] = []
+
+    def get(self, key: str) -> StoredObject | None:
+        return self._store.get(key)
+
+    def get_if_changed(self, key: str, etag: str | None) -> StoredObject | None:
+        return self._store.get_if_changed(key, etag)
+
+    def list(self, prefix: str) -> Iterator[ListedObject]:
+        return self._store.list(prefix)
+
+    def put(
+        self,
+        key: str,
+        body: bytes,
+        *,
+        media_type: str = "application/json",
+        if_match: str | None = None,
+        if_absent: bool = False,
+    ) -> str:
+        etag = self._store.put(key, body, media_type=media_type, if_match=if_match, if_absent=if_absent)
+        self._tell(key)
+        return etag
+
+    def delete(self, keys: Iterable[str]) -> None:
+        gone = list(keys)
+        self._store.delete(gone)
+        for key in gone:
+            self._tell(key)
+
+    def _tell(self, key: str) -> None:
+        if key.startswith(CONTENT_PREFIX):
+            record = {"eventVersion": "2.1", "s3": {"object": {"key": quote_plus(key)}}}
+            self.messages.append(Message(str(len(self.messages)), json.dumps({"Records": [record]})))
+
+
+class Executions:
+    """The workflow engine: remembers what was started, for the caller to run when it likes."""
+
+    def __init__(self) -> None:
+        self.waiting: list[dict[str, object]] = []
+        self.running: str | None = None
+
+    def start(self, name: str, run_input: dict[str, object]) -> None:  # noqa: ARG002 - the input names the run too
+        self.waiting.append(run_input)
+
+    def is_running(self, name: str) -> bool:
+        return name == self.running or any(name == item["run"] for item in self.waiting)
+
+
+class Machine:
+    """One deployment, empty at first. Use as a context manager."""
+
+    def __init__(self, source: Source, data: Path) -> None:
+        data.mkdir(parents=True)
+        self.branch = Branch(source, data / "repository.git")
+        self.source = source
+        self.runs = self.failed = self.stored = self.removed = self.github_calls = 0
+        self._data = data
+        self._undo = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._undo.enter_context(mock_aws())
+        session = boto3.session.Session("123456789012", "x", region_name="us-east-1")
+        s3, dynamodb = session.client("s3"), session.client("dynamodb")
+        s3.create_bucket(Bucket=BUCKET)
+        dynamodb.create_table(
+            TableName=TABLE,
+            KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+            AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")],
+            BillingMode="PAY_PER_REQUEST",
+        )
+        self.github = self._undo.enter_context(
+            GitHubServer(GitHubApi(GitRepository(self.branch.git_dir), self.source.name))
+        )
+        http = self._undo.enter_context(http_client(self.github.url))
+        self.objects = ToldStore(S3ObjectStore(s3, BUCKET))
+        self.state = DynamoSyncState(dynamodb, TABLE, self.source.name, self.source.branch)
+        self.executions = Executions()
+        self.poker = Poker(self.state, self.executions)
+        self.steps = self._steps(http)
+        self.engine = EmbeddedEngine(self._data / "documents.sqlite", embeddings := LocalEmbeddings())
+        self._undo.callback(self.engine.close)
+        self.indexer = Indexer(self.objects, self.engine, embeddings, memory=self.engine)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._undo.close()
+
+    def hint(self, reason: str, commit: str | None = None, delivery: str | None = None) -> None:
+        """What the webhook and the schedule do."""
+        self.poker.poke(Hint(reason, commit, delivery))
+
+    def run(self) -> None:
+        """Runs whatever has been started, to its end."""
+        for _ in self.turns():
+            pass
+
+    def turns(self) -> Iterator[str]:
+        """The same, stopping after each state, so that something may happen in between."""
+        while self.executions.waiting:
+            started = self.executions.waiting.pop(0)
+            run = self.executions.running = str(started["run"])
+            self.runs += 1
+            try:
+                yield from self._states(run, full=bool(started["full"]))
+            except Exception as error:
+                logger.exception("a run failed")
+                self.failed += 1
+                self.steps.fail({"run": run, "error": type(error).__name__})
+            self.executions.running = None
+            self.github_calls += len(self.github.api.requests)
+            self.github.api.forget_requests()
+
+    def take_messages(self) -> list[Message]:
+        """The notifications since the last time."""
+        taken, self.objects.messages = self.objects.messages, []
+        return taken
+
+    def manifest(self) -> Manifest | None:
+        found = self.objects.get(MANIFEST_KEY)
+        return Manifest.model_validate_json(found.body) if found else None
+
+    def _states(self, run: str, *, full: bool) -> Iterator[str]:
+        """As functions/sync/machine.asl.json orders them."""
+        for _ in range(TURNS):
+            answer = self.steps.plan({"run": run, "full": full})
+            seen, action = answer["seen"], answer["action"]
+            yield "plan"
+            if action == "archive":
+                answer = self.steps.archive({"run": run})
+                action = answer["action"]
+                yield "archive"
+            if action == "store":
+                for item in self._items(answer["items"]["key"]):
+                    self.steps.store({"run": run, "item": item})
+                yield "store"
+            if action in ("store", "publish"):
+                action = self.steps.publish({"run": run})["action"]
+                yield "publish"
+            if action in ("plan", "wait"):
+                continue
+            if action == "published":
+                self._count()
+            again = self.steps.finish({"run": run, "seen": seen})["again"]
+            yield "finish"
+            if not again:
+                return
+        raise RuntimeError("the run goes round without end")
+
+    def _items(self, key: str) -> list[dict[str, Any]]:
+        found = self.objects.get(key)
+        return list(json.loads(found.body)) if found else []
+
+    def _count(self) -> None:
+        manifest = self.manifest()
+        found = self.objects.get(report_key(manifest.commit_sha)) if manifest else None
+        if found:
+            report = Report.model_validate_json(found.body)
+            self.stored += report.counts.stored
+            self.removed += report.counts.removed
+
+    def _steps(self, http: httpx.Client) -> Steps:
+        credentials = SecretCredentials(lambda: GitHubSecret("webhook", token="token-of-the-stand-in"))
+        repository = GitHubRepository(
+            GitHubClient(http, self.github.url), self.source.name, self.source.branch, credentials
+        )
+        exclusions = Exclusions(DEFAULT_EXCLUDES)
+        return Steps(self.objects, repository, self.state, bucket=BUCKET, exclusions=exclusions)

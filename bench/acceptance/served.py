@@ -1,0 +1,234 @@
+"""One sync on a whole `commonplace dev`, and what it serves compared with what the clone publishes."""
+
+import re
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from bench.acceptance import leaks
+from bench.acceptance.links import unexplained
+from bench.acceptance.statements import Statement, all_of, equal, fact, none, same
+from bench.acceptance.truth import Truth, blob, servable, truth_at
+from commonplace.content.exclusions import DEFAULT_EXCLUDES
+from commonplace.content.store import ATTACHMENTS_PREFIX, CONTENT_PREFIX, RAW_PREFIX
+from local.dev.laptop import Laptop
+
+SYNC_SECONDS = 1800
+FRESH_SECONDS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What the laptop answers, fetched once: summaries and documents by path."""
+
+    truth: Truth
+    listed: list[dict[str, Any]]
+    documents: dict[str, dict[str, Any]]
+    manifest: dict[str, Any]
+
+    @property
+    def refs(self) -> dict[str, str]:
+        """`contentType/id` -> path."""
+        return {f"{item['contentType']}/{item['id']}": item["path"] for item in self.listed}
+
+
+def sync(laptop: Laptop) -> list[Statement]:
+    """The first sync, from push to silence."""
+    began = time.monotonic()
+    laptop.push()
+    laptop.wait(SYNC_SECONDS)
+    report, summary = laptop.report(), laptop.summary()
+    return [
+        equal("the first sync succeeds", "succeeded", summary.status if summary else "never finished"),
+        fact("seconds from push to searchable", round(time.monotonic() - began, 1)),
+        fact("calls to GitHub", len(laptop.api.requests)),
+        fact("problems reported to editors", report.counts.problems if report else None),
+    ]
+
+
+def examine(laptop: Laptop) -> list[Statement]:
+    """Every statement about what is served now. The laptop is idle."""
+    head = laptop.workspace.head or ""
+    truth = truth_at(laptop.workspace.git_dir, head, DEFAULT_EXCLUDES)
+    with httpx.Client(base_url=laptop.url, trust_env=False, timeout=60) as api:
+        _wait_for(api, head)
+        served = _fetch(api, truth)
+        return [
+            equal("the commit that is served is the head", head, served.manifest["commitSha"]),
+            fact("files of the tree that this clone lacks", len(truth.absent)),
+            *_presence(laptop, served),
+            *_bodies(laptop, served),
+            *_tags(api, served),
+            *_titles(api, served),
+            *_graph(api, served),
+            *_attachments(laptop, api, served),
+            *leaks.statements(laptop, api, truth, served.refs),
+        ]
+
+
+def _wait_for(api: httpx.Client, head: str) -> None:
+    """A serving process may answer for some seconds from what it read before."""
+    deadline = time.monotonic() + FRESH_SECONDS
+    while api.get("/api/v1/manifest?limit=1").json().get("commitSha") != head and time.monotonic() < deadline:
+        time.sleep(0.2)
+
+
+def _fetch(api: httpx.Client, truth: Truth) -> Served:
+    listed = [*paged(api, "/api/v1/entries", {"limit": "100"})]
+    documents = {}
+    for item in listed:
+        answer = api.get(f"/api/v1/entries/{quote(item['contentType'])}/{quote(item['id'])}")
+        documents[item["path"]] = answer.json() if answer.status_code == 200 else {}
+    manifest: dict[str, Any] = api.get("/api/v1/manifest").json()
+    return Served(truth, listed, documents, manifest)
+
+
+def paged(api: httpx.Client, address: str, query: dict[str, str]) -> Iterator[dict[str, Any]]:
+    """Every entry of a list, page by page."""
+    offset = 0
+    while True:
+        answer = api.get(address, params=query | {"offset": str(offset)}).json()
+        yield from answer["entries"]
+        offset += len(answer["entries"])
+        if not answer["entries"] or offset >= answer["total"]:
+            return
+
+
+def _presence(laptop: Laptop, served: Served) -> Iterator[Statement]:
+    published = served.truth.published
+    stored = laptop.manifest()
+    entries = stored.documents if stored else []
+    keys = {prefix: [item.key for item in laptop.store.list(prefix)] for prefix in (CONTENT_PREFIX, RAW_PREFIX)}
+    ids = [f"{item['contentType']}/{item['id']}" for item in served.listed]
+    indexed = laptop.indexed()
+    yield same("published files listed by REST", published, [item["path"] for item in served.listed])
+    yield same(
+        "published files in the public manifest", published, [item["path"] for item in served.manifest["documents"]]
+    )
+    yield same("published files in the stored manifest", published, [entry.path for entry in entries])
+    yield equal("ids of their own", len(published), len(set(ids)), _doubles(ids))
+    yield same("document objects in the store", [f"{CONTENT_PREFIX}{ref}.json" for ref in ids], keys[CONTENT_PREFIX])
+    yield same("raw copies in the store", [f"{RAW_PREFIX}{path}" for path in published], keys[RAW_PREFIX])
+    yield same("documents in the index", ids, indexed)
+    stale = [entry.path for entry in entries if indexed.get(entry.ref) != entry.generation]
+    yield all_of("index versions that are the store's", len(entries), stale)
+    index_pages = [path for path in published if re.search(r"(^|/)index\.md\Z", path)]
+    found = [path for path in served.documents if re.search(r"(^|/)index\.md\Z", path) and served.documents[path]]
+    yield same("published index.md files served", index_pages, found)
+
+
+def _bodies(laptop: Laptop, served: Served) -> Iterator[Statement]:
+    truth, documents = served.truth, served.documents
+    wrong = [path for path, page in truth.published.items() if documents.get(path, {}).get("content") != page.body]
+    yield all_of("bodies by REST, every byte", len(truth.published), wrong)
+    store = laptop.store
+    raw = {path: store.get(f"{RAW_PREFIX}{path}") for path in truth.published}
+    other = [path for path, found in raw.items() if found is None or found.body != truth.raw[path]]
+    yield all_of("raw copies, every byte", len(truth.published), other)
+    named = [path for path, page in truth.published.items() if page.title]
+    titles = [path for path in named if documents.get(path, {}).get("title") != truth.published[path].title]
+    yield all_of("titles as authored", len(named), titles)
+
+
+def _tags(api: httpx.Client, served: Served) -> Iterator[Statement]:
+    published = served.truth.published
+    wanted: dict[str, set[str]] = defaultdict(set)
+    for path, page in published.items():
+        for tag in page.tags:
+            wanted[tag].add(path)
+    pairs = [f"{tag}: {path}" for tag, paths in wanted.items() for path in paths]
+    found = [
+        f"{tag}: {item['path']}"
+        for tag in wanted
+        for item in paged(api, "/api/v1/entries", {"limit": "100", "tag": tag})
+    ]
+    yield same("tags in use", wanted, [item["tag"] for item in api.get("/api/v1/tags").json()["tags"]])
+    yield same("(document, tag) pairs by the filter of the list", pairs, found)
+    missed = []
+    for tag, paths in wanted.items():
+        for path in paths:
+            results = search(api, served.documents.get(path, {}).get("title", ""), tag=tag)
+            if path not in [hit["path"] for hit in results] or any(tag not in hit["tags"] for hit in results):
+                missed.append(f"{tag}: {path}")
+    yield all_of("(document, tag) pairs by the filter of the search", len(pairs), missed)
+
+
+def search(api: httpx.Client, text: str, **filters: str) -> list[dict[str, Any]]:
+    answer = api.get("/api/v1/search", params={"q": text, "limit": "20", **filters})
+    results: list[dict[str, Any]] = answer.json()["results"] if answer.status_code == 200 else []
+    return results
+
+
+def _titles(api: httpx.Client, served: Served) -> Iterator[Statement]:
+    """Where documents share a title, any of them may be first."""
+    sharing: dict[str, set[str]] = defaultdict(set)
+    for path, document in served.documents.items():
+        sharing[document.get("title", "")].add(path)
+    missed = []
+    for title, paths in sorted(sharing.items()):
+        results = search(api, title)
+        first = results[0]["path"] if results else "nothing"
+        if first not in paths:
+            missed.append(f"{title}: {first} instead of {min(paths)}")
+    yield fact("titles that documents share", sum(len(paths) > 1 for paths in sharing.values()))
+    yield all_of("searches by exact title that find it first", len(sharing), missed)
+
+
+def _graph(api: httpx.Client, served: Served) -> Iterator[Statement]:
+    truth, refs = served.truth, served.refs
+    graph = api.get("/api/v1/graph").json()
+    edges = {(refs.get(link["source"], "?"), refs.get(link["target"], "?")) for link in graph["links"]}
+    links = {ref: api.get(f"/api/v1/entries/{ref}/links").json() for ref in refs}
+    out = {(refs[ref], item["path"]) for ref, answer in links.items() for item in answer["out"]}
+    back = {(item["path"], refs[ref]) for ref, answer in links.items() for item in answer["back"]}
+    suggested = [
+        broken["suggestion"] for answer in links.values() for broken in answer["broken"] if broken["suggestion"]
+    ]
+    yield same("nodes of the graph", truth.published, [node["path"] for node in graph["nodes"]])
+    missing = [f"{source} -> {target}" for source, target in sorted(truth.links.edges - edges)]
+    yield all_of("links between published pages that are edges", len(truth.links.edges), missing)
+    yield fact("edges of the graph", len(edges))
+    yield none("edges whose source does not name the target", sorted(unexplained(edges, truth.published)))
+    yield equal("the links of each document are those of the graph", len(edges), len(out & back & edges))
+    yield fact("broken links", sum(len(answer["broken"]) for answer in links.values()))
+    yield all_of(
+        "suggestions that are published documents", len(suggested), [ref for ref in suggested if ref not in refs]
+    )
+
+
+def _attachments(laptop: Laptop, api: httpx.Client, served: Served) -> Iterator[Statement]:
+    truth = served.truth
+    wanted = servable(laptop.workspace.git_dir, truth)
+    listed = {item["path"]: item for item in served.manifest["attachments"]}
+    yield fact("embedded or linked files that this clone lacks", len(truth.links.files & truth.absent))
+    yield same("embedded or linked files in the manifest", wanted, [path for path in listed if path in wanted])
+    extra = [path for path in listed if path not in wanted and not _names(truth, path)]
+    yield none("attachments that no published page names", extra)
+    wrong = [path for path, item in listed.items() if not _is_served(laptop, api, truth, path, item)]
+    yield all_of("attachments served, every byte, with their type", len(listed), wrong)
+    objects = [item.key for item in laptop.store.list(ATTACHMENTS_PREFIX)]
+    yield same("attachments in the store", [f"{ATTACHMENTS_PREFIX}{item['name']}" for item in listed.values()], objects)
+
+
+def _names(truth: Truth, path: str) -> bool:
+    """Frontmatter and raw-space targets reach files that the plain reader of links does not."""
+    name = path.rpartition("/")[2]
+    return any(name in page.body or any(name in text for text in page.values) for page in truth.published.values())
+
+
+def _is_served(laptop: Laptop, api: httpx.Client, truth: Truth, path: str, item: dict[str, Any]) -> bool:
+    if path not in truth.tree.blobs:
+        return False
+    answer = api.get(item["url"])
+    right = answer.content == blob(laptop.workspace.git_dir, truth.tree.blobs[path])
+    kind = answer.headers.get("content-type", "").startswith(item["mediaType"])
+    return answer.status_code == 200 and right and kind and answer.headers.get("x-content-type-options") == "nosniff"
+
+
+def _doubles(names: list[str]) -> list[str]:
+    return [name for name, count in Counter(names).items() if count > 1]
