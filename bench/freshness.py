@@ -111,8 +111,8 @@ def main(arguments: Sequence[str]) -> int:
             }
             for way, seconds in taken.items()
         ],
-        note="The queue's batching window of 1 s is in all of them. A new document shows within 5 s:\n"
-        "a serving process may go by the manifest it last read for so long.",
+        note="The queue's batching window of 1 s is in all of them. A new document can show up to 5 s later\n"
+        "than it is published: a serving process may go by the manifest it last read for so long.",
     )
     return 0
 

@@ -25,6 +25,10 @@ village visit voice wait walk wall warm watch water weather weave well west whea
 wool word work yard year yield young
 """
 WORDS = tuple(_VOCABULARY.split())
+RARE_WORDS = tuple(
+    WORDS[number % len(WORDS)] + WORDS[number * 7 // len(WORDS) % len(WORDS)] for number in range(0, 9_000, 3)
+)
+"""Compounds: as in any language, few words make up most of the text, and most words are rare."""
 
 
 class Prose:
@@ -32,9 +36,8 @@ class Prose:
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
-        # As in any language, few words make up most of the text.
-        self._weights = list(accumulate(1 / (rank + 8) for rank in range(len(WORDS))))
-        self._order = self._random.sample(WORDS, len(WORDS))
+        self._order = [*self._random.sample(WORDS, len(WORDS)), *self._random.sample(RARE_WORDS, len(RARE_WORDS))]
+        self._weights = list(accumulate(1 / (rank + 8) for rank in range(len(self._order))))
 
     def words(self, count: int) -> list[str]:
         return self._random.choices(self._order, cum_weights=self._weights, k=count)
