@@ -232,8 +232,10 @@ class Sync(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         if hasattr(self, "world"):
-            self._settle(lambda events: [*reversed(events), *events])
-            self.index.close()
+            try:
+                self._settle(lambda events: [*reversed(events), *events])
+            finally:
+                self.index.close()
 
     def _settle(self, reorder: Callable[[list[int]], list[int]]) -> None:
         for run in list(self.runs):

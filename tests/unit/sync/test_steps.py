@@ -110,6 +110,17 @@ def test_malformed_frontmatter_keeps_the_last_good_version_and_is_reported() -> 
     assert skipped["keptLastGood"] and skipped["problem"]["line"] == 2
 
 
+def test_a_damaged_raw_copy_of_a_last_good_version_is_mended_in_the_run_that_finds_the_file_unreadable() -> None:
+    world = World()
+    world.push({"notes/a.md": page("Good")})
+    world.sync()
+    world.objects.delete(["raw/notes/a.md"])
+    world.push({"notes/a.md": b"---\ntitle: A: B\npublish: true\n---\nNew"})
+    world.sync()
+    assert world.objects.objects["raw/notes/a.md"].body == page("Good")
+    assert world.manifest().pending == 0
+
+
 def test_a_removed_file_whose_frontmatter_was_unreadable_is_removed() -> None:
     world = World()
     world.push({"notes/a.md": page("Good"), "notes/b.md": page("B")})

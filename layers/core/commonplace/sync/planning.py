@@ -104,23 +104,20 @@ def needed_blobs(
 ) -> list[BlobSha]:
     """Blobs that nobody has judged yet or whose bytes are nowhere in the store, in tree order.
 
-    An unreadable file that was published once stands for its last good version.
+    A file that cannot be read, or may turn out so, stands for its last good version: that must be at hand, too.
     """
     entries = manifest.by_path if manifest else {}
     at_hand = holdings.staged | {entry.blob_sha for entry in entries.values() if holdings.has_raw(entry)}
-    needed: dict[BlobSha, None] = {}
+    wanted: list[BlobSha] = []
     for file in content:
-        wanted: BlobSha | None = file.blob_sha
-        match verdicts.get(file.blob_sha):
-            case UnpublishedBlob():
-                wanted = None
-            case InvalidBlob():
-                wanted = entries[file.path].blob_sha if file.path in entries else None
-            case _:
-                pass
-        if wanted is not None and wanted not in at_hand:
-            needed[wanted] = None
-    return list(needed)
+        verdict = verdicts.get(file.blob_sha)
+        if isinstance(verdict, UnpublishedBlob):
+            continue
+        if not isinstance(verdict, InvalidBlob):
+            wanted.append(file.blob_sha)
+        if file.path in entries and file.blob_sha not in at_hand:
+            wanted.append(entries[file.path].blob_sha)
+    return list(dict.fromkeys(blob_sha for blob_sha in wanted if blob_sha not in at_hand))
 
 
 def map_items(needed: list[BlobSha]) -> list[dict[str, list[BlobSha]]]:
