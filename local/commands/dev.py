@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from local.dev.source import Source, clone, plain_folder
+from local.entry import INTERRUPTED
 from local.errors import CommandError
 from local.operations.deployment import PROJECT
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 SAMPLE = PROJECT / "samples" / "knowledge-base"
 SAMPLE_NAME = "local/knowledge-base"
 DEFAULT_PORT = 8787
-INTERRUPTED = 130
 
 
 def dev_command(

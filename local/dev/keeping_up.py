@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 import httpx
 
+from commonplace.sync.report import SkippedFile
 from local.dev.laptop import Laptop
 from local.dev.screen import Screen
 from local.dev.watcher import Watcher
 from local.dev.workspace import Move, SnapshotFailed
+from local.operations.report_text import failure_text
 
 LOOK_SECONDS = 0.05
 AGAIN_SECONDS = 1.0
@@ -63,7 +65,8 @@ def told(laptop: Laptop, move: Move, seconds: float) -> Iterator[str]:
     """What became of the files that were saved."""
     summary, report = laptop.summary(), laptop.report()
     if summary is None or summary.status == "failed":
-        yield f"saved {move.after[:7]}: the run failed: {summary.error if summary else 'it never finished'}"
+        cause = failure_text(summary.error) if summary else "it never finished"
+        yield f"saved {move.after[:7]}: the run failed: {cause}"
         return
     counts = summary.counts
     yield f"saved {move.after[:7]}: {counts.stored} stored, {counts.removed} removed, indexed in {seconds:.1f} s"
@@ -71,10 +74,14 @@ def told(laptop: Laptop, move: Move, seconds: float) -> Iterator[str]:
         return
     listed = laptop.api.repository.changed_paths(move.before, move.after)
     paths = {path for kind in ("added", "modified") for path in listed[kind]}
-    lines = [f"  {item.path}: not published, {item.reason}" for item in report.skipped if item.path in paths]
+    lines = [f"  {item.path}: {_fate(item)}, {item.reason}" for item in report.skipped if item.path in paths]
     lines += [
         f"  {note.path}: {note.problem.message}"
         for note in report.notes
         if note.path in paths and note.problem.severity != "note"
     ]
     yield from lines[:PATHS_TOLD]
+
+
+def _fate(item: SkippedFile) -> str:
+    return "served as it was before" if item.kept_last_good else "not published"

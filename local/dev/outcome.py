@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from commonplace.content.manifest import Manifest
 from commonplace.sync.report import Report
 from local.dev.laptop import Laptop
+from local.operations.report_text import failure_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +38,10 @@ def judge(laptop: Laptop) -> Outcome:
 def _faults(laptop: Laptop, manifest: Manifest | None) -> list[str]:
     summary = laptop.summary()
     if summary is None or manifest is None:
-        return ["No run has finished." if summary is None else f"The run failed: {summary.error}."]
+        return ["No run has finished." if summary is None else f"The run failed: {failure_text(summary.error)}."]
     faults = []
     if summary.status == "failed":
-        faults.append(f"The last run failed: {summary.error}.")
+        faults.append(f"The last run failed: {failure_text(summary.error)}.")
     if manifest.commit_sha != laptop.workspace.head:
         faults.append(f"The store is at commit {manifest.commit_sha[:12]}, the branch is not.")
     if manifest.pending:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import TextIO
 
 import httpx
 
@@ -35,14 +36,22 @@ def data_folder(given: Path | None) -> Iterator[Path]:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         return
-    given.mkdir(parents=True, exist_ok=True)
-    with (given / "lock").open("w") as lock:
+    with _lock_file(given) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             hint = "Stop it, or choose another folder with --data."
             raise CommandError(f"Another `commonplace dev` uses {given}.", hint) from error
         yield given.resolve()
+
+
+def _lock_file(folder: Path) -> TextIO:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return (folder / "lock").open("w")
+    except OSError as error:
+        hint = "Choose a folder that you may write to with --data."
+        raise CommandError(f"Nothing can be kept in {folder}: {error.strerror}.", hint) from error
 
 
 @contextmanager
@@ -69,10 +78,10 @@ def ignore_signals() -> None:
 def serve(laptop: Laptop, screen: Screen, *, once: bool, verbose: bool, data: Path | None) -> bool:
     """Syncs and shows the outcome; unless `once`, serves until interrupted. False when the sync is not whole."""
     with ExitStack() as undo:
-        with screen.working("Starting"):
-            laptop.start()
         undo.callback(laptop.stop)
         undo.callback(ignore_signals)
+        with screen.working("Starting"):
+            laptop.start()
         for folder in {LAPTOP_DATA, data or LAPTOP_DATA}:
             announce(folder / ENDPOINT_FILE, laptop.cloud.endpoint_url, laptop.outputs())
             undo.callback(withdraw, folder / ENDPOINT_FILE)

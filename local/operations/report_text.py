@@ -7,6 +7,16 @@ from commonplace.content.problems import Problem
 from commonplace.sync.report import Report, Summary
 from local.operations.dry_run import Rehearsal
 
+CAUSES = {
+    "RepositoryRefused": "the credentials, the repository or the branch are not as GitHub knows them",
+    "RepositoryUnavailable": "GitHub does not answer",
+    "UntrustedTree": "the branch is empty, gone, or too large to be listed",
+    "LeaseHeld": "another run was publishing all the while",
+    "StoreUnavailable": "the store does not answer",
+    "MalformedSecret": "the secret with GitHub's credentials lacks a part",
+}
+"""What ended a run, in words."""
+
 
 def report_text(report: Report) -> str:
     """The full report, paths of unpublished files included: for operators only."""
@@ -16,7 +26,7 @@ def report_text(report: Report) -> str:
 def summary_text(summary: Summary) -> str:
     """The last run in a few lines."""
     counts = summary.counts
-    lines = [f"Last run: {summary.status}" + (f" ({summary.error})" if summary.error else "")]
+    lines = [f"Last run: {summary.status}" + (f" ({failure_text(summary.error)})" if summary.error else "")]
     if summary.commit_sha:
         lines.append(f"Published: commit {summary.commit_sha[:12]}, generation {summary.generation}")
         lines.append(
@@ -27,6 +37,12 @@ def summary_text(summary: Summary) -> str:
     if summary.checked_at:
         lines.append(f"Looked last: {summary.checked_at:%Y-%m-%d %H:%M:%S} UTC")
     return "\n".join(lines)
+
+
+def failure_text(error: str | None) -> str:
+    """The name of the error that ended a run, and what it means where that is known (docs/runbooks/sync-failed.md)."""
+    cause = CAUSES.get(error or "")
+    return f"{error}, {cause}" if cause else str(error)
 
 
 def rehearsal_text(rehearsal: Rehearsal) -> str:

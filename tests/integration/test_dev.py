@@ -16,6 +16,8 @@ from typing import Any
 import httpx
 import pytest
 
+from local.dev.screen import Screen
+from local.dev.serving import ended_by_signals, serve
 from local.operations.deployment import PROJECT, laptop
 from tests.integration.repositories import Clone, document
 
@@ -183,6 +185,36 @@ def test_ctrl_c_leaves_nothing_running(dev: Dev) -> None:
     assert "Traceback" not in dev.output
 
 
+def test_ctrl_c_while_it_is_loaded_ends_it_without_a_traceback() -> None:
+    code = (
+        "import sys\n"
+        "class Impatient:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'typer': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Impatient())\n"
+        "from local.entry import main\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=PROJECT)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_ctrl_c_the_moment_it_has_started_stops_what_was_started(tmp_path: Path) -> None:
+    class Started:
+        stopped = False
+
+        def start(self) -> None:
+            raise KeyboardInterrupt
+
+        def stop(self) -> None:
+            self.stopped = True
+
+    laptop: Any = Started()
+    with ended_by_signals(), pytest.raises(KeyboardInterrupt):
+        serve(laptop, Screen(), once=True, verbose=False, data=tmp_path)
+    assert laptop.stopped
+
+
 def test_a_killed_dev_takes_its_functions_with_it(dev: Dev) -> None:
     below = descendants(dev.process.pid)
     dev.end(signal.SIGKILL)
@@ -242,6 +274,31 @@ def test_a_taken_port_is_said_so(user: Clone) -> None:
     assert done.returncode == 1
     assert f"Port {port} is in use." in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_data_folder_that_cannot_be_one_is_refused_in_two_sentences(user: Clone) -> None:
+    data = user.folder / "index.md"
+    done = commonplace("dev", "--once", "--repository", str(user.folder), "--data", str(data))
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        f"commonplace dev: Nothing can be kept in {data}: File exists.",
+        "Choose a folder that you may write to with --data.",
+    ]
+
+
+def test_an_empty_branch_is_said_in_words(tmp_path: Path) -> None:
+    done = commonplace("dev", "--once", "--repository", str(Clone(tmp_path / "empty").folder))
+    assert done.returncode == 1
+    assert "the branch is empty" in done.stdout
+
+
+def test_a_broken_edit_is_told_beside_what_is_still_served(shared: Dev) -> None:
+    user = shared.user
+    good = (user.folder / "docs/crabs.md").read_text(encoding="utf-8")
+    user.write("docs/crabs.md", "---\ntitle: Crabs: a study\npublish: true\n---\nLost.\n")
+    shared.wait_for("  docs/crabs.md: served as it was before", EDIT_SECONDS)
+    user.write("docs/crabs.md", good)
+    assert found(shared.url, "sideways") == ["Crabs"]
 
 
 def test_wrong_folders_are_refused_in_two_sentences(tmp_path: Path) -> None:

@@ -22,9 +22,9 @@ from local.errors import CommandError
 from local.github.api import GitHubApi
 from local.github.repository import GitRepository
 from local.github.server import GitHubServer
-from local.operations.deployment import ENDPOINT_FILE, NEEDED, announce, find, laptop, withdraw
+from local.operations.deployment import ENDPOINT_FILE, NEEDED, PROJECT, announce, find, laptop, withdraw
 from local.operations.dry_run import ForgetfulState, Overlay, ReadOnlyRepository, rehearse
-from local.operations.report_text import rehearsal_text, report_text
+from local.operations.report_text import CAUSES, failure_text, rehearsal_text, report_text
 from tests.fakes.store import FakeObjectStore
 from tests.integration.repositories import Clone, document
 
@@ -182,3 +182,10 @@ def test_report_text_puts_reasons_before_details() -> None:
     assert "- docs/crabs.md: Empty." in text
     assert "- article/crabs, line 4: x.md" in text
     assert "1 files are pending" in text
+
+
+def test_what_ended_a_run_is_said_in_words_where_the_runbook_knows_it() -> None:
+    runbook = (PROJECT / "docs" / "runbooks" / "sync-failed.md").read_text(encoding="utf-8")
+    assert [name for name in CAUSES if f"| `{name}` |" not in runbook] == []
+    assert failure_text("UntrustedTree") == "UntrustedTree, the branch is empty, gone, or too large to be listed"
+    assert failure_text("SomethingElse") == "SomethingElse"
