@@ -9,7 +9,8 @@ from commonplace.content.links import Broken, LinkResolver, ToFile, extract_link
 from commonplace.content.normalise import Normalised, normalise
 from commonplace.content.ontology import ONTOLOGY
 from commonplace.content.reading import Invalid, ParsedFile, Published, Unpublished, Verdict, judge
-from tests.unit.docs.pages import SAMPLE
+from commonplace.content.validate import validate_tree
+from tests.unit.docs.pages import ROOT, SAMPLE, blocks
 
 Files = dict[str, ParsedFile]
 Fields = dict[str, Normalised]
@@ -162,3 +163,11 @@ def test_every_leaf_type_of_the_ontology_is_expected_here() -> None:
 
 def test_some_bodies_hold_rules_of_their_own(published: Files) -> None:
     assert sum("\n---\n" in file.body for file in published.values()) >= 5
+
+
+def test_the_finding_that_the_page_shows_is_one_of_its_findings() -> None:
+    page = ROOT / "docs" / "write-content.md"
+    (shown,) = (block.text.strip() for block in blocks(page) if ": warning: " in block.text)
+    report = validate_tree(files(), lambda path: (SAMPLE / path).read_bytes())
+    places = [f"{finding.path}:{finding.problem.line}:{finding.problem.column}" for finding in report.of("warning")]
+    assert shown.partition(": warning: ")[0] in places
