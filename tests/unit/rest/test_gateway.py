@@ -105,6 +105,11 @@ def test_host_that_is_none_breaks_nothing(ask: Ask, event: Callable[..., dict[st
     assert answer["statusCode"] == 200
 
 
+@both_payloads
+def test_event_without_headers_breaks_nothing(ask: Ask, event: Callable[..., dict[str, Any]]) -> None:
+    assert ask(event("/llms.txt") | {"headers": None, "multiValueHeaders": None})["statusCode"] == 200
+
+
 def test_limits_count_the_address_the_gateway_saw(world: World) -> None:
     gateway = Gateway(world.app(Site(reads_per_minute=1)))
     first, other = payload_2("/api/v1/tags"), payload_2("/api/v1/tags")

@@ -35,7 +35,7 @@ def _tame(event: Mapping[str, Any]) -> dict[str, Any]:
     """The event without a Host header that is none: the adapter takes it apart without looking."""
     headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}
     if "host" not in headers or _HOST.fullmatch(headers["host"]):
-        return dict(event)
+        return dict(event) | {"headers": headers}
     headers["host"] = event.get("requestContext", {}).get("domainName") or "localhost"
     many = {name: values for name, values in (event.get("multiValueHeaders") or {}).items() if name.lower() != "host"}
     return dict(event) | {"headers": headers} | ({"multiValueHeaders": many} if many else {})
