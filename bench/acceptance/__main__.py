@@ -33,14 +33,14 @@ def main(arguments: list[str]) -> int:
 
 
 def _examine(source: Source, given: argparse.Namespace) -> int:
-    print(f"{source.name}, branch {source.branch}")
+    print(f"{source.name}, branch {source.branch}", flush=True)
     found: list[Statement] = []
     with tempfile.TemporaryDirectory(prefix="commonplace-acceptance-") as folder:
         if given.only in (None, "served"):
-            found += _show("served", "What is served", examine_served(source, Path(folder) / "served"))
+            found += _show("What is served", examine_served(source, Path(folder) / "served"))
         if given.only in (None, "history"):
             outcome = history.examine(source, Path(folder) / "history", given.pushes, given.seed, _tell)
-            found += _show("history", "What became of the history", outcome)
+            found += _show("What became of the history", outcome)
     false = failures(found)
     judged = sum(item.expected is not None for item in found)
     print("\n" + "\n".join(false or [f"All {judged} statements are true."]))
@@ -56,8 +56,8 @@ def examine_served(source: Source, data: Path) -> list[Statement]:
         return found + served.examine(laptop)
 
 
-def _show(name: str, title: str, found: list[Statement]) -> list[Statement]:
-    table.show(f"acceptance-{name}", title, rows(found))
+def _show(title: str, found: list[Statement]) -> list[Statement]:
+    print("\n".join(["", title, *table.lines(rows(found))]), flush=True)
     return found
 
 

@@ -8,10 +8,13 @@ from pathlib import Path
 
 import httpx
 
+from bench.acceptance.reading import Page
 from bench.acceptance.statements import Statement, all_of, fact, none
 from bench.acceptance.traces import Traces, texts_in
 from bench.acceptance.truth import Truth
 from commonplace.content.store import ATTACHMENTS_PREFIX, OPERATIONS_PREFIX
+from commonplace.search.chunking import chunk_body
+from commonplace.search.text import plain
 from local.dev.laptop import Laptop
 from local.operations.deployment import PROJECT
 
@@ -44,7 +47,8 @@ def traces_of(truth: Truth) -> Traces:
     names = {page.title: path for path, page in truth.unpublished.items() if page.title}
     hidden = (path for path in truth.tree.blobs if path not in truth.published and path not in truth.links.files)
     names |= {path: path for path in hidden}
-    known = [raw.decode("utf-8", "replace") for path, raw in truth.raw.items() if path in truth.published]
+    public = [raw.decode("utf-8", "replace") for path, raw in truth.raw.items() if path in truth.published]
+    known = [*public, *(text for page in truth.published.values() for text in _as_indexed(page))]
     known += [*truth.published, *truth.links.files, *_own_texts()]
     return Traces(private, names, known)
 
@@ -107,13 +111,11 @@ def _places(laptop: Laptop, api: httpx.Client, refs: Iterable[str]) -> Iterator[
 
 
 def index_texts(file: Path) -> Iterator[tuple[str, Iterable[str]]]:
-    """Every text of every table, and the files as they lie on disk: free pages and journals keep what was deleted."""
+    """Every text of every table."""
     with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as index:
         for (name,) in index.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
-            rows = index.execute(f'SELECT * FROM "{name}"')
-            yield f"table {name}", [text for row in rows for text in row if isinstance(text, str)]
-    for part in sorted(file.parent.iterdir()):
-        yield part.name, [part.read_bytes().decode("utf-8", "replace")]
+            cells = (cell for row in index.execute(f'SELECT * FROM "{name}"') for cell in row)
+            yield f"table {name}", [text for cell in cells if isinstance(cell, str) for text in texts_in(cell.encode())]
 
 
 def _addresses(api: httpx.Client, refs: Iterable[str]) -> Iterator[str]:
@@ -132,6 +134,13 @@ def _addresses(api: httpx.Client, refs: Iterable[str]) -> Iterator[str]:
 def _may_name_paths(key: str) -> bool:
     """A run's plan lists the tree, its report what was skipped and why: for operators, and only for a while."""
     return key.startswith((f"{OPERATIONS_PREFIX}reports/", f"{OPERATIONS_PREFIX}runs/"))
+
+
+def _as_indexed(page: Page) -> Iterator[str]:
+    """What the index makes of a published text: without Markdown's marks, and under the headings it stands below."""
+    for chunk in chunk_body(page.body):
+        heading = " ".join(chunk.heading_path)
+        yield from (heading, plain(chunk.text), f"{heading} {plain(chunk.text)}")
 
 
 def _own_texts() -> Iterator[str]:

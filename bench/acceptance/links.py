@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from bench.acceptance.reading import Page
+from bench.acceptance.traces import words
 
 _CODE = re.compile(r"^[ \t]*(```|~~~).*?^[ \t]*\1|<!--.*?-->|(?<!`)(`+)(?!`).*?(?<!`)\2(?!`)", re.DOTALL | re.MULTILINE)
 _INDENTED = re.compile(r"^(?: {4}|\t).*$", re.MULTILINE)
@@ -56,11 +57,12 @@ def _mentions(text: str, target: str, pages: Mapping[str, Page]) -> bool:
     names = [stem, *((page.title or "", *page.aliases) if page else ())]
     if stem.casefold() == "index":
         names.append(folder.rpartition("/")[2])
-    return any(_flat(name) in text for name in names if name)
+    return any(_flat(name) in text for name in names if words(name))
 
 
 def _flat(text: str) -> str:
-    return " ".join(unquote(text).casefold().replace("#", "").split())
+    """Its words between spaces, so that a name is looked for as whole words."""
+    return f" {' '.join(words(text))} "
 
 
 def _targets(page: Page) -> Iterator[str]:

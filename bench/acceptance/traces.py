@@ -18,8 +18,8 @@ SHORT_TEXT_WORDS = 40
 SHORT_LINE_WORDS = 3
 
 _WORD = re.compile(r"\w+")
-_BREAK = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]+|^---[ \t\r]*$", re.MULTILINE)
-"""Where one text ends and another begins: between the cells of a database's page, and between joined documents."""
+_BREAK = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]+|^---[ \t\r]*$|\" ?[:,]", re.MULTILINE)
+"""Where one text ends and another begins: between joined documents, and between the values of JSON in a log."""
 _Trie = dict[str, Any]
 _END = ""
 
