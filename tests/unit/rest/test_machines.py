@@ -104,6 +104,29 @@ def test_feed_is_filtered_and_paged(client: TestClient) -> None:
     assert "next_url" not in following
 
 
+def test_feed_of_large_documents_is_cut_and_goes_on_where_it_was_cut(world: World) -> None:
+    titles = [f"Tome {number:02}" for number in range(12)]
+    tomes = [make("file", title.casefold().replace(" ", "-"), f"{title}.md", content="x" * 480_000) for title in titles]
+    world.store.publish(tomes)
+    client, told, address = world.client(), list[str](), "/feed.json"
+    while address:
+        answer = client.get(address)
+        assert answer.status_code == 200
+        told += [item["title"] for item in answer.json()["items"]]
+        address = answer.json().get("next_url")
+    assert sorted(told) == titles
+
+
+def test_feed_cuts_a_huge_text_and_says_where_the_whole_is(world: World) -> None:
+    world.store.publish([make("file", "tome", "tome.md", content="\x01" * 2_000_000)])
+    answer = world.client().get("/feed.json")
+    assert (answer.status_code, len(answer.content) < 5_000_000) == (200, True)
+    text = answer.json()["items"][0]["content_text"]
+    assert text.endswith(
+        "(This text is cut here. The whole of it: https://garden.example.org/api/v1/entries/file/tome.md)\n"
+    )
+
+
 def test_configured_address_wins_over_the_host_that_was_asked(world: World) -> None:
     client = world.client(Site(base_url="https://knowledge.example.net"))
     assert "https://knowledge.example.net/api/v1/entries/" in client.get("/llms.txt").text

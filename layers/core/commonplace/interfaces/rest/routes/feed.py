@@ -22,6 +22,9 @@ router = APIRouter(tags=["For machines"])
 FEED_JSON = "application/feed+json"
 FEED_VERSION = "https://jsonfeed.org/version/1.1"
 
+MAX_TEXT_CHARACTERS = 500_000
+"""Of one body: even if each has to be escaped, one item does not fill an answer."""
+
 
 class FeedResponse(JSONResponse):
     media_type = FEED_JSON
@@ -53,7 +56,9 @@ def _feed(using: Services, catalogue: Catalogue, host: str, asked: Feed) -> Page
     latest = catalogue.select(Selection(asked.filters()), "-updated")
     shown = latest[asked.offset : asked.offset + asked.limit]
     stored = using.library.documents(shown)
-    items = fitting(encode(_item(host, entry, found)) for entry, found in zip(shown, stored, strict=True) if found)
+    taken = fitting(
+        encode(_item(host, entry, found)) if found else b"" for entry, found in zip(shown, stored, strict=True)
+    )
     members = {
         "version": encode(FEED_VERSION),
         "title": encode(using.site.name),
@@ -61,10 +66,10 @@ def _feed(using: Services, catalogue: Catalogue, host: str, asked: Feed) -> Page
         "feed_url": encode(_address(host, asked)),
         "description": encode(f"What changed last in {using.site.name}."),
     }
-    following = asked.offset + len(shown)
+    following = asked.offset + len(taken)
     if following < len(latest):
         members["next_url"] = encode(_address(host, asked.model_copy(update={"offset": following})))
-    return Page.of(json_object(**members, items=json_array(items)), FEED_JSON)
+    return Page.of(json_object(**members, items=json_array(filter(None, taken))), FEED_JSON)
 
 
 def _address(host: str, asked: Feed) -> str:
@@ -81,13 +86,19 @@ def _item(host: str, entry: Entry, stored: StoredObject) -> dict[str, Any]:
         "external_url": entry.url,
         "title": entry.title,
         "summary": entry.description,
-        "content_text": document["content"],
+        "content_text": _text(document["content"], f"{address}.md"),
         "date_published": f"{entry.date}T00:00:00Z" if entry.date and len(entry.date) == 10 else None,
         "date_modified": moment(entry.updated_at),
         "authors": _authors(document["metadata"].get("author")),
         "tags": entry.tags or None,
     }
     return {name: value for name, value in item.items() if value is not None}
+
+
+def _text(content: str, whole: str) -> str:
+    if len(content) <= MAX_TEXT_CHARACTERS:
+        return content
+    return f"{content[:MAX_TEXT_CHARACTERS]}\n\n(This text is cut here. The whole of it: {whole})\n"
 
 
 def _authors(author: Any) -> list[dict[str, str]] | None:
