@@ -6,7 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from commonplace.content.store import content_key
-from tests.fakes.library import FakeLibrary, make
+from tests.fakes.library import FakeLibrary, make, node
 from tests.fakes.search import FakeSearch
 from tests.unit.rest.conftest import World
 
@@ -288,6 +288,15 @@ def test_links_out_back_and_broken(client: TestClient) -> None:
     assert [entry["path"] for entry in answer["back"]] == ["artifacts/practices/Seed swap.md"]
     assert answer["broken"] == [{"target": "../practises/swap.md", "line": 9, "suggestion": "practice/seed-swap"}]
     assert (answer["ref"], answer["truncated"]) == ("pattern/rotating-stewardship", False)
+
+
+def test_more_links_than_an_answer_holds_are_cut_and_it_says_so(world: World) -> None:
+    tomes = [make("file", f"tome-{number}", f"{number}.md", description="x" * 60_000) for number in range(40)]
+    edges = [{"source": f"file/tome-{number}", "target": "file/tome-0"} for number in range(1, 40)]
+    world.store.publish(tomes, graph={"nodes": [node(tome) for tome in tomes], "edges": edges, "broken": []})
+    answer = world.client().get("/api/v1/entries/file/tome-0/links").json()
+    assert 0 < len(answer["back"]) < 39
+    assert answer["truncated"] is True
 
 
 def test_links_of_a_missing_document_are_404(client: TestClient) -> None:

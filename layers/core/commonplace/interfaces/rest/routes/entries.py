@@ -16,7 +16,17 @@ from commonplace.content.store import StoredObject
 from commonplace.errors import NotFound
 from commonplace.interfaces.rest import examples, shapes
 from commonplace.interfaces.rest.documentation import STRING, answers
-from commonplace.interfaces.rest.pages import API, MARKDOWN, Page, encode, fitting, json_array, json_object, unchanged
+from commonplace.interfaces.rest.pages import (
+    API,
+    MARKDOWN,
+    PAGE_BYTES,
+    Page,
+    encode,
+    fitting,
+    json_array,
+    json_object,
+    unchanged,
+)
 from commonplace.interfaces.rest.parameters import Listing, PathId, PathType, link_header
 from commonplace.interfaces.rest.services import Services, services
 from commonplace.interfaces.rest.views import broken_link, entry_url, markdown, pointer, summary
@@ -25,8 +35,8 @@ router = APIRouter(tags=["Documents"])
 
 Choose = Callable[[Catalogue], Entry | None]
 
-MAX_LINKS = 3_000
-"""Pointers in one answer; a document linked from more places says `truncated`."""
+LINKS_BYTES = PAGE_BYTES // 3
+"""For each of the three lists of links; a document linked from more places says `truncated`."""
 
 
 @router.get(
@@ -144,20 +154,23 @@ async def get_entry_links(request: Request, content_type: PathType, document_id:
 
 def _links(using: Services, entry: Entry) -> Page:
     graph = using.library.graph()
-    out, back, broken = graph.out(entry.ref), graph.back(entry.ref), graph.broken_of(entry.ref)
     by_ref = using.library.edition().catalogue.manifest.by_ref
 
-    def pointers(nodes: list[GraphNode]) -> bytes:
-        found = (by_ref.get(node.ref) for node in nodes[:MAX_LINKS])
-        return encode([pointer(entry) for entry in found if entry])
+    def pointers(nodes: list[GraphNode]) -> list[bytes]:
+        found = (by_ref.get(node.ref) for node in nodes)
+        return [encode(pointer(entry)) for entry in found if entry]
 
+    told = {
+        "out": pointers(graph.out(entry.ref)),
+        "back": pointers(graph.back(entry.ref)),
+        "broken": [encode(broken_link(link)) for link in graph.broken_of(entry.ref)],
+    }
+    shown = {name: fitting(links, LINKS_BYTES) for name, links in told.items()}
     return Page.of(
         json_object(
             ref=encode(entry.ref),
-            out=pointers(out),
-            back=pointers(back),
-            broken=encode([broken_link(link) for link in broken[:MAX_LINKS]]),
-            truncated=encode(max(len(out), len(back), len(broken)) > MAX_LINKS),
+            **{name: json_array(links) for name, links in shown.items()},
+            truncated=encode(any(len(shown[name]) < len(told[name]) for name in told)),
         )
     )
 
