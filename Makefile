@@ -58,7 +58,7 @@ bench: setup-all ## Run every benchmark on this machine
 	$(RUN) python -m bench
 
 acceptance: setup ## Sync and check any clone: make acceptance REPOSITORY=PATH
-	@$(RUN) python -m bench.acceptance $(REPOSITORY)
+	@$(RUN) python -m bench.acceptance $(REPOSITORY) $(ARGS)
 
 synth: setup-all ## Write the AWS template to cdk.out: make synth ARGS="-c stage=prod -c repository=owner/name -c branch=main"
 	@$(RUN) python app.py $(ARGS)

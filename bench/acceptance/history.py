@@ -29,7 +29,7 @@ Earlier = dict[str, set[str]]
 
 def examine(source: Source, data: Path, pushes: int | None, seed: int, tell: Tell) -> list[Statement]:
     found: list[Statement] = []
-    for title, replay in (("in order", _in_order), ("out of order", _out_of_order)):
+    for title, replay in (("in order", in_order), ("out of order", out_of_order)):
         with Machine(source, data / title.replace(" ", "-")) as machine:
             began = time.monotonic()
             commits = chosen(machine, pushes)
@@ -65,7 +65,7 @@ def _largest(machine: Machine) -> str:
     return max(sizes, key=lambda commit: sizes[commit])
 
 
-def _in_order(machine: Machine, commits: Sequence[str], _: random.Random, tell: Tell) -> Iterator[Statement]:
+def in_order(machine: Machine, commits: Sequence[str], _: random.Random, tell: Tell) -> Iterator[Statement]:
     """Every push is followed by its run and its events, and compared with what is published at that commit."""
     gates, progress = _gates(machine), Progress(tell, len(commits))
     earlier: Earlier = defaultdict(set)
@@ -94,7 +94,7 @@ def _in_order(machine: Machine, commits: Sequence[str], _: random.Random, tell: 
     yield from _reconciled(machine, earlier, gates)
 
 
-def _out_of_order(machine: Machine, commits: Sequence[str], chance: random.Random, tell: Tell) -> Iterator[Statement]:
+def out_of_order(machine: Machine, commits: Sequence[str], chance: random.Random, tell: Tell) -> Iterator[Statement]:
     """The branch is forced to its commits in any order; deliveries and events are shuffled, doubled, late or lost."""
     gates = _gates(machine)
     earlier: Earlier = defaultdict(set)
