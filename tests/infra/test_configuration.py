@@ -91,8 +91,9 @@ def test_a_value_out_of_bounds_is_refused_by_name(key: str, value: Any) -> None:
 
 
 def test_prod_says_what_it_serves() -> None:
-    committed = json.loads((ROOT / "cdk.json").read_text())["context"]
-    for context in ({}, committed):
+    committed: dict[str, object] = json.loads((ROOT / "cdk.json").read_text())["context"]
+    nothing: dict[str, object] = {}
+    for context in (nothing, committed):
         with pytest.raises(ConfigurationError, match="stage prod needs repository and branch"):
             from_context({**context, "stage": "prod"})
 

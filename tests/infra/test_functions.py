@@ -89,7 +89,8 @@ def test_a_function_is_given_what_its_settings_read_and_nothing_else(
     template: Template = request.getfixturevalue(stage)
     variables = template.environment(template.function(name))
     environment = Environment(variables)
-    FUNCTIONS[name][4].from_environ(environment)
+    settings: Any = FUNCTIONS[name][4]
+    settings.from_environ(environment)
     assert set(variables) <= environment.asked
 
 

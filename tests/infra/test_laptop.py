@@ -1,7 +1,6 @@
 """The laptop cloud builds itself from the snapshot, so the stack may hold only what the laptop knows."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import boto3
@@ -18,11 +17,9 @@ from local.cloud.template import Stack
 def builders() -> Any:
     """The laptop's builders, at an AWS in this process."""
     with mock_aws():
-        client: Callable[[str], Any] = lambda service: boto3.client(  # noqa: E731
-            service, region_name="us-east-1", aws_access_key_id="example", aws_secret_access_key="example"
-        )
+        session: Any = boto3.session.Session("example", "example", region_name="us-east-1")
         yield Builders(
-            client, ROOT, "http://127.0.0.1:1", environment={}, secret_values={}, retry_interval_seconds=None
+            session.client, ROOT, "http://127.0.0.1:1", environment={}, secret_values={}, retry_interval_seconds=None
         )
 
 

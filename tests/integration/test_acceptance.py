@@ -34,8 +34,10 @@ def false(statements: list[Statement]) -> list[str]:
     return [item.text for item in statements if not item.holds]
 
 
-def figures(printed: str, statement: str) -> list[str]:
-    (line,) = (line for line in printed.splitlines() if line.startswith(statement + "  "))
+def figures(printed: str, table: str, statement: str) -> list[str]:
+    """What stands beside a statement."""
+    (found,) = (part for part in printed.split("\n\n") if part.startswith(table + "\n"))
+    (line,) = (line for line in found.splitlines() if line.startswith(statement + "  "))
     return line.removeprefix(statement).split()
 
 
@@ -44,11 +46,16 @@ def test_all_is_well(source: Source) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert "FALSE" not in done.stdout
     assert "statements are true" in done.stdout
-    assert figures(done.stdout, "published files listed by REST") == ["61", "61", "true"]
-    assert figures(done.stdout, "in order: pushes") == ["7"]
+    served, in_order, out_of_order = (
+        "What is served",
+        "The history, pushed in order",
+        "The history, pushed out of order",
+    )
+    assert figures(done.stdout, served, "published files listed by REST") == ["61", "61", "true"]
+    assert figures(done.stdout, in_order, "pushes") == ["7"]
     # One more than is served by a first sync: the last good version of a file that nobody can read any more.
-    assert figures(done.stdout, "in order: documents") == ["62"]
-    assert figures(done.stdout, "out of order: differences from what is published at the head") == ["0", "0", "true"]
+    assert figures(done.stdout, in_order, "documents") == ["62"]
+    assert figures(done.stdout, out_of_order, "differences from what is published at the head") == ["0", "0", "true"]
 
 
 def test_a_folder_that_is_no_clone_cannot_be_examined(tmp_path: Path) -> None:

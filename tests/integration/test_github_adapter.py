@@ -6,6 +6,7 @@ import tarfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,7 +43,7 @@ def user(tmp_path: Path) -> Clone:
     return user
 
 
-def served(user: Clone, **options: int) -> GitHubServer:
+def served(user: Clone, **options: Any) -> GitHubServer:
     return GitHubServer(GitHubApi(GitRepository(user.git_dir), "reef/garden", **options))
 
 

@@ -57,7 +57,9 @@ def publish(store: FakeObjectStore, server: GitHubServer) -> None:
     steps = Steps(store, repository(server), ForgetfulState(0), bucket="", exclusions=Exclusions())
     event = {"run": "real", "full": False}
     answer = steps.plan(event)
-    for item in json.loads(store.get(answer["items"]["key"]).body):
+    items = store.get(answer["items"]["key"])
+    assert items is not None
+    for item in json.loads(items.body):
         steps.store(event | {"item": item})
     assert steps.publish(event)["action"] == "published"
 

@@ -14,7 +14,8 @@ STACK = Path(__file__).parent / "stack"
 
 @pytest.fixture(scope="session")
 def template() -> dict[str, Any]:
-    return json.loads((STACK / "template.json").read_text())
+    template: dict[str, Any] = json.loads((STACK / "template.json").read_text())
+    return template
 
 
 @pytest.fixture(scope="session")

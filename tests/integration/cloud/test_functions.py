@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from local.cloud.cloud import Cloud, FunctionFailed
 pytestmark = pytest.mark.laptop
 
 
-def invoke_through_boto(cloud: Cloud, name: str, payload: object, **how: str) -> dict:
+def invoke_through_boto(cloud: Cloud, name: str, payload: object, **how: str) -> dict[str, Any]:
     answer = cloud.client("lambda").invoke(FunctionName=name, Payload=json.dumps(payload), **how)
     with answer["Payload"] as stream:
         return {**answer, "Payload": stream.read()}

@@ -22,7 +22,8 @@ def http(cloud: Cloud) -> Iterator[httpx.Client]:
 
 def event(answer: httpx.Response) -> dict[str, Any]:
     assert answer.status_code == 200
-    return answer.json()
+    body: dict[str, Any] = answer.json()
+    return body
 
 
 def test_a_request_becomes_an_event_of_format_two(http: httpx.Client) -> None:

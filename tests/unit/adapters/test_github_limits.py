@@ -1,4 +1,5 @@
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import httpx
 import pytest
@@ -38,7 +39,7 @@ def until(status: int, body: bytes = b"", **headers: str) -> datetime | None:
         ({"retry_after": "999999999"}, NOW + timedelta(hours=2)),
     ],
 )
-def test_a_limit_says_until_when(status: int, headers: dict[str, str], wanted: datetime) -> None:
+def test_a_limit_says_until_when(status: int, headers: dict[str, Any], wanted: datetime) -> None:
     assert until(status, **headers) == wanted
 
 

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -52,7 +53,9 @@ def test_a_malformed_route_key_is_refused(key: str) -> None:
         Route(key, "f")
 
 
-def made(target: str = "/", headers: tuple[tuple[str, str], ...] = (), body: bytes = b"", method: str = "GET") -> dict:
+def made(
+    target: str = "/", headers: tuple[tuple[str, str], ...] = (), body: bytes = b"", method: str = "GET"
+) -> dict[str, Any]:
     return event(Request(method, target, headers, body, "127.0.0.1"), ROUTES[0], {}, "api")
 
 

@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -57,7 +58,7 @@ def test_a_daily_schedule_is_due_within_a_day_and_at_its_time(minute: int, hour:
 
 
 def test_a_firing_sends_the_event_or_the_targets_own_input() -> None:
-    sent: list[tuple[str, object]] = []
+    sent: list[tuple[str, Any]] = []
     rule = Rule("nightly", "arn:rule", parse("rate(1 day)"), (Target("one"), Target("two", '{"own": 1}')))
     Scheduler([rule], lambda name, payload: sent.append((name, json.loads(payload)))).fire(rule, NOW)
     (first, event), second = sent

@@ -334,7 +334,7 @@ def test_the_store_converges_on_the_published_tree_and_the_index_on_the_store(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.CRITICAL)
-    run_state_machine_as_test(  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(
         Sync,
         settings=settings(
             max_examples=500,

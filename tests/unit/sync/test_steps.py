@@ -1,6 +1,7 @@
 """What a run does to the store, case by case."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -19,8 +20,9 @@ def documents(world: World) -> dict[str, Document]:
     return found
 
 
-def summary(world: World) -> dict:
-    return json.loads(world.objects.objects[SUMMARY_KEY].body)
+def summary(world: World) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(world.objects.objects[SUMMARY_KEY].body)
+    return found
 
 
 def test_a_push_ends_as_documents_in_the_store() -> None:
@@ -51,7 +53,7 @@ def test_unpublishing_removes_document_raw_copy_and_node() -> None:
     world.sync()
     assert set(documents(world)) == {"content/file/a.json"}
     assert "raw/notes/b.md" not in world.objects.objects
-    graph = json.loads(world.objects.objects[world.manifest().graph_key].body)
+    graph = json.loads(world.objects.objects[world.manifest().graph_key or ""].body)
     assert [node["ref"] for node in graph["nodes"]] == ["file/a"]
     assert len(graph["broken"]) == 1
 
@@ -241,7 +243,7 @@ def test_a_rate_limit_makes_the_run_wait_as_long_as_github_told(call: str) -> No
     plan = world.steps.plan
     names = ["head", "tree", "archive", "last_changed"]
     limit = RepositoryRateLimited(EPOCH)
-    answers = []
+    answers: list[str] = []
     original = world.repository._call
 
     def limited(name: str) -> None:
