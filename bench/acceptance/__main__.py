@@ -39,8 +39,11 @@ def _examine(source: Source, given: argparse.Namespace) -> int:
         if given.only in (None, "served"):
             found += _show("What is served", examine_served(source, Path(folder) / "served"))
         if given.only in (None, "history"):
-            outcome = history.examine(source, Path(folder) / "history", given.pushes, given.seed, _tell)
-            found += _show("What became of the history", outcome)
+            for name, replay in history.REPLAYS.items():
+                _tell(f"replaying the history {name}")
+                data = Path(folder) / name
+                outcome = history.examine(source, data, replay, pushes=given.pushes, seed=given.seed, tell=_tell)
+                found += _show(f"The history, pushed {name}", outcome)
     false = failures(found)
     judged = sum(item.expected is not None for item in found)
     print("\n" + "\n".join(false or [f"All {judged} statements are true."]))

@@ -23,20 +23,19 @@ DOUBLED, DROPPED, MEANWHILE = 0.2, 0.2, 0.1
 """Shares of the deliveries that come twice or never, and of the moments in a run at which the next push comes."""
 
 Tell = Callable[[str], None]
+Replay = Callable[[Machine, Sequence[str], random.Random, Tell], Iterator[Statement]]
 Earlier = dict[str, set[str]]
 """Path -> blobs that were published there at some commit of the replay."""
 
 
-def examine(source: Source, data: Path, pushes: int | None, seed: int, tell: Tell) -> list[Statement]:
-    found: list[Statement] = []
-    for title, replay in (("in order", in_order), ("out of order", out_of_order)):
-        with Machine(source, data / title.replace(" ", "-")) as machine:
-            began = time.monotonic()
-            commits = chosen(machine, pushes)
-            outcome = [*replay(machine, commits, random.Random(seed), tell), *settled(machine)]
-            outcome.append(fact("seconds", round(time.monotonic() - began)))
-        found += [_titled(title, statement) for statement in outcome]
-    return found
+def examine(
+    source: Source, data: Path, replay: Replay, *, pushes: int | None, seed: int, tell: Tell
+) -> list[Statement]:
+    """One of REPLAYS on an empty deployment."""
+    began = time.monotonic()
+    with Machine(source, data) as machine:
+        found = [*replay(machine, chosen(machine, pushes), random.Random(seed), tell), *settled(machine)]
+    return [*found, fact("seconds", round(time.monotonic() - began))]
 
 
 def chosen(machine: Machine, count: int | None) -> list[str]:
@@ -186,12 +185,6 @@ def _gates(machine: Machine) -> Gates:
     return Gates(machine.branch.git_dir, DEFAULT_EXCLUDES)
 
 
-def _titled(title: str, statement: Statement) -> Statement:
-    return Statement(
-        f"{title}: {statement.text}", statement.expected, statement.found, statement.holds, statement.examples
-    )
-
-
 class Progress:
     """A line now and then."""
 
@@ -206,3 +199,6 @@ class Progress:
             return
         self._last = time.monotonic()
         self._tell(f"{self.done} of {self._total} pushes, {machine.runs} runs, {machine.stored} documents written")
+
+
+REPLAYS: dict[str, Replay] = {"in order": in_order, "out of order": out_of_order}
