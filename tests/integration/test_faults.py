@@ -56,8 +56,12 @@ def kill_functions_after(laptop: Laptop, writes: int) -> None:
     target, deadline = edge.writes + writes, time.monotonic() + WAIT_SECONDS
     while edge.writes < target and not laptop.idle() and time.monotonic() < deadline:
         threading.Event().wait(0.002)
-    for pid in laptop.cloud.pids:
+    killed = laptop.cloud.pids
+    for pid in killed:
         os.kill(pid, signal.SIGKILL)
+    while set(killed) & set(laptop.cloud.pids):  # until the host has seen them dead
+        assert time.monotonic() < deadline, "a killed function lives on"
+        threading.Event().wait(0.01)
 
 
 @pytest.mark.parametrize("seed", range(ROUNDS))
