@@ -13,7 +13,7 @@ from local.dev.laptop import committed_template
 
 
 @pytest.fixture
-def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loop: None) -> ModuleType:
     (tmp_path / "get").write_bytes('{"title":"Ünter"}'.encode())
     monkeypatch.setenv("BARE_BODIES", str(tmp_path))
     return importlib.reload(importlib.import_module("bench.baseline.handler"))

@@ -1,6 +1,5 @@
 """The application behind API Gateway: both payloads, binary and large bodies, and the whole function over S3."""
 
-import asyncio
 import base64
 import importlib.util
 import json
@@ -39,14 +38,7 @@ Ask = Callable[[dict[str, Any]], dict[str, Any]]
 both_payloads = pytest.mark.parametrize("event", [payload_2, payload_1])
 
 
-@pytest.fixture(autouse=True)
-def loop() -> Iterator[None]:
-    """The runtime's process has an event loop for life; a test has one of its own."""
-    own = asyncio.new_event_loop()
-    asyncio.set_event_loop(own)
-    yield
-    asyncio.set_event_loop(None)
-    own.close()
+pytestmark = pytest.mark.usefixtures("loop")
 
 
 @pytest.fixture
