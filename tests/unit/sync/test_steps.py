@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from commonplace.content.document import Document
+from commonplace.content.reading import Unpublished, Verdict, judge
 from commonplace.sync.keys import KNOWN_KEY, SUMMARY_KEY, report_key
 from commonplace.sync.ports import RepositoryRateLimited, RepositoryUnavailable, UntrustedTree
 from tests.fakes.repository import EPOCH
@@ -203,6 +204,15 @@ def test_embedded_images_are_served_and_nothing_else_of_the_repository_is() -> N
     assert not any(b"other" in stored.body for key, stored in world.objects.objects.items() if key.startswith("att"))
 
 
+def test_a_linked_file_that_may_be_a_document_is_never_served_as_an_attachment() -> None:
+    world = World()
+    hidden = page("Hidden", "CANARY", publish=False)
+    world.push({"notes/a.md": page("A", "[b](notes/b.markdown)\n"), "notes/b.markdown": hidden})
+    world.sync()
+    assert world.manifest().attachments == []
+    assert not any(b"CANARY" in stored.body for stored in world.objects.objects.values())
+
+
 def test_an_empty_tree_fails_the_run_and_removes_nothing() -> None:
     world = World()
     world.push({"notes/a.md": page("A")})
@@ -341,6 +351,24 @@ def test_another_pipeline_rewrites_every_document_from_its_raw_copy() -> None:
     assert "blob" not in world.repository.log and "archive" not in world.repository.log
     assert {entry.generation for entry in world.manifest().documents} == {2}
     assert world.manifest().pipeline == "another"
+
+
+def test_a_parser_that_shuts_a_gate_takes_the_document_out_even_though_its_bytes_are_old(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = World()
+    world.push({"notes/a.md": page("A"), "notes/b.md": page("B")})
+    world.sync()
+
+    def stricter(raw: bytes) -> Verdict:
+        return Unpublished("shut by new rules") if raw == page("B") else judge(raw)
+
+    monkeypatch.setattr("commonplace.sync.composition.judge", stricter)
+    world.steps.pipeline = "another"
+    world.sync()
+    assert set(documents(world)) == {"content/file/a.json"}
+    assert "raw/notes/b.md" not in world.objects.objects
+    assert world.manifest().pending == 0
 
 
 def test_what_was_learned_of_shut_files_names_no_path() -> None:

@@ -71,7 +71,7 @@ class Ledger:
             manifest=manifest,
             manifest_etag=found.etag if found else None,
             graph=Graph.model_validate_json(stored.body) if stored else None,
-            problems=self.known().problems,
+            known=self.known(),
         )
 
     def holdings(self) -> Holdings:

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from commonplace.content.document import BlobSha, Stored
 from commonplace.content.problems import Problem
-from commonplace.content.reading import Invalid, Published, Unpublished, judge
+from commonplace.content.reading import Invalid, Published, Unpublished, Verdict
 
 
 class PublishedBlob(Stored):
@@ -46,9 +46,9 @@ Outcome = Annotated[PublishedBlob | UnpublishedBlob | InvalidBlob | LostBlob, Fi
 Verdicts = dict[BlobSha, PublishedBlob | UnpublishedBlob | InvalidBlob | LostBlob]
 
 
-def outcome_of(blob_sha: BlobSha, raw: bytes) -> PublishedBlob | UnpublishedBlob | InvalidBlob:
-    """The verdict on a blob's bytes."""
-    match judge(raw):
+def outcome_of(blob_sha: BlobSha, verdict: Verdict) -> PublishedBlob | UnpublishedBlob | InvalidBlob:
+    """The verdict on a blob's bytes, to be kept."""
+    match verdict:
         case Published():
             return PublishedBlob(blob_sha=blob_sha)
         case Unpublished(reason, problem):

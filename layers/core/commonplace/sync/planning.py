@@ -14,6 +14,7 @@ from commonplace.content.manifest import Entry, Manifest
 from commonplace.content.ontology import ONTOLOGY
 from commonplace.content.problems import Problem
 from commonplace.content.reading import PARSER_VERSION
+from commonplace.content.slugs import is_markdown
 from commonplace.content.store import raw_key
 from commonplace.sync.outcomes import InvalidBlob, Outcome, UnpublishedBlob, Verdicts
 from commonplace.sync.ports import TreeFile
@@ -41,6 +42,11 @@ class Plan(Stored):
     """Blobs of content files that must be fetched and judged."""
     github_calls: int = 0
     """How often GitHub was asked to make this plan."""
+
+    @property
+    def others(self) -> dict[str, TreeFile]:
+        """Files that are not Markdown, by path: what documents may embed or link."""
+        return {file.path: file for file in self.files if not is_markdown(file.path)}
 
 
 class Known(Stored):

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import TypeVar
 
 from commonplace.content.document import BlobSha, DocumentRef
@@ -16,15 +17,21 @@ from commonplace.content.store import METADATA_PREFIX, ObjectStore, Precondition
 from commonplace.sync.attachments import Wanted, media_type, wanted
 from commonplace.sync.composition import Naming, Reading, Source, compose, entry_of, former_refs, name_all, read
 from commonplace.sync.keys import STAGED_PREFIX, staged_key
-from commonplace.sync.planning import Holdings, Plan
+from commonplace.sync.planning import Holdings, Known, Plan
 from commonplace.sync.ports import BlobNotFound, LeaseHeld, Repository
 from commonplace.sync.selection import Member, Selection, Skipped
 
-BYTES_LOST = "its bytes are not at hand any more"
 GRAPH_PREFIX = f"{METADATA_PREFIX}graph/"
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+
+class Unread(StrEnum):
+    """Why a file that was selected cannot be published."""
+
+    LOST = "its bytes are not at hand any more"
+    SHUT = "today's rules do not publish it"
 
 
 class Parallel:
@@ -41,7 +48,7 @@ class Before:
     manifest: Manifest | None
     manifest_etag: str | None
     graph: Graph | None
-    problems: Mapping[str, Sequence[Problem]]
+    known: Known
 
 
 @dataclass(slots=True)
@@ -94,16 +101,15 @@ class Publisher:
         unread = [member for member in selection.members if member.entry is None]
         while True:
             for member, reading in zip(unread, self.parallel.map(self._read, unread), strict=True):
-                if reading:
+                if isinstance(reading, Reading):
                     readings[member.path] = reading
                     continue
-                publication.pending += 1
-                earlier = self._earlier(member.path)
-                keep = member.entry is None and earlier is not None and self.holdings.intact(earlier)
-                publication.skipped.append(Skipped(member.path, BYTES_LOST, kept_last_good=keep))
                 members.pop(member.path)
-                if keep:
-                    members[member.path] = Member(member.path, member.blob_sha, earlier)
+                kept = self._as_it_was(member) if reading is Unread.LOST else None
+                if kept:
+                    members[member.path] = kept
+                publication.pending += reading is Unread.LOST
+                publication.skipped.append(Skipped(member.path, reading.value, kept_last_good=kept is not None))
             naming = name_all(list(members.values()), readings)
             if not naming.unread:
                 break
@@ -124,23 +130,24 @@ class Publisher:
         earlier = self.before.manifest.documents if self.before.manifest else []
         publication.removed = [entry.ref for entry in earlier if entry.ref not in live]
         publication.problems = {
-            path: list(readings[path].fields.problems if path in readings else self.before.problems.get(path, ()))
+            path: list(readings[path].fields.problems if path in readings else self.before.known.problems.get(path, ()))
             for path in prepared.members
         }
-        publication.graph, linked = build_graph(publication.entries, self._authored(prepared), self._other_files())
+        publication.graph, linked = build_graph(publication.entries, self._authored(prepared), self.plan.others)
         self._attach(publication, linked)
         return publication
 
-    def switch(self, publication: Publication, manifest: Manifest) -> None:
+    def switch(self, publication: Publication, pipeline: str, refs: Mapping[str, DocumentRef]) -> None:
         """Replaces the manifest under `If-Match`, then removes what it does not own."""
-        graph_body = publication.graph.to_json()
-        if manifest.graph_key and manifest.graph_key not in self.holdings.graphs:
-            self.objects.put(manifest.graph_key, graph_body)
-        etag = self.before.manifest_etag
-        self._put(MANIFEST_KEY, manifest.to_json(), etag)
-        self.sweep(manifest)
+        graph = publication.graph.to_json()
+        graph_key = f"{GRAPH_PREFIX}{hashlib.sha256(graph).hexdigest()[:32]}.json"
+        if graph_key not in self.holdings.graphs:
+            self.objects.put(graph_key, graph)
+        manifest = self._manifest(publication, pipeline, refs, graph_key)
+        self._put(MANIFEST_KEY, manifest.to_json(), self.before.manifest_etag)
+        self._sweep(manifest)
 
-    def sweep(self, manifest: Manifest) -> None:
+    def _sweep(self, manifest: Manifest) -> None:
         """Deletes every object that the manifest does not own, and the staged bytes."""
         owned = {entry.key for entry in manifest.documents} | {raw_key(entry.path) for entry in manifest.documents}
         owned |= {item.key for item in manifest.attachments} | {manifest.graph_key or ""}
@@ -149,8 +156,9 @@ class Publisher:
         if stale := sorted((held - owned) | staged):
             self.objects.delete(stale)
 
-    def manifest(self, publication: Publication, pipeline: str, refs: Mapping[str, DocumentRef]) -> Manifest:
-        digest = hashlib.sha256(publication.graph.to_json()).hexdigest()[:32]
+    def _manifest(
+        self, publication: Publication, pipeline: str, refs: Mapping[str, DocumentRef], graph_key: str
+    ) -> Manifest:
         blobs = {entry.path: entry.blob_sha for entry in publication.entries}
         return Manifest(
             pipeline=pipeline,
@@ -162,13 +170,22 @@ class Publisher:
             documents=publication.entries,
             attachments=publication.attachments,
             former_refs=former_refs(self.before.manifest, refs, blobs),
-            graph_key=f"{GRAPH_PREFIX}{digest}.json",
+            graph_key=graph_key,
             pending=publication.pending,
         )
 
-    def _read(self, member: Member) -> Reading | None:
+    def _read(self, member: Member) -> Reading | Unread:
         raw = self._bytes(member.blob_sha)
-        return read(member.path, member.blob_sha, raw) if raw is not None else None
+        if raw is None:
+            return Unread.LOST
+        return read(member.path, member.blob_sha, raw) or Unread.SHUT
+
+    def _as_it_was(self, member: Member) -> Member | None:
+        """The document of a file whose bytes are lost, unless it would have to be written anew."""
+        earlier = self._earlier(member.path)
+        if member.entry or earlier is None or not self.holdings.intact(earlier):
+            return None
+        return Member(member.path, member.blob_sha, earlier)
 
     def _bytes(self, blob_sha: BlobSha) -> bytes | None:
         """From the stage or from the raw copy of a file with the same bytes, checked against the id."""
@@ -220,9 +237,6 @@ class Publisher:
             else [link.link() for link in earlier.get(path, ())]
             for path in prepared.members
         }
-
-    def _other_files(self) -> list[str]:
-        return [file.path for file in self.plan.files if not file.path.lower().endswith(".md")]
 
     def _attach(self, publication: Publication, linked: Mapping[str, Iterable[str]]) -> None:
         earlier = self.before.manifest.attachments if self.before.manifest else []

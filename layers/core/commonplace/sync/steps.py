@@ -13,7 +13,7 @@ from typing import Any
 from commonplace.content.document import BlobSha
 from commonplace.content.exclusions import Exclusions
 from commonplace.content.links import LinkResolver, ToFile, extract_links
-from commonplace.content.reading import PARSER_VERSION, Published, judge
+from commonplace.content.reading import PARSER_VERSION, Published, Verdict, judge
 from commonplace.content.store import ObjectStore
 from commonplace.sync.archive import archived_files
 from commonplace.sync.attachments import servable
@@ -127,7 +127,7 @@ class Steps:
                     return _wait(limit) | {"ok": False, "waits": waits + 1}
                 outcomes.append(LostBlob(blob_sha=blob_sha, reason="GitHub's rate limit"))
                 continue
-            outcomes.append(self._judged(blob_sha, raw))
+            outcomes.append(self._settle(blob_sha, raw, judge(raw)))
         self.ledger.put_batch(run, blobs[0], Batch(outcomes=outcomes, github_calls=self.repository.calls - asked))
         return {"ok": True, "action": "stored"}
 
@@ -164,8 +164,8 @@ class Steps:
 
     def _plan(self, run: str, full: bool) -> Answer:
         started, asked = self.now(), self.repository.calls
-        known, before, holdings = self.ledger.known(), self.ledger.before(), self.ledger.holdings()
-        manifest, summary = before.manifest, self.ledger.summary()
+        before, holdings, summary = self.ledger.before(), self.ledger.holdings(), self.ledger.summary()
+        known, manifest = before.known, before.manifest
         settled = (
             manifest is not None
             and summary is not None
@@ -214,8 +214,8 @@ class Steps:
         return {"action": action, "bucket": self.bucket, "items": {"key": key, "count": count}}
 
     def _publish(self, run: str, plan: Plan, before: Before, generation: int) -> Answer:
-        known, holdings = self.ledger.known(), self.ledger.holdings()
-        verdicts = {} if plan.full else known.judged()
+        holdings = self.ledger.holdings()
+        verdicts = {} if plan.full else before.known.judged()
         asked = plan.github_calls + self.ledger.add_outcomes(run, verdicts) - self.repository.calls
         content = [file for file in plan.files if self.exclusions.is_content(file.path)]
         manifest = before.manifest
@@ -233,7 +233,7 @@ class Steps:
         prepared = publisher.prepare(selection)
         publication = publisher.write(prepared)
         self._remember(plan, content, verdicts, publication)
-        publisher.switch(publication, publisher.manifest(publication, self.pipeline, prepared.naming.refs))
+        publisher.switch(publication, self.pipeline, prepared.naming.refs)
         report = report_of(publication, run=run, plan=plan, generation=generation, finished_at=self.now())
         if publication.stored or publication.removed:
             self._post_status(report)
@@ -255,9 +255,9 @@ class Steps:
         except (RepositoryRefused, RepositoryUnavailable, RepositoryRateLimited) as error:
             logger.warning("the commit status could not be set", extra={"error": type(error).__name__})
 
-    def _judged(self, blob_sha: BlobSha, raw: bytes) -> Outcome:
-        """The verdict on one blob; only published bytes are kept."""
-        outcome = outcome_of(blob_sha, raw)
+    def _settle(self, blob_sha: BlobSha, raw: bytes, verdict: Verdict) -> Outcome:
+        """What becomes of one blob; only published bytes are kept."""
+        outcome = outcome_of(blob_sha, verdict)
         if isinstance(outcome, PublishedBlob):
             self.ledger.stage(blob_sha, raw)
         return outcome
@@ -265,21 +265,18 @@ class Steps:
     def _judge_archive(self, spool: Any, plan: Plan, needed: set[BlobSha]) -> tuple[list[Outcome], dict[str, TreeFile]]:
         """Outcomes of the needed blobs, and the other files that published ones among them embed or link."""
         wanted = {file.path: file for file in plan.files if file.blob_sha in needed}
-        others = {file.path: file for file in plan.files if not file.path.lower().endswith(".md")}
+        others = plan.others
         resolver = LinkResolver((), others)
         outcomes: dict[BlobSha, Outcome] = {}
         linked: dict[str, TreeFile] = {}
         for file in archived_files(spool, wanted):
+            verdict = judge(file.raw)
             if file.blob_sha not in outcomes:
-                outcomes[file.blob_sha] = self._judged(file.blob_sha, file.raw)
-            match judge(file.raw):
-                case Published(parsed):
-                    for link in extract_links(parsed):
-                        target = resolver.resolve(file.path, link)
-                        if isinstance(target, ToFile) and servable(others[target.path]):
-                            linked[target.path] = others[target.path]
-                case _:
-                    pass
+                outcomes[file.blob_sha] = self._settle(file.blob_sha, file.raw, verdict)
+            for link in extract_links(verdict.file) if isinstance(verdict, Published) else ():
+                target = resolver.resolve(file.path, link)
+                if isinstance(target, ToFile) and servable(others[target.path]):
+                    linked[target.path] = others[target.path]
         return list(outcomes.values()), linked
 
     def _stage_archived(self, spool: Any, linked: Mapping[str, TreeFile]) -> None:
