@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NewType, Protocol
+from datetime import datetime
+from typing import Literal, NewType, Protocol
 
+from commonplace.content.document import Document
 from commonplace.content.filters import Filters
 from commonplace.errors import Unavailable
 
@@ -12,6 +14,15 @@ RecordId = NewType("RecordId", str)
 
 Vector = Sequence[float]
 """L2-normalised embedding."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryVector:
+    """A query's embedding and the model it is of: an index that holds vectors of another model does not compare it."""
+
+    model: str
+    """`search.embedding.model_fingerprint` of the provider."""
+    values: Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +56,8 @@ class Record:
     updated_at: str | None
     body: str
     chunks: tuple[Chunk, ...]
+    fingerprint: str | None = None
+    """16 hex digits that near-duplicates nearly share (`search.duplicates`); None for a text too short to tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +81,20 @@ class Tombstone:
 
 @dataclass(frozen=True, slots=True)
 class LegHit:
-    """One record in one leg's ranking, best first; `chunk` is the ordinal of its best chunk, or None."""
+    """One record in one leg's ranking, best first.
+
+    `chunk` is the ordinal of its best chunk where the leg tells it; else `Engine.fetch` finds the chunk to show.
+    """
 
     id: RecordId
     score: float
     chunk: int | None = None
+    fingerprint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The legs of one query. `total` counts records that match the filters and at least one leg."""
+    """The legs of one query. `total` counts all records that match the filters and the words, exactly."""
 
     lexical: tuple[LegHit, ...]
     vector: tuple[LegHit, ...]
@@ -86,6 +103,26 @@ class Candidates:
     """Records the query names by title or alias; the score is the grade of `search.names`, from 0 to 1."""
     degraded: bool = False
     """True when a vector was given and the index could not use it (it holds vectors of another model, or none)."""
+    suggestions: tuple[str, ...] = ()
+    """The query with misspelt words corrected, best first; every one finds something under the same filters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a page of a lexical ranking ended: the last hit's score as the engine gave it, and its id."""
+
+    score: float
+    id: RecordId
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A stretch of the lexical ranking, best first, ties by id. `total` is exact and the same on every page."""
+
+    hits: tuple[LegHit, ...]
+    total: int
+    after: Position | None
+    """Where the next page begins; None on the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +131,8 @@ class Found:
 
     record: Record
     chunk: Chunk | None
+    matched: tuple[str, ...] = ()
+    """Words of the chunk, folded as by `search.text.fold`, that the query's words found there in whatever form."""
 
 
 class IndexMismatch(Unavailable):
@@ -115,12 +154,33 @@ class Engine(Protocol):
         """Makes these the only records, under the configured model and schema, in one step for readers."""
         ...
 
-    def candidates(self, text: str, vector: Vector | None, filters: Filters, size: int) -> Candidates:
+    def model(self) -> str | None:
+        """Fingerprint of the model whose vectors searches compare now; None when there is no index, or no vectors.
+
+        It changes while a process runs: when an index of another model takes the place of this one. Raises Unavailable.
+        """
+        ...
+
+    def candidates(self, text: str, vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
         """Up to `size` hits per leg; no vector means lexical only. Raises Unavailable."""
         ...
 
-    def fetch(self, wanted: Sequence[tuple[RecordId, int | None]], text: str) -> dict[RecordId, Found]:
-        """The records to show, each with the wanted chunk, or the best lexical one for `text`."""
+    def page(self, text: str, filters: Filters, size: int, after: Position | None = None) -> Page:
+        """A page of the lexical ranking, of any depth. An empty text ranks nothing. Raises Unavailable."""
+        ...
+
+    def fetch(
+        self, wanted: Sequence[tuple[RecordId, int | None]], text: str, vector: QueryVector | None = None
+    ) -> dict[RecordId, Found]:
+        """The records to show, in any order; those that are gone are left out.
+
+        Each comes with the wanted chunk; where none is named, with the best one for the words of `text`, else with the
+        nearest to `vector` (of the index's own model), else with the first.
+        """
+        ...
+
+    def ranks(self, record: RecordId, text: str, vector: QueryVector | None, filters: Filters) -> "Standing":
+        """Where one record stands in each leg, however deep: for explaining a search. Raises Unavailable."""
         ...
 
     def versions(self) -> Iterator[tuple[RecordId, int]]:
@@ -135,11 +195,33 @@ class Engine(Protocol):
         """Live records without vectors in an index that has a model: to be embedded again."""
         ...
 
+    def sweep(self, before: datetime) -> int:
+        """Forgets tombstones that were buried before then, and says how many: no writer that old is left."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One record in the legs of one query: rank from 1 and score, or None where the leg does not find it."""
+
+    lexical: tuple[int, float] | None
+    vector: tuple[int, float] | None
+    below_floor: float | None = None
+    """The vector score of a record that the leg leaves out for want of similarity."""
+    held: int | None = None
+    """The version the index holds; None when it holds none."""
+    admitted: bool = False
+    """Whether the record passes the filters."""
+
 
 class VectorMemory(Protocol):
     """Vectors computed before, so that unchanged text calls no model. Keys are those of `search.embedding`."""
 
     def known(self, keys: Sequence[str]) -> Mapping[str, Vector]: ...
+
+    def remember(self, vectors: Mapping[str, Vector]) -> None:
+        """Keeps new vectors. A memory that cannot, or need not, does nothing: it never fails its caller."""
+        ...
 
 
 class EmbeddingProvider(Protocol):
@@ -153,7 +235,10 @@ class EmbeddingProvider(Protocol):
     def dimension(self) -> int: ...
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> list[Vector]:
-        """One vector per text, in order. Raises Unavailable."""
+        """One vector per text, in order, of any number of texts: the provider splits by its own limits.
+
+        A text over the provider's limit is cut. Raises Unavailable.
+        """
         ...
 
 
@@ -186,6 +271,18 @@ class SearchRequest:
     query: str
     filters: Filters = field(default_factory=Filters)
     limit: int = 5
+    mode: Literal["hybrid", "lexical"] = "hybrid"
+    """`lexical` ranks by words alone, counts exactly and can be paged through; `hybrid` ends at its candidates."""
+    after: Position | None = None
+    """In mode `lexical`: where the page begins."""
+    rerank: bool = True
+    collapse: bool = True
+    """Shows one of several near-duplicates and names the others in `Hit.duplicates`."""
+    documents: bool = False
+    """Stage three: the whole documents, aligned with the results."""
+    explain: bool = False
+    expect: RecordId | None = None
+    """With `explain`: a record whose place, or absence, is to be accounted for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +303,11 @@ class Hit:
     group: str | None
     tags: tuple[str, ...]
     date: str | None
+    marks: tuple[tuple[int, int], ...] = ()
+    """Where the query's words stand in `snippet`: start and end, in characters."""
+    duplicates: tuple[RecordId, ...] = ()
+    document: Document | None = None
+    """When asked for; None also when it is gone, or was left out for the size of the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +315,97 @@ class SearchResults:
     query: str
     results: tuple[Hit, ...]
     total: int
+    """In mode `lexical`, or without embedding: all matches, exactly. Else the candidates: where the ranking ends."""
     fallback: bool
     """True when no embedding could be had and the answer is lexical only."""
     reranked: bool
     took_ms: int
+    suggestion: str | None = None
+    """Did you mean: a corrected query that finds something under the same filters."""
+    after: Position | None = None
+    """In mode `lexical`: where the next page begins."""
+    explanation: "Explanation | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class LegShare:
+    """What one leg gave a hit: rank from 1, raw score, and the share of the fused score before weighing."""
+
+    rank: int
+    score: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class HitTrace:
+    """Why a hit stands where it stands."""
+
+    id: RecordId
+    rank: int
+    score: float
+    lexical: LegShare | None
+    vector: LegShare | None
+    named: float | None
+    """Grade of `search.names`, when the query names the record."""
+    rerank_score: float | None
+
+
+Verdict = Literal[
+    "shown",
+    "collapsed",
+    "below-limit",
+    "below-candidates",
+    "not-matched",
+    "filtered-out",
+    "not-indexed",
+    "not-published",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """Why an expected record is shown or is not: a verdict, and a sentence with the figures behind it."""
+
+    id: RecordId
+    verdict: Verdict
+    sentence: str
+    standing: Standing | None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The trace of one search, for operators."""
+
+    engine: str
+    index: str | None
+    """The index that answered, by name, where the engine has more than one."""
+    model: str | None
+    reranker: str | None
+    fusion: str
+    """Method and weights in words."""
+    filters: Mapping[str, object]
+    """Those in force."""
+    lexical_hits: int
+    vector_hits: int
+    named_hits: int
+    candidates: int
+    hits: tuple[HitTrace, ...]
+    timings_ms: Mapping[str, float]
+    """Of embed, candidates, fuse, fetch, rerank, documents and of the whole."""
+    expectation: Expectation | None
+
+
+class Publication(Protocol):
+    """What is published, for explaining why something is not found."""
+
+    def generation_of(self, record: RecordId) -> int | None:
+        """The version that the store publishes; None when it publishes no such record."""
+        ...
+
+
+class Documents(Protocol):
+    """Stage three: whole documents."""
+
+    def read(self, records: Sequence[RecordId]) -> list[Document | None]:
+        """Concurrently, aligned with `records`; None for what is gone or unreadable. Raises Unavailable."""
+        ...
