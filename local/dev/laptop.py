@@ -227,6 +227,7 @@ class Laptop:
             "INDEX_LOCATION": self.index_file.resolve().as_uri(),
             "RATE_LIMIT_READS": "0",
             "RATE_LIMIT_SEARCHES": "0",
+            "EXPLAIN": "anyone",
         }
 
     def _waiting(self) -> int:
