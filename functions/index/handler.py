@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from commonplace.adapters import clients
-from commonplace.adapters.embedded.published import open_index
-from commonplace.adapters.local_embeddings import LocalEmbeddings
+from commonplace.adapters import clients, wiring
 from commonplace.adapters.s3 import S3ObjectStore
 from commonplace.search.indexing import Indexer, Message
 from commonplace.settings import IndexSettings
@@ -18,9 +16,9 @@ logging.getLogger("commonplace").setLevel(logging.INFO)
 
 SETTINGS = IndexSettings.from_environ(os.environ)
 OBJECTS = S3ObjectStore(clients.s3(), SETTINGS.content_bucket)
-EMBEDDINGS = LocalEmbeddings() if SETTINGS.embedding_provider == "local" else None
-ENGINE = open_index(SETTINGS.index_location, OBJECTS, EMBEDDINGS, read_only=False)
-INDEXER = Indexer(OBJECTS, ENGINE, EMBEDDINGS, memory=ENGINE)
+EMBEDDINGS = wiring.indexed_models(SETTINGS)[0]
+ENGINE = wiring.search_engine(SETTINGS, OBJECTS, EMBEDDINGS, read_only=False)
+INDEXER = Indexer(OBJECTS, ENGINE, EMBEDDINGS, wiring.vector_memory(SETTINGS, ENGINE))
 
 
 def handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]:

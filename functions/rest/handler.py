@@ -28,11 +28,10 @@ COUNTERS = DynamoCounters(clients.dynamodb(read_timeout_seconds=0.5, attempts=1)
 
 
 def _search() -> tuple[SearchService, Engine]:
-    from commonplace.adapters.embedded.published import open_index
-    from commonplace.adapters.local_embeddings import LocalEmbeddings
+    from commonplace.adapters import wiring
 
-    embeddings = LocalEmbeddings() if SETTINGS.embedding_provider == "local" else None
-    engine = open_index(SETTINGS.index_location, OBJECTS, embeddings, read_only=True)
+    embeddings = next(iter(wiring.embedding_providers(SETTINGS)), None)
+    engine = wiring.search_engine(SETTINGS, OBJECTS, embeddings, read_only=True)
     return SearchService(engine, embeddings), engine
 
 

@@ -1,8 +1,13 @@
+from pathlib import Path
+
 import pytest
 
 from commonplace.settings import (
+    EmbeddingChoice,
     IndexSettings,
+    RerankChoice,
     RestSettings,
+    RetrievalSettings,
     SettingsError,
     SyncSettings,
     WebhookSettings,
@@ -31,7 +36,10 @@ def test_defaults_are_those_of_the_public_services() -> None:
     rest = RestSettings.from_environ(ENVIRONMENT)
 
     assert (sync.github_api_url, sync.exclude) == ("https://api.github.com", None)
-    assert (rest.search_engine, rest.embedding_provider, rest.base_url) == ("embedded", "local", None)
+    assert (rest.search_engine, rest.embedding_provider, rest.base_url) == ("embedded", EmbeddingChoice("local"), None)
+    assert (rest.rerank_provider, rest.fusion, rest.cache_table) == (RerankChoice("none"), None, None)
+    assert (rest.embedding_provider_next, rest.bedrock_region) == (None, None)
+    assert (rest.explain, rest.operator_key_hash) == ("operators", None)
     assert (rest.site_name, rest.reads_per_minute, rest.searches_per_minute) == ("Commonplace", 600, 60)
 
 
@@ -84,6 +92,26 @@ def test_a_malformed_sync_variable_is_named_with_its_valid_values(name: str, val
         ("INDEX_LOCATION", "file://host/path"),
         ("SEARCH_ENGINE", "grep"),
         ("EMBEDDING_PROVIDER", "magic"),
+        ("EMBEDDING_PROVIDER", "local:256"),
+        ("EMBEDDING_PROVIDER", "bedrock-titan:300"),
+        ("EMBEDDING_PROVIDER", "bedrock-cohere:96"),
+        ("EMBEDDING_PROVIDER", "onnx:relative/folder"),
+        ("EMBEDDING_PROVIDER", "onnx:"),
+        ("EMBEDDING_PROVIDER_NEXT", "none"),
+        ("EMBEDDING_PROVIDER_NEXT", "titan"),
+        ("RERANK_PROVIDER", "local"),
+        ("RERANK_PROVIDER", "onnx:model"),
+        ("FUSION", "average"),
+        ("FUSION", "min-max:1"),
+        ("FUSION", "rrf:-1,1"),
+        ("OPENSEARCH_ENDPOINT", "http://search.example.org"),
+        ("OPENSEARCH_SERVICE", "ec2"),
+        ("OPENSEARCH_INDEX", "Documents"),
+        ("OPENSEARCH_PARAMETERS", "m=16"),
+        ("OPENSEARCH_PARAMETERS", "[16]"),
+        ("BEDROCK_REGION", "Frankfurt"),
+        ("EXPLAIN", "nobody"),
+        ("OPERATOR_KEY_HASH", "secret"),
         ("BASE_URL", "example.org"),
         ("RATE_LIMIT_READS", "-1"),
         ("RATE_LIMIT_READS", "many"),
@@ -109,3 +137,66 @@ def test_a_laptop_environment_is_read() -> None:
     assert (sync.github_api_url, sync.exclude) == ("http://127.0.0.1:8123", ("drafts/", "tools/"))
     assert (rest.index_location, rest.base_url) == ("file:///data/documents.sqlite", "http://localhost:8000")
     assert rest.branch == "feature/näher"
+
+
+OPENSEARCH = {name: value for name, value in ENVIRONMENT.items() if name != "INDEX_LOCATION"} | {
+    "SEARCH_ENGINE": "opensearch",
+    "OPENSEARCH_ENDPOINT": "https://search.example.org",
+}
+
+
+@pytest.mark.parametrize("kind", [IndexSettings, RestSettings])
+def test_opensearch_needs_an_endpoint_and_no_index_location(kind: type[IndexSettings]) -> None:
+    settings = kind.from_environ(OPENSEARCH)
+
+    assert (settings.search_engine, settings.index_location) == ("opensearch", None)
+    assert (settings.opensearch_endpoint, settings.opensearch_service) == ("https://search.example.org", "es")
+    assert (settings.opensearch_index, settings.opensearch_parameters) == ("commonplace-dev-documents", None)
+    with pytest.raises(SettingsError, match=r"^OPENSEARCH_ENDPOINT is not set\. It must be an https:// URL"):
+        kind.from_environ(OPENSEARCH | {"OPENSEARCH_ENDPOINT": " "})
+
+
+def test_requests_to_this_machine_are_not_signed_unless_asked_for() -> None:
+    laptop = OPENSEARCH | {"OPENSEARCH_ENDPOINT": "http://127.0.0.1:9200"}
+
+    assert IndexSettings.from_environ(laptop).opensearch_service == "none"
+    assert IndexSettings.from_environ(laptop | {"OPENSEARCH_SERVICE": "aoss"}).opensearch_service == "aoss"
+
+
+def test_what_is_given_for_retrieval_is_read_the_same_by_writer_and_reader() -> None:
+    given = OPENSEARCH | {
+        "OPENSEARCH_INDEX": "kb",
+        "OPENSEARCH_PARAMETERS": '{"m": 24}',
+        "EMBEDDING_PROVIDER": "bedrock-titan",
+        "EMBEDDING_PROVIDER_NEXT": "bedrock-cohere:512",
+        "BEDROCK_REGION": "eu-central-1",
+        "CACHE_TABLE": "cache",
+    }
+
+    writer, reader = IndexSettings.from_environ(given), RestSettings.from_environ(given)
+
+    names = RetrievalSettings.__dataclass_fields__
+    assert [getattr(writer, name) for name in names] == [getattr(reader, name) for name in names]
+    assert (writer.opensearch_index, writer.opensearch_parameters) == ("kb", '{"m": 24}')
+    assert writer.embedding_provider == EmbeddingChoice("bedrock-titan", 1024)
+    assert writer.embedding_provider_next == EmbeddingChoice("bedrock-cohere", 512)
+    assert (writer.bedrock_region, writer.cache_table) == ("eu-central-1", "cache")
+
+
+def test_retrieval_can_be_read_without_a_function_around_it() -> None:
+    settings = RetrievalSettings.from_environ({"STAGE": "dev", "INDEX_LOCATION": "file:///index.sqlite"})
+    assert settings == RetrievalSettings(index_location="file:///index.sqlite")
+
+
+def test_only_the_reader_reranks_fuses_and_explains() -> None:
+    given = ENVIRONMENT | {
+        "RERANK_PROVIDER": "onnx:/opt/model folder",
+        "FUSION": "rrf:0.3,0.7",
+        "EXPLAIN": "anyone",
+        "OPERATOR_KEY_HASH": "0f" * 32,
+    }
+
+    rest = RestSettings.from_environ(given)
+
+    assert rest.rerank_provider == RerankChoice("onnx", Path("/opt/model folder"))
+    assert (rest.fusion, rest.explain, rest.operator_key_hash) == ("rrf:0.3,0.7", "anyone", "0f" * 32)

@@ -8,17 +8,40 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, Self, TypeVar, cast
+from pathlib import Path
+from typing import Any, Literal, Self, TypeVar, cast
 from urllib.parse import urlsplit
 
-SearchEngine = Literal["embedded"]
-EmbeddingProviderName = Literal["local", "none"]
+SearchEngine = Literal["embedded", "opensearch"]
+OpenSearchService = Literal["es", "aoss", "none"]
+EmbeddingKind = Literal["none", "local", "bedrock-titan", "bedrock-cohere", "onnx"]
+RerankKind = Literal["none", "bedrock-cohere", "bedrock-amazon", "onnx"]
+Audience = Literal["operators", "anyone"]
 
 GITHUB_API = "https://api.github.com"
+
+DIMENSIONS: Mapping[str, tuple[int, ...]] = {
+    "bedrock-titan": (256, 512, 1024),
+    "bedrock-cohere": (256, 512, 1024, 1536),
+}
+"""Numbers in a vector, where the model leaves the choice."""
+
+DEFAULT_DIMENSION = {"bedrock-titan": 1024, "bedrock-cohere": 1024}
+
+WEB_URL = "an https:// URL, or an http:// URL of this machine"
 
 _LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 _REPOSITORY = re.compile(r"[A-Za-z0-9-]{1,39}/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}")
 _BRANCH = re.compile(r"(?![/.-])(?!.*(?:\.\.|//|@\{|/\.))[^\x00-\x20\x7f~^:?*\[\\]{1,200}(?<![/.])")
+_EMBEDDING = re.compile(
+    r"(?P<kind>bedrock-titan|bedrock-cohere|local|none)(?::(?P<dimension>[0-9]{3,4}))?|onnx:(?P<folder>/.+)"
+)
+_RERANK = re.compile(r"(?P<kind>bedrock-cohere|bedrock-amazon|none)|onnx:(?P<folder>/.+)")
+_WEIGHT = r"(?:[0-9]{1,3}(?:\.[0-9]{1,6})?)"
+_FUSION = re.compile(rf"(?:min-max|rrf)(?::{_WEIGHT},{_WEIGHT})?")
+_INDEX_STEM = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
+_REGION = re.compile(r"[a-z]{2}(?:-[a-z]+)+-[0-9]")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 _ARN = re.compile(r"arn:[a-z-]+:(?P<service>[a-z-]+):[a-z0-9-]*:[0-9]*:.+")
 
 T = TypeVar("T")
@@ -26,6 +49,46 @@ T = TypeVar("T")
 
 class SettingsError(ValueError):
     """The environment does not say what the function needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingChoice:
+    """Which embedding model: `local`, `none`, `bedrock-titan:512`, `bedrock-cohere:1024`, `onnx:/folder`."""
+
+    kind: EmbeddingKind
+    dimension: int | None = None
+    """Numbers in a vector where the model leaves the choice."""
+    folder: Path | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Raises ValueError for what names no model, or a dimension that the model does not have."""
+        match = _EMBEDDING.fullmatch(text)
+        if match is None:
+            raise ValueError(text)
+        if match["folder"]:
+            return cls("onnx", folder=Path(match["folder"]))
+        kind = cast(EmbeddingKind, match["kind"])
+        dimension = int(match["dimension"]) if match["dimension"] else DEFAULT_DIMENSION.get(kind)
+        if dimension not in DIMENSIONS.get(kind, (None,)):
+            raise ValueError(text)
+        return cls(kind, dimension)
+
+
+@dataclass(frozen=True, slots=True)
+class RerankChoice:
+    """Which reranker: `none`, `bedrock-cohere`, `bedrock-amazon`, `onnx:/folder`."""
+
+    kind: RerankKind
+    folder: Path | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Raises ValueError for what names no reranker."""
+        match = _RERANK.fullmatch(text)
+        if match is None:
+            raise ValueError(text)
+        return cls("onnx", Path(match["folder"])) if match["folder"] else cls(cast(RerankKind, match["kind"]))
 
 
 class Environment:
@@ -52,7 +115,7 @@ class Environment:
         return value
 
     def matching(self, name: str, valid: str, pattern: re.Pattern[str]) -> str:
-        return self.parsed(name, valid, lambda text: text if pattern.fullmatch(text) else None)
+        return self.parsed(name, valid, _matching(pattern))
 
     def choice(self, name: str, choices: tuple[str, ...], default: str | None = None) -> str:
         valid = "one of: " + ", ".join(choices)
@@ -70,7 +133,7 @@ class Environment:
 
     def url(self, name: str, default: str | None = None) -> str:
         """An origin, with or without a path: https, or http to this very machine; no trailing slash."""
-        return self.parsed(name, "an https:// URL, or an http:// URL of this machine", _web_url, default)
+        return self.parsed(name, WEB_URL, _web_url, default)
 
     def stage(self) -> str:
         return self.matching(
@@ -89,14 +152,96 @@ class Environment:
     def branch(self) -> str:
         return self.matching("GITHUB_BRANCH", "the name of a branch, without refs/heads/", _BRANCH)
 
-    def engine(self) -> SearchEngine:
-        return cast(SearchEngine, self.choice("SEARCH_ENGINE", ("embedded",), "embedded"))
+    def search_engine(self) -> SearchEngine:
+        return cast(SearchEngine, self.choice("SEARCH_ENGINE", ("embedded", "opensearch"), "embedded"))
 
     def index_location(self) -> str:
         return self.parsed("INDEX_LOCATION", "s3://BUCKET/KEY or file:///ABSOLUTE/PATH", _location)
 
-    def embedding_provider(self) -> EmbeddingProviderName:
-        return cast(EmbeddingProviderName, self.choice("EMBEDDING_PROVIDER", ("local", "none"), "local"))
+    def opensearch_service(self, endpoint: str | None) -> OpenSearchService:
+        unsigned = endpoint is None or is_loopback(urlsplit(endpoint).hostname)
+        default = "none" if unsigned else "es"
+        return cast(OpenSearchService, self.choice("OPENSEARCH_SERVICE", ("es", "aoss", "none"), default))
+
+    def embedding(self, name: str, default: str | None = None) -> EmbeddingChoice:
+        valid = (
+            "local, none, bedrock-titan[:256|512|1024], bedrock-cohere[:256|512|1024|1536],"
+            " or onnx:/FOLDER with a model of your own"
+        )
+        return self.parsed(name, valid, EmbeddingChoice.parse, default)
+
+    def rerank(self) -> RerankChoice:
+        valid = "none, bedrock-cohere, bedrock-amazon, or onnx:/FOLDER with a cross-encoder of your own"
+        return self.parsed("RERANK_PROVIDER", valid, RerankChoice.parse, "none")
+
+    def fusion(self) -> str | None:
+        valid = "min-max or rrf, with or without weights of words and meaning: min-max:0.5,0.5"
+        return self.optional("FUSION", valid, _matching(_FUSION))
+
+    def optional(self, name: str, valid: str, parse: Callable[[str], T | None]) -> T | None:
+        """As `parsed`, and None for a variable that is not set."""
+        return self.parsed(name, valid, parse) if self._variables.get(name, "").strip() else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrievalSettings:
+    """Where the index is and which models read and write it: the same for its writer and for every reader."""
+
+    search_engine: SearchEngine = "embedded"
+    index_location: str | None = None
+    """Of the embedded engine: `s3://BUCKET/KEY` or `file:///PATH`. None only with another engine."""
+    opensearch_endpoint: str | None = None
+    opensearch_service: OpenSearchService = "none"
+    """Whom requests are signed for; `none` signs nothing."""
+    opensearch_index: str = "commonplace-dev-documents"
+    """The stem of aliases and index names."""
+    opensearch_parameters: str | None = None
+    """JSON object, read by `adapters.opensearch.parameters`."""
+    embedding_provider: EmbeddingChoice = EmbeddingChoice("local")
+    embedding_provider_next: EmbeddingChoice | None = None
+    """The model to come, while an index of it is built and taken into use."""
+    bedrock_region: str | None = None
+    """None means the function's own."""
+    cache_table: str | None = None
+    """DynamoDB table that remembers vectors and rerank orders; None remembers in the process alone."""
+
+    @classmethod
+    def from_environ(cls, environ: Mapping[str, str]) -> Self:
+        return cls(**_retrieval(Environment(environ)))
+
+
+def _retrieval(env: Environment) -> dict[str, Any]:
+    engine = env.search_engine()
+    location = env.optional("INDEX_LOCATION", "s3://BUCKET/KEY or file:///ABSOLUTE/PATH", _location)
+    endpoint = env.optional("OPENSEARCH_ENDPOINT", WEB_URL, _web_url)
+    if engine == "embedded":
+        env.index_location()
+    else:
+        env.url("OPENSEARCH_ENDPOINT")
+    stem = "a name of lower-case letters, digits, _ and - (at most 100)"
+    parameters = 'a JSON object such as {"m": 16, "efConstruction": 100}; docs/configuration.md lists its keys'
+    return {
+        "search_engine": engine,
+        "index_location": location,
+        "opensearch_endpoint": endpoint,
+        "opensearch_service": env.opensearch_service(endpoint),
+        "opensearch_index": env.optional("OPENSEARCH_INDEX", stem, _matching(_INDEX_STEM))
+        or f"commonplace-{env.stage()}-documents",
+        "opensearch_parameters": env.optional("OPENSEARCH_PARAMETERS", parameters, _json_object),
+        "embedding_provider": env.embedding("EMBEDDING_PROVIDER", "local"),
+        "embedding_provider_next": _next_embedding(env),
+        "bedrock_region": env.optional("BEDROCK_REGION", "an AWS region such as eu-central-1", _matching(_REGION)),
+        "cache_table": env.optional("CACHE_TABLE", "the name of a DynamoDB table", lambda text: text),
+    }
+
+
+def _next_embedding(env: Environment) -> EmbeddingChoice | None:
+    def parse(text: str) -> EmbeddingChoice | None:
+        choice = EmbeddingChoice.parse(text)
+        return choice if choice.kind != "none" else None
+
+    valid = "the model to come, written as EMBEDDING_PROVIDER is; unset it when there is none"
+    return env.optional("EMBEDDING_PROVIDER_NEXT", valid, parse)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,36 +293,31 @@ class SyncSettings:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class IndexSettings:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexSettings(RetrievalSettings):
     stage: str
     content_bucket: str
-    search_engine: SearchEngine
-    index_location: str
-    embedding_provider: EmbeddingProviderName
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> Self:
         env = Environment(environ)
-        return cls(
-            stage=env.stage(),
-            content_bucket=env.bucket(),
-            search_engine=env.engine(),
-            index_location=env.index_location(),
-            embedding_provider=env.embedding_provider(),
-        )
+        return cls(stage=env.stage(), content_bucket=env.bucket(), **_retrieval(env))
 
 
-@dataclass(frozen=True, slots=True)
-class RestSettings:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestSettings(RetrievalSettings):
     stage: str
     content_bucket: str
     activity_table: str
     repository: str
     branch: str
-    search_engine: SearchEngine
-    index_location: str
-    embedding_provider: EmbeddingProviderName
+    rerank_provider: RerankChoice
+    fusion: str | None
+    """As `search.fusion` reads it; None means its default."""
+    explain: Audience
+    """Who may ask why a search answers as it does."""
+    operator_key_hash: str | None
+    """sha256 of the operators' key, in hexadecimal digits; None means that there is no such key."""
     base_url: str | None
     """Public origin without trailing slash; None means that it is derived from the request's Host."""
     site_name: str
@@ -188,16 +328,19 @@ class RestSettings:
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> Self:
         env = Environment(environ)
+        key = "the sha256 of the operators' key, 64 hexadecimal digits"
         return cls(
             stage=env.stage(),
             content_bucket=env.bucket(),
             activity_table=env.activity_table(),
             repository=env.repository(),
             branch=env.branch(),
-            search_engine=env.engine(),
-            index_location=env.index_location(),
-            embedding_provider=env.embedding_provider(),
-            base_url=env.url("BASE_URL") if environ.get("BASE_URL", "").strip() else None,
+            **_retrieval(env),
+            rerank_provider=env.rerank(),
+            fusion=env.fusion(),
+            explain=cast(Audience, env.choice("EXPLAIN", ("operators", "anyone"), "operators")),
+            operator_key_hash=env.optional("OPERATOR_KEY_HASH", key, _matching(_SHA256)),
+            base_url=env.optional("BASE_URL", WEB_URL, _web_url),
             site_name=env.text("SITE_NAME", "the name that readers see", "Commonplace"),
             reads_per_minute=env.count("RATE_LIMIT_READS", 600),
             searches_per_minute=env.count("RATE_LIMIT_SEARCHES", 60),
@@ -214,6 +357,14 @@ def _web_url(text: str) -> str | None:
     secure = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname))
     plain = parts.username is None and not parts.query and not parts.fragment
     return text.rstrip("/") if secure and plain and parts.hostname else None
+
+
+def _matching(pattern: re.Pattern[str]) -> Callable[[str], str | None]:
+    return lambda text: text if pattern.fullmatch(text) else None
+
+
+def _json_object(text: str) -> str | None:
+    return text if isinstance(json.loads(text), dict) else None
 
 
 def _count(text: str) -> int | None:

@@ -9,6 +9,7 @@ import boto3
 from botocore.config import Config
 
 if TYPE_CHECKING:
+    from botocore.credentials import Credentials
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_secretsmanager import SecretsManagerClient
@@ -34,6 +35,15 @@ def config(*, read_timeout_seconds: float, attempts: int = 3, connections: int =
 def _session() -> boto3.session.Session:
     # One session: credentials and the service models are looked up once for all clients.
     return boto3.session.Session()
+
+
+def credentials() -> Credentials | None:
+    """Whatever signs the requests of this process; they renew themselves."""
+    return _session().get_credentials()
+
+
+def region() -> str | None:
+    return _session().region_name
 
 
 def s3(*, read_timeout_seconds: float = 20, connections: int = 20) -> S3Client:

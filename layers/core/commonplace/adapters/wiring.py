@@ -1,0 +1,106 @@
+"""From settings to the engine, the models and the memories of a search. Only what is chosen is imported."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, cast
+
+from commonplace.search.model import EmbeddingProvider, Engine, RerankCache, Reranker, VectorMemory
+from commonplace.search.reranking import MemoryRerankCache
+from commonplace.settings import EmbeddingChoice, RerankChoice, RestSettings, RetrievalSettings, SettingsError
+
+if TYPE_CHECKING:
+    from commonplace.adapters.opensearch.connection import Connection
+    from commonplace.content.store import ObjectStore
+
+
+def embedding_providers(settings: RetrievalSettings, *, patient: bool = False) -> list[EmbeddingProvider]:
+    """The configured embedding model and, during a change of model, the one to come. Empty means words only.
+
+    `patient` waits longer for an answer: for indexing, where nobody waits for the result.
+    """
+    return [model for model in indexed_models(settings, patient=patient) if model is not None]
+
+
+def indexed_models(settings: RetrievalSettings, *, patient: bool = True) -> list[EmbeddingProvider | None]:
+    """One entry per index that is to be written: its embedding model, None for an index of words alone."""
+    wanted = [settings.embedding_provider, settings.embedding_provider_next]
+    choices = list(dict.fromkeys(choice for choice in wanted if choice is not None))
+    return [_embeddings(choice, settings, patient=patient) for choice in choices]
+
+
+def reranker(settings: RestSettings) -> Reranker | None:
+    """The configured reranker; None where the fused order stands."""
+    return _reranker(settings.rerank_provider, settings)
+
+
+def search_engine(
+    settings: RetrievalSettings,
+    objects: ObjectStore | None,
+    provider: EmbeddingProvider | None,
+    *,
+    read_only: bool,
+) -> Engine:
+    """The configured index, for a reader or a writer with this model. `objects` is the store of the embedded one."""
+    if settings.search_engine == "embedded":
+        from commonplace.adapters.embedded.published import open_index
+
+        if settings.index_location is None:
+            raise SettingsError("INDEX_LOCATION is not set. The embedded engine needs it.")
+        return cast(Engine, open_index(settings.index_location, objects, provider, read_only=read_only))
+    from commonplace.adapters.opensearch.engine import OpenSearchEngine
+    from commonplace.adapters.opensearch.parameters import IndexParameters
+
+    parameters = IndexParameters.parse(settings.opensearch_parameters or "{}")
+    return cast(
+        Engine, OpenSearchEngine(open_search_connection(settings), settings.opensearch_index, provider, parameters)
+    )
+
+
+@cache
+def open_search_connection(settings: RetrievalSettings) -> Connection:
+    """The connection to the configured OpenSearch: one per process, so that its breaker and budget are shared."""
+    from commonplace.adapters.opensearch.connection import connect
+
+    if settings.opensearch_endpoint is None:
+        raise SettingsError("OPENSEARCH_ENDPOINT is not set. The engine opensearch needs it.")
+    if settings.opensearch_service == "none":
+        return connect(settings.opensearch_endpoint, "none")
+    from commonplace.adapters import clients
+
+    return connect(
+        settings.opensearch_endpoint,
+        settings.opensearch_service,
+        credentials=clients.credentials(),
+        region=clients.region(),
+    )
+
+
+def vector_memory(settings: RetrievalSettings, engine: Engine) -> VectorMemory | None:
+    """Where vectors of unchanged text are found: in the embedded index itself, for OpenSearch in the cache table."""
+    return cast(VectorMemory, engine) if settings.search_engine == "embedded" else None
+
+
+def rerank_cache(settings: RetrievalSettings) -> RerankCache:
+    """Where rerank orders are kept for an hour: in the cache table, else in this process."""
+    return MemoryRerankCache()
+
+
+def _embeddings(choice: EmbeddingChoice, settings: RetrievalSettings, *, patient: bool) -> EmbeddingProvider | None:
+    match choice.kind:
+        case "none":
+            return None
+        case "local":
+            from commonplace.adapters.local_embeddings import LocalEmbeddings
+
+            return LocalEmbeddings()
+        case _:
+            raise SettingsError(f"EMBEDDING_PROVIDER {choice.kind} cannot be had yet.")
+
+
+def _reranker(choice: RerankChoice, settings: RetrievalSettings) -> Reranker | None:
+    match choice.kind:
+        case "none":
+            return None
+        case _:
+            raise SettingsError(f"RERANK_PROVIDER {choice.kind} cannot be had yet.")
