@@ -56,10 +56,13 @@ def count_pieces(text: str) -> int:
     return sum(1 for _ in _PIECE.finditer(text))
 
 
-def chunk_body(body: str) -> tuple[Chunk, ...]:
-    """The chunks of a Markdown body, in order. `text` is Markdown with line endings made `\\n`."""
+def chunk_body(body: str, pieces: int = PIECES_PER_CHUNK) -> tuple[Chunk, ...]:
+    """The chunks of a Markdown body, in order, none above so many pieces. `text` has its line endings made `\\n`.
+
+    Every index is built with the default: another size is for measuring what it would be worth.
+    """
     sections = list(_without_bare_parents(list(_sections(body.replace("\r\n", "\n").replace("\r", "\n")))))
-    stretches = [stretch for group in _groups(sections) for stretch in _stretches(group)]
+    stretches = [stretch for group in _groups(sections, pieces) for stretch in _stretches(group, pieces)]
     return tuple(Chunk(ordinal, path, text) for ordinal, (path, text) in enumerate(stretches))
 
 
@@ -117,13 +120,13 @@ def _without_bare_parents(sections: Sequence[_Section]) -> Iterator[_Section]:
             above = heading
 
 
-def _groups(sections: Sequence[_Section]) -> Iterator[list[_Section]]:
+def _groups(sections: Sequence[_Section], budget: int) -> Iterator[list[_Section]]:
     """Neighbouring sections that go into one chunk: small ones join, as long as the whole fits."""
     group: list[_Section] = []
     total = 0
     for section in sections:
         size = count_pieces(section.heading) + count_pieces(section.text)
-        if group and (total + size > PIECES_PER_CHUNK or min(total, size) >= SMALL_SECTION):
+        if group and (total + size > budget or min(total, size) >= SMALL_SECTION):
             bare = _trailing_headings(group)
             if len(bare) < len(group):
                 yield group[: len(group) - len(bare)]
@@ -145,10 +148,10 @@ def _trailing_headings(group: Sequence[_Section]) -> list[_Section]:
     return bare
 
 
-def _stretches(group: Sequence[_Section]) -> Iterator[tuple[tuple[str, ...], str]]:
+def _stretches(group: Sequence[_Section], budget: int) -> Iterator[tuple[tuple[str, ...], str]]:
     path = _common([section.path for section in group])
     blocks = [block for section in group for block in _with_heading(section, named=section.path == path)]
-    for text in pack(blocks, PIECES_PER_CHUNK):
+    for text in pack(blocks, budget):
         yield path, text
 
 
