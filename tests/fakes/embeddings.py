@@ -4,7 +4,8 @@ import hashlib
 from collections.abc import Sequence
 
 from commonplace.errors import Unavailable
-from commonplace.search.model import Vector
+from commonplace.search.embedding import model_fingerprint
+from commonplace.search.model import QueryVector, Vector
 from commonplace.search.text import query_terms
 
 DIMENSION = 64
@@ -32,3 +33,8 @@ def _vector(text: str) -> Vector:
         counts[hashlib.sha256(word.encode()).digest()[0] % DIMENSION] += 1.0
     norm = sum(count * count for count in counts) ** 0.5
     return [count / norm for count in counts] if norm else counts
+
+
+def asked(provider: FakeEmbeddings, query: str) -> QueryVector:
+    """The query under this model, as a search asks an engine with it."""
+    return QueryVector(model_fingerprint(provider), provider.embed([query], query=True)[0])

@@ -16,7 +16,7 @@ from commonplace.content.filters import Filters
 from commonplace.errors import Unavailable
 from commonplace.search.embedding import embedding_text, model_fingerprint, vector_key
 from commonplace.search.model import IndexMismatch, RecordId, Tombstone
-from tests.fakes.embeddings import FakeEmbeddings
+from tests.fakes.embeddings import FakeEmbeddings, asked
 from tests.unit.search.records import indexed, record, versions
 
 ROOT = Path(__file__).parents[3]
@@ -61,7 +61,7 @@ def test_nothing_of_what_was_taken_out_lingers_in_the_files(
 
 def test_many_threads_may_search_one_engine(engine: EmbeddedEngine, provider: FakeEmbeddings) -> None:
     engine.write(indexed(provider, *(record(f"note/n{number}", "rain") for number in range(20))), ())
-    vector = provider.embed(["rain"])[0]
+    vector = asked(provider, "rain")
 
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda _: engine.candidates("rain", vector, Filters(), 50), range(40)))

@@ -6,7 +6,7 @@ import pytest
 
 from commonplace.content.filters import Filters
 from commonplace.search.model import Engine, IndexMismatch, Record, RecordId, Tombstone
-from tests.fakes.embeddings import FakeEmbeddings
+from tests.fakes.embeddings import FakeEmbeddings, asked
 from tests.unit.search.engines import Make
 from tests.unit.search.records import indexed, record, versions
 
@@ -40,7 +40,7 @@ def filled(engine: Engine, provider: FakeEmbeddings) -> Engine:
 
 
 def test_an_index_that_was_never_written_finds_nothing(engine: Engine, provider: FakeEmbeddings) -> None:
-    found = engine.candidates("tide", provider.embed(["tide"])[0], Filters(), 10)
+    found = engine.candidates("tide", asked(provider, "tide"), Filters(), 10)
 
     assert (found.lexical, found.vector, found.named, found.total) == ((), (), (), 0)
     assert (versions(engine), engine.held([RecordId("concept/tide")]), list(engine.incomplete())) == ({}, {}, [])
@@ -66,7 +66,7 @@ def test_meaning_finds_the_best_chunk_of_each_record(engine: Engine, provider: F
     body = "# One\n\n" + "wind " * 400 + "\n\n# Two\n\n" + "crabs under stones " * 150
     engine.write(indexed(provider, record("note/long", body), record("note/other", "rain")), ())
 
-    found = engine.candidates("crabs under stones", provider.embed(["crabs under stones"])[0], Filters(), 10)
+    found = engine.candidates("crabs under stones", asked(provider, "crabs under stones"), Filters(), 10)
 
     best = found.vector[0]
     assert best.id == "note/long"
@@ -127,7 +127,7 @@ def test_filters_are_exact_in_both_legs(
 ) -> None:
     everything = "tide crabs survey diary wind"
 
-    found = filled.candidates(everything, provider.embed([everything])[0], filters, 10)
+    found = filled.candidates(everything, asked(provider, everything), filters, 10)
 
     assert sorted(ids(found.lexical)) == expected
     assert set(ids(found.vector)) <= set(expected)
@@ -140,13 +140,13 @@ def test_filters_come_before_the_cut(engine: Engine, provider: FakeEmbeddings) -
     crowd = [record(f"note/n{number}", "tide tide tide") for number in range(20)]
     engine.write(indexed(provider, *crowd, record("link/rare", "A tide among many other words here.")), ())
 
-    found = engine.candidates("tide", provider.embed(["tide"])[0], Filters(content_types=("link",)), 1)
+    found = engine.candidates("tide", asked(provider, "tide"), Filters(content_types=("link",)), 1)
 
     assert (ids(found.lexical), ids(found.vector), found.total) == (["link/rare"], ["link/rare"], 1)
 
 
 def test_each_leg_is_cut_at_the_size_and_the_total_is_not(filled: Engine, provider: FakeEmbeddings) -> None:
-    found = filled.candidates("tide crabs", provider.embed(["tide crabs"])[0], Filters(), 1)
+    found = filled.candidates("tide crabs", asked(provider, "tide crabs"), Filters(), 1)
 
     assert (len(found.lexical), len(found.vector)) == (1, 1)
     assert found.total == 3
@@ -156,7 +156,7 @@ def test_no_query_is_syntax(filled: Engine, provider: FakeEmbeddings) -> None:
     for query in ODD_QUERIES:
         text = query.encode("utf-8", "replace").decode()
 
-        found = filled.candidates(text, provider.embed([text])[0], Filters(), 10)
+        found = filled.candidates(text, asked(provider, text), Filters(), 10)
 
         assert found.total <= 4, query
 
@@ -200,7 +200,7 @@ def test_a_newer_write_leaves_nothing_of_the_older(engine: Engine, provider: Fak
     engine.write(indexed(provider, record("note/a", "wind", title="New", generation=2)), ())
 
     for query in ("rain", "old", "elder"):
-        assert engine.candidates(query, provider.embed([query])[0], Filters(), 10).total == 0, query
+        assert engine.candidates(query, asked(provider, query), Filters(), 10).total == 0, query
     assert engine.candidates("wind", None, Filters(tags_all=("old",)), 10).total == 0
 
 
@@ -213,7 +213,7 @@ def test_a_tombstone_removes_what_was_written_before_and_keeps_late_writers_out(
     engine.write(indexed(provider, record("note/a", "rain", generation=2)), ())
 
     assert (versions(engine), engine.held([RecordId("note/a")])) == ({}, {})
-    assert engine.candidates("rain", provider.embed(["rain"])[0], Filters(), 10).total == 0
+    assert engine.candidates("rain", asked(provider, "rain"), Filters(), 10).total == 0
     assert engine.fetch([(RecordId("note/a"), 0)], "rain") == {}
 
 
@@ -238,7 +238,7 @@ def test_versions_survive_another_opening(make: Make, provider: FakeEmbeddings) 
 def test_a_reader_sees_what_another_process_wrote(make: Make, provider: FakeEmbeddings) -> None:
     writer, reader = make(provider), make(provider)
     writer.write(indexed(provider, record("note/a", "rain")), ())
-    vector = provider.embed(["rain wind"])[0]
+    vector = asked(provider, "rain wind")
     before = reader.candidates("rain wind", vector, Filters(), 10)
 
     writer.write(indexed(provider, record("note/b", "wind")), [Tombstone(RecordId("note/a"), 2)])
@@ -259,7 +259,7 @@ def test_a_record_without_vectors_waits_for_them_and_is_found_by_words(
     engine.write(indexed(None, record("note/a", "rain")), ())
 
     assert list(engine.incomplete()) == []
-    assert ids(engine.candidates("rain", provider.embed(["rain"])[0], Filters(), 10).vector) == ["note/a"]
+    assert ids(engine.candidates("rain", asked(provider, "rain"), Filters(), 10).vector) == ["note/a"]
 
 
 def test_a_writer_with_another_model_is_refused_and_told_what_to_do(make: Make, provider: FakeEmbeddings) -> None:
@@ -277,7 +277,7 @@ def test_a_reader_with_another_model_searches_words_and_says_so(make: Make, prov
     make(provider).write(indexed(provider, record("note/a", "rain")), ())
     other = FakeEmbeddings(revision="2")
 
-    found = make(other).candidates("rain", other.embed(["rain"])[0], Filters(), 10)
+    found = make(other).candidates("rain", asked(other, "rain"), Filters(), 10)
 
     assert (ids(found.lexical), found.vector, found.degraded) == (["note/a"], (), True)
 
@@ -293,7 +293,7 @@ def test_replacing_makes_an_index_of_the_new_model_with_these_records_only(
     engine.write(indexed(other, record("note/c", "snow")), ())
 
     assert versions(engine) == {"note/b": 1, "note/c": 1}
-    assert ids(engine.candidates("wind", other.embed(["wind"])[0], Filters(), 10).vector) == ["note/b"]
+    assert ids(engine.candidates("wind", asked(other, "wind"), Filters(), 10).vector) == ["note/b"]
 
 
 def test_a_wrong_number_of_vectors_is_a_mistake_of_the_caller(engine: Engine, provider: FakeEmbeddings) -> None:

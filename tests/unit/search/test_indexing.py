@@ -16,7 +16,7 @@ from commonplace.content.store import content_key
 from commonplace.errors import Unavailable
 from commonplace.search.indexing import Indexer, Message, Report
 from commonplace.search.model import EmbeddingProvider, RecordId, Tombstone
-from tests.fakes.embeddings import FakeEmbeddings
+from tests.fakes.embeddings import FakeEmbeddings, asked
 from tests.fakes.store import FakeObjectStore
 from tests.unit.search.records import (
     TEST_EVENT,
@@ -50,7 +50,7 @@ def indexer(store: FakeObjectStore, engine: EmbeddedEngine, provider: EmbeddingP
 
 
 def found(engine: EmbeddedEngine, provider: FakeEmbeddings, query: str) -> set[str]:
-    answer = engine.candidates(query, provider.embed([query])[0], Filters(), 10)
+    answer = engine.candidates(query, asked(provider, query), Filters(), 10)
     return {hit.id for leg in (answer.lexical, answer.vector) for hit in leg}
 
 
@@ -166,7 +166,7 @@ def test_a_failing_model_leaves_words_and_reconciling_brings_the_vectors(
 
     provider.failing = False
     assert indexer.reconcile() == Report(indexed=1)
-    assert [hit.id for hit in engine.candidates("rain", provider.embed(["rain"])[0], Filters(), 9).vector] == ["note/a"]
+    assert [hit.id for hit in engine.candidates("rain", asked(provider, "rain"), Filters(), 9).vector] == ["note/a"]
     assert indexer.reconcile() == Report()
 
 

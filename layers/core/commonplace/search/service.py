@@ -3,9 +3,8 @@
 import logging
 import time
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 
-from commonplace.errors import InvalidInput, Unavailable
+from commonplace.errors import InvalidInput
 from commonplace.search.fusion import RELEVANCE_SHARE, Fusion, fuse
 from commonplace.search.model import (
     Candidates,
@@ -13,13 +12,14 @@ from commonplace.search.model import (
     Engine,
     Found,
     Hit,
+    QueryVector,
     RecordId,
     RerankCache,
     Reranker,
     SearchRequest,
     SearchResults,
-    Vector,
 )
+from commonplace.search.queries import QueryEmbeddings
 from commonplace.search.reranking import rerank
 from commonplace.search.snippets import snippet
 from commonplace.search.text import clean_query
@@ -30,7 +30,6 @@ MAX_QUERY_CHARACTERS = 1_000
 MAX_LIMIT = 100
 CANDIDATES_PER_LEG = 200
 RERANK_DEPTH = 20
-QUERIES_REMEMBERED = 512
 
 
 class SearchService:
@@ -39,7 +38,7 @@ class SearchService:
     def __init__(
         self,
         engine: Engine,
-        embeddings: EmbeddingProvider | None,
+        embeddings: EmbeddingProvider | Sequence[EmbeddingProvider] | None,
         reranker: Reranker | None = None,
         *,
         rerank_cache: RerankCache | None = None,
@@ -47,12 +46,11 @@ class SearchService:
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._engine = engine
-        self._embeddings = embeddings
+        self._queries = QueryEmbeddings(_as_list(embeddings))
         self._reranker = reranker
         self._rerank_cache = rerank_cache
         self._fusion = fusion or Fusion()
         self._clock = clock
-        self._remembered = lru_cache(maxsize=QUERIES_REMEMBERED)(self._embed)
 
     def search(self, request: SearchRequest) -> SearchResults:
         """The best records for a query. Raises InvalidInput, and Unavailable when the index does not answer.
@@ -62,22 +60,19 @@ class SearchService:
         started = self._clock()
         _check(request)
         query = clean_query(request.query)
-        vector = self._query_vector(query) if query else None
-        candidates = (
-            self._engine.candidates(query, vector, request.filters, CANDIDATES_PER_LEG)
-            if query
-            else Candidates(lexical=(), vector=(), total=0)
-        )
+        vector, candidates = self._candidates(query, request) if query else (None, Candidates((), (), 0))
         depth = max(RERANK_DEPTH, request.limit) if self._reranker else request.limit
-        ranking = fuse(candidates, self._fusion)[:depth]
-        found = self._show(query, ranking, candidates)
+        fused = fuse(candidates, self._fusion)
+        ranking = fused[:depth]
+        found = self._show(query, vector, ranking, candidates)
         reranked = self._rerank(query, ranking, found)
         hits = self._hits(query, ranking, found, reranked)
+        by_words = bool(query) and (vector is None or candidates.degraded)
         return SearchResults(
             query=request.query,
             results=tuple(hits[: request.limit]),
-            total=candidates.total,
-            fallback=bool(query) and (vector is None or candidates.degraded),
+            total=max(candidates.total, len(ranking)) if by_words else min(len(fused), max(depth, RERANK_DEPTH)),
+            fallback=by_words,
             reranked=reranked is not None,
             took_ms=round((self._clock() - started) * 1000),
         )
@@ -86,28 +81,27 @@ class SearchService:
         """Does nothing if a search could be answered. Raises Unavailable."""
         self._engine.held(())
 
-    def _query_vector(self, query: str) -> Vector | None:
-        if self._embeddings is None:
-            return None
-        try:
-            return self._remembered(query)
-        except Unavailable as error:
-            logger.warning("the query could not be embedded, searching words only", extra={"reason": error.message})
-            return None
-
-    def _embed(self, query: str) -> Vector:
-        if self._embeddings is None:
-            raise Unavailable("no embedding provider is configured")
-        return self._embeddings.embed([query], query=True)[0]
+    def _candidates(self, query: str, request: SearchRequest) -> tuple[QueryVector | None, Candidates]:
+        vector = self._queries.vector(query, self._engine.model())
+        candidates = self._engine.candidates(query, vector, request.filters, CANDIDATES_PER_LEG)
+        if vector and candidates.degraded and self._queries.knows(model := self._engine.model()):
+            # Another index took the place of the one that was asked for its model.
+            vector = self._queries.vector(query, model)
+            candidates = self._engine.candidates(query, vector, request.filters, CANDIDATES_PER_LEG)
+        return vector, candidates
 
     def _show(
-        self, query: str, ranking: Sequence[tuple[RecordId, float]], candidates: Candidates
+        self,
+        query: str,
+        vector: QueryVector | None,
+        ranking: Sequence[tuple[RecordId, float]],
+        candidates: Candidates,
     ) -> dict[RecordId, Found]:
         """What was found in words shows those words; the rest shows the chunk nearest in meaning."""
         chunks = {hit.id: hit.chunk for hit in candidates.vector}
         chunks |= {hit.id: hit.chunk for hit in candidates.lexical if hit.chunk is not None}
         wanted = [(record, chunks.get(record)) for record, _ in ranking]
-        return self._engine.fetch(wanted, query) if wanted else {}
+        return self._engine.fetch(wanted, query, vector) if wanted else {}
 
     def _rerank(
         self, query: str, ranking: Sequence[tuple[RecordId, float]], found: dict[RecordId, Found]
@@ -129,6 +123,12 @@ class SearchService:
             # A record the query names stays first: the reranker orders what is merely relevant.
             shown.sort(key=lambda hit: _reranked_order(hit[0], reranked.get(hit[1].record.id)))
         return [_hit(query, score, hit, (reranked or {}).get(hit.record.id)) for score, hit in shown]
+
+
+def _as_list(embeddings: EmbeddingProvider | Sequence[EmbeddingProvider] | None) -> Sequence[EmbeddingProvider]:
+    if embeddings is None:
+        return ()
+    return embeddings if isinstance(embeddings, Sequence) else (embeddings,)
 
 
 def _check(request: SearchRequest) -> None:

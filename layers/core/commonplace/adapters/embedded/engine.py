@@ -2,13 +2,16 @@
 
 import logging
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from threading import RLock
 from typing import Literal
 
-from commonplace.adapters.embedded import reading, schema, writing
+from commonplace.adapters.embedded import reading, schema, showing, writing
+from commonplace.adapters.embedded.conditions import Conditions, admitted, allowed
 from commonplace.adapters.embedded.matrix import VectorMatrix
 from commonplace.content.filters import Filters
 from commonplace.errors import Unavailable
@@ -20,7 +23,11 @@ from commonplace.search.model import (
     IndexedRecord,
     IndexMismatch,
     LegHit,
+    Page,
+    Position,
+    QueryVector,
     RecordId,
+    Standing,
     Tombstone,
     Vector,
 )
@@ -39,8 +46,9 @@ _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 class EmbeddedEngine:
     """One file, one writer at a time, any number of readers in any number of processes.
 
-    `provider` is asked only for its facts. A reader of a file that is not there yet finds nothing; a reader of an index
-    with vectors of another model searches words and says so; a writer refuses one with IndexMismatch until `replace`.
+    `provider` is asked only for its facts. A reader of a file that is not there yet finds nothing; a query whose vector
+    is of another model searches words and says so; a writer of another model gets IndexMismatch until `replace`.
+    `clock`, in seconds since 1970, dates tombstones.
     """
 
     def __init__(
@@ -51,12 +59,14 @@ class EmbeddedEngine:
         read_only: bool = False,
         journal: Literal["wal", "delete"] = "wal",
         vector_floor: float = VECTOR_FLOOR,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self.path = path
         self._model = model_fingerprint(provider) if provider else schema.LEXICAL_ONLY
         self._read_only = read_only
         self._journal = journal
         self._vector_floor = vector_floor
+        self._clock = clock
         self._lock = RLock()
         self._database: sqlite3.Connection | None = None
         self._inode: int | None = None
@@ -76,7 +86,7 @@ class EmbeddedEngine:
                 schema.check_writable(found, self._model)
             else:
                 schema.create(database, self._model)
-            return writing.apply(database, upserts, tombstones, self._model)
+            return writing.apply(database, upserts, tombstones, self._model, self._clock())
 
     def replace(self, records: Sequence[IndexedRecord]) -> None:
         """Makes these the only records, in one transaction; a file that is damaged is made anew."""
@@ -90,36 +100,76 @@ class EmbeddedEngine:
                     self.path.with_name(name).unlink(missing_ok=True)
                 self._replace(records)
 
-    def candidates(self, text: str, vector: Vector | None, filters: Filters, size: int) -> Candidates:
+    def model(self) -> str | None:
+        """The model of the vectors in the file; None when it has none."""
+        with self._reading() as database:
+            model = self._facts["model"] if database else schema.LEXICAL_ONLY
+            return model if model != schema.LEXICAL_ONLY else None
+
+    def candidates(self, text: str, vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
         """Both legs and the named records, filters applied before ranking. Raises Unavailable."""
         with self._reading() as database:
             if database is None:
                 return Candidates(lexical=(), vector=(), total=0)
-            conditions = reading.Conditions(filters)
-            lexical = reading.lexical(database, text, conditions)
-            named = reading.named(database, text, conditions)
-            found = {hit.id for leg in (lexical, named) for hit in leg}
+            conditions = Conditions(filters)
+            lexical, total = reading.lexical(database, text, conditions, size)
             matrix = self._matrix_for(database, vector)
             nearest: list[LegHit] = []
-            if vector is not None and matrix:
-                allowed = reading.allowed(database, conditions)
-                nearest, near = matrix.nearest(vector, allowed, self._vector_floor, size)
-                found |= near
+            if vector and matrix:
+                nearest = matrix.nearest(vector.values, allowed(database, conditions), self._vector_floor, size)
             return Candidates(
-                lexical=tuple(lexical[:size]),
+                lexical=tuple(lexical),
                 vector=tuple(nearest),
-                total=len(found),
-                named=tuple(named[:size]),
+                total=total,
+                named=tuple(reading.named(database, text, conditions)[:size]),
                 degraded=vector is not None and matrix is None,
             )
 
-    def fetch(self, wanted: Sequence[tuple[RecordId, int | None]], text: str) -> dict[RecordId, Found]:
+    def page(self, text: str, filters: Filters, size: int, after: Position | None = None) -> Page:
+        """A page of the ranking by words. Raises Unavailable."""
+        with self._reading() as database:
+            if database is None:
+                return Page((), 0, None)
+            hits, total = reading.lexical(database, text, Conditions(filters), size + 1, after)
+            shown = tuple(hits[:size])
+            more = len(hits) > size
+            return Page(shown, total, Position(shown[-1].score, shown[-1].id) if more and shown else None)
+
+    def fetch(
+        self, wanted: Sequence[tuple[RecordId, int | None]], text: str, vector: QueryVector | None = None
+    ) -> dict[RecordId, Found]:
         """What is shown of the wanted records; those that are gone are left out. Raises Unavailable."""
         with self._reading() as database:
             if database is None:
                 return {}
-            found = {record: reading.found(database, record, ordinal, text) for record, ordinal in wanted}
+
+            def nearest(record: RecordId) -> int | None:
+                matrix = self._matrix_for(database, vector) if database else None
+                return matrix.nearest_chunk(record, vector.values) if matrix and vector else None
+
+            found = {record: showing.found(database, record, ordinal, text, nearest) for record, ordinal in wanted}
             return {record: item for record, item in found.items() if item}
+
+    def ranks(self, record: RecordId, text: str, vector: QueryVector | None, filters: Filters) -> Standing:
+        """Where the record stands in each leg. Raises Unavailable."""
+        with self._reading() as database:
+            held = self._held(database, record) if database else None
+            if database is None or held is None:
+                return Standing(None, None)
+            conditions = Conditions(filters)
+            if not admitted(database, record, conditions):
+                return Standing(None, None, held=held)
+            near: tuple[int | None, float] | None = None
+            if vector and (matrix := self._matrix_for(database, vector)):
+                near = matrix.standing(record, vector.values, allowed(database, conditions), self._vector_floor)
+            rank, score = near or (None, None)
+            return Standing(
+                lexical=reading.rank(database, record, text, conditions),
+                vector=(rank, score) if rank is not None and score is not None else None,
+                below_floor=score if rank is None else None,
+                held=held,
+                admitted=True,
+            )
 
     def versions(self) -> Iterator[tuple[RecordId, int]]:
         """Every live record and its version."""
@@ -129,10 +179,9 @@ class EmbeddedEngine:
 
     def held(self, ids: Sequence[RecordId]) -> dict[RecordId, int]:
         """The versions of those of `ids` that are live."""
-        query = "SELECT version FROM records WHERE deleted = 0 AND id = ?"
         with self._reading() as database:
-            rows = {record: database.execute(query, (record,)).fetchone() for record in ids} if database else {}
-            return {record: row[0] for record, row in rows.items() if row}
+            found = {record: self._held(database, record) for record in ids} if database else {}
+            return {record: version for record, version in found.items() if version is not None}
 
     def incomplete(self) -> Iterator[RecordId]:
         """Live records that wait for vectors."""
@@ -149,6 +198,18 @@ class EmbeddedEngine:
                 return writing.known_vectors(database, keys)
         return {}
 
+    def remember(self, vectors: Mapping[str, Vector]) -> None:
+        """Nothing: vectors are kept with the chunks that are written."""
+
+    def sweep(self, before: datetime) -> int:
+        """Forgets tombstones buried before then. Raises IndexMismatch and Unavailable."""
+        with self._writing() as database:
+            found = schema.facts(database)
+            if not found:
+                return 0
+            schema.check_writable(found, self._model)
+            return writing.sweep(database, before.timestamp())
+
     def close(self) -> None:
         """Lets go of the file."""
         with self._lock:
@@ -160,14 +221,19 @@ class EmbeddedEngine:
         with self._writing() as database:
             schema.drop(database)
             schema.create(database, self._model)
-            writing.apply(database, records, (), self._model)
+            writing.apply(database, records, (), self._model, self._clock())
 
-    def _matrix_for(self, database: sqlite3.Connection, vector: Vector | None) -> VectorMatrix | None:
+    def _matrix_for(self, database: sqlite3.Connection, vector: QueryVector | None) -> VectorMatrix | None:
         """What to compare the vector with; None when it is of another model than the index."""
-        if vector is None or self._facts["model"] != self._model:
+        if vector is None or self._facts["model"] != vector.model:
             return None
         matrix = self._vectors(database)
-        return matrix if matrix.fits(vector) else None
+        return matrix if matrix.fits(vector.values) else None
+
+    def _held(self, database: sqlite3.Connection, record: RecordId) -> int | None:
+        query = "SELECT version FROM records WHERE deleted = 0 AND id = ?"
+        row = database.execute(query, (record,)).fetchone()
+        return int(row[0]) if row else None
 
     def _vectors(self, database: sqlite3.Connection) -> VectorMatrix:
         """The matrix of the file's present state: `data_version` tells of others' writes, `total_changes` of ours."""

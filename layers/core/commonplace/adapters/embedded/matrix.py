@@ -17,7 +17,7 @@ class VectorMatrix:
         import numpy
 
         rows = database.execute(
-            "SELECT chunks.record, records.id, chunks.ordinal, vectors.vector FROM chunks"
+            "SELECT chunks.record, records.id, chunks.ordinal, vectors.vector, records.fingerprint FROM chunks"
             " JOIN vectors ON vectors.rowid = chunks.vector JOIN records ON records.rowid = chunks.record"
             " ORDER BY chunks.record, chunks.ordinal"
         ).fetchall()
@@ -27,33 +27,71 @@ class VectorMatrix:
         self._ordinals = [int(row[2]) for row in rows]
         self._records, self._starts = numpy.unique(owners, return_index=True)
         self._ids = [RecordId(rows[start][1]) for start in self._starts]
+        self._fingerprints: list[str | None] = [rows[start][4] for start in self._starts]
+        self._positions = {record: position for position, record in enumerate(self._ids)}
         self._alphabetical = numpy.argsort(numpy.argsort(numpy.array(self._ids, dtype=object)))
 
-    def nearest(
-        self, vector: Vector, allowed: Collection[int] | None, floor: float, size: int
-    ) -> tuple[list[LegHit], set[RecordId]]:
-        """The `size` best allowed records by their best chunk, ties by id; and all that are at least so similar."""
+    def nearest(self, vector: Vector, allowed: Collection[int] | None, floor: float, size: int) -> list[LegHit]:
+        """The `size` best allowed records by their best chunk that are at least so similar, ties by id."""
+        if not self._ids:
+            return []
+        similarities, best = self._compared(vector)
+        return [
+            LegHit(
+                self._ids[position],
+                float(best[position]),
+                self._chunk(similarities, position),
+                self._fingerprints[position],
+            )
+            for position in self._ranked(best, allowed, floor)[:size]
+        ]
+
+    def standing(
+        self, record: RecordId, vector: Vector, allowed: Collection[int] | None, floor: float
+    ) -> tuple[int | None, float] | None:
+        """Rank from 1 and score of an allowed record; no rank below the floor; None for one without vectors."""
+        position = self._positions.get(record)
+        if position is None:
+            return None
+        _, best = self._compared(vector)
+        ranked = self._ranked(best, allowed, floor)
+        return (ranked.index(position) + 1 if position in ranked else None), float(best[position])
+
+    def nearest_chunk(self, record: RecordId, vector: Vector) -> int | None:
+        """The ordinal of the record's chunk that is most similar; None for a record without vectors."""
         import numpy
 
-        if not self._ids:
-            return [], set()
-        similarities = self._vectors @ numpy.asarray(vector, dtype=numpy.float32)
-        best = numpy.maximum.reduceat(similarities, self._starts)
-        kept = best >= floor
-        if allowed is not None:
-            kept &= numpy.isin(self._records, numpy.fromiter(allowed, dtype=numpy.int64, count=len(allowed)))
-        positions = numpy.flatnonzero(kept)
-        order = numpy.lexsort((self._alphabetical[positions], -best[positions]))
-        hits = [
-            LegHit(self._ids[position], float(best[position]), self._chunk(similarities, position))
-            for position in positions[order[:size]].tolist()
-        ]
-        return hits, {self._ids[position] for position in positions.tolist()}
+        position = self._positions.get(record)
+        if position is None:
+            return None
+        start, end = self._span(position)
+        similarities = self._vectors[start:end] @ numpy.asarray(vector, dtype=numpy.float32)
+        return self._ordinals[start + int(similarities.argmax())]
 
     def fits(self, vector: Vector) -> bool:
         return not self._ids or len(vector) == self._vectors.shape[1]
 
+    def _compared(self, vector: Vector) -> "tuple[numpy.ndarray[Any, Any], numpy.ndarray[Any, Any]]":
+        """The similarity of each chunk, and of each record's best."""
+        import numpy
+
+        similarities = self._vectors @ numpy.asarray(vector, dtype=numpy.float32)
+        return similarities, numpy.maximum.reduceat(similarities, self._starts)
+
+    def _ranked(self, best: "numpy.ndarray[Any, Any]", allowed: Collection[int] | None, floor: float) -> list[int]:
+        import numpy
+
+        kept = best >= floor
+        if allowed is not None:
+            kept &= numpy.isin(self._records, numpy.fromiter(allowed, dtype=numpy.int64, count=len(allowed)))
+        positions = numpy.flatnonzero(kept)
+        ranked: list[int] = positions[numpy.lexsort((self._alphabetical[positions], -best[positions]))].tolist()
+        return ranked
+
     def _chunk(self, similarities: "numpy.ndarray[Any, Any]", position: int) -> int:
-        start = int(self._starts[position])
-        end = int(self._starts[position + 1]) if position + 1 < len(self._starts) else len(self._ordinals)
+        start, end = self._span(position)
         return self._ordinals[start + int(similarities[start:end].argmax())]
+
+    def _span(self, position: int) -> tuple[int, int]:
+        end = int(self._starts[position + 1]) if position + 1 < len(self._starts) else len(self._ordinals)
+        return int(self._starts[position]), end

@@ -6,6 +6,7 @@ import tempfile
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from threading import RLock
 from urllib.parse import unquote, urlsplit
@@ -21,7 +22,11 @@ from commonplace.search.model import (
     EmbeddingProvider,
     Found,
     IndexedRecord,
+    Page,
+    Position,
+    QueryVector,
     RecordId,
+    Standing,
     Tombstone,
     Vector,
 )
@@ -80,14 +85,28 @@ class PublishedEngine:
 
         self._publish(change, afresh=True)
 
-    def candidates(self, text: str, vector: Vector | None, filters: Filters, size: int) -> Candidates:
+    def model(self) -> str | None:
+        with self._lock:
+            return self._current().model()
+
+    def candidates(self, text: str, vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
         with self._lock:
             return self._current().candidates(text, vector, filters, size)
 
-    def fetch(self, wanted: Sequence[tuple[RecordId, int | None]], text: str) -> dict[RecordId, Found]:
+    def page(self, text: str, filters: Filters, size: int, after: Position | None = None) -> Page:
+        with self._lock:
+            return self._current().page(text, filters, size, after)
+
+    def fetch(
+        self, wanted: Sequence[tuple[RecordId, int | None]], text: str, vector: QueryVector | None = None
+    ) -> dict[RecordId, Found]:
         # Without a look at the store: what is shown comes from the version that was searched.
         with self._lock:
-            return self._engine.fetch(wanted, text)
+            return self._engine.fetch(wanted, text, vector)
+
+    def ranks(self, record: RecordId, text: str, vector: QueryVector | None, filters: Filters) -> Standing:
+        with self._lock:
+            return self._engine.ranks(record, text, vector, filters)
 
     def versions(self) -> Iterator[tuple[RecordId, int]]:
         with self._lock:
@@ -104,6 +123,20 @@ class PublishedEngine:
     def known(self, keys: Sequence[str]) -> Mapping[str, Vector]:
         with self._lock:
             return self._current().known(keys)
+
+    def remember(self, vectors: Mapping[str, Vector]) -> None:
+        """Nothing: vectors are kept with the chunks that are written."""
+
+    def sweep(self, before: datetime) -> int:
+        """Publishes an index without the tombstones buried before then, if there are any."""
+        swept: list[int] = []
+
+        def change(engine: EmbeddedEngine) -> bool:
+            swept.append(engine.sweep(before))
+            return swept[-1] > 0
+
+        self._publish(change)
+        return swept[-1]
 
     def close(self) -> None:
         """Lets go of the copy and removes it."""

@@ -1,12 +1,11 @@
-"""The questions asked of the tables: words, names, filters, and what a hit shows."""
+"""The questions asked of the tables: words and names."""
 
-import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from commonplace.content.filters import Filters
-from commonplace.search.model import Chunk, Found, LegHit, Record, RecordId
+from commonplace.adapters.embedded.conditions import Conditions
+from commonplace.search.model import LegHit, Position, RecordId
 from commonplace.search.names import grade, name_key
 from commonplace.search.text import query_terms
 
@@ -17,7 +16,7 @@ PASSAGE_WEIGHTS = "2.0, 1.0"
 """Of heading path and text."""
 
 # A record's words count through its labels and through its best passage, like a nested query of OpenSearch.
-_LEXICAL = f"""
+_RANKED = f"""
 WITH hits AS MATERIALIZED (
     SELECT rowid AS chunk, bm25(passages, {PASSAGE_WEIGHTS}) AS score FROM passages WHERE passages MATCH :words
 ), best AS MATERIALIZED (
@@ -25,53 +24,25 @@ WITH hits AS MATERIALIZED (
     FROM hits JOIN chunks ON chunks.rowid = hits.chunk GROUP BY chunks.record
 ), labelled AS MATERIALIZED (
     SELECT rowid AS record, bm25(labels, {LABEL_WEIGHTS}) AS score FROM labels WHERE labels MATCH :words
+), ranked AS MATERIALIZED (
+    SELECT records.id AS id, -coalesce(best.score, 0) - coalesce(labelled.score, 0) AS score, best.ordinal AS ordinal,
+        records.fingerprint AS fingerprint
+    FROM records LEFT JOIN best ON best.record = records.rowid LEFT JOIN labelled ON labelled.record = records.rowid
+    WHERE (best.score IS NOT NULL OR labelled.score IS NOT NULL) AND {{conditions}}
 )
-SELECT records.id, -coalesce(best.score, 0) - coalesce(labelled.score, 0) AS score, best.ordinal
-FROM records LEFT JOIN best ON best.record = records.rowid LEFT JOIN labelled ON labelled.record = records.rowid
-WHERE (best.score IS NOT NULL OR labelled.score IS NOT NULL) AND {{conditions}}
-ORDER BY score DESC, records.id
 """  # noqa: S608 - constants of this module
 
-_BEST_CHUNK = f"""
-SELECT chunks.ordinal FROM passages JOIN chunks ON chunks.rowid = passages.rowid
-WHERE passages MATCH ? AND chunks.record = ? ORDER BY bm25(passages, {PASSAGE_WEIGHTS}), chunks.ordinal LIMIT 1
-"""  # noqa: S608 - constants of this module
-
-
-class Conditions:
-    """Filters as SQL over `records`, with named parameters."""
-
-    def __init__(self, filters: Filters) -> None:
-        self.parameters: dict[str, Any] = {}
-        self._parts = ["records.deleted = 0"]
-        self.restricting = filters != Filters()
-        if filters.content_types:
-            self._add("records.content_type IN ({})", filters.content_types)
-        for column, value in (("group_name", filters.group), ("release", filters.release), ("status", filters.status)):
-            if value is not None:
-                self._add(f"records.{column} = {{}}", (value,))
-        for tag in filters.tags_all:
-            self._add("records.rowid IN (SELECT record FROM record_tags WHERE tag = {})", (tag,))
-        if filters.tags_any:
-            self._add("records.rowid IN (SELECT record FROM record_tags WHERE tag IN ({}))", filters.tags_any)
-        self._add_dates(filters)
-        if prefix := (filters.path_prefix or "").strip("/"):
-            self._add("substr(records.path || '/', 1, length({0})) = {0}", (prefix + "/",))
-
-    def sql(self) -> str:
-        return " AND ".join(self._parts)
-
-    def _add_dates(self, filters: Filters) -> None:
-        if filters.date_from:
-            self._add("records.date >= {}", (filters.date_from,))
-        if filters.date_to:
-            # A day, month or year given as the end is meant whole.
-            self._add("substr(records.date, 1, length({0})) <= {0}", (filters.date_to,))
-
-    def _add(self, template: str, values: Sequence[str]) -> None:
-        names = [f"p{len(self.parameters) + position}" for position in range(len(values))]
-        self.parameters |= dict(zip(names, values, strict=True))
-        self._parts.append(template.format(", ".join(f":{name}" for name in names)))
+_PAGE = """
+SELECT id, score, ordinal, fingerprint, (SELECT count(*) FROM ranked) FROM ranked
+WHERE :after IS NULL OR score < :below OR (score = :below AND id > :after)
+ORDER BY score DESC, id LIMIT :size
+"""
+_TOTAL = "SELECT count(*) FROM ranked"
+_RANK = """
+SELECT 1 + (SELECT count(*) FROM ranked AS better
+            WHERE better.score > this.score OR (better.score = this.score AND better.id < this.id)), this.score
+FROM ranked AS this WHERE this.id = :id
+"""
 
 
 def match_expression(text: str) -> str:
@@ -79,58 +50,48 @@ def match_expression(text: str) -> str:
     return " OR ".join(f'"{term}"' for term in query_terms(text))
 
 
-def lexical(database: sqlite3.Connection, text: str, conditions: Conditions) -> list[LegHit]:
-    """Every record with one of the words, best first."""
-    words = match_expression(text)
-    if not words:
-        return []
-    rows = database.execute(_LEXICAL.format(conditions=conditions.sql()), {"words": words, **conditions.parameters})
-    return [LegHit(RecordId(record), score, chunk) for record, score, chunk in rows]
+def lexical(
+    database: sqlite3.Connection, text: str, conditions: Conditions, size: int, after: Position | None = None
+) -> tuple[list[LegHit], int]:
+    """The best `size` records with one of the words after that position, ties by id; and how many there are in all."""
+    place: dict[str, object] = {
+        "size": size,
+        "after": after.id if after else None,
+        "below": after.score if after else None,
+    }
+    rows = list(_ask(database, text, conditions, _PAGE, place))
+    hits = [LegHit(RecordId(record), score, chunk, mark) for record, score, chunk, mark, _ in rows]
+    if rows:
+        return hits, int(rows[0][4])
+    return hits, next((int(total) for (total,) in _ask(database, text, conditions, _TOTAL, {})), 0)
+
+
+def rank(database: sqlite3.Connection, record: RecordId, text: str, conditions: Conditions) -> tuple[int, float] | None:
+    """Where the record stands among those with one of the words: rank from 1, and score."""
+    found = next(_ask(database, text, conditions, _RANK, {"id": record}), None)
+    return (int(found[0]), float(found[1])) if found else None
 
 
 def named(database: sqlite3.Connection, text: str, conditions: Conditions) -> list[LegHit]:
     """The records that the query names, best grade first."""
     rows = database.execute(
-        "SELECT records.id, names.name, names.is_title FROM names JOIN records ON records.rowid = names.record"  # noqa: S608 - values are parameters
+        "SELECT records.id, records.fingerprint, names.name, names.is_title"  # noqa: S608 - values are parameters
+        " FROM names JOIN records ON records.rowid = names.record"
         f" WHERE names.key = :key AND {conditions.sql()}",
         {"key": name_key(text), **conditions.parameters},
     )
-    grades: dict[RecordId, float] = {}
-    for record, name, is_title in rows:
-        grades[record] = max(grades.get(record, 0.0), grade(text, name, is_title=bool(is_title)))
-    return [LegHit(record, score) for record, score in sorted(grades.items(), key=lambda hit: (-hit[1], hit[0]))]
+    found: dict[RecordId, LegHit] = {}
+    for record, mark, name, is_title in rows:
+        hit = LegHit(RecordId(record), grade(text, name, is_title=bool(is_title)), fingerprint=mark)
+        found[hit.id] = max(hit, found.get(hit.id, hit), key=lambda hit: hit.score)
+    return sorted(found.values(), key=lambda hit: (-hit.score, hit.id))
 
 
-def allowed(database: sqlite3.Connection, conditions: Conditions) -> set[int] | None:
-    """Rows that match the filters; None when there are none to match."""
-    if not conditions.restricting:
-        return None
-    query = f"SELECT rowid FROM records WHERE {conditions.sql()}"  # noqa: S608 - values are parameters
-    return {row for (row,) in database.execute(query, conditions.parameters)}
-
-
-def found(database: sqlite3.Connection, record: RecordId, ordinal: int | None, text: str) -> Found | None:
-    """The record as stored, without body, and the wanted chunk: else the best for `text`, else the first."""
-    row = database.execute(
-        "SELECT rowid, version, fields FROM records WHERE id = ? AND deleted = 0", (record,)
-    ).fetchone()
-    if row is None:
-        return None
-    key, version, fields = row
-    chunk = _chunk(database, key, ordinal) if ordinal is not None else None
-    if chunk is None and (words := match_expression(text)):
-        best = database.execute(_BEST_CHUNK, (words, key)).fetchone()
-        chunk = _chunk(database, key, best[0]) if best else None
-    return Found(_record(record, version, json.loads(fields)), chunk or _chunk(database, key, 0))
-
-
-def _chunk(database: sqlite3.Connection, row: int, ordinal: int) -> Chunk | None:
-    stored = database.execute(
-        "SELECT ordinal, heading, text FROM chunks WHERE record = ? AND ordinal = ?", (row, ordinal)
-    ).fetchone()
-    return Chunk(stored[0], tuple(json.loads(stored[1])), stored[2]) if stored else None
-
-
-def _record(record: RecordId, version: int, fields: dict[str, Any]) -> Record:
-    tags, aliases = tuple(fields.pop("tags")), tuple(fields.pop("aliases"))
-    return Record(id=record, version=version, tags=tags, aliases=aliases, body="", chunks=(), **fields)
+def _ask(
+    database: sqlite3.Connection, text: str, conditions: Conditions, question: str, parameters: dict[str, object]
+) -> Iterator[tuple[Any, ...]]:
+    words = match_expression(text)
+    if not words:
+        return iter(())
+    query = _RANKED.format(conditions=conditions.sql()) + question
+    return database.execute(query, {"words": words, **conditions.parameters, **parameters})

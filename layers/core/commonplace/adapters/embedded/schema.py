@@ -5,7 +5,7 @@ import sqlite3
 from commonplace.search.chunking import CHUNKER_VERSION
 from commonplace.search.model import IndexMismatch
 
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
 
 LEXICAL_ONLY = "none"
 """What stands for the model in an index without vectors."""
@@ -13,12 +13,15 @@ LEXICAL_ONLY = "none"
 # Stems ("govern" finds "governance") and ignores accents. Measured on judged queries: see the README of this folder.
 _TOKENIZER = "porter unicode61 remove_diacritics 2"
 
+# Words as they are written, one row a record: what a misspelt word is compared with.
+_UNSTEMMED = "unicode61 remove_diacritics 2"
+
 TABLES = f"""
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE records (
     rowid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, version INTEGER NOT NULL, deleted INTEGER NOT NULL,
     embedded INTEGER NOT NULL, content_type TEXT, group_name TEXT, release TEXT, status TEXT, date TEXT, path TEXT,
-    fields TEXT NOT NULL
+    fingerprint TEXT, buried REAL, fields TEXT NOT NULL
 );
 CREATE TABLE record_tags (tag TEXT NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (tag, record)) WITHOUT ROWID;
 CREATE INDEX record_tags_by_record ON record_tags (record);
@@ -35,9 +38,13 @@ CREATE VIRTUAL TABLE labels USING fts5 (title, aliases, description, tags, token
 CREATE VIRTUAL TABLE passages USING fts5 (
     headings, words, content = 'chunks', content_rowid = 'rowid', tokenize = '{_TOKENIZER}'
 );
+CREATE VIRTUAL TABLE spellings USING fts5 (
+    words, content = '', tokenize = '{_UNSTEMMED}', detail = none, columnsize = 0
+);
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab (spellings, row);
 """
 
-_OWN = ("meta", "records", "record_tags", "names", "chunks", "vectors", "labels", "passages")
+_OWN = ("meta", "records", "record_tags", "names", "chunks", "vectors", "labels", "passages", "vocabulary", "spellings")
 
 REBUILD = 'Invoke the index function with {"source": "commonplace.operator", "rebuild": true}.'
 
@@ -53,7 +60,7 @@ def create(database: sqlite3.Connection, model: str) -> None:
 
 def forget_removed_words(database: sqlite3.Connection) -> None:
     """Merges the word lists: until then they still hold the words of what was taken out."""
-    for words in ("labels", "passages"):
+    for words in ("labels", "passages", "spellings"):
         database.execute(f"INSERT INTO {words} ({words}) VALUES ('optimize')")  # noqa: S608
 
 

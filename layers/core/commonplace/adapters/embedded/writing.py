@@ -18,16 +18,30 @@ SPARE_VECTORS = 1_000
 
 
 def apply(
-    database: sqlite3.Connection, upserts: Sequence[IndexedRecord], tombstones: Sequence[Tombstone], model: str
+    database: sqlite3.Connection,
+    upserts: Sequence[IndexedRecord],
+    tombstones: Sequence[Tombstone],
+    model: str,
+    now: float,
 ) -> bool:
-    """Applies what is newer than what is there, in the open transaction. Says whether anything changed."""
+    """Applies what is newer than what is there, in the open transaction. Says whether anything changed.
+
+    `now`, in seconds since 1970, is when tombstones are buried.
+    """
     taken_out = _any_live(database, [indexed.record.id for indexed in upserts] + [gone.id for gone in tombstones])
-    changed = [_put(database, indexed, model) for indexed in upserts] + [_bury(database, gone) for gone in tombstones]
+    changed = [_put(database, indexed, model) for indexed in upserts] + [
+        _bury(database, gone, now) for gone in tombstones
+    ]
     if any(changed):
         _forget_spare_vectors(database)
         if taken_out:
             schema.forget_removed_words(database)
     return any(changed)
+
+
+def sweep(database: sqlite3.Connection, before: float) -> int:
+    """Forgets the tombstones that were buried before then, in the open transaction; says how many."""
+    return database.execute("DELETE FROM records WHERE deleted = 1 AND buried < ?", (before,)).rowcount
 
 
 def _any_live(database: sqlite3.Connection, ids: Iterable[RecordId]) -> bool:
@@ -45,8 +59,8 @@ def _put(database: sqlite3.Connection, indexed: IndexedRecord, model: str) -> bo
     if row is None:
         return False
     database.execute(
-        "UPDATE records SET content_type = ?, group_name = ?, release = ?, status = ?, date = ?, path = ?, fields = ?"
-        " WHERE rowid = ?",
+        "UPDATE records SET content_type = ?, group_name = ?, release = ?, status = ?, date = ?, path = ?,"
+        " fingerprint = ?, buried = NULL, fields = ? WHERE rowid = ?",
         (
             record.content_type,
             record.group,
@@ -54,6 +68,7 @@ def _put(database: sqlite3.Connection, indexed: IndexedRecord, model: str) -> bo
             record.status,
             record.date,
             record.path,
+            record.fingerprint,
             _fields(record),
             row,
         ),
@@ -68,6 +83,7 @@ def _put(database: sqlite3.Connection, indexed: IndexedRecord, model: str) -> bo
         (row, *map(fold, (record.title, "\n".join(record.aliases), record.description or "", "\n".join(record.tags)))),
     )
     _put_chunks(database, row, record, vectors, model)
+    database.execute("INSERT INTO spellings (rowid, words) VALUES (?, ?)", (row, _all_words(database, row)))
     return True
 
 
@@ -91,8 +107,11 @@ def _put_chunks(database: sqlite3.Connection, row: int, record: Record, vectors:
     )
 
 
-def _bury(database: sqlite3.Connection, gone: Tombstone) -> bool:
-    return _claim(database, gone.id, (gone.version, False, False)) is not None
+def _bury(database: sqlite3.Connection, gone: Tombstone, now: float) -> bool:
+    row = _claim(database, gone.id, (gone.version, False, False))
+    if row is not None:
+        database.execute("UPDATE records SET buried = ? WHERE rowid = ?", (now, row))
+    return row is not None
 
 
 def _claim(database: sqlite3.Connection, record: RecordId, rank: tuple[int, bool, bool]) -> int | None:
@@ -110,13 +129,19 @@ def _claim(database: sqlite3.Connection, record: RecordId, rank: tuple[int, bool
     _clear(database, row)
     database.execute(
         "UPDATE records SET version = ?, deleted = ?, embedded = ?, content_type = NULL, group_name = NULL,"
-        " release = NULL, status = NULL, date = NULL, path = NULL, fields = '{}' WHERE rowid = ?",
+        " release = NULL, status = NULL, date = NULL, path = NULL, fingerprint = NULL, fields = '{}'"
+        " WHERE rowid = ?",
         (version, not live, embedded, row),
     )
     return int(row)
 
 
 def _clear(database: sqlite3.Connection, row: int) -> None:
+    if database.execute("SELECT 1 FROM labels WHERE rowid = ?", (row,)).fetchone():
+        # The table keeps no text: it has to be told what it is to forget.
+        database.execute(
+            "INSERT INTO spellings (spellings, rowid, words) VALUES ('delete', ?, ?)", (row, _all_words(database, row))
+        )
     database.execute(
         "INSERT INTO passages (passages, rowid, headings, words)"
         " SELECT 'delete', rowid, headings, words FROM chunks WHERE record = ?",
@@ -129,6 +154,13 @@ def _clear(database: sqlite3.Connection, row: int) -> None:
         "DELETE FROM record_tags WHERE record = ?",
     ):
         database.execute(statement, (row,))
+
+
+def _all_words(database: sqlite3.Connection, row: int) -> str:
+    """Every word by which the record can be found, folded."""
+    labels = database.execute("SELECT title, aliases, description, tags FROM labels WHERE rowid = ?", (row,)).fetchone()
+    passages = database.execute("SELECT headings, words FROM chunks WHERE record = ? ORDER BY ordinal", (row,))
+    return "\n".join([*labels, *(part for chunk in passages for part in chunk)])
 
 
 def _forget_spare_vectors(database: sqlite3.Connection) -> None:

@@ -1,0 +1,41 @@
+"""Embedding what is asked, with the model whose vectors the index holds."""
+
+import logging
+from collections.abc import Sequence
+from functools import lru_cache
+
+from commonplace.errors import Unavailable
+from commonplace.search.embedding import model_fingerprint
+from commonplace.search.model import EmbeddingProvider, QueryVector
+
+logger = logging.getLogger(__name__)
+
+QUERIES_REMEMBERED = 512
+
+
+class QueryEmbeddings:
+    """The providers of a deployment: one, or two while it changes its model. Remembers what was asked lately."""
+
+    def __init__(self, providers: Sequence[EmbeddingProvider]) -> None:
+        self._providers = {model_fingerprint(provider): provider for provider in providers}
+        self._remembered = lru_cache(maxsize=QUERIES_REMEMBERED)(self._embed)
+
+    def vector(self, query: str, model: str | None) -> QueryVector | None:
+        """The query under this model, or under the first one when no provider is of this model.
+
+        None without providers, for an index without vectors, and when the provider fails.
+        """
+        if not self._providers or model is None:
+            return None
+        try:
+            return self._remembered(query, model if model in self._providers else next(iter(self._providers)))
+        except Unavailable as error:
+            logger.warning("the query could not be embedded, searching words only", extra={"reason": error.message})
+            return None
+
+    def knows(self, model: str | None) -> bool:
+        """Whether a provider is of this model."""
+        return model in self._providers
+
+    def _embed(self, query: str, model: str) -> QueryVector:
+        return QueryVector(model, self._providers[model].embed([query], query=True)[0])
