@@ -16,7 +16,6 @@ from commonplace.interfaces.rest.deferred import DeferredSearch
 from commonplace.interfaces.rest.gateway import Gateway
 from commonplace.interfaces.rest.services import Site
 from commonplace.limits.quota import Limiter
-from commonplace.search.model import Engine
 from commonplace.search.service import SearchService
 from commonplace.settings import RestSettings
 
@@ -27,22 +26,26 @@ OBJECTS = S3ObjectStore(clients.s3(read_timeout_seconds=5), SETTINGS.content_buc
 COUNTERS = DynamoCounters(clients.dynamodb(read_timeout_seconds=0.5, attempts=1), SETTINGS.activity_table)
 
 
-def _search() -> tuple[SearchService, Engine]:
+def _search() -> SearchService:
     from commonplace.adapters import wiring
 
     embeddings = next(iter(wiring.embedding_providers(SETTINGS)), None)
     engine = wiring.search_engine(SETTINGS, OBJECTS, embeddings, read_only=True)
-    return SearchService(engine, embeddings), engine
+    reranker = wiring.reranker(SETTINGS)
+    return SearchService(engine, embeddings, reranker, rerank_cache=wiring.rerank_cache(SETTINGS))
 
 
+LIBRARY = Library(OBJECTS)
 APP = create_app(
-    Library(OBJECTS),
+    LIBRARY,
     DeferredSearch(_search),
     Site(
         name=SETTINGS.site_name,
         base_url=SETTINGS.base_url,
         reads_per_minute=SETTINGS.reads_per_minute,
         searches_per_minute=SETTINGS.searches_per_minute,
+        explain=SETTINGS.explain,
+        operator_key_hash=SETTINGS.operator_key_hash,
     ),
     Limiter(COUNTERS, time.time, secret=f"{SETTINGS.stage}/{SETTINGS.activity_table}".encode()),
 )

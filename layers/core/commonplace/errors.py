@@ -3,6 +3,7 @@
 CommonplaceError           what a caller may see: stable code, sentence, hint
 ├── InvalidInput      422  an argument is outside its bounds; the hint names valid values
 ├── BadRequest        400  the request itself cannot be read
+├── Unauthorized      401  this needs a key, and none that is valid came
 ├── Forbidden         403  the caller may not do this
 ├── NotFound          404  nothing answers to this name; the hint names the nearest
 ├── TooLarge          413  a body or an answer exceeds its bound
@@ -42,6 +43,12 @@ class BadRequest(CommonplaceError):
     """The request cannot be read at all."""
 
     code, status = "BAD_REQUEST", 400
+
+
+class Unauthorized(CommonplaceError):
+    """This needs a key, and none that is valid came with the request."""
+
+    code, status = "UNAUTHORIZED", 401
 
 
 class Forbidden(CommonplaceError):

@@ -217,10 +217,13 @@ def test_ontology_describes_every_type(client: TestClient) -> None:
 
 def test_search_answers_in_the_agreed_shape(world: World, client: TestClient) -> None:
     answer = client.get("/api/v1/search", params={"q": "who carries what"}).json()
-    assert set(answer) == {"query", "results", "total", "fallback", "reranked", "tookMs"}
+    assert set(answer) == {
+        *("query", "results", "total", "totalRelation", "nextCursor", "suggestion"),
+        *("fallback", "reranked", "tookMs"),
+    }
     assert set(answer["results"][0]) == {
         *("id", "contentType", "title", "description", "snippet", "heading", "score", "rerankScore"),
-        *("url", "path", "group", "tags", "date"),
+        *("url", "sourceUrl", "path", "group", "tags", "date", "duplicates"),
     }
     assert [one["id"] for one in answer["results"]] == ["rotating-stewardship", "governance"]
     assert world.search.asked[0].query == "who carries what"

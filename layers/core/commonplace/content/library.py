@@ -1,7 +1,11 @@
-"""Reading what is published. Everything served goes by the manifest: an object it does not name does not exist."""
+"""Reading what is published. Everything served goes by the manifest: an object it does not name does not exist.
+
+`Library` is also what a search asks for whole documents and for what is published (`Documents` and `Publication` of
+`commonplace.search.model`); this package knows neither.
+"""
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -9,6 +13,7 @@ from time import monotonic
 
 from commonplace.content.bytecache import ByteCache
 from commonplace.content.catalogue import Catalogue
+from commonplace.content.document import Document, DocumentRef
 from commonplace.content.graph import Graph
 from commonplace.content.manifest import MANIFEST_KEY, Attachment, Entry, Manifest
 from commonplace.content.store import METADATA_PREFIX, ObjectReader, StoredObject
@@ -98,6 +103,18 @@ class Library:
                 self._documents.put((entry.key, stored.etag), stored)
         return found
 
+    def read(self, records: Sequence[str]) -> list[Document | None]:
+        """Whole documents by `{contentType}/{id}`, aligned with `records`; None for what is gone or unreadable."""
+        by_ref = self.manifest().by_ref
+        entries = {record: entry for record in records if (entry := by_ref.get(DocumentRef(record))) is not None}
+        stored = dict(zip(entries, self.documents(entries.values()), strict=True))
+        return [_parsed(record, stored.get(record)) for record in records]
+
+    def generation_of(self, record: str) -> int | None:
+        """The generation of what is published as `{contentType}/{id}` right now; None when nothing is."""
+        entry = self.edition(fresh=True).manifest.by_ref.get(DocumentRef(record))
+        return entry.generation if entry else None
+
     def graph(self) -> Graph:
         """Links between the documents of the current edition."""
         key = self.manifest().graph_key
@@ -154,3 +171,13 @@ class Library:
         self._fresh_until = float("-inf")
         logger.warning("published object is missing", extra={"ref": what})
         return Unavailable("This part of the library is being replaced. Try again shortly.", retry_after_seconds=5)
+
+
+def _parsed(record: str, stored: StoredObject | None) -> Document | None:
+    if stored is None:
+        return None
+    try:
+        return Document.model_validate_json(stored.body)
+    except ValueError as error:
+        logger.error("a document cannot be read", extra={"ref": record, "error": type(error).__name__})
+        return None

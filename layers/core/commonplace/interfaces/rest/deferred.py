@@ -3,23 +3,26 @@
 from collections.abc import Callable
 from functools import cached_property
 
-from commonplace.search.model import Engine, SearchRequest, SearchResults
+from commonplace.search.model import SearchRequest, SearchResults
 from commonplace.search.service import SearchService
 
 
 class DeferredSearch:
-    """Builds the search at the first question: most processes only ever answer documents."""
+    """Builds the search at the first question: most processes only ever answer documents.
 
-    def __init__(self, build: Callable[[], tuple[SearchService, Engine]]) -> None:
+    A search that could not be built is built again at the next question, so that nothing needs a restart.
+    """
+
+    def __init__(self, build: Callable[[], SearchService]) -> None:
         self._build = build
 
     def search(self, request: SearchRequest) -> SearchResults:
-        return self._parts[0].search(request)
+        return self._service.search(request)
 
     def check(self) -> None:
-        """Reads one entry of the index. Raises Unavailable."""
-        next(self._parts[1].versions(), None)
+        """One small request to the index. Raises Unavailable."""
+        self._service.check()
 
     @cached_property
-    def _parts(self) -> tuple[SearchService, Engine]:
+    def _service(self) -> SearchService:
         return self._build()

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from commonplace.errors import BadRequest, CommonplaceError, InvalidInput, NotFound, TooLarge
+from commonplace.errors import BadRequest, CommonplaceError, InvalidInput, NotFound, TooLarge, Unauthorized
 from commonplace.interfaces.rest.pages import JSON, NO_STORE
 
 ALLOWED_METHODS = "GET, HEAD, OPTIONS"
@@ -27,6 +27,8 @@ def envelope(error: CommonplaceError, headers: Mapping[str, str] | None = None) 
     more = dict(headers or {}) | NO_STORE
     if (seconds := getattr(error, "retry_after_seconds", None)) is not None:
         more["retry-after"] = str(seconds)
+    if isinstance(error, Unauthorized):
+        more["www-authenticate"] = "Bearer"
     body = json.dumps(error.envelope(), ensure_ascii=False).encode("utf-8", "backslashreplace")
     return Response(body, status_code=error.status, media_type=JSON, headers=more)
 

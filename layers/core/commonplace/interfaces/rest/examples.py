@@ -216,13 +216,18 @@ SEARCH = {
             "score": 0.94,
             "rerankScore": None,
             "url": None,
+            "sourceUrl": SUMMARY["sourceUrl"],
             "path": PATH,
             "group": "seed-library",
             "tags": ["governance", "roles"],
             "date": "2026-02-14",
+            "duplicates": [],
         }
     ],
     "total": 6,
+    "totalRelation": "candidates",
+    "nextCursor": None,
+    "suggestion": None,
     "fallback": False,
     "reranked": False,
     "tookMs": 11,
@@ -240,6 +245,18 @@ def error(code: str, message: str, **details: Any) -> dict[str, Any]:
 
 
 ERRORS: dict[int, tuple[str, dict[str, Any]]] = {
+    400: (
+        "The cursor is of another search.",
+        error("BAD_REQUEST", "This cursor does not belong to this search.", field="cursor", hint="Leave it out."),
+    ),
+    401: (
+        "This is for operators, and the operators' key did not come with the request.",
+        error("UNAUTHORIZED", "Explanations are for operators.", hint="Send `Authorization: Bearer KEY`."),
+    ),
+    403: (
+        "Nobody may do this here.",
+        error("FORBIDDEN", "Explanations are not open to anybody here.", hint="Operators make a key."),
+    ),
     404: (
         "Nothing published answers to this name.",
         error("NOT_FOUND", "There is no such document.", nearest=[REF], hint=f"Did you mean {REF}?"),

@@ -2,7 +2,7 @@
 
 import re
 from datetime import UTC, date, datetime
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args
 from urllib.parse import urlencode
 
 from fastapi import Path
@@ -13,12 +13,17 @@ from commonplace.content.catalogue import Selection, Sort
 from commonplace.content.filters import Filters
 from commonplace.content.ontology import ONTOLOGY
 from commonplace.errors import InvalidInput
+from commonplace.interfaces.rest.cursors import MAX_CURSOR_CHARACTERS
 
 CONTENT_TYPES = list(ONTOLOGY.types)
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([Zz]|[+-]\d{2}:\d{2})?")
 MAX_LINK_CHARACTERS = 2_000
+MAX_HITS = 20
+"""Results of one search. More are no candidates of the reranker, and more whole documents no answer."""
+MAX_PAGE = 100
+"""Results on a page of a search by words alone."""
 
 
 def _known_type(value: str) -> str:
@@ -60,6 +65,7 @@ Moment = Annotated[
     WithJsonSchema({"anyOf": [{"type": "string", "format": "date"}, {"type": "string", "format": "date-time"}]}),
 ]
 Word = Annotated[str, Field(min_length=1, max_length=200)]
+Extra = Annotated[Literal["documents"], WithJsonSchema({"type": "string", "enum": ["documents"]})]
 
 PathType = Annotated[
     str,
@@ -87,10 +93,11 @@ class Parameters(BaseModel):
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="ignore")
 
-    def query(self, **changed: Any) -> str:
-        """The canonical query string: only what differs from the defaults, always in the same order."""
-        told = self.model_dump(by_alias=True, exclude_defaults=True, mode="json") | changed
-        return urlencode(sorted(told.items()), doseq=True)
+    def query(self, of: set[str] | None = None, **changed: Any) -> str:
+        """The canonical query string: only what differs from the defaults (of these fields), in a fixed order."""
+        told = self.model_dump(include=of, by_alias=True, exclude_defaults=True, mode="json") | changed
+        spelt = {name: str(value).lower() if isinstance(value, bool) else value for name, value in told.items()}
+        return urlencode(sorted(spelt.items()), doseq=True)
 
 
 class Narrowing(Parameters):
@@ -181,7 +188,55 @@ class Question(Narrowing):
         description="What to look for, in your own words or with the exact title. Nothing in it is syntax.",
         examples=["how do circles pass on responsibility"],
     )
-    limit: int = Field(5, ge=1, le=20, description="Results, best first.")
+    limit: int = Field(
+        5,
+        ge=1,
+        le=MAX_PAGE,
+        description=f"Results, best first; more than {MAX_HITS} with `mode=lexical` and without documents only.",
+    )
+    mode: Literal["hybrid", "lexical"] = Field(
+        "hybrid",
+        description="`hybrid` compares words and meaning and ends at its best candidates. `lexical` ranks by words "
+        "alone, counts exactly, and can be paged through.",
+    )
+    cursor: Annotated[str, Field(min_length=1, max_length=MAX_CURSOR_CHARACTERS)] | None = Field(
+        None, description="`nextCursor` of the page before, with the same `q` and filters. Only with `mode=lexical`."
+    )
+    rerank: bool = Field(True, description="`false` keeps the order in which words and meaning found the documents.")
+    collapse: bool = Field(True, description="`false` shows documents with nearly the same text one by one.")
+    include: list[Extra] = Field(
+        [], max_length=5, description="`documents` adds the whole document to each result, as far as 4 MB reach."
+    )
+    highlight: bool = Field(
+        False, description="Adds `highlight` to each result: the snippet as HTML, with `<mark>` round what was found."
+    )
+    explain: bool = Field(
+        False, description="Adds `explanation`: how the ranking came about. For operators, who send their key."
+    )
+    expect: Annotated[str, Field(max_length=400, pattern=r"^[^/\s]+/[^/\s]+$")] | None = Field(
+        None,
+        description="`contentType/id` of a document whose place or absence is to be explained. Only with `explain`.",
+        examples=["pattern/rotating-stewardship"],
+    )
+
+    @property
+    def documents(self) -> bool:
+        return "documents" in self.include
+
+    @property
+    def question(self) -> str:
+        """What a ranking by words depends on: `q` and the filters, in canonical form."""
+        return self.query(of={"q", *Narrowing.model_fields})
+
+    def check(self) -> None:
+        """Raises InvalidInput where two parameters do not go together."""
+        most = MAX_PAGE if self.mode == "lexical" and not self.documents else MAX_HITS
+        if self.limit > most:
+            raise _unfit("limit", f"must be at most {MAX_HITS}, or {MAX_PAGE} with mode=lexical and without documents")
+        if self.cursor is not None and self.mode != "lexical":
+            raise _unfit("cursor", "goes with mode=lexical: a hybrid search ends at its candidates")
+        if self.expect is not None and not self.explain:
+            raise _unfit("expect", "goes with explain=true")
 
 
 class Place(Parameters):
@@ -205,3 +260,17 @@ def link_header(path: str, asked: Parameters, *, limit: int, offset: int, shown:
     links = [f'<{path}?{asked.query(offset=start)}>; rel="{name}"' for name, start in targets.items()]
     links = [link for link in links if len(link) <= MAX_LINK_CHARACTERS]
     return {"link": ", ".join(links)} if links else {}
+
+
+def next_link(path: str, asked: Question, cursor: str | None) -> dict[str, str]:
+    """`Link` to the page where `cursor` goes on."""
+    if cursor is None:
+        return {}
+    link = f'<{path}?{asked.query(cursor=cursor)}>; rel="next"'
+    return {"link": link} if len(link) <= MAX_LINK_CHARACTERS else {}
+
+
+def _unfit(field: str, message: str) -> InvalidInput:
+    hint = "/api/v1/openapi.json describes every parameter."
+    told = {"in": "query", "field": field, "message": message}
+    return InvalidInput(f"{field}: {message}", fields=[told], hint=hint)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Protocol, cast
+from typing import Literal, Protocol, cast
 
 from starlette.requests import Request
 
@@ -32,6 +32,10 @@ class Site:
     """Public origin without trailing slash; None means that it is derived from the request's Host."""
     reads_per_minute: int = 600
     searches_per_minute: int = 60
+    explain: Literal["operators", "anyone"] = "operators"
+    """Who may ask why a search answers as it does."""
+    operator_key_hash: str | None = None
+    """Of the operators' key, as `commonplace.operators.key_hash` makes it; None means that nobody has one."""
 
 
 def utc_now() -> datetime:

@@ -1,18 +1,18 @@
 """Search over published documents."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from commonplace.content.manifest import Manifest
-from commonplace.interfaces.rest import examples, shapes
+from commonplace.errors import CommonplaceError
+from commonplace.interfaces.rest import cursors, errors, examples, found, permission, shapes
 from commonplace.interfaces.rest.documentation import answers
-from commonplace.interfaces.rest.pages import JSON, encode
-from commonplace.interfaces.rest.parameters import Question
+from commonplace.interfaces.rest.pages import API, JSON
+from commonplace.interfaces.rest.parameters import MAX_HITS, Question, next_link
 from commonplace.interfaces.rest.services import services
-from commonplace.search.model import Hit, SearchRequest, SearchResults
+from commonplace.search.model import RecordId, SearchRequest
 
 router = APIRouter(tags=["Search"])
 
@@ -26,44 +26,55 @@ SPARE = 5
     summary="Search documents",
     response_model=shapes.SearchAnswer,
     responses=answers(
-        examples.SEARCH, 422, description="The best documents, each with the passage that matched.", conditional=False
+        examples.SEARCH,
+        *(400, 401, 403, 422),
+        description="The best documents, each with the passage that matched.",
+        conditional=False,
     ),
 )
 async def search(request: Request, asked: Annotated[Question, Query()]) -> Response:
     """By words and by meaning at once, best first. Snippets are plain text."""
+    if not asked.explain:
+        return _search(request, asked)
+    try:
+        permission.check(request, services(request).site)
+        answer = _search(request, asked)
+    except CommonplaceError as error:
+        answer = errors.envelope(error)
+    answer.headers.update(permission.PRIVATE)
+    return answer
+
+
+def _search(request: Request, asked: Question) -> Response:
+    asked.check()
     using = services(request)
-    manifest = using.library.manifest()
-    found = using.search.search(SearchRequest(asked.q, asked.filters(), asked.limit + SPARE))
-    return Response(encode(_answer(found, manifest, asked.limit)), media_type=JSON)
+    wanted = _request(asked)
+    by_ref = using.library.manifest().by_ref
+    results = using.search.search(wanted)
+    onward = cursors.cursor(results.after, asked.question) if results.after else None
+    body = found.answer(
+        results,
+        wanted,
+        limit=asked.limit,
+        published=lambda ref: ref in by_ref,
+        highlight=asked.highlight,
+        next_cursor=onward,
+    )
+    return Response(body, media_type=JSON, headers=next_link(f"{API}/search", asked, onward))
 
 
-def _answer(found: SearchResults, manifest: Manifest, limit: int) -> dict[str, Any]:
-    # The index follows the store by seconds. What is not published any more is not shown, whatever the index says.
-    live = [hit for hit in found.results if f"{hit.content_type}/{hit.id}" in manifest.by_ref]
-    gone = len(found.results) - len(live)
-    return {
-        "query": found.query,
-        "results": [_hit(hit) for hit in live[:limit]],
-        "total": max(found.total - gone, 0),
-        "fallback": found.fallback,
-        "reranked": found.reranked,
-        "tookMs": found.took_ms,
-    }
-
-
-def _hit(hit: Hit) -> dict[str, Any]:
-    return {
-        "id": hit.id,
-        "contentType": hit.content_type,
-        "title": hit.title,
-        "description": hit.description,
-        "snippet": hit.snippet,
-        "heading": hit.heading,
-        "score": hit.score,
-        "rerankScore": hit.rerank_score,
-        "url": hit.url,
-        "path": hit.path,
-        "group": hit.group,
-        "tags": list(hit.tags),
-        "date": hit.date,
-    }
+def _request(asked: Question) -> SearchRequest:
+    # A page of a ranking by words ends where the next begins: nothing can be asked for in place of what has gone.
+    limit = asked.limit if asked.mode == "lexical" else min(asked.limit + SPARE, MAX_HITS)
+    return SearchRequest(
+        asked.q,
+        asked.filters(),
+        limit,
+        mode=asked.mode,
+        after=cursors.position(asked.cursor, asked.question) if asked.cursor is not None else None,
+        rerank=asked.rerank,
+        collapse=asked.collapse,
+        documents=asked.documents,
+        explain=asked.explain,
+        expect=RecordId(asked.expect) if asked.expect is not None else None,
+    )
