@@ -1,0 +1,71 @@
+"""Starts a node and, when it has an owner, ends it with that owner. A program of its own: `python keeper.py`.
+
+Reads one JSON object from its standard input (command, environment, folder, log, user) and answers with the node's pid.
+Detached, it ends at once and the node goes on. Else it stays: when its input closes, which happens however its owner
+ends, it ends the node, and removes `wipe` if that was given. It ends when the node does.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from typing import Any
+
+PATIENCE_SECONDS = 30
+
+
+def start(wanted: dict[str, Any]) -> "subprocess.Popen[bytes]":
+    """A session of its own: a Ctrl-C at the terminal is for the owner, who ends the node in order."""
+    with open(wanted["log"], "ab") as log:  # noqa: PTH123  nothing is imported that takes time
+        return subprocess.Popen(
+            wanted["command"],
+            cwd=wanted["folder"],
+            env=wanted["environment"],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            **wanted["user"],
+        )
+
+
+def keep(process: "subprocess.Popen[bytes]", wipe: str | None) -> None:
+    """Returns when the node has ended, by itself or since its owner is gone."""
+    orphaned = threading.Event()
+
+    def end() -> None:
+        orphaned.set()
+        process.terminate()
+        time.sleep(PATIENCE_SECONDS)
+        process.kill()
+
+    def watch() -> None:
+        while os.read(0, 1024):
+            pass
+        end()
+
+    threading.Thread(target=watch, daemon=True).start()
+    # Handlers, since what is ignored here would be ignored by the node as well.
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, lambda *_: threading.Thread(target=end, daemon=True).start())
+    process.wait()
+    if orphaned.is_set() and wipe:
+        shutil.rmtree(wipe, ignore_errors=True)
+
+
+def main() -> None:
+    wanted = json.loads(sys.stdin.buffer.readline())
+    process = start(wanted)
+    os.write(1, f"{process.pid}\n".encode())
+    os.close(1)
+    if not wanted["detached"]:
+        keep(process, wanted["wipe"])
+    os._exit(0)  # a thread may still read
+
+
+if __name__ == "__main__":
+    main()

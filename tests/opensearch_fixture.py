@@ -1,0 +1,63 @@
+"""A real OpenSearch node for tests: one for the whole run, and one of its own for a test that kills it.
+
+`COMMONPLACE_TEST_OPENSEARCH=http://127.0.0.1:PORT` has the tests use a node that runs already, which saves its start; a
+test then finds other indexes there, so each test names its own with `unique_stem` and removes them.
+"""
+
+import os
+import secrets
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from local.opensearch.owned import OwnedNode
+
+RUNNING = "COMMONPLACE_TEST_OPENSEARCH"
+
+
+@pytest.fixture(scope="session")
+def opensearch_url() -> Iterator[str]:
+    """The address of the run's node. It belongs to the test process and ends with it."""
+    if os.environ.get(RUNNING):
+        yield os.environ[RUNNING].rstrip("/")
+        return
+    node = _started()
+    try:
+        yield node.url
+    finally:
+        node.stop()
+
+
+@pytest.fixture(scope="module")
+def own_node() -> "Iterator[OwnedNode]":
+    """A node for the tests of one module, which may `kill` it and must `restart` it."""
+    node = _started()
+    try:
+        yield node
+    finally:
+        node.stop()
+
+
+@pytest.fixture
+def unique_stem() -> str:
+    """A name for an alias that no other test uses."""
+    return f"test-{secrets.token_hex(5)}-documents"
+
+
+def _started() -> "OwnedNode":
+    """Without Java or Maven the tests are left out, and in CI they fail: there nobody reads what was left out."""
+    from local.opensearch.configuration import Options
+    from local.opensearch.owned import OwnedNode
+    from local.opensearch.requirements import RequirementMissing
+
+    node = OwnedNode(options=Options(fast=True))
+    try:
+        node.start()
+    except RequirementMissing as missing:
+        told = f"No OpenSearch node: {missing.message} {missing.hint}"
+        if os.environ.get("CI", "").lower() in ("", "0", "false"):
+            pytest.skip(told)
+        pytest.fail(told)
+    return node
