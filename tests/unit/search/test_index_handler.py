@@ -122,7 +122,7 @@ def test_a_delete_marker_takes_the_document_out_of_the_index(store: S3ObjectStor
 def test_the_schedule_reconciles_and_an_operator_rebuilds(store: S3ObjectStore, load: Load) -> None:
     publish(store, [document("note/a", "rain"), document("note/b", "wind")], generation=1)
     handler = load()
-    nothing = {"indexed": 0, "removed": 0, "unreadable": 0, "incomplete": 0}
+    nothing = {"indexed": 0, "removed": 0, "unreadable": 0, "incomplete": 0, "remaining": 0, "swept": 0}
 
     first = handler.handler({"source": "aws.events"}, None)
     second = handler.handler({"source": "commonplace.operator"}, None)

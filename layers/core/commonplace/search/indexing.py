@@ -6,8 +6,9 @@ a publication that writes anything newer: a tombstone may stand above the first 
 """
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 
 from commonplace.content.manifest import Manifest
 from commonplace.content.store import ObjectReader
@@ -28,6 +29,15 @@ logger = logging.getLogger(__name__)
 
 RECORDS_PER_WRITE = 500
 
+TOMBSTONES_KEPT = timedelta(days=15)
+"""SQS keeps a message for 14 days at most: what is buried longer has no late writer left."""
+
+Enough = Callable[[], bool]
+"""Whether the time given is used up. Asked between two writes; one write is always done."""
+
+Told = Callable[[int, int], None]
+"""Is told after each write how many records are done, and how many remain."""
+
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -46,10 +56,26 @@ class Report:
     unreadable: int = 0
     incomplete: int = 0
     """Found by words only, until the model answers again."""
+    remaining: int = 0
+    """Left for the next time, because the time given was used up."""
+    swept: int = 0
+    """Tombstones that are no longer needed."""
+
+    def __add__(self, other: "Report") -> "Report":
+        return Report(**{name: getattr(self, name) + getattr(other, name) for name in self.__slots__})
+
+
+def never() -> bool:
+    """There is all the time in the world."""
+    return False
 
 
 class Indexer:
-    """Writes documents of the store to the index. `memory` lets unchanged text keep its vectors."""
+    """Writes documents of the store to the index. `memory` lets unchanged text keep its vectors.
+
+    An index that was built otherwise is rebuilt on the spot when `rebuilds` is set, as a small one in one file can be.
+    Else IndexMismatch leaves every method, with the command to run, and what was to be written is to come again.
+    """
 
     def __init__(
         self,
@@ -57,17 +83,23 @@ class Indexer:
         engine: Engine,
         embeddings: EmbeddingProvider | None,
         memory: VectorMemory | None = None,
+        *,
+        rebuilds: bool = True,
+        records_per_write: int = RECORDS_PER_WRITE,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._store = StoredRecords(objects)
         self._engine = engine
         self._embeddings = embeddings
         self._memory = memory
+        self._rebuilds = rebuilds
+        self._records_per_write = records_per_write
+        self._now = now
 
     def take(self, messages: Sequence[Message]) -> list[str]:
         """Indexes what the messages name and answers the ids of those that failed, in order.
 
-        An index of another model, chunker or schema is rebuilt first. Raises Unavailable when the index does not take
-        writes: then every message is to come again.
+        Raises Unavailable when the index does not take writes: then every message is to come again.
         """
         wanted: dict[str, tuple[RecordId, ...]] = {}
         failed: set[str] = set()
@@ -77,28 +109,12 @@ class Indexer:
             except ValueError:
                 logger.error("a message is no notification of S3", extra={"messageId": message.id})
                 failed.add(message.id)
-        unreadable = self._converge(list(dict.fromkeys(record for records in wanted.values() for record in records)))
+        unreadable = self.look_at(list(dict.fromkeys(record for records in wanted.values() for record in records)))
         failed |= {message for message, records in wanted.items() if unreadable.intersection(records)}
         return [message.id for message in messages if message.id in failed]
 
-    def reconcile(self) -> Report:
-        """Compares the index with the manifest and mends what differs. Doing it again changes nothing."""
-        try:
-            self._engine.write((), ())
-        except IndexMismatch as mismatch:
-            return self._rebuild_because(mismatch)
-        return self._reconcile()
-
-    def rebuild(self) -> Report:
-        """Builds the index anew from the store, then catches up with what was published meanwhile."""
-        manifest = self._store.manifest()
-        reading = self._store.read([RecordId(entry.ref) for entry in manifest.documents] if manifest else [])
-        self._engine.replace(embed_records(list(reading.records.values()), self._embeddings, self._memory))
-        later = self._reconcile()
-        return replace(later, indexed=len(reading.records) + later.indexed)
-
-    def _converge(self, ids: Sequence[RecordId]) -> set[RecordId]:
-        """Indexes or buries these records; answers those that cannot be read."""
+    def look_at(self, ids: Sequence[RecordId]) -> set[RecordId]:
+        """Indexes or buries these records as the store has them now; answers those that cannot be read."""
         if not ids:
             return set()
         try:
@@ -106,6 +122,24 @@ class Indexer:
         except IndexMismatch as mismatch:
             self._rebuild_because(mismatch)
             return self._apply(ids)
+
+    def reconcile(self, enough: Enough = never, told: Told | None = None) -> Report:
+        """Compares the index with the manifest and mends what differs, until there is `enough`.
+
+        What is mended stays so: the next call goes on with the rest, and one more changes nothing.
+        """
+        try:
+            self._engine.write((), ())
+        except IndexMismatch as mismatch:
+            return self._rebuild_because(mismatch)
+        return self._reconcile(enough, told)
+
+    def rebuild(self) -> Report:
+        """Builds the index anew from the store, then catches up with what was published meanwhile."""
+        manifest = self._store.manifest()
+        reading = self._store.read([RecordId(entry.ref) for entry in manifest.documents] if manifest else [])
+        self._engine.replace(embed_records(list(reading.records.values()), self._embeddings, self._memory))
+        return self._reconcile() + Report(indexed=len(reading.records))
 
     def _apply(self, ids: Sequence[RecordId]) -> set[RecordId]:
         held = self._engine.held(ids)
@@ -116,7 +150,7 @@ class Indexer:
         self._write(list(reading.records.values()), tombstones)
         return set(reading.unreadable)
 
-    def _reconcile(self) -> Report:
+    def _reconcile(self, enough: Enough = never, told: Told | None = None) -> Report:
         held = dict(self._engine.versions())
         incomplete = set(self._engine.incomplete()) if self._embeddings else set()
         manifest = self._store.manifest()
@@ -124,16 +158,23 @@ class Indexer:
             logger.info("nothing is published yet, the index is left as it is")
             return Report()
         current = {RecordId(entry.ref): entry.generation for entry in manifest.documents}
-        stale = [
-            record
-            for record, generation in current.items()
-            if held.get(record, -1) < generation or record in incomplete
-        ]
+        # What waits for a model comes last: while the model fails, all else goes on.
+        stale = [record for record, generation in current.items() if held.get(record, -1) < generation]
+        stale += [record for record in current if record in incomplete and held.get(record, -1) >= current[record]]
         foreign = [record for record in held if record not in current]
-        unreadable = sum(len(self._index_stale(batch, manifest)) for batch in _batches(stale))
+        done = unreadable = 0
+        for batch in self._batches(stale):
+            if done and enough():
+                break
+            unreadable += len(self._index_stale(batch, manifest))
+            done += len(batch)
+            if told:
+                told(done, len(stale) + len(foreign) - done)
+        remaining = len(stale) - done
         removed = self._bury_foreign(foreign, manifest, held)
         waiting = sum(1 for _ in self._engine.incomplete())
-        report = Report(len(stale) - unreadable, removed, unreadable, waiting)
+        swept = 0 if remaining else self._engine.sweep(self._now() - TOMBSTONES_KEPT)
+        report = Report(done - unreadable, removed, unreadable, waiting, remaining, swept)
         logger.info("the index was compared with the store", extra={"report": str(report)})
         return report
 
@@ -156,7 +197,7 @@ class Indexer:
         """Removes what the manifest does not name, except what a publication under way has just written."""
         arriving = {
             record.id
-            for batch in _batches(ids)
+            for batch in self._batches(ids)
             for record in self._store.read(batch).records.values()
             if record.version > manifest.generation
         }
@@ -169,13 +210,14 @@ class Indexer:
             self._engine.write(embed_records(records, self._embeddings, self._memory), tombstones)
 
     def _rebuild_because(self, mismatch: IndexMismatch) -> Report:
+        if not self._rebuilds:
+            raise mismatch
         logger.warning("the index is rebuilt from the store", extra={"reason": mismatch.message})
         return self.rebuild()
+
+    def _batches(self, ids: Sequence[RecordId]) -> Iterator[Sequence[RecordId]]:
+        return (ids[start : start + self._records_per_write] for start in range(0, len(ids), self._records_per_write))
 
 
 def _tombstone(record: RecordId, generation: int, held: Mapping[RecordId, int]) -> Tombstone:
     return Tombstone(record, max(generation, held[record] + 1 if record in held else 0))
-
-
-def _batches(ids: Sequence[RecordId]) -> Iterator[Sequence[RecordId]]:
-    return (ids[start : start + RECORDS_PER_WRITE] for start in range(0, len(ids), RECORDS_PER_WRITE))

@@ -1,0 +1,49 @@
+"""How much work a build is, told from a sample: reading every document only to count its chunks would be half of it."""
+
+from dataclasses import dataclass
+
+from commonplace.search.embedding import embedding_text, model_fingerprint, vector_key
+from commonplace.search.model import EmbeddingProvider, Engine, Record, RecordId, VectorMemory
+from commonplace.search.stored import StoredRecords
+
+SAMPLE = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    documents: int
+    """To be written, exactly."""
+    chunks: int
+    """To be embedded, about; 0 for an index of words alone."""
+    total: int = 0
+    """Published documents."""
+
+
+def estimate(
+    store: StoredRecords, engine: Engine | None, provider: EmbeddingProvider | None, memory: VectorMemory | None
+) -> Work:
+    """The work that is left until `engine` (None: an empty index) holds what the manifest publishes."""
+    manifest = store.manifest()
+    if manifest is None:
+        return Work(0, 0)
+    held = dict(engine.versions()) if engine else {}
+    incomplete = set(engine.incomplete()) if engine and provider else set()
+    published = {RecordId(entry.ref): entry.generation for entry in manifest.documents}
+    missing = [
+        record for record, generation in published.items() if held.get(record, -1) < generation or record in incomplete
+    ]
+    foreign = len(held.keys() - published.keys())
+    if provider is None or not missing:
+        return Work(len(missing) + foreign, 0, len(published))
+    step = max(1, len(missing) // SAMPLE)
+    sample = list(store.read(missing[::step][:SAMPLE]).records.values())
+    unknown = _unknown_chunks(sample, provider, memory)
+    per_document = unknown / len(sample) if sample else 0
+    return Work(len(missing) + foreign, round(per_document * len(missing)), len(published))
+
+
+def _unknown_chunks(records: list[Record], provider: EmbeddingProvider, memory: VectorMemory | None) -> int:
+    fingerprint = model_fingerprint(provider)
+    keys = [vector_key(fingerprint, embedding_text(record, chunk)) for record in records for chunk in record.chunks]
+    known = memory.known(keys) if memory else {}
+    return sum(1 for key in keys if key not in known)

@@ -1,0 +1,309 @@
+"""Building the index anew beside the one that answers, and letting it take over: no reader and no writer waits.
+
+Current answers. Next is built from the store by the code of the index function, and takes every write meanwhile. When
+it holds what the manifest publishes, and searches find in it what they should, it becomes current in one step; what was
+current stays as previous, and can be put back in one step.
+"""
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from commonplace.content.store import ObjectReader
+from commonplace.errors import InvalidInput, Unavailable
+from commonplace.search.estimate import Work, estimate
+from commonplace.search.generations import Facts, Generation, Generations, Role
+from commonplace.search.indexing import Enough, Indexer, Report, Told, never
+from commonplace.search.model import EmbeddingProvider, Engine, IndexMismatch, VectorMemory
+from commonplace.search.stored import StoredRecords
+from commonplace.search.verifying import NAMED, Difference, DifferenceKind, Inspected, Verification, compare, verify
+
+logger = logging.getLogger(__name__)
+
+BUILD_RECORDS_PER_WRITE = 50
+"""Small enough that a model which takes one text a call is done with one write well within a function's time."""
+
+BUILD = "commonplace index build"
+BUILD_ANEW = "commonplace index build --anew"
+SWAP = "commonplace index swap"
+STATUS = "commonplace index status"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The indexes as one configuration builds them, and the model that fills them."""
+
+    generations: Generations
+    embeddings: EmbeddingProvider | None
+    memory: VectorMemory | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is there, what is wanted, and what there is to do."""
+
+    generations: tuple[Generation, ...]
+    wanted: Facts
+    changes: Mapping[str, tuple[str, str]]
+    """By what the current index is not as wanted: name of the fact -> (as it is, as wanted)."""
+    work: Work
+    warnings: tuple[str, ...]
+    command: str | None
+    """What to run next; None when there is nothing to do."""
+
+    def holding(self, role: Role) -> Generation | None:
+        return next((generation for generation in self.generations if generation.role == role), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What one stretch of building did. `complete` means that next holds what the manifest publishes."""
+
+    index: str
+    done: int
+    remaining: int
+    unreadable: int
+    seconds: float
+    complete: bool
+
+    @property
+    def rate(self) -> float:
+        """Documents a second."""
+        return self.done / self.seconds if self.seconds > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Swapped:
+    """Another index answers now. Names of the one before (None: there was none) and of the new one."""
+
+    old: str | None
+    new: str
+    verification: Verification | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Nothing was changed, because of these differences."""
+
+    index: str
+    counts: Mapping[DifferenceKind, int]
+    differences: tuple[Difference, ...]
+    command: str
+
+
+class Migration:
+    """The change of generations of one collection.
+
+    `targets` are the configurations in use, the wanted one last: during a change of model there are two. Everything can
+    be called again after a crash, and by several at a time: writes are ordered by version, and each change of roles is
+    one step. Methods raise InvalidInput, whose hint names the command to run, and Unavailable.
+    """
+
+    def __init__(
+        self,
+        objects: ObjectReader,
+        targets: Sequence[Target],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        records_per_write: int = BUILD_RECORDS_PER_WRITE,
+    ) -> None:
+        self._objects = objects
+        self._store = StoredRecords(objects)
+        self._targets = tuple(targets)
+        self._wanted = self._targets[-1]
+        self._clock = clock
+        self._records_per_write = records_per_write
+
+    def plan(self) -> Plan:
+        """What differs and what is to be done about it. Changes nothing."""
+        generations = tuple(self._wanted.generations.all())
+        wanted = self._wanted.generations.wanted()
+        current, coming = _holding(generations, "current"), _holding(generations, "next")
+        goes_on = coming if coming and coming.facts == wanted else None
+        changes = _changes(current.facts, wanted) if current else {}
+        if goes_on is None and current and not changes:
+            return Plan(generations, wanted, {}, Work(0, 0), tuple(self._warnings(generations)), None)
+        engine = self._wanted.generations.engine(goes_on.name) if goes_on else None
+        work = estimate(self._store, engine, self._wanted.embeddings, self._wanted.memory)
+        command = SWAP if goes_on and work.documents == 0 else BUILD
+        return Plan(generations, wanted, changes, work, tuple(self._warnings(generations)), command)
+
+    def begin(self, *, anew: bool = False) -> Generation:
+        """The index to build, empty or begun earlier. From now on it takes writes. `anew` begins from nothing."""
+        generations = self._wanted.generations.all()
+        wanted = self._wanted.generations.wanted()
+        current, coming = _holding(generations, "current"), _holding(generations, "next")
+        under_way = coming is not None and coming.facts == wanted
+        if current and current.facts == wanted and not under_way and not anew:
+            raise InvalidInput(
+                f"{current.name} was built as the settings say: there is nothing to do.",
+                hint=f"To build it again all the same: {BUILD_ANEW}",
+            )
+        return self._wanted.generations.create_next(anew=anew)
+
+    def build(self, enough: Enough = never, *, anew: bool = False, told: Told | None = None) -> Built:
+        """Brings next towards what the manifest publishes until there is `enough`; goes on where it was left."""
+        began = self._clock()
+        name = self.begin(anew=anew).name
+        indexer = self._indexer(self._wanted, name)
+        report, done = indexer.reconcile(enough, told), 0
+        done += report.indexed + report.removed
+        # Each look finds what was published during the one before, until that is too little to be worth another.
+        while not _left(report) and report.indexed + report.removed > self._records_per_write and not enough():
+            report = indexer.reconcile(enough, told)
+            done += report.indexed + report.removed
+        complete = not _left(report) and report.indexed + report.removed <= self._records_per_write
+        if complete:
+            self._wanted.generations.settle(name)
+        return Built(name, done, _left(report), report.unreadable, self._clock() - began, complete)
+
+    def verify(self) -> Verification:
+        """Brings next up to date with the manifest, compares the two, and searches it for sampled documents."""
+        generations = self._wanted.generations.all()
+        coming, current = _holding(generations, "next"), _holding(generations, "current")
+        if coming is None:
+            raise InvalidInput("There is no next index.", hint=f"Build it: {BUILD}")
+        target = self._target_of(coming.facts)
+        if target is None:
+            raise InvalidInput(
+                f"{coming.name} was built under other settings than those in force ({_said(coming.facts)}).",
+                hint=f"Build one for these: {BUILD}",
+            )
+        indexer = self._indexer(target, coming.name)
+        indexer.reconcile()
+        target.generations.settle(coming.name)
+        return verify(self._store, self._inspected(target, coming.name), self._current_engine(current))
+
+    def swap(self) -> Swapped | Refused:
+        """Verifies next and, if nothing differs, makes it current in one step."""
+        verification = self.verify()
+        if not verification.passed:
+            return Refused(verification.index, verification.counts, verification.differences, BUILD)
+        old, new = self._wanted.generations.swap()
+        self._catch_up(new)
+        return Swapped(old, new, verification)
+
+    def rollback(self) -> Swapped | Refused:
+        """Brings previous up to date, if a model at hand is its own, and makes it current again in one step.
+
+        Refused while it differs from what is published: it might show what was taken back. Records without vectors are
+        no reason: they are found by their words.
+        """
+        generations = self._wanted.generations.all()
+        previous = _holding(generations, "previous")
+        if previous is None:
+            raise InvalidInput("There is no previous index to go back to.", hint=f"See what there is: {STATUS}")
+        target = self._target_of(previous.facts)
+        if target:
+            self._indexer(target, previous.name).reconcile()
+            target.generations.settle(previous.name)
+        differences = compare(self._store, self._inspected(target, previous.name), vectors=False)
+        if differences:
+            counts = Counter(difference.kind for difference in differences)
+            command = STATUS if target else f"{BUILD}, after setting {_setting_for(previous.facts)}"
+            return Refused(previous.name, counts, tuple(differences[:NAMED]), command)
+        old, new = self._wanted.generations.rollback()
+        self._catch_up(new)
+        return Swapped(old, new)
+
+    def drop(self, name: str) -> None:
+        """Deletes an index that is not current."""
+        names = [generation.name for generation in self._wanted.generations.all()]
+        if name not in names:
+            raise InvalidInput(f"There is no index {name}.", hint=f"There are: {', '.join(names) or 'none'}.")
+        self._wanted.generations.drop(name)
+
+    def cleanup(self) -> list[str]:
+        """Deletes the spare indexes, which have no role, and answers their names."""
+        spare = [generation.name for generation in self._wanted.generations.all() if generation.role == "spare"]
+        for name in spare:
+            self._wanted.generations.drop(name)
+        return spare
+
+    def keep_up(self, enough: Enough = never) -> Report:
+        """Mends current and previous, so that both hold what is published. Next is left to `build`.
+
+        Raises IndexMismatch when no model at hand is that of the current index.
+        """
+        report = Report()
+        for generation in self._wanted.generations.all():
+            target = self._target_of(generation.facts)
+            if target and generation.role in ("current", "previous"):
+                report += self._indexer(target, generation.name).reconcile(enough)
+            elif generation.role == "current":
+                raise mismatch(generation.facts, self._wanted.generations.wanted())
+        return report
+
+    def _catch_up(self, name: str) -> None:
+        """What was published between the last look and the swap. The swap has happened: a failure here is told only."""
+        generation = next((each for each in self._wanted.generations.all() if each.name == name), None)
+        target = self._target_of(generation.facts) if generation else None
+        try:
+            if target:
+                self._indexer(target, name).reconcile()
+        except Unavailable as error:
+            logger.warning("the new index is brought up to date by the schedule", extra={"reason": error.message})
+
+    def _target_of(self, facts: Facts) -> Target | None:
+        return next((target for target in self._targets if target.generations.wanted() == facts), None)
+
+    def _indexer(self, target: Target, name: str) -> Indexer:
+        return Indexer(
+            self._objects,
+            target.generations.engine(name),
+            target.embeddings,
+            target.memory,
+            rebuilds=False,
+            records_per_write=self._records_per_write,
+        )
+
+    def _inspected(self, target: Target | None, name: str) -> Inspected:
+        if target is None:
+            return Inspected(name, self._wanted.generations.engine(name), None, None, None)
+        engine = target.generations.engine(name)
+        return Inspected(name, engine, target.embeddings, target.memory, self._indexer(target, name))
+
+    def _current_engine(self, current: Generation | None) -> Engine | None:
+        """The current index, where this version can read it."""
+        if current is None or current.facts.schema != self._wanted.generations.wanted().schema:
+            return None
+        return (self._target_of(current.facts) or self._wanted).generations.engine(current.name)
+
+    def _warnings(self, generations: Sequence[Generation]) -> Iterator[str]:
+        current, coming = _holding(generations, "current"), _holding(generations, "next")
+        if current and self._target_of(current.facts) is None:
+            yield (
+                f"No writes reach the current index: it was built under other settings ({_said(current.facts)}). "
+                "What is published meanwhile is found after the swap."
+            )
+        if coming and self._target_of(coming.facts) is None:
+            yield f"{coming.name} was begun under other settings ({_said(coming.facts)}) and gives way to a new one."
+
+
+def mismatch(found: Facts, wanted: Facts) -> IndexMismatch:
+    """What a writer says to an index that was built otherwise."""
+    differing = ", ".join(f"{name} {was!r} instead of {now!r}" for name, (was, now) in _changes(found, wanted).items())
+    return IndexMismatch(f"The search index was built otherwise: {differing}.", hint=f"Run: {BUILD}")
+
+
+def _left(report: Report) -> int:
+    return report.remaining + report.incomplete
+
+
+def _holding(generations: Sequence[Generation], role: Role) -> Generation | None:
+    return next((generation for generation in generations if generation.role == role), None)
+
+
+def _changes(found: Facts, wanted: Facts) -> dict[str, tuple[str, str]]:
+    pairs = {name: (getattr(found, name), getattr(wanted, name)) for name in ("schema", "chunker", "model", "mapping")}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def _said(facts: Facts) -> str:
+    return f"schema {facts.schema}, chunker {facts.chunker}, model {facts.model}, mapping {facts.mapping}"
+
+
+def _setting_for(facts: Facts) -> str:
+    return f"EMBEDDING_PROVIDER_NEXT to the provider of {facts.model}"
