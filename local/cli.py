@@ -48,6 +48,12 @@ def search(context: typer.Context) -> None:
     _run("search", "search_command", context)
 
 
+@app.command(context_settings=PASS_ON)
+def opensearch(context: typer.Context) -> None:
+    """Run an OpenSearch node on this machine."""
+    _run("opensearch", "opensearch_app", context)
+
+
 @app.command()
 def version() -> None:
     """Say which version this is."""

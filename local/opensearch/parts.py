@@ -1,6 +1,6 @@
 """What a node is assembled from: three archives, each pinned to one version and one checksum.
 
-Published metadata omits some of these versions, so no range and no `LATEST` finds them. The distribution equals the file
+Published metadata omits some of these versions: no range and no `LATEST` finds them. The distribution equals the file
 whose checksum was published; none is published for the two plugins, so theirs are trust on first use.
 """
 
