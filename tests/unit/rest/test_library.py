@@ -12,6 +12,7 @@ from commonplace.content.filters import Filters
 from commonplace.content.library import Library
 from commonplace.content.manifest import MANIFEST_KEY, Entry
 from commonplace.errors import Unavailable
+from commonplace.search.model import Documents, Publication, RecordId
 from tests.fakes.library import FakeLibrary, garden, links_between, make
 from tests.unit.rest.conftest import Seconds
 
@@ -171,3 +172,65 @@ def test_library_that_was_emptied_is_empty(store: FakeLibrary) -> None:
     store.delete([MANIFEST_KEY])
     clock.now += 5
     assert (library.edition().etag, library.manifest().documents) == (None, [])
+
+
+def test_whole_documents_come_in_the_order_asked_for_whatever_is_missing() -> None:
+    documents = garden()
+    store = FakeLibrary(documents)
+    store.delete(["content/practice/seed-swap.json"])
+    store.put("content/tag/governance.json", b'{"id": 7}')
+    asked = ["pattern/rotating-stewardship", "tag/nobody", "practice/seed-swap", "tag/governance", "index/garden"]
+    read = Library(store).read([*asked, asked[0]])
+    whole = {document.ref: document for document in documents}
+    assert read == [whole[asked[0]], None, None, None, whole[asked[4]], whole[asked[0]]]
+
+
+def test_an_unreadable_document_is_logged_by_its_name_alone(caplog: pytest.LogCaptureFixture) -> None:
+    store = FakeLibrary(garden())
+    store.put("content/tag/governance.json", b'{"id": "secret text"}')
+    Library(store).read(["tag/governance"])
+    assert [record.getMessage() for record in caplog.records] == ["a document cannot be read"]
+    assert "secret text" not in caplog.text
+
+
+def test_documents_that_are_not_published_are_never_read() -> None:
+    store = FakeLibrary(garden())
+    store.put("content/file/hidden.json", make("file", "hidden", "hidden.md").to_json())
+    assert Library(store).read(["file/hidden"]) == [None]
+    assert "content/file/hidden.json" not in store.reads
+
+
+def test_documents_read_once_are_remembered() -> None:
+    store = FakeLibrary(garden())
+    library = Library(store)
+    library.read(["tag/governance", "index/garden"])
+    before = list(store.reads)
+    assert [document and document.id for document in library.read(["index/garden"])] == ["garden"]
+    assert store.reads == before
+
+
+def test_no_documents_can_be_read_from_a_store_that_does_not_answer() -> None:
+    store = FakeLibrary(garden())
+    library = Library(store)
+    library.manifest()
+    store.unreachable = True
+    with pytest.raises(Unavailable):
+        library.read(["tag/governance"])
+
+
+def test_what_is_published_is_told_with_its_generation_however_recently_it_changed() -> None:
+    documents = garden()
+    store = FakeLibrary(documents)
+    library = Library(store, clock=Seconds())
+    assert (library.generation_of("tag/governance"), library.generation_of("tag/nobody")) == (1, None)
+    changed = [document.model_copy(update={"generation": 9}) for document in documents]
+    store.publish([document for document in changed if document.ref != "index/garden"])
+    assert (library.generation_of("tag/governance"), library.generation_of("index/garden")) == (9, None)
+
+
+def test_the_library_is_what_a_search_asks_for_documents_and_for_what_is_published() -> None:
+    library = Library(FakeLibrary(garden()))
+    documents: Documents = library
+    publication: Publication = library
+    assert documents.read([RecordId("tag/governance")])
+    assert publication.generation_of(RecordId("tag/governance")) == 1
