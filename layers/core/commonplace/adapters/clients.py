@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import boto3
 from botocore.config import Config
@@ -17,14 +17,24 @@ if TYPE_CHECKING:
 
 CONNECT_TIMEOUT_SECONDS = 2
 
+MODEL_CONNECT_TIMEOUT_SECONDS = 1
+"""To Bedrock: retries are ours (`adapters.guarded`), and somebody waits."""
 
-def config(*, read_timeout_seconds: float, attempts: int = 3, connections: int = 10) -> Config:
+
+def config(
+    *,
+    read_timeout_seconds: float,
+    attempts: int = 3,
+    connections: int = 10,
+    connect_timeout_seconds: float = CONNECT_TIMEOUT_SECONDS,
+) -> Config:
     """Botocore's standard retries (capped, with jitter) and timeouts shorter than any caller's.
 
-    `attempts` counts the first try. The longest a call can take is about `attempts * (2 + read_timeout_seconds)`.
+    `attempts` counts the first try. The longest a call can take is about
+    `attempts * (connect_timeout_seconds + read_timeout_seconds)`.
     """
     return Config(
-        connect_timeout=CONNECT_TIMEOUT_SECONDS,
+        connect_timeout=connect_timeout_seconds,
         read_timeout=read_timeout_seconds,
         retries={"mode": "standard", "total_max_attempts": attempts},
         max_pool_connections=connections,
@@ -60,3 +70,18 @@ def stepfunctions(*, read_timeout_seconds: float = 3) -> SFNClient:
 
 def secretsmanager(*, read_timeout_seconds: float = 3) -> SecretsManagerClient:
     return _session().client("secretsmanager", config=config(read_timeout_seconds=read_timeout_seconds, attempts=2))
+
+
+def bedrock(
+    service: Literal["bedrock-runtime", "bedrock-agent-runtime"], *, region: str | None, read_timeout_seconds: float
+) -> Any:
+    """A client of Bedrock that tries once."""
+    return _session().client(
+        service,
+        region_name=region,
+        config=config(
+            read_timeout_seconds=read_timeout_seconds,
+            attempts=1,
+            connect_timeout_seconds=MODEL_CONNECT_TIMEOUT_SECONDS,
+        ),
+    )

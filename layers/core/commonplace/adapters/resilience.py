@@ -70,15 +70,15 @@ class CircuitBreaker:
         """How often it has opened: whoever waits to try again sees by it that another has given up meanwhile."""
         return self._trips
 
-    def check(self) -> None:
-        """Raises Unavailable with the time to wait while open."""
+    def check(self) -> bool:
+        """Raises Unavailable with the time to wait while open. True means that this call is the trial."""
         with self._lock:
             if self._open_until is None:
-                return
+                return False
             left = self._open_until - self._clock()
             if left <= 0:
                 self._open_until = self._clock() + self._open_seconds
-                return
+                return True
         raise self.refusal(left)
 
     def refusal(self, seconds: float | None = None) -> Unavailable:

@@ -7,11 +7,25 @@ from typing import TYPE_CHECKING, cast
 
 from commonplace.search.model import EmbeddingProvider, Engine, RerankCache, Reranker, VectorMemory
 from commonplace.search.reranking import MemoryRerankCache
-from commonplace.settings import EmbeddingChoice, RerankChoice, RestSettings, RetrievalSettings, SettingsError
+from commonplace.settings import (
+    DEFAULT_DIMENSION,
+    EmbeddingChoice,
+    RerankChoice,
+    RestSettings,
+    RetrievalSettings,
+    SettingsError,
+)
 
 if TYPE_CHECKING:
     from commonplace.adapters.opensearch.connection import Connection
     from commonplace.content.store import ObjectStore
+
+QUERY_READ_SECONDS = 2.0
+RERANK_READ_SECONDS = 2.0
+"""A reader waits: with all retries a query's vector and its rerank stay well below the 29 s of the REST function."""
+
+INDEX_READ_SECONDS = 15.0
+"""Nobody waits for an index to be written, and 96 chunks in one call take their time."""
 
 
 def embedding_providers(settings: RetrievalSettings, *, patient: bool = False) -> list[EmbeddingProvider]:
@@ -81,7 +95,7 @@ def vector_memory(settings: RetrievalSettings, engine: Engine) -> VectorMemory |
     return cast(VectorMemory, engine) if settings.search_engine == "embedded" else None
 
 
-def rerank_cache(settings: RetrievalSettings) -> RerankCache:
+def rerank_cache(settings: RetrievalSettings) -> RerankCache:  # noqa: ARG001 - the table comes with the caches
     """Where rerank orders are kept for an hour: in the cache table, else in this process."""
     return MemoryRerankCache()
 
@@ -94,13 +108,38 @@ def _embeddings(choice: EmbeddingChoice, settings: RetrievalSettings, *, patient
             from commonplace.adapters.local_embeddings import LocalEmbeddings
 
             return LocalEmbeddings()
-        case _:
-            raise SettingsError(f"EMBEDDING_PROVIDER {choice.kind} cannot be had yet.")
+        case "onnx":
+            raise SettingsError("a model from a folder cannot be had yet")
+        case "bedrock-titan" | "bedrock-cohere":
+            return _bedrock_embeddings(choice, settings, INDEX_READ_SECONDS if patient else QUERY_READ_SECONDS)
+
+
+def _bedrock_embeddings(choice: EmbeddingChoice, settings: RetrievalSettings, read_seconds: float) -> EmbeddingProvider:
+    from commonplace.adapters import clients
+    from commonplace.adapters.bedrock.embeddings import CohereEmbeddings, TitanEmbeddings, geography
+    from commonplace.adapters.guarded import GuardedEmbeddings
+
+    client = clients.bedrock("bedrock-runtime", region=settings.bedrock_region, read_timeout_seconds=read_seconds)
+    dimension = choice.dimension or DEFAULT_DIMENSION[choice.kind]
+    if choice.kind == "bedrock-titan":
+        return GuardedEmbeddings(TitanEmbeddings(client, dimension))
+    return GuardedEmbeddings(CohereEmbeddings(client, dimension, geography=geography(client.meta.region_name)))
 
 
 def _reranker(choice: RerankChoice, settings: RetrievalSettings) -> Reranker | None:
     match choice.kind:
         case "none":
             return None
-        case _:
-            raise SettingsError(f"RERANK_PROVIDER {choice.kind} cannot be had yet.")
+        case "onnx":
+            raise SettingsError("a model from a folder cannot be had yet")
+        case "bedrock-cohere" | "bedrock-amazon":
+            from commonplace.adapters import clients
+            from commonplace.adapters.bedrock.rerank import AMAZON, COHERE, BedrockReranker
+            from commonplace.adapters.guarded import GuardedReranker
+
+            client = clients.bedrock(
+                "bedrock-agent-runtime", region=settings.bedrock_region, read_timeout_seconds=RERANK_READ_SECONDS
+            )
+            model = COHERE if choice.kind == "bedrock-cohere" else AMAZON
+            meta = client.meta
+            return GuardedReranker(BedrockReranker(client, model, region=meta.region_name, partition=meta.partition))

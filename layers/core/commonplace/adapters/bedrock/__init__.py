@@ -1,0 +1,1 @@
+"""Models of Amazon Bedrock: embeddings and reranking."""
