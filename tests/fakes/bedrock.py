@@ -8,10 +8,11 @@ import hashlib
 import json
 import random
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Lock, Thread
 from typing import Any
@@ -287,12 +288,18 @@ def tokens(text: str) -> int:
 
 def embedding(text: str, dimension: int) -> list[float]:
     """The sum of one random direction per word, of length one: texts that share words are near."""
+    words = Counter(re.findall(r"\w+", text.lower()) or [text])
     total = [0.0] * dimension
-    for word in re.findall(r"\w+", text.lower()) or [text]:
-        source = random.Random(hashlib.sha256(word.encode()).digest())
-        total = [value + source.gauss(0, 1) for value in total]
+    for word, times in words.items():
+        total = [value + times * part for value, part in zip(total, _direction(word, dimension), strict=True)]
     norm = sum(value * value for value in total) ** 0.5
     return [value / norm for value in total]
+
+
+@lru_cache(maxsize=10_000)
+def _direction(word: str, dimension: int) -> list[float]:
+    source = random.Random(hashlib.sha256(word.encode()).digest())
+    return [source.gauss(0, 1) for _ in range(dimension)]
 
 
 def overlap(query: str, text: str) -> float:

@@ -8,7 +8,7 @@ from commonplace.adapters.guarded import RERANK_DELAYS, GuardedEmbeddings, Guard
 from commonplace.adapters.resilience import RETRY_DELAYS, CircuitBreaker, Transient
 from commonplace.errors import Unavailable
 from commonplace.search.model import RecordId, Reranked, Vector
-from tests.unit.adapters.test_resilience import Clock
+from tests.unit.adapters.test_resilience import Clock, never
 
 REST_TIMEOUT_SECONDS = 29
 INDEX_TIMEOUT_SECONDS = 120
@@ -132,7 +132,7 @@ def test_afterwards_one_single_call_per_period_asks_whether_it_is_back() -> None
 def test_a_refusal_is_no_outage() -> None:
     model = Model()
     model.failures = [Unavailable("access denied") for _ in range(5)]
-    guarded = GuardedEmbeddings(model, sleep=pytest.fail)
+    guarded = GuardedEmbeddings(model, sleep=never)
 
     for _ in range(5):
         with pytest.raises(Unavailable, match="access denied"):

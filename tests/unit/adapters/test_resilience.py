@@ -12,6 +12,10 @@ class Clock:
         return self.now
 
 
+def never(seconds: float) -> None:
+    pytest.fail(f"nothing was to be waited for, least of all {seconds} seconds")
+
+
 class Failing:
     """Raises what it was given, one after the other, then answers."""
 
@@ -49,7 +53,7 @@ def test_what_will_not_pass_is_not_tried_again() -> None:
     call = Failing(Unavailable("refused"))
 
     with pytest.raises(Unavailable, match="refused"):
-        retrying(call, sleep=pytest.fail)
+        retrying(call, sleep=never)
 
     assert call.calls == 1
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError, IncompleteReadError
+from botocore.exceptions import ConnectionError as NoConnection
 from botocore.parsers import ResponseParserError
 
 from commonplace.adapters.resilience import Transient
@@ -42,9 +43,10 @@ def translated(model: str) -> Iterator[None]:
         yield
     except ClientError as error:
         raise _refused(model, error) from error
-    except (HTTPClientError, IncompleteReadError) as error:
+    except (NoConnection, HTTPClientError, IncompleteReadError) as error:
         raise Transient(f"The model {model} is out of reach.") from error
-    except ResponseParserError as error:
+    except (ResponseParserError, TypeError, ValueError, AttributeError) as error:
+        # botocore's parser trusts the service: an answer of another shape ends in whatever its code runs into.
         raise unreadable(model) from error
     except BotoCoreError as error:
         logger.error("a model cannot be called", extra={"model": model, "error": type(error).__name__})
