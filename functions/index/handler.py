@@ -2,13 +2,15 @@
 
 import logging
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from commonplace.adapters import clients, wiring
+from commonplace.adapters.operations import index_operations
 from commonplace.adapters.s3 import S3ObjectStore
-from commonplace.search.indexing import Indexer, Message
+from commonplace.search.indexing import Enough, Message, never
 from commonplace.settings import IndexSettings
 
 logger = logging.getLogger(__name__)
@@ -16,19 +18,31 @@ logging.getLogger("commonplace").setLevel(logging.INFO)
 
 SETTINGS = IndexSettings.from_environ(os.environ)
 OBJECTS = S3ObjectStore(clients.s3(), SETTINGS.content_bucket)
-EMBEDDINGS = wiring.indexed_models(SETTINGS)[0]
-ENGINE = wiring.search_engine(SETTINGS, OBJECTS, EMBEDDINGS, read_only=False)
-INDEXER = Indexer(OBJECTS, ENGINE, EMBEDDINGS, wiring.vector_memory(SETTINGS, ENGINE))
+MODELS = wiring.indexed_models(SETTINGS)
+ENGINE = wiring.search_engine(SETTINGS, OBJECTS, MODELS[0], read_only=False)
+OPERATIONS = index_operations(SETTINGS, OBJECTS, MODELS, ENGINE)
 
 
-def handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
+def handler(event: Mapping[str, Any], context: object) -> dict[str, Any]:
     """Answers a batch of the queue with the messages that failed, anything else with what was done."""
     if "Records" in event:
         messages = [Message(record["messageId"], record["body"]) for record in event["Records"]]
-        failed = INDEXER.take(messages)
+        failed = OPERATIONS.take(messages)
         return {"batchItemFailures": [{"itemIdentifier": message} for message in failed]}
+    enough = half_of_the_time(context, event.get("seconds"))
+    if event.get("source") == "commonplace.operator" and "step" in event:
+        return OPERATIONS.step(event, enough)
     if event.get("source") == "commonplace.operator" and event.get("rebuild") is True:
-        return asdict(INDEXER.rebuild())
+        return asdict(OPERATIONS.rebuild())
     if event.get("source") in ("aws.events", "commonplace.operator"):
-        return asdict(INDEXER.reconcile())
+        return asdict(OPERATIONS.reconcile(enough))
     raise ValueError("the event is neither a batch of the queue, nor of the schedule, nor of an operator")
+
+
+def half_of_the_time(context: Any, seconds: object = None) -> Enough:
+    """Enough is half of the function's time, or less if asked for: the rest is for the write under way, and the end."""
+    if not hasattr(context, "get_remaining_time_in_millis"):
+        return never
+    given = context.get_remaining_time_in_millis() / 2_000
+    end = time.monotonic() + (min(given, float(seconds)) if isinstance(seconds, int | float) else given)
+    return lambda: time.monotonic() >= end

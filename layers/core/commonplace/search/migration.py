@@ -28,6 +28,7 @@ BUILD_RECORDS_PER_WRITE = 50
 BUILD = "commonplace index build"
 BUILD_ANEW = "commonplace index build --anew"
 SWAP = "commonplace index swap"
+ROLLBACK = "commonplace index rollback"
 STATUS = "commonplace index status"
 
 
@@ -159,8 +160,11 @@ class Migration:
             self._wanted.generations.settle(name)
         return Built(name, done, _left(report), report.unreadable, self._clock() - began, complete)
 
-    def verify(self) -> Verification:
-        """Brings next up to date with the manifest, compares the two, and searches it for sampled documents."""
+    def verify(self, enough: Enough = never) -> Verification:
+        """Brings next up to date with the manifest, compares the two, and searches it for sampled documents.
+
+        Raises InvalidInput when more is left to be written than `enough` leaves time for.
+        """
         generations = self._wanted.generations.all()
         coming, current = _holding(generations, "next"), _holding(generations, "current")
         if coming is None:
@@ -171,21 +175,19 @@ class Migration:
                 f"{coming.name} was built under other settings than those in force ({_said(coming.facts)}).",
                 hint=f"Build one for these: {BUILD}",
             )
-        indexer = self._indexer(target, coming.name)
-        indexer.reconcile()
-        target.generations.settle(coming.name)
+        self._bring_up_to_date(target, coming.name, enough, BUILD)
         return verify(self._store, self._inspected(target, coming.name), self._current_engine(current))
 
-    def swap(self) -> Swapped | Refused:
+    def swap(self, enough: Enough = never) -> Swapped | Refused:
         """Verifies next and, if nothing differs, makes it current in one step."""
-        verification = self.verify()
+        verification = self.verify(enough)
         if not verification.passed:
             return Refused(verification.index, verification.counts, verification.differences, BUILD)
         old, new = self._wanted.generations.swap()
         self._catch_up(new)
         return Swapped(old, new, verification)
 
-    def rollback(self) -> Swapped | Refused:
+    def rollback(self, enough: Enough = never) -> Swapped | Refused:
         """Brings previous up to date, if a model at hand is its own, and makes it current again in one step.
 
         Refused while it differs from what is published: it might show what was taken back. Records without vectors are
@@ -197,8 +199,7 @@ class Migration:
             raise InvalidInput("There is no previous index to go back to.", hint=f"See what there is: {STATUS}")
         target = self._target_of(previous.facts)
         if target:
-            self._indexer(target, previous.name).reconcile()
-            target.generations.settle(previous.name)
+            self._bring_up_to_date(target, previous.name, enough, ROLLBACK)
         differences = compare(self._store, self._inspected(target, previous.name), vectors=False)
         if differences:
             counts = Counter(difference.kind for difference in differences)
@@ -222,19 +223,28 @@ class Migration:
             self._wanted.generations.drop(name)
         return spare
 
-    def keep_up(self, enough: Enough = never) -> Report:
+    def keep_up(self, enough: Enough = never) -> Report | None:
         """Mends current and previous, so that both hold what is published. Next is left to `build`.
 
-        Raises IndexMismatch when no model at hand is that of the current index.
+        None when there is no current index. Raises IndexMismatch when no model at hand is that of the current index.
         """
         report = Report()
-        for generation in self._wanted.generations.all():
+        generations = self._wanted.generations.all()
+        if _holding(generations, "current") is None:
+            return None
+        for generation in generations:
             target = self._target_of(generation.facts)
             if target and generation.role in ("current", "previous"):
                 report += self._indexer(target, generation.name).reconcile(enough)
             elif generation.role == "current":
                 raise mismatch(generation.facts, self._wanted.generations.wanted())
         return report
+
+    def _bring_up_to_date(self, target: Target, name: str, enough: Enough, command: str) -> None:
+        report = self._indexer(target, name).reconcile(enough)
+        if report.remaining:
+            raise InvalidInput(f"{name} still lacks {report.remaining} documents.", hint=f"Go on with: {command}")
+        target.generations.settle(name)
 
     def _catch_up(self, name: str) -> None:
         """What was published between the last look and the swap. The swap has happened: a failure here is told only."""

@@ -1,0 +1,36 @@
+"""From settings to what the index function does: an indexer for each model in use, and the change of generations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from commonplace.adapters import wiring
+from commonplace.search.indexing import Indexer
+from commonplace.search.migration import Migration, Target
+from commonplace.search.model import EmbeddingProvider, Engine
+from commonplace.search.operations import Operations
+from commonplace.settings import RetrievalSettings
+
+if TYPE_CHECKING:
+    from commonplace.content.store import ObjectStore
+
+
+def index_operations(
+    settings: RetrievalSettings, objects: ObjectStore, models: Sequence[EmbeddingProvider | None], engine: Engine
+) -> Operations:
+    """`models` are those of the settings, the one to come last; `engine` is opened for writing with the first."""
+    memory = wiring.vector_memory(settings, engine)
+    if settings.search_engine == "embedded":
+        return Operations([Indexer(objects, engine, models[0], memory)], None)
+    from commonplace.adapters.opensearch.generations import OpenSearchGenerations
+    from commonplace.adapters.opensearch.parameters import IndexParameters
+
+    connection, stem = wiring.open_search_connection(settings), settings.opensearch_index
+    parameters = IndexParameters.parse(settings.opensearch_parameters or "{}")
+    engines = [engine, *(wiring.search_engine(settings, objects, model, read_only=False) for model in models[1:])]
+    indexers = [
+        Indexer(objects, each, model, memory, rebuilds=False) for each, model in zip(engines, models, strict=True)
+    ]
+    targets = [Target(OpenSearchGenerations(connection, stem, model, parameters), model, memory) for model in models]
+    return Operations(indexers, Migration(objects, targets))
