@@ -1,0 +1,224 @@
+"""Requests to one OpenSearch: bounded waits and connections, signed where AWS wants it, with a breaker and a budget."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
+
+from commonplace.adapters.opensearch import wire
+from commonplace.adapters.resilience import CircuitBreaker, RetryBudget
+from commonplace.errors import Unavailable
+
+if TYPE_CHECKING:
+    from opensearchpy import Urllib3HttpConnection
+
+Service = Literal["es", "aoss", "none"]
+
+logger = logging.getLogger(__name__)
+
+CONNECT_SECONDS = 1.0
+SEARCH_SECONDS = 5.0
+WRITE_SECONDS = 30.0
+CONNECTIONS = 16
+
+LEFT_ALONE_SECONDS = 5.0
+"""How long a cluster that did not answer three times is not asked: a refused connection costs little to try again."""
+
+_OVERLOADED = (429, 502, 503, 504)
+_RETRY_AFTER_SECONDS = 0.1
+
+
+class Refused(Exception):
+    """OpenSearch answered, and the answer is no: `kind` is its exception type, `status` that of HTTP."""
+
+    def __init__(self, status: int, kind: str, reason: str) -> None:
+        super().__init__(f"{status} {kind}: {reason}")
+        self.status = status
+        self.kind = kind
+        self.reason = reason
+
+
+class Connection:
+    """One cluster or collection. Safe for threads; made once per process, so that breaker and budget are shared.
+
+    `local` is true for a node of this machine, which lacks faiss; `serverless` for a collection.
+    """
+
+    def __init__(
+        self,
+        transport: Urllib3HttpConnection,
+        *,
+        local: bool = False,
+        serverless: bool = False,
+        breaker: CircuitBreaker | None = None,
+        budget: RetryBudget | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.local = local
+        self.serverless = serverless
+        self.sleep = sleep
+        self.budget = budget or RetryBudget()
+        self._transport = transport
+        self._breaker = breaker or CircuitBreaker("OpenSearch", open_seconds=LEFT_ALONE_SECONDS)
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        timeout: float = SEARCH_SECONDS,
+        params: Mapping[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """The answer to one request, tried twice at most. Raises Refused for a no, Unavailable for no answer.
+
+        `body` is bytes that are ready, or anything JSON can say. Every request must be one that may be repeated.
+        """
+        data = body if body is None or isinstance(body, bytes) else wire.encode(body)
+        self.budget.earn()
+        status, text = self._patiently(method, path, data, timeout, params)
+        answer = _parsed(text)
+        if 200 <= status < 300:
+            return answer
+        raise _refusal(status, answer)
+
+    def close(self) -> None:
+        """Closes what is idle."""
+        self._transport.close()
+
+    def _patiently(
+        self, method: str, path: str, data: bytes | None, timeout: float, params: Mapping[str, str] | None
+    ) -> tuple[int, str]:
+        try:
+            status, text = self._once(method, path, data, timeout, params)
+        except _Lost as lost:
+            # A timeout is not tried again: whoever waits has waited long enough.
+            if lost.timed_out or not self.budget.spend():
+                raise lost.unavailable() from lost.__cause__
+            status, text = self._last(method, path, data, timeout, params)
+        else:
+            if status in _OVERLOADED and self.budget.spend():
+                self.sleep(_RETRY_AFTER_SECONDS)
+                status, text = self._last(method, path, data, timeout, params)
+        return status, text
+
+    def _last(
+        self, method: str, path: str, data: bytes | None, timeout: float, params: Mapping[str, str] | None
+    ) -> tuple[int, str]:
+        try:
+            return self._once(method, path, data, timeout, params)
+        except _Lost as lost:
+            raise lost.unavailable() from lost.__cause__
+
+    def _once(
+        self, method: str, path: str, data: bytes | None, timeout: float, params: Mapping[str, str] | None
+    ) -> tuple[int, str]:
+        from opensearchpy.exceptions import ConnectionError, ConnectionTimeout
+        from urllib3 import Timeout
+
+        self._breaker.check()
+        waits: Any = Timeout(connect=CONNECT_SECONDS, read=timeout)
+        try:
+            status, _, text = self._transport.perform_request(
+                method, path, params=params, body=data, timeout=waits, ignore=_EVERY_STATUS
+            )
+        except ConnectionError as error:
+            self._breaker.failed()
+            raise _Lost(timed_out=isinstance(error, ConnectionTimeout)) from error
+        if status in (502, 503, 504):
+            self._breaker.failed()
+        else:
+            self._breaker.succeeded()
+        return status, text
+
+
+_EVERY_STATUS = range(300, 600)
+
+
+class _Lost(Exception):
+    def __init__(self, *, timed_out: bool) -> None:
+        super().__init__()
+        self.timed_out = timed_out
+
+    def unavailable(self) -> Unavailable:
+        said = "takes too long" if self.timed_out else "does not answer"
+        return Unavailable(f"The search index {said}.", retry_after_seconds=5)
+
+
+def connect(
+    endpoint: str,
+    service: Service,
+    *,
+    credentials: Any = None,
+    region: str | None = None,
+    connections: int = CONNECTIONS,
+    breaker: CircuitBreaker | None = None,
+) -> Connection:
+    """A connection to the cluster at this URL. `credentials` are botocore's and may refresh themselves.
+
+    `service` names whose signature it is: `es` for a domain, `aoss` for a serverless collection, `none` without one.
+    Nothing is sent yet. Raises ValueError when a signature is wanted and credentials or region are missing.
+    """
+    from opensearchpy import Urllib3AWSV4SignerAuth, Urllib3HttpConnection
+
+    parts = urlsplit(endpoint)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("the endpoint of OpenSearch is an https:// URL, or an http:// URL of this machine")
+    if service != "none" and not (credentials and region):
+        raise ValueError(f"requests to {service} are signed: credentials and a region are needed")
+    secure = parts.scheme == "https"
+    local = parts.hostname in ("localhost", "127.0.0.1", "::1")
+    # Without the client's own log of every request and failure: bodies are what people look for.
+    logging.getLogger("opensearch").setLevel(logging.CRITICAL)
+    transport = Urllib3HttpConnection(
+        host=parts.hostname,
+        port=parts.port or (443 if secure else 80),
+        url_prefix=parts.path.strip("/"),
+        use_ssl=secure,
+        http_auth=Urllib3AWSV4SignerAuth(credentials, region, service) if service != "none" else None,
+        http_compress=not local,
+        pool_maxsize=connections,
+    )
+    return Connection(transport, local=local, serverless=service == "aoss", breaker=breaker)
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    try:
+        answer = json.loads(text) if text else {}
+    except ValueError:
+        return {"error": text[:200]}
+    return answer if isinstance(answer, dict) else {"answer": answer}
+
+
+def failure(status: int, kind: str, reason: str) -> Unavailable | Refused:
+    """What an error of a request, or of one item in it, means for the caller."""
+    if status in _OVERLOADED:
+        return Unavailable("The search index is overloaded or starting.", retry_after_seconds=5)
+    if status in (401, 403):
+        logger.error("OpenSearch does not let this function in", extra={"kind": kind, "reason": reason[:500]})
+        return Unavailable(
+            f"OpenSearch does not allow this ({kind or status}).",
+            hint="Map the function's role to the roles of the index (docs/deploy.md).",
+            retry_after_seconds=60,
+        )
+    if status >= 500:
+        logger.error("OpenSearch failed", extra={"status": status, "kind": kind, "reason": reason[:500]})
+        return Unavailable(f"The search index failed ({kind or status}).", retry_after_seconds=5)
+    return Refused(status, kind, reason)
+
+
+def item_failure(error: Any, status: int) -> Unavailable | Refused:
+    """As `failure`, for the `error` of an item of `_msearch` or `_bulk`; its root cause tells more than itself."""
+    if not isinstance(error, dict):
+        return failure(status, "", str(error))
+    causes = error.get("root_cause") or [error]
+    return failure(status, str(causes[0].get("type", "")), str(causes[0].get("reason", "")))
+
+
+def _refusal(status: int, answer: Mapping[str, Any]) -> Unavailable | Refused:
+    error = answer.get("error", answer.get("message", answer.get("Message", "")))
+    return item_failure(error, status)
