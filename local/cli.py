@@ -44,7 +44,7 @@ def validate(context: typer.Context) -> None:
 
 @app.command(context_settings=PASS_ON)
 def search(context: typer.Context) -> None:
-    """Search the knowledge base that runs here."""
+    """Search the knowledge base that runs here, or that is deployed."""
     _run("search", "search_command", context)
 
 
@@ -52,6 +52,12 @@ def search(context: typer.Context) -> None:
 def opensearch(context: typer.Context) -> None:
     """Run an OpenSearch node on this machine."""
     _run("opensearch", "opensearch_app", context)
+
+
+@app.command(context_settings=PASS_ON)
+def operators(context: typer.Context) -> None:
+    """Make the key with which operators have a search explained."""
+    _run("operators", "operators_app", context)
 
 
 @app.command()

@@ -1,26 +1,21 @@
-"""`commonplace search QUERY`: asks an index directly, by default that of the `commonplace dev` that runs here."""
+"""`commonplace search QUERY`: asks the `commonplace dev` that runs here, a deployment, or an index file."""
 
 import json as jsonlib
-from dataclasses import asdict
+from enum import StrEnum
 from pathlib import Path
-from textwrap import fill
-from typing import Annotated, Any
+from typing import Annotated, Literal
 
 import typer
-from pydantic.alias_generators import to_camel
 
-from commonplace.adapters.embedded.published import open_index
-from commonplace.adapters.local_embeddings import LocalEmbeddings
-from commonplace.content.filters import Filters
-from commonplace.content.ontology import ONTOLOGY
-from commonplace.errors import CommonplaceError
-from commonplace.search.model import Hit, SearchRequest, SearchResults
-from commonplace.search.service import SearchService
 from local.errors import CommandError
-from local.operations.deployment import LAPTOP_DATA, laptop
+from local.operations.deployment import LAPTOP_DATA, find
 
-WIDTH = 100
 INDEX_FILE = Path("index", "documents.sqlite")
+
+
+class Mode(StrEnum):
+    HYBRID = "hybrid"
+    LEXICAL = "lexical"
 
 
 def search_command(
@@ -29,62 +24,83 @@ def search_command(
     content_type: Annotated[list[str] | None, typer.Option("--type", help="Only this type; may be repeated.")] = None,
     group: Annotated[str | None, typer.Option(help="Only documents of this group.")] = None,
     tag: Annotated[list[str] | None, typer.Option(help="Only documents with this tag; repeated: with all.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=100, help="How many results at most.")] = 5,
-    index: Annotated[Path | None, typer.Option(help="An index file, instead of the running one's.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="How many results at most; over 20 by words only.")] = 5,
+    mode: Annotated[Mode, typer.Option(help="By words and meaning, or by words alone.")] = Mode.HYBRID,
+    rerank: Annotated[bool, typer.Option("--rerank/--no-rerank", help="Let the reranker order the best.")] = True,
+    collapse: Annotated[
+        bool, typer.Option("--collapse/--no-collapse", help="Show one of several with nearly the same text.")
+    ] = True,
+    documents: Annotated[bool, typer.Option("--documents", help="Print the whole documents.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Say how the ranking came about.")] = False,
+    expect: Annotated[
+        str | None, typer.Option(metavar="TYPE/ID", help="Say why this document is shown, or is not.")
+    ] = None,
+    index: Annotated[Path | None, typer.Option(help="An index file, instead of what runs here.")] = None,
     data: Annotated[Path | None, typer.Option(help="The data folder of `commonplace dev --data`.")] = None,
+    outputs: Annotated[Path | None, typer.Option(help="File written by `cdk deploy --outputs-file`.")] = None,
+    stage: Annotated[str | None, typer.Option(help="Stage of a deployment, read from its stack.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Search the knowledge base that runs here."""
+    """Search the knowledge base that runs here, or that is deployed."""
+    from commonplace.errors import CommonplaceError
+    from local.operations.searching import Question, ask_deployment, ask_file
+
+    switched = {"rerank": rerank, "collapse": collapse}
+    question = Question(
+        query,
+        content_types=tuple(content_type or ()),
+        group=group,
+        tags=tuple(tag or ()),
+        limit=limit,
+        mode=_mode(mode),
+        documents=documents,
+        explain=explain or expect is not None,
+        expect=_reference(expect),
+        options={name: value for name, value in switched.items() if not value},
+    )
+    file, base_url = _where(index, data, outputs, stage)
     try:
-        types = tuple(dict.fromkeys(name for asked in content_type or () for name in ONTOLOGY.expand(asked)))
-        filters = Filters(content_types=types, group=group, tags_all=tuple(tag or ()))
-        found = _search(_location(index, data), SearchRequest(query, filters, limit))
+        _known(question.content_types)
+        answer = ask_deployment(base_url, question) if file is None else ask_file(file, question)
     except CommonplaceError as error:
         raise CommandError(error.message, error.hint or "") from error
-    typer.echo(jsonlib.dumps(as_json(found), indent=2, ensure_ascii=False) if json else as_text(found))
+    if json:
+        typer.echo(jsonlib.dumps(answer, indent=2, ensure_ascii=False))
+        return
+    from local.operations.search_text import print_explanation, results_text
+
+    typer.echo(results_text(answer))
+    if question.explain:
+        print_explanation(answer.get("explanation"), publication_known=file is None)
 
 
-def as_json(found: SearchResults) -> dict[str, Any]:
-    """The results under the names that the REST API gives them."""
-    results = [{to_camel(name): value for name, value in asdict(hit).items()} for hit in found.results]
-    return {to_camel(name): value for name, value in asdict(found).items()} | {"results": results}
+def _mode(mode: Mode) -> Literal["hybrid", "lexical"]:
+    return "lexical" if mode is Mode.LEXICAL else "hybrid"
 
 
-def as_text(found: SearchResults) -> str:
-    """The results for a terminal, one paragraph each."""
-    if not found.results:
-        return "Nothing was found."
-    notes = [f"{found.total} found", f"{found.took_ms} ms"] + (["by words only"] if found.fallback else [])
-    paragraphs = [_paragraph(position, hit) for position, hit in enumerate(found.results, 1)]
-    return "\n\n".join([*paragraphs, ", ".join(notes)])
+def _reference(expect: str | None) -> str | None:
+    if expect is None or all(expect.partition("/")):
+        return expect
+    raise CommandError(f"{expect} names no document.", "Name it by type and id, for example --expect tag/neap-tide")
 
 
-def _paragraph(position: int, hit: Hit) -> str:
-    number = f"{position}. "
-    indent = " " * len(number)
-    where = " · ".join(part for part in (f"{hit.content_type}/{hit.id}", hit.heading) if part)
-    snippet = fill(hit.snippet, WIDTH, initial_indent=indent, subsequent_indent=indent)
-    return "\n".join(line for line in (f"{number}{hit.title}  ({hit.score:.2f})", indent + where, snippet) if line)
+def _known(types: tuple[str, ...]) -> None:
+    from commonplace.content.ontology import ONTOLOGY
+
+    for name in types:
+        ONTOLOGY.expand(name)
 
 
-def _search(location: str, request: SearchRequest) -> SearchResults:
-    embeddings = LocalEmbeddings()
-    engine = open_index(location, None, embeddings, read_only=True)
-    try:
-        return SearchService(engine, embeddings).search(request)
-    finally:
-        engine.close()
-
-
-def _location(index: Path | None, data: Path | None) -> str:
+def _where(index: Path | None, data: Path | None, outputs: Path | None, stage: str | None) -> tuple[Path | None, str]:
+    """An index file, or the address of a running one. What a stopped laptop has kept is asked, too."""
     if index is not None:
         if not index.is_file():
             raise CommandError(f"There is no index at {index}.", "Name the file documents.sqlite of a data folder.")
-        return index.resolve().as_uri()
+        return index, ""
     try:
-        return laptop(data).outputs["IndexLocation"]
+        return None, find(data, outputs, stage).base_url
     except CommandError:
         kept = (data or LAPTOP_DATA) / INDEX_FILE
-        if kept.is_file():
-            return kept.resolve().as_uri()
+        if outputs is None and stage is None and kept.is_file():
+            return kept, ""
         raise
