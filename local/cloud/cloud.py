@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from local.cloud import moto_patches, moto_view
-from local.cloud.calls import Outcome
+from local.cloud.calls import Function, Outcome
 from local.cloud.clients import Clients
 from local.cloud.edge import Edge, EdgeServer
 from local.cloud.environment import aws_variables, replaced, worker_variables
@@ -183,9 +183,13 @@ class Cloud:
         (mapping,) = self._parts.mappings.values()
         return mapping.queue_url
 
-    @property
-    def machine_arn(self) -> str:
-        return self._parts.machines[choose("", self._parts.machines, "state machine")]
+    def machine(self, name: str = "") -> str:
+        """The ARN of a state machine; without a name, of the only one."""
+        return self._parts.machines[choose(name, self._parts.machines, "state machine")]
+
+    def function(self, name: str) -> Function:
+        """What a function is: its name, its environment, its limits."""
+        return self._parts.functions[choose(name, self._parts.functions, "function")]
 
     @property
     def secret_arn(self) -> str:
@@ -203,8 +207,7 @@ class Cloud:
 
     def invoke(self, function: str, payload: Any) -> Any:
         """Call a function by the start of its logical id and return its answer. Raises `FunctionFailed`."""
-        name = self._parts.functions[choose(function, self._parts.functions, "function")].name
-        outcome: Outcome = self._lambdas.invoke(name, json.dumps(payload).encode())
+        outcome: Outcome = self._lambdas.invoke(self.function(function).name, json.dumps(payload).encode())
         answer = json.loads(outcome.payload or b"null")
         if outcome.failed:
             raise FunctionFailed(answer)

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,6 +21,13 @@ SAMPLE_NAME = "local/knowledge-base"
 DEFAULT_PORT = 8787
 
 
+class EngineName(StrEnum):
+    """What can answer searches on this machine."""
+
+    EMBEDDED = "embedded"
+    OPENSEARCH = "opensearch"
+
+
 def dev_command(
     *,
     repository: Annotated[Path | None, typer.Option(help="A local clone; without it, the sample.")] = None,
@@ -29,10 +37,12 @@ def dev_command(
     ] = None,
     once: Annotated[bool, typer.Option("--once", help="Sync, print the report and end; 1 if not whole.")] = False,
     data: Annotated[Path | None, typer.Option(help="Keep store, index and state in this folder.")] = None,
+    engine: Annotated[EngineName, typer.Option(help="What answers searches.")] = EngineName.EMBEDDED,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Name skipped files; show the logs.")] = False,
 ) -> None:
     """Serve a knowledge base on this machine, and keep up with every saved file."""
     source = _source(repository, branch)
+    from local.dev.engines import search_engine
     from local.dev.laptop import Laptop
     from local.dev.screen import Screen
     from local.dev.serving import data_folder, ended_by_signals, serve
@@ -43,8 +53,10 @@ def dev_command(
         with ended_by_signals(), data_folder(data) as folder:
             log = _log_to(screen) if verbose else None
             free = 0 if once else DEFAULT_PORT
-            laptop = Laptop(source, folder, port=free if port is None else port, on_log=log)
-            whole = serve(laptop, screen, once=once, verbose=verbose, data=data)
+            with search_engine(engine, folder if data else None, screen, brief=once) as chosen:
+                given = free if port is None else port
+                laptop = Laptop(source, folder, port=given, environment=chosen.environment, on_log=log)
+                whole = serve(laptop, screen, once=once, verbose=verbose, data=data, engine=chosen)
     except KeyboardInterrupt:
         screen.say("Stopped.")
         raise typer.Exit(INTERRUPTED if once else 0) from None

@@ -28,11 +28,13 @@ from local.github.push import deliver, push_event
 from local.github.repository import GitRepository
 from local.github.server import GitHubServer
 from local.operations.deployment import PROJECT, Deployment
+from local.operations.retrieval import outputs_of
 
 logger = logging.getLogger(__name__)
 
 TEMPLATE = PROJECT / "infra" / "template.json"
 WEBHOOK_PATH = "/webhooks/github"
+INDEX_FUNCTION = "IndexFunction"
 RETRY_SECONDS = 2
 """The workflow's retries start at 30 s on AWS; nobody waits so long for a stand-in."""
 
@@ -185,13 +187,19 @@ class Laptop:
 
     def indexed(self) -> dict[str, int]:
         """`{contentType}/{id}` of every searchable document, and its version."""
+        from commonplace.adapters import wiring
         from commonplace.adapters.embedded.engine import EmbeddedEngine
 
-        engine = EmbeddedEngine(self.index_file, None, read_only=True)
+        engine = wiring.search_engine(self.deployment.retrieval(), None, None, read_only=True)
         try:
             return {str(name): version for name, version in engine.versions()}
         finally:
-            engine.close()
+            if isinstance(engine, EmbeddedEngine):  # a file is opened anew, a connection is shared
+                engine.close()
+
+    def reconcile(self) -> None:
+        """Brings the index to what the store holds, as the schedule does. Raises FunctionFailed."""
+        self.cloud.invoke(INDEX_FUNCTION, {"source": "commonplace.operator"})
 
     def logs(self) -> str:
         """Everything the functions have written since the start."""
@@ -208,11 +216,12 @@ class Laptop:
             "BaseUrl": self.url,
             "ContentBucket": self.cloud.bucket,
             "ActivityTable": self.cloud.table("StateActivity"),
-            "SyncMachineArn": self.cloud.machine_arn,
+            "SyncMachineArn": self.cloud.machine("Sync"),
             "GithubSecretArn": self.cloud.secret_arn,
             "WebhookFunction": _function_name(self._template, "functions/webhook"),
             "SyncRunFunction": _function_name(self._template, "functions/sync"),
-            "IndexLocation": self.index_file.as_uri(),
+            "IndexFunction": self.cloud.function(INDEX_FUNCTION).name,
+            **outputs_of(self.cloud.function(INDEX_FUNCTION).variables),
             "Repository": self.source.name,
             "Branch": self.source.branch,
             "GithubApiUrl": self.github.url,

@@ -12,6 +12,8 @@ from rich.table import Table
 
 from local.dev.laptop import Progress
 from local.dev.outcome import Outcome
+from local.opensearch.progress import told
+from local.opensearch.telling import Tell
 
 PLAIN_WIDTH = 120
 PLAIN_INTERVAL_SECONDS = 2.0
@@ -54,6 +56,12 @@ class Screen:
                 self.say(f"  {_counts(progress)}")
 
         return tell
+
+    @contextmanager
+    def steps(self) -> Iterator[Tell]:
+        """Shows steps that take long, with a clock."""
+        with told(self._console) as tell:
+            yield tell
 
     def outcome(self, outcome: Outcome, *, verbose: bool) -> None:
         """Documents by type, skipped files by reason, what to mend."""

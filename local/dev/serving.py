@@ -13,6 +13,7 @@ from typing import TextIO
 
 import httpx
 
+from local.dev.engines import EMBEDDED, SearchEngine
 from local.dev.keeping_up import keep_up
 from local.dev.laptop import Laptop, Progress
 from local.dev.outcome import Outcome, judge
@@ -75,7 +76,15 @@ def ignore_signals() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-def serve(laptop: Laptop, screen: Screen, *, once: bool, verbose: bool, data: Path | None) -> bool:
+def serve(
+    laptop: Laptop,
+    screen: Screen,
+    *,
+    once: bool,
+    verbose: bool,
+    data: Path | None,
+    engine: SearchEngine = EMBEDDED,
+) -> bool:
     """Syncs and shows the outcome; unless `once`, serves until interrupted. False when the sync is not whole."""
     with ExitStack() as undo:
         undo.callback(laptop.stop)
@@ -85,8 +94,9 @@ def serve(laptop: Laptop, screen: Screen, *, once: bool, verbose: bool, data: Pa
         for folder in {LAPTOP_DATA, data or LAPTOP_DATA}:
             announce(folder / ENDPOINT_FILE, laptop.cloud.endpoint_url, laptop.outputs())
             undo.callback(withdraw, folder / ENDPOINT_FILE)
-        outcome = first_sync(laptop, screen)
+        outcome = first_sync(laptop, screen, engine)
         screen.outcome(outcome, verbose=verbose)
+        screen.say(f"Searches are answered by {engine.label}")
         if once:
             return not outcome.faults
         screen.addresses(laptop.url, outcome)
@@ -94,7 +104,7 @@ def serve(laptop: Laptop, screen: Screen, *, once: bool, verbose: bool, data: Pa
     return True
 
 
-def first_sync(laptop: Laptop, screen: Screen) -> Outcome:
+def first_sync(laptop: Laptop, screen: Screen, engine: SearchEngine = EMBEDDED) -> Outcome:
     """Pushes the folder as it is, or, when the store of an earlier start may be at it already, asks for a look."""
     began = time.monotonic()
     try:
@@ -106,6 +116,8 @@ def first_sync(laptop: Laptop, screen: Screen) -> Outcome:
         raise CommandError(f"The webhook did not take the push: {error}", "The logs above say why.") from error
     with screen.working("Syncing") as tell:
         follow(laptop, tell)
+        if engine.elsewhere:
+            laptop.reconcile()
     outcome = judge(laptop)
     screen.say(f"Synced {laptop.source.name} ({laptop.source.branch}) in {time.monotonic() - began:.1f} s")
     return outcome

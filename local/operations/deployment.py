@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from commonplace.adapters.dynamodb import DynamoSyncState
     from commonplace.adapters.github import GitHubRepository
     from commonplace.adapters.s3 import S3ObjectStore
+    from commonplace.settings import RetrievalSettings
 
 R = TypeVar("R", bound="GitHubRepository")
 
@@ -85,6 +86,17 @@ class Deployment:
         answer = client.get_function_configuration(FunctionName=self.outputs["SyncRunFunction"])
         variables: dict[str, str] = answer.get("Environment", {}).get("Variables", {})
         return variables
+
+    def retrieval(self) -> "RetrievalSettings":
+        """Where the index is and which models read it, as the index function is told. Raises SettingsError."""
+        from commonplace.settings import RetrievalSettings
+        from local.operations.retrieval import variables_of
+
+        if "SearchEngine" in self.outputs:
+            return RetrievalSettings.from_environ(variables_of(self.outputs))
+        client = self.client("lambda")
+        answer = client.get_function_configuration(FunctionName=self.outputs["IndexFunction"])
+        return RetrievalSettings.from_environ(answer.get("Environment", {}).get("Variables", {}))
 
     def poke(self, *, full: bool = False) -> dict[str, Any]:
         """Asks for a run, as the schedule does. Returns the function's answer."""

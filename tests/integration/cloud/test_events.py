@@ -84,7 +84,7 @@ def test_the_state_machine_retries_and_goes_on_without_a_lost_child(cloud: Cloud
     machine = cloud.client("stepfunctions")
     work = [{"name": "good", "failures": 0}, {"name": "late", "failures": 2}, {"name": "lost", "failures": 99}]
     run = machine.start_execution(
-        stateMachineArn=cloud.machine_arn, name="first", input=json.dumps({"run": "first", "items": work})
+        stateMachineArn=cloud.machine(), name="first", input=json.dumps({"run": "first", "items": work})
     )
     cloud.wait_idle()
     done = machine.describe_execution(executionArn=run["executionArn"])
@@ -99,7 +99,7 @@ def test_the_state_machine_retries_and_goes_on_without_a_lost_child(cloud: Cloud
 
 def test_a_failed_execution_is_known_by_the_name_of_its_error(cloud: Cloud) -> None:
     machine = cloud.client("stepfunctions")
-    machine.start_execution(stateMachineArn=cloud.machine_arn, name="unplanned", input='{"run": "unplanned"}')
+    machine.start_execution(stateMachineArn=cloud.machine(), name="unplanned", input='{"run": "unplanned"}')
     cloud.wait_idle()
     assert cloud.failed_executions == {"unplanned": "KeyError"}
 

@@ -52,7 +52,7 @@ def test_a_stop_right_after_a_start_of_an_execution_finds_it_not_yet_begun_and_e
 ) -> None:
     with Cloud(template, stack) as cloud:
         machine = cloud.client("stepfunctions")
-        machine.start_execution(stateMachineArn=cloud.machine_arn, name="hasty", input='{"run": "hasty"}')
+        machine.start_execution(stateMachineArn=cloud.machine(), name="hasty", input='{"run": "hasty"}')
     assert cloud.failed_executions == {}, "the next cloud starts empty"
 
 
@@ -176,7 +176,7 @@ def test_the_committed_template_is_accepted_whole() -> None:
     with Cloud(template, ROOT) as cloud:
         functions = cloud.client("lambda")
         assert functions.meta.endpoint_url == cloud.endpoint_url
-        assert cloud.machine_arn.endswith(":stateMachine:commonplace-dev-sync")
+        assert cloud.machine("Sync").endswith(":stateMachine:commonplace-dev-sync")
         assert len({cloud.table("activity"), cloud.table("cache")}) == 2
         assert cloud.queue_url.startswith(cloud.endpoint_url)
         cloud.client("s3").head_bucket(Bucket=cloud.bucket)
