@@ -7,10 +7,10 @@ RUN := $(UV) run --no-sync
 
 export UV_PROJECT_ENVIRONMENT := .venv
 
-.PHONY: help dev setup setup-all test lint types contracts unit integration conformance infra bench acceptance synth snapshot requirements cdk deploy format clean
+.PHONY: help dev setup setup-all test lint types contracts unit integration conformance infra bench bench-retrieval acceptance synth snapshot requirements cdk deploy format clean
 
 help: ## Show the commands
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 
 $(UV):
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
@@ -56,6 +56,9 @@ format: setup-all ## Rewrite the code in the house format
 
 bench: setup-all ## Run every benchmark on this machine
 	$(RUN) python -m bench
+
+bench-retrieval: setup-all ## Measure how well a search finds: make bench-retrieval ARGS="--opensearch start"
+	@$(RUN) python -m bench.retrieval $(ARGS)
 
 acceptance: setup ## Sync and check any clone: make acceptance REPOSITORY=PATH
 	@$(RUN) python -m bench.acceptance $(REPOSITORY) $(ARGS)
