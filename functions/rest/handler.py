@@ -1,6 +1,6 @@
 """The REST API on Lambda: settings, clients, and the application over them.
 
-What only a search needs (index, vectors, model) is loaded at the first search.
+What only a search needs (index, vectors, models) is loaded at the first search.
 """
 
 import logging
@@ -16,6 +16,7 @@ from commonplace.interfaces.rest.deferred import DeferredSearch
 from commonplace.interfaces.rest.gateway import Gateway
 from commonplace.interfaces.rest.services import Site
 from commonplace.limits.quota import Limiter
+from commonplace.search.fusion import Fusion
 from commonplace.search.service import SearchService
 from commonplace.settings import RestSettings
 
@@ -24,18 +25,26 @@ logging.getLogger("mangum").setLevel(logging.WARNING)  # the gateway writes the 
 SETTINGS = RestSettings.from_environ(os.environ)
 OBJECTS = S3ObjectStore(clients.s3(read_timeout_seconds=5), SETTINGS.content_bucket)
 COUNTERS = DynamoCounters(clients.dynamodb(read_timeout_seconds=0.5, attempts=1), SETTINGS.activity_table)
+LIBRARY = Library(OBJECTS)
+FUSION = Fusion.parse(SETTINGS.fusion) if SETTINGS.fusion else None
 
 
 def _search() -> SearchService:
     from commonplace.adapters import wiring
 
-    embeddings = next(iter(wiring.embedding_providers(SETTINGS)), None)
-    engine = wiring.search_engine(SETTINGS, OBJECTS, embeddings, read_only=True)
-    reranker = wiring.reranker(SETTINGS)
-    return SearchService(engine, embeddings, reranker, rerank_cache=wiring.rerank_cache(SETTINGS))
+    models = wiring.embedding_providers(SETTINGS)
+    engine = wiring.search_engine(SETTINGS, OBJECTS, next(iter(models), None), read_only=True)
+    return SearchService(
+        engine,
+        models,
+        wiring.reranker(SETTINGS),
+        rerank_cache=wiring.rerank_cache(SETTINGS),
+        fusion=FUSION,
+        documents=LIBRARY,
+        publication=LIBRARY,
+    )
 
 
-LIBRARY = Library(OBJECTS)
 APP = create_app(
     LIBRARY,
     DeferredSearch(_search),

@@ -107,6 +107,11 @@ def test_an_index_that_does_not_answer_an_operator_says_when_to_come_back(world:
     assert answer.headers["cache-control"] == "private, no-store"
 
 
+def test_what_is_explained_is_what_is_shown_and_no_spare(world: World) -> None:
+    client(world, explain="anyone").get(SEARCH, params=ASKED | {"limit": "3"})
+    assert world.search.asked[0].limit == 3
+
+
 def test_nobody_else_sees_a_difference(world: World) -> None:
     answers = [
         client(world, **site).get(SEARCH, params={"q": "x"}, headers=headers)

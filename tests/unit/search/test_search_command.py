@@ -36,7 +36,33 @@ def test_results_are_told_with_passage_and_place(index: Path) -> None:
     assert lines[0].startswith("1. Tide pools  (")
     assert lines[1] == "   pattern/pools · Low water"
     assert lines[2] == "   Crabs hide under stones."
-    assert "found" in lines[-1]
+    assert lines[-1].startswith("1 candidates, ")
+
+
+def test_by_words_alone_every_match_is_counted(index: Path) -> None:
+    code, output = run("crabs stones", "--index", str(index), "--mode", "lexical", "--limit", "100")
+
+    assert code == 0
+    assert output.splitlines()[-1].startswith("1 found, ")
+
+
+def test_an_explanation_of_an_index_file_says_that_publication_is_unknown(index: Path) -> None:
+    code, output = run("crabs", "--index", str(index), "--expect", "note/wind", "--type", "pattern")
+
+    rows = [" ".join(line.split()) for line in output.splitlines()]
+    assert code == 0
+    assert "filters contentType pattern" in rows
+    assert "Expected note/wind: filtered-out" in rows
+    assert rows[-1].startswith("Whether it is published is not known")
+
+
+def test_an_explanation_is_part_of_the_json(index: Path) -> None:
+    told = json.loads(run("tide pools", "--index", str(index), "--explain", "--json")[1])
+
+    (trace, *_) = told["explanation"]["hits"]
+    assert (trace["id"], trace["rank"], trace["lexical"]["rank"]) == ("pattern/pools", 1, 1)
+    assert trace["named"] > 0.9
+    assert told["explanation"]["expectation"] is None
 
 
 def test_filters_restrict_and_a_parent_type_means_its_children(index: Path) -> None:
@@ -65,9 +91,10 @@ def test_the_index_of_a_data_folder_is_found(index: Path) -> None:
     [
         (["--index", "nowhere.sqlite"], "There is no index at nowhere.sqlite"),
         (["--data", "nowhere"], "No laptop cloud is running"),
+        (["--expect", "wind"], "wind names no document"),
     ],
 )
-def test_a_missing_index_is_told_in_a_sentence(arguments: list[str], sentence: str) -> None:
+def test_what_cannot_be_asked_is_told_in_a_sentence(arguments: list[str], sentence: str) -> None:
     code, output = run("wind", *arguments)
 
     assert code == 1
@@ -79,3 +106,10 @@ def test_an_unknown_type_names_the_known_ones(index: Path) -> None:
 
     assert code == 1
     assert "pattern" in output
+
+
+def test_an_index_file_has_no_whole_documents_to_print(index: Path) -> None:
+    code, output = run("wind", "--index", str(index), "--documents")
+
+    assert code == 1
+    assert "commonplace dev" in output

@@ -64,8 +64,9 @@ def _search(request: Request, asked: Question) -> Response:
 
 
 def _request(asked: Question) -> SearchRequest:
-    # A page of a ranking by words ends where the next begins: nothing can be asked for in place of what has gone.
-    limit = asked.limit if asked.mode == "lexical" else min(asked.limit + SPARE, MAX_HITS)
+    # No spares where a page ends as the next begins, nor where it is explained which results are shown.
+    exactly = asked.mode == "lexical" or asked.explain
+    limit = asked.limit if exactly else min(asked.limit + SPARE, MAX_HITS)
     return SearchRequest(
         asked.q,
         asked.filters(),
