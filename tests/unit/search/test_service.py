@@ -165,8 +165,21 @@ def test_what_is_out_of_bounds_is_refused(
     assert refusal.value.hint
 
 
-def test_the_time_it_took_is_the_clocks(engine: EmbeddedEngine, provider: FakeEmbeddings) -> None:
-    assert SearchService(engine, provider, clock=Clock()).search(SearchRequest("tide")).took_ms == 250
+def test_the_time_it_took_is_the_clocks_and_its_stages_lie_in_it(
+    engine: EmbeddedEngine, provider: FakeEmbeddings
+) -> None:
+    clock = Clock()
+    service = SearchService(engine, provider, LongestTitleFirst(), clock=clock)
+    before = clock.now
+
+    found = service.search(SearchRequest("tide", explain=True))
+
+    assert found.explanation is not None
+    timings = dict(found.explanation.timings_ms)
+    assert timings.pop("whole") == found.took_ms == (clock.now - before - 0.25) * 1000
+    assert timings.keys() == {"embed", "candidates", "fuse", "fetch", "rerank"}
+    assert all(took >= 250 for took in timings.values())
+    assert sum(timings.values()) < found.took_ms
 
 
 def test_the_limit_cuts_the_results_and_not_the_total(engine: EmbeddedEngine, provider: FakeEmbeddings) -> None:

@@ -2,7 +2,9 @@
 
 from commonplace.content.document import Document
 from commonplace.search.chunking import chunk_body
+from commonplace.search.duplicates import fingerprint
 from commonplace.search.model import Chunk, Record, RecordId
+from commonplace.search.text import plain
 
 
 def record_from_document(document: Document) -> Record:
@@ -29,4 +31,5 @@ def record_from_document(document: Document) -> Record:
         updated_at=document.updated_at.isoformat() if document.updated_at else None,
         body=document.content,
         chunks=chunk_body(document.content) or (Chunk(0, (), ""),),
+        fingerprint=fingerprint(plain(document.content)),
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Literal
 
 from commonplace.search.model import Candidates, LegHit, RecordId
@@ -11,6 +12,11 @@ FLOOR = 0.001
 
 RELEVANCE_SHARE = 0.8
 """Scores up to here are relevance; above it are records that the query names."""
+
+
+METHODS: Mapping[str, Literal["min-max", "rrf"]] = {"min-max": "min-max", "rrf": "rrf"}
+
+EXAMPLE = "min-max:0.5,0.5"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +29,36 @@ class Fusion:
     rank_constant: int = 60
 
     def __post_init__(self) -> None:
-        if min(self.lexical_weight, self.vector_weight) < 0 or self.lexical_weight + self.vector_weight <= 0:
-            raise ValueError("fusion weights are not negative, and one of them is above zero")
+        weights = (self.lexical_weight, self.vector_weight)
+        if not all(map(isfinite, weights)) or min(weights) < 0 or sum(weights) <= 0:
+            raise ValueError("fusion weights are finite, none is negative, and one of them is above zero")
         if self.rank_constant < 1:
             raise ValueError("the rank constant is at least 1")
+
+    @classmethod
+    def parse(cls, text: str) -> "Fusion":
+        """`min-max` or `rrf`, with the weights of words and of meaning where they are not equal: `rrf:0.3,0.7`.
+
+        Raises ValueError with the form that is expected.
+        """
+        name, colon, told = text.strip().partition(":")
+        if name not in METHODS:
+            raise ValueError(f"{name!r} is no way of fusing; there are min-max and rrf, for instance {EXAMPLE}")
+        if not colon:
+            return cls(METHODS[name])
+        try:
+            lexical, vector = (float(weight) for weight in told.split(","))
+        except ValueError:
+            raise ValueError(f"{told!r} are no two weights, of words and of meaning, as in {EXAMPLE}") from None
+        return cls(METHODS[name], lexical, vector)
+
+    def __str__(self) -> str:
+        method = "min-max" if self.method == "min-max" else f"reciprocal ranks, constant {self.rank_constant}"
+        return f"{method}; words {self.lexical_weight:g}, meaning {self.vector_weight:g}"
+
+    def shares(self, leg: Sequence[LegHit]) -> dict[RecordId, float]:
+        """What a leg gives each of its records, from 0 to 1, before weighing."""
+        return reciprocal_rank(leg, self.rank_constant) if self.method == "rrf" else min_max(leg)
 
 
 def min_max(leg: Sequence[LegHit]) -> dict[RecordId, float]:
@@ -67,10 +99,9 @@ def fuse(candidates: Candidates, fusion: Fusion) -> list[tuple[RecordId, float]]
 
 def _relevance(candidates: Candidates, fusion: Fusion) -> dict[RecordId, float]:
     legs = ((candidates.lexical, fusion.lexical_weight), (candidates.vector, fusion.vector_weight))
-    found = [(leg, weight) for leg, weight in legs if leg and weight > 0]
-    if fusion.method == "rrf":
-        return weighted([(reciprocal_rank(leg, fusion.rank_constant), weight) for leg, weight in found])
-    return weighted([(min_max(leg), weight) for leg, weight in found])
+    # A leg that counts for nothing still counts when it is all there is: without embedding, for instance.
+    found = [(leg, weight) for leg, weight in legs if leg and weight > 0] or [(leg, 1.0) for leg, _ in legs if leg]
+    return weighted([(fusion.shares(leg), weight) for leg, weight in found])
 
 
 def _score(relevance: float, grade: float) -> float:

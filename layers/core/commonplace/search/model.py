@@ -105,6 +105,8 @@ class Candidates:
     """True when a vector was given and the index could not use it (it holds vectors of another model, or none)."""
     suggestions: tuple[str, ...] = ()
     """The query with misspelt words corrected, best first; every one finds something under the same filters."""
+    index: str | None = None
+    """Name of the index that answered, where the engine has more than one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,8 @@ class Page:
     total: int
     after: Position | None
     """Where the next page begins; None on the last."""
+    suggestions: tuple[str, ...] = ()
+    """As of `Candidates`, on the first page."""
 
 
 @dataclass(frozen=True, slots=True)

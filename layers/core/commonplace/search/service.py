@@ -1,17 +1,27 @@
-"""A search: embed the query, ask both legs, fuse, rerank, show. Degrades instead of failing."""
+"""A search: embed the query, ask both legs, fuse, rerank, show. Degrades instead of failing.
+
+Three stages (seed 000, section 6): candidates of both legs become one ranking; its best, as many as the limit asks for
+and at least twenty, are reranked in one call; whole documents are read for what is shown, where they are asked for.
+"""
 
 import logging
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from commonplace.errors import InvalidInput
+from commonplace.errors import InvalidInput, Unavailable
+from commonplace.search.duplicates import Collapsed, collapse, fingerprints
+from commonplace.search.explaining import Explainer, Stages
 from commonplace.search.fusion import RELEVANCE_SHARE, Fusion, fuse
+from commonplace.search.hits import lexical_score, to_hit
 from commonplace.search.model import (
     Candidates,
+    Documents,
     EmbeddingProvider,
     Engine,
     Found,
     Hit,
+    Publication,
     QueryVector,
     RecordId,
     RerankCache,
@@ -21,8 +31,8 @@ from commonplace.search.model import (
 )
 from commonplace.search.queries import QueryEmbeddings
 from commonplace.search.reranking import rerank
-from commonplace.search.snippets import snippet
 from commonplace.search.text import clean_query
+from commonplace.search.timing import Stopwatch
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +43,11 @@ RERANK_DEPTH = 20
 
 
 class SearchService:
-    """Searches one index. Without `embeddings` it is lexical only, without `reranker` the fused order stands."""
+    """Searches one index. Without `embeddings` it is lexical only, without `reranker` the fused order stands.
+
+    Several providers are those of the index that answers and of the one that is to take its place. `documents` are
+    needed for whole documents, `publication` to explain why something is not found. `clock` tells seconds.
+    """
 
     def __init__(
         self,
@@ -43,6 +57,8 @@ class SearchService:
         *,
         rerank_cache: RerankCache | None = None,
         fusion: Fusion | None = None,
+        documents: Documents | None = None,
+        publication: Publication | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._engine = engine
@@ -50,6 +66,8 @@ class SearchService:
         self._reranker = reranker
         self._rerank_cache = rerank_cache
         self._fusion = fusion or Fusion()
+        self._documents = documents
+        self._explainer = Explainer(engine, self._fusion, reranker.name if reranker else None, publication)
         self._clock = clock
 
     def search(self, request: SearchRequest) -> SearchResults:
@@ -57,38 +75,102 @@ class SearchService:
 
         Any text is a valid query: nothing in it is syntax. A query without a visible character finds nothing.
         """
-        started = self._clock()
+        watch = Stopwatch(self._clock)
         _check(request)
         query = clean_query(request.query)
-        vector, candidates = self._candidates(query, request) if query else (None, Candidates((), (), 0))
-        depth = max(RERANK_DEPTH, request.limit) if self._reranker else request.limit
-        fused = fuse(candidates, self._fusion)
-        ranking = fused[:depth]
-        found = self._show(query, vector, ranking, candidates)
-        reranked = self._rerank(query, ranking, found)
-        hits = self._hits(query, ranking, found, reranked)
-        by_words = bool(query) and (vector is None or candidates.degraded)
-        return SearchResults(
-            query=request.query,
-            results=tuple(hits[: request.limit]),
-            total=max(candidates.total, len(ranking)) if by_words else min(len(fused), max(depth, RERANK_DEPTH)),
-            fallback=by_words,
-            reranked=reranked is not None,
-            took_ms=round((self._clock() - started) * 1000),
-        )
+        if not query:
+            found = SearchResults(request.query, (), 0, fallback=False, reranked=False, took_ms=0)
+            return replace(found, took_ms=round(watch.whole()))
+        found, stages = (self._by_words if request.mode == "lexical" else self._ranked)(query, request, watch)
+        took = watch.whole()
+        found = replace(found, took_ms=round(took))
+        if not request.explain:
+            return found
+        timings = {**watch.stages, "whole": took}
+        return replace(found, explanation=self._explainer.explain(query, request, found, stages, timings))
 
     def check(self) -> None:
         """Does nothing if a search could be answered. Raises Unavailable."""
         self._engine.held(())
 
-    def _candidates(self, query: str, request: SearchRequest) -> tuple[QueryVector | None, Candidates]:
-        vector = self._queries.vector(query, self._engine.model())
-        candidates = self._engine.candidates(query, vector, request.filters, CANDIDATES_PER_LEG)
-        if vector and candidates.degraded and self._queries.knows(model := self._engine.model()):
+    def _ranked(self, query: str, request: SearchRequest, watch: Stopwatch) -> tuple[SearchResults, Stages]:
+        """By words and by meaning: a ranking that ends at its candidates."""
+        vector, candidates = self._candidates(query, request, watch)
+        depth = max(RERANK_DEPTH, request.limit)
+        with watch.stage("fuse"):
+            fused = fuse(candidates, self._fusion)
+            best = self._collapsed(fused, candidates, depth) if request.collapse else Collapsed(fused[:depth], {})
+        reranking = self._reranker is not None and request.rerank
+        ranking = best.ranking if reranking else best.ranking[: request.limit]
+        with watch.stage("fetch"):
+            found = self._show(query, vector, ranking, candidates)
+        scores = self._rerank(query, ranking, found, watch) if reranking else None
+        order = _order([(record, score) for record, score in ranking if record in found], scores)
+        with watch.stage("fetch"):
+            hits = [
+                to_hit(
+                    query,
+                    found[record],
+                    score,
+                    rerank_score=(scores or {}).get(record),
+                    duplicates=best.duplicates.get(record, ()),
+                )
+                for record, score in order[: request.limit]
+            ]
+        by_words = vector is None or candidates.degraded
+        results = SearchResults(
+            query=request.query,
+            results=self._with_documents([record for record, _ in order], hits, request, watch),
+            total=max(candidates.total, len(best.ranking)) if by_words else len(best.ranking),
+            fallback=by_words,
+            reranked=scores is not None,
+            took_ms=0,
+            suggestion=next(iter(candidates.suggestions), None),
+        )
+        return results, Stages(vector, candidates, dict(fused), best, [record for record, _ in order])
+
+    def _by_words(self, query: str, request: SearchRequest, watch: Stopwatch) -> tuple[SearchResults, Stages]:
+        """By words alone: exact total, any page, in the engine's order. Nothing is collapsed and nothing reranked."""
+        with watch.stage("candidates"):
+            page = self._engine.page(query, request.filters, request.limit, request.after)
+        scores = [(hit.id, lexical_score(hit.score)) for hit in page.hits]
+        candidates = Candidates(lexical=page.hits, vector=(), total=page.total, suggestions=page.suggestions)
+        with watch.stage("fetch"):
+            found = self._show(query, None, scores, candidates)
+            order = [record for record, _ in scores if record in found]
+            hits = [to_hit(query, found[record], score) for record, score in scores if record in found]
+        results = SearchResults(
+            query=request.query,
+            results=self._with_documents(order, hits, request, watch),
+            total=page.total,
+            fallback=False,
+            reranked=False,
+            took_ms=0,
+            suggestion=next(iter(page.suggestions), None),
+            after=page.after,
+        )
+        return results, Stages(None, candidates, dict(scores), Collapsed(scores, {}), order)
+
+    def _candidates(
+        self, query: str, request: SearchRequest, watch: Stopwatch
+    ) -> tuple[QueryVector | None, Candidates]:
+        with watch.stage("embed"):
+            vector = self._queries.vector(query, self._engine.model())
+        with watch.stage("candidates"):
+            candidates = self._engine.candidates(query, vector, request.filters, CANDIDATES_PER_LEG)
+        if vector is None or not candidates.degraded:
+            return vector, candidates
+        with watch.stage("embed"):
+            model = self._engine.model()
+            if model == vector.model or not self._queries.knows(model):
+                return vector, candidates
             # Another index took the place of the one that was asked for its model.
             vector = self._queries.vector(query, model)
-            candidates = self._engine.candidates(query, vector, request.filters, CANDIDATES_PER_LEG)
-        return vector, candidates
+        with watch.stage("candidates"):
+            return vector, self._engine.candidates(query, vector, request.filters, CANDIDATES_PER_LEG)
+
+    def _collapsed(self, fused: Sequence[tuple[RecordId, float]], candidates: Candidates, depth: int) -> Collapsed:
+        return collapse(fused, fingerprints(candidates), depth, always_shown=RELEVANCE_SHARE)
 
     def _show(
         self,
@@ -104,25 +186,31 @@ class SearchService:
         return self._engine.fetch(wanted, query, vector) if wanted else {}
 
     def _rerank(
-        self, query: str, ranking: Sequence[tuple[RecordId, float]], found: dict[RecordId, Found]
-    ) -> dict[RecordId, float] | None:
-        if self._reranker is None:
-            return None
-        best = [found[record] for record, _ in ranking if record in found]
-        return rerank(query, best, self._reranker, self._rerank_cache)
-
-    def _hits(
         self,
         query: str,
         ranking: Sequence[tuple[RecordId, float]],
         found: dict[RecordId, Found],
-        reranked: dict[RecordId, float] | None,
-    ) -> list[Hit]:
-        shown = [(score, found[record]) for record, score in ranking if record in found]
-        if reranked is not None:
-            # A record the query names stays first: the reranker orders what is merely relevant.
-            shown.sort(key=lambda hit: _reranked_order(hit[0], reranked.get(hit[1].record.id)))
-        return [_hit(query, score, hit, (reranked or {}).get(hit.record.id)) for score, hit in shown]
+        watch: Stopwatch,
+    ) -> dict[RecordId, float] | None:
+        if self._reranker is None:
+            return None
+        with watch.stage("rerank"):
+            best = [found[record] for record, _ in ranking if record in found]
+            return rerank(query, best, self._reranker, self._rerank_cache)
+
+    def _with_documents(
+        self, order: Sequence[RecordId], hits: Sequence[Hit], request: SearchRequest, watch: Stopwatch
+    ) -> tuple[Hit, ...]:
+        """The hits with their whole documents, where those were asked for and can be read."""
+        if not request.documents or self._documents is None or not hits:
+            return tuple(hits)
+        with watch.stage("documents"):
+            try:
+                documents = self._documents.read(order[: len(hits)])
+            except Unavailable as error:
+                logger.warning("whole documents cannot be read", extra={"reason": error.message})
+                return tuple(hits)
+        return tuple(replace(hit, document=document) for hit, document in zip(hits, documents, strict=True))
 
 
 def _as_list(embeddings: EmbeddingProvider | Sequence[EmbeddingProvider] | None) -> Sequence[EmbeddingProvider]:
@@ -139,29 +227,22 @@ def _check(request: SearchRequest) -> None:
         )
     if not 1 <= request.limit <= MAX_LIMIT:
         raise InvalidInput(f"limit must be from 1 to {MAX_LIMIT}.", hint="Narrow a search with filters instead.")
+    if request.after is not None and request.mode != "lexical":
+        raise InvalidInput(
+            "Only a search in mode lexical can be paged through.", hint="Ask for more at once with limit, or use mode."
+        )
 
 
-def _reranked_order(score: float, rerank_score: float | None) -> tuple[float, float, float]:
-    named = score if score > RELEVANCE_SHARE else 0.0
-    return (-named, -rerank_score if rerank_score is not None else float("inf"), -score)
+def _order(
+    ranking: Sequence[tuple[RecordId, float]], scores: dict[RecordId, float] | None
+) -> list[tuple[RecordId, float]]:
+    """The reranked order. A record the query names stays first: the reranker orders what is merely relevant."""
+    if scores is None:
+        return list(ranking)
 
+    def place(item: tuple[RecordId, float]) -> tuple[float, float, float]:
+        record, score = item
+        named = score if score > RELEVANCE_SHARE else 0.0
+        return (-named, -scores[record] if record in scores else float("inf"), -score)
 
-def _hit(query: str, score: float, found: Found, rerank_score: float | None) -> Hit:
-    record, chunk = found.record, found.chunk
-    text = snippet(chunk.text, query) if chunk else ""
-    return Hit(
-        id=record.document_id,
-        content_type=record.content_type,
-        title=record.title,
-        description=record.description,
-        snippet=text or record.description or "",
-        heading=(" › ".join(chunk.heading_path) or None) if chunk else None,
-        score=round(score, 6),
-        rerank_score=rerank_score,
-        url=record.url,
-        source_url=record.source_url,
-        path=record.path,
-        group=record.group,
-        tags=record.tags,
-        date=record.date,
-    )
+    return sorted(ranking, key=place)

@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from commonplace.search.text import fold_in_place, plain, query_terms
 
@@ -11,54 +12,97 @@ SNIPPET_CHARACTERS = 300
 _WINDOW = 0.75
 """The share of a snippet that its words are looked for in; the rest is for what stands before the first."""
 
+_WORD = re.compile(r"[^\W_]+")
 
-def snippet(markdown: str, query: str, size: int = SNIPPET_CHARACTERS) -> str:
-    """About `size` characters around the query's words, cut between words, with `…` where text was left out."""
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """What is shown, and where the words that were found stand in it: start and end, in characters."""
+
+    text: str
+    marks: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Occurrence:
+    start: int
+    end: int
+    term: int
+    """Which of the query's words it is a form of."""
+
+
+def snippet(markdown: str, query: str, matched: Sequence[str] = (), size: int = SNIPPET_CHARACTERS) -> Snippet:
+    """About `size` characters around the query's words, cut between words, with `…` where text was left out.
+
+    `matched` are the words that the engine found, folded; they are marked. Without them the best window is looked for
+    by words that begin like the query's, and nothing is marked.
+    """
     text = " ".join(plain(markdown).split())
-    if len(text) <= size:
-        return text
-    start = _best_start(text, query_terms(query), size)
+    whole = len(text) <= size
+    found = list(_occurrences(text, query_terms(query), matched)) if matched or not whole else []
+    start, end = (0, len(text)) if whole else _span(text, found, size)
+    shown = text[start:end].lstrip()
+    before = "… " if start else ""
+    shift = len(before) - (end - len(shown))
+    marks = tuple((at.start + shift, at.end + shift) for at in found if matched and start <= at.start and at.end <= end)
+    return Snippet(before + shown.rstrip() + (" …" if end < len(text) else ""), marks)
+
+
+def _span(text: str, found: Sequence[_Occurrence], size: int) -> tuple[int, int]:
+    start = _best_start(text, found, size)
     end = start + size
     if end >= len(text):
-        start, end = _word_start(text, len(text) - size), len(text)
-    else:
-        end = text.rfind(" ", start, end + 1)
-        end = end if end > start else start + size
-    return ("… " if start else "") + text[start:end].strip() + (" …" if end < len(text) else "")
+        return _word_start(text, len(text) - size), len(text)
+    cut = text.rfind(" ", start, end + 1)
+    return start, cut if cut > start else end
 
 
-def _best_start(text: str, terms: Sequence[str], size: int) -> int:
+def _best_start(text: str, found: Sequence[_Occurrence], size: int) -> int:
     """Where the window with most of the different terms begins, a little before the first of them."""
-    found = _occurrences(text, terms)
     best, best_value = 0, 0.0
     last, window = 0, int(size * _WINDOW)
     inside: Counter[int] = Counter()
-    for position, (start, term) in enumerate(found):
-        while last < len(found) and found[last][0] < start + window:
-            inside[found[last][1]] += 1
+    for position, at in enumerate(found):
+        while last < len(found) and found[last].start < at.start + window:
+            inside[found[last].term] += 1
             last += 1
         value = sum(1 for count in inside.values() if count) + (last - position) / 100
         if value > best_value:
-            best, best_value = start, value
-        inside[term] -= 1
+            best, best_value = at.start, value
+        inside[at.term] -= 1
     return _word_start(text, best - size // 5) if best_value else 0
 
 
-def _occurrences(text: str, terms: Sequence[str]) -> list[tuple[int, int]]:
-    """Where the terms, or other forms of them, begin: all but a short ending must agree. With the term's number."""
+def _occurrences(text: str, terms: Sequence[str], matched: Sequence[str]) -> Iterator[_Occurrence]:
+    return _matches(text, terms, matched) if matched else _likely(text, terms)
+
+
+def _matches(text: str, terms: Sequence[str], matched: Sequence[str]) -> Iterator[_Occurrence]:
+    forms = {word: _nearest(word, terms) for word in matched}
+    for at in _WORD.finditer(fold_in_place(text)):
+        if at.group() in forms:
+            yield _Occurrence(at.start(), at.end(), forms[at.group()])
+
+
+def _likely(text: str, terms: Sequence[str]) -> Iterator[_Occurrence]:
+    """Where the terms, or other forms of them, begin: all but a short ending must agree."""
     if not terms:
-        return []
+        return
     forms = [
         re.escape(term[: max(4, len(term) - 3)]) + r"\w{0,6}" if len(term) > 3 else re.escape(term) for term in terms
     ]
     pattern = re.compile(r"\b(?:" + "|".join(f"({form})" for form in forms) + r")\b")
-    return [(match.start(), (match.lastindex or 1) - 1) for match in pattern.finditer(fold_in_place(text))]
+    for at in pattern.finditer(fold_in_place(text)):
+        yield _Occurrence(at.start(), at.end(), (at.lastindex or 1) - 1)
 
 
-def _forms(term: str) -> str:
-    if len(term) < 4:
-        return re.escape(term)
-    return re.escape(term[: max(4, len(term) - 3)]) + r"\w{0,6}"
+def _nearest(word: str, terms: Sequence[str]) -> int:
+    """The term that begins most like the word."""
+    return max(range(len(terms)), key=lambda term: (_common(word, terms[term]), -term), default=0)
+
+
+def _common(one: str, other: str) -> int:
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def _word_start(text: str, position: int) -> int:

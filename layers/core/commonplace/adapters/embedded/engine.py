@@ -13,6 +13,7 @@ from typing import Literal
 from commonplace.adapters.embedded import reading, schema, showing, writing
 from commonplace.adapters.embedded.conditions import Conditions, admitted, allowed
 from commonplace.adapters.embedded.matrix import VectorMatrix
+from commonplace.adapters.embedded.spelling import suggestions
 from commonplace.content.filters import Filters
 from commonplace.errors import Unavailable
 from commonplace.search.embedding import model_fingerprint
@@ -123,6 +124,7 @@ class EmbeddedEngine:
                 total=total,
                 named=tuple(reading.named(database, text, conditions)[:size]),
                 degraded=vector is not None and matrix is None,
+                suggestions=suggestions(database, text, conditions),
             )
 
     def page(self, text: str, filters: Filters, size: int, after: Position | None = None) -> Page:
@@ -130,10 +132,15 @@ class EmbeddedEngine:
         with self._reading() as database:
             if database is None:
                 return Page((), 0, None)
-            hits, total = reading.lexical(database, text, Conditions(filters), size + 1, after)
-            shown = tuple(hits[:size])
-            more = len(hits) > size
-            return Page(shown, total, Position(shown[-1].score, shown[-1].id) if more and shown else None)
+            conditions = Conditions(filters)
+            hits, total = reading.lexical(database, text, conditions, size + 1, after)
+            last = hits[size - 1] if len(hits) > size else None
+            return Page(
+                hits=tuple(hits[:size]),
+                total=total,
+                after=Position(last.score, last.id) if last else None,
+                suggestions=suggestions(database, text, conditions) if after is None else (),
+            )
 
     def fetch(
         self, wanted: Sequence[tuple[RecordId, int | None]], text: str, vector: QueryVector | None = None

@@ -1,0 +1,112 @@
+"""Did you mean: the query with the words that nothing has replaced by words that something has.
+
+Pure: an engine lends its vocabulary and a measure of distance. Nothing is proposed that the caller could not find.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice, product
+from typing import Protocol
+
+from commonplace.search.text import STOP_WORDS, fold, query_terms
+
+SUGGESTIONS = 3
+SHORTEST_WORD = 3
+MOST_WORDS = 5
+"""Misspelt words that are looked after in one query; of a query with more of them none is."""
+
+TRIED = 8
+"""How many corrections of a word are checked with the filters, best first."""
+
+Distance = Callable[[str, str, int], int]
+"""Edits between two words, a swap of neighbours being one; what is above the third argument may be told as more."""
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+class Vocabulary(Protocol):
+    """The words of the live records of an index. Words are folded as by `search.text.fold`, and not stemmed."""
+
+    def known(self, word: str) -> bool:
+        """Whether a record has the word in any form."""
+        ...
+
+    def near(self, word: str, *, anywhere: bool = False) -> Iterable[tuple[str, int]]:
+        """Words that may have been meant, in any order, and in how many records each occurs.
+
+        Those that begin with one of the word's first two letters, and `anywhere` any others as well.
+        """
+        ...
+
+    def findable(self, word: str) -> bool:
+        """Whether a record that passes the request's filters has this very word."""
+        ...
+
+
+def edits_allowed(word: str) -> int:
+    """How many mistakes a word of this length is believed to have."""
+    return 1 if len(word) <= 4 else 2
+
+
+def correctable(word: str) -> bool:
+    """Whether a word can be misspelt at all: numbers, versions and abbreviations of two letters cannot."""
+    return len(word) >= SHORTEST_WORD and word.isalpha()
+
+
+def suggest(query: str, vocabulary: Vocabulary, distance: Distance) -> tuple[str, ...]:
+    """Corrected queries, best first; none when every word is known, or when nothing better is findable."""
+    unknown = [word for word in query_terms(query) if correctable(word) and not vocabulary.known(word)]
+    if not 0 < len(unknown) <= MOST_WORDS:
+        return ()
+    corrections = {}
+    for word in unknown:
+        best = ranked(word, vocabulary.near(word), distance)
+        best = best or ranked(word, vocabulary.near(word, anywhere=True), distance)
+        if findable := list(islice(filter(vocabulary.findable, best[:TRIED]), SUGGESTIONS)):
+            corrections[word] = findable
+    return combined(query, corrections)
+
+
+def ranked(word: str, near: Iterable[tuple[str, int]], distance: Distance) -> list[str]:
+    """The words that this one may be a misspelling of: fewest edits first, then those that more records have."""
+    allowed = edits_allowed(word)
+    found = []
+    for other, records in near:
+        if other == word or other in STOP_WORDS or not correctable(other) or abs(len(other) - len(word)) > allowed:
+            continue
+        edits = distance(word, other, allowed)
+        if edits <= allowed and (penalty := _first_letter(word, other, edits)) is not None:
+            found.append((edits + penalty, -records, other))
+    return [other for _, _, other in sorted(found)]
+
+
+def combined(query: str, corrections: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """The query with every way of correcting its words, the best of each first; never the query itself."""
+    ways = sorted(product(*(range(len(words)) for words in corrections.values())), key=lambda way: (sum(way), way))
+    made = (
+        rewritten(query, {word: corrections[word][at] for word, at in zip(corrections, way, strict=True)})
+        for way in ways
+    )
+    different = (text for text in dict.fromkeys(made) if fold(text) != fold(query))
+    return tuple(islice(different, SUGGESTIONS))
+
+
+def rewritten(query: str, corrections: Mapping[str, str]) -> str:
+    """The query as it was typed, with some words replaced: `Tidle POLS?` becomes `Tide POOLS?`."""
+    return _WORD.sub(lambda found: _in_the_case_of(found.group(), corrections.get(fold(found.group()))), query)
+
+
+def _in_the_case_of(typed: str, correction: str | None) -> str:
+    if correction is None:
+        return typed
+    if typed.isupper():
+        return correction.upper()
+    return correction.capitalize() if typed[:1].isupper() else correction
+
+
+def _first_letter(word: str, other: str, edits: int) -> float | None:
+    """The first letter is seldom wrong: what it costs when it is, and None when it is not believed to be."""
+    if word[0] == other[0]:
+        return 0.0
+    swapped = word[:2] == other[1::-1]
+    return 0.5 if edits == 1 and (swapped or len(word) > 4) else None
