@@ -17,7 +17,7 @@ def provider() -> FakeEmbeddings:
 
 @pytest.fixture(params=sorted(ENGINES))
 def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
-    with ENGINES[request.param](tmp_path) as make:
+    with ENGINES[request.param](tmp_path, request.getfixturevalue) as make:
         yield make
 
 

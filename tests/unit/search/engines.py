@@ -1,20 +1,28 @@
 """The engines that the contract is tested on. One more engine is one more entry."""
 
+import secrets
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 from commonplace.adapters.embedded.engine import EmbeddedEngine
 from commonplace.adapters.embedded.published import PublishedEngine
+from commonplace.adapters.opensearch.connection import connect
+from commonplace.adapters.opensearch.directory import Aliases
+from commonplace.adapters.opensearch.engine import OpenSearchEngine
 from commonplace.search.model import EmbeddingProvider, Engine
 from tests.fakes.store import FakeObjectStore
 
 Make = Callable[[EmbeddingProvider | None], Engine]
 """An engine of the same index, as another process with this model would open it."""
 
+Fixture = Callable[[str], Any]
+"""What a fixture of this name gives: asked for only by the engines that need it."""
+
 
 @contextmanager
-def embedded(folder: Path) -> Iterator[Make]:
+def embedded(folder: Path, fixture: Fixture) -> Iterator[Make]:
     made: list[EmbeddedEngine] = []
 
     def make(provider: EmbeddingProvider | None) -> Engine:
@@ -27,7 +35,7 @@ def embedded(folder: Path) -> Iterator[Make]:
 
 
 @contextmanager
-def published(folder: Path) -> Iterator[Make]:
+def published(folder: Path, fixture: Fixture) -> Iterator[Make]:
     store = FakeObjectStore()
     made: list[PublishedEngine] = []
 
@@ -40,4 +48,24 @@ def published(folder: Path) -> Iterator[Make]:
         engine.close()
 
 
-ENGINES: dict[str, Callable[[Path], AbstractContextManager[Make]]] = {"embedded": embedded, "published": published}
+@contextmanager
+def opensearch(folder: Path, fixture: Fixture) -> Iterator[Make]:
+    stem = f"contract-{secrets.token_hex(5)}"
+    connection = connect(fixture("opensearch_url"), "none")
+
+    def make(provider: EmbeddingProvider | None) -> Engine:
+        # Writes are seen at once, and so is an index that takes the place of another one.
+        directory = Aliases(connection, stem, remembered_seconds=0)
+        return OpenSearchEngine(connection, stem, provider, refresh="true", directory=directory)
+
+    yield make
+    for name in Aliases(connection, stem).roles().every:
+        connection.call("DELETE", f"/{name}")
+    connection.close()
+
+
+ENGINES: dict[str, Callable[[Path, Fixture], AbstractContextManager[Make]]] = {
+    "embedded": embedded,
+    "published": published,
+    "opensearch": opensearch,
+}

@@ -66,11 +66,12 @@ def test_meaning_finds_the_best_chunk_of_each_record(engine: Engine, provider: F
     body = "# One\n\n" + "wind " * 400 + "\n\n# Two\n\n" + "crabs under stones " * 150
     engine.write(indexed(provider, record("note/long", body), record("note/other", "rain")), ())
 
-    found = engine.candidates("crabs under stones", asked(provider, "crabs under stones"), Filters(), 10)
+    vector = asked(provider, "crabs under stones")
+    found = engine.candidates("crabs under stones", vector, Filters(), 10)
 
     best = found.vector[0]
     assert best.id == "note/long"
-    shown = engine.fetch([(best.id, best.chunk)], "")[best.id]
+    shown = engine.fetch([(best.id, best.chunk)], "", vector)[best.id]
     assert shown.chunk is not None
     assert shown.chunk.heading_path == ("Two",)
 

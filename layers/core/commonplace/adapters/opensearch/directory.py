@@ -16,7 +16,10 @@ logger = logging.getLogger(__name__)
 REMEMBERED_SECONDS = 2.0
 """How long a reader goes on with the index it knows before it looks for another one."""
 
-REBUILD = "Run `commonplace index build`, which rebuilds the index beside the one that answers, then `commonplace index swap`."
+REBUILD = (
+    "Run `commonplace index build`, which rebuilds the index beside the one that answers,"
+    " then `commonplace index swap`."
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,9 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from commonplace.adapters.opensearch import building, documents, legs, listing, mapping, queries, showing, spelling
 from commonplace.adapters.opensearch import directory as directories
@@ -112,11 +112,6 @@ class OpenSearchEngine:
         opened = self._directory.current()
         return None if opened is None or opened.facts.model == mapping.LEXICAL_ONLY else opened.facts.model
 
-    def index(self) -> str | None:
-        """The name of the index that answered last."""
-        opened = self._directory.searched()
-        return opened.name if opened else None
-
     def candidates(self, text: str, vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
         """All legs in one request, and one more when words may be misspelt."""
         nothing = Candidates(lexical=(), vector=(), total=0)
@@ -127,13 +122,17 @@ class OpenSearchEngine:
         words = Words.of(text)
         if words is None:
             return Page((), 0, None)
-        query = queries.ranked(queries.lexical(words, queries.conditions(filters)), size + 1, counted=True, after=after)
+        where = queries.conditions(filters)
+        # One more than asked for tells whether there is another page.
+        query = queries.ranked(queries.lexical(words, where), size + 1, counted=True, after=after)
+        body = query if after else query | spelling.suggesting(text)
 
         def ask(opened: Opened) -> Page:
-            (answer,) = legs.ask(self._connection, opened.name, [query], text)
+            (answer,) = legs.ask(self._connection, opened.name, [body], text)
             found = legs.hits(answer)
             last = Position(found[size - 1].score, found[size - 1].id) if len(found) > size else None
-            return Page(tuple(found[:size]), legs.total(answer), last)
+            suggestions = self._suggestions(opened, text, answer, where)
+            return Page(tuple(found[:size]), legs.total(answer), last, suggestions)
 
         return self._read(ask, Page((), 0, None))
 
@@ -147,7 +146,8 @@ class OpenSearchEngine:
 
         def ask(opened: Opened) -> dict[RecordId, Found]:
             numbers = _numbers(opened, vector)
-            return showing.show(self._connection, opened.name, wanted, words, numbers, self._parameters.ef_search)
+            ef_search = self._parameters.ef_search
+            return showing.show(self._connection, opened.name, wanted, words=words, vector=numbers, ef_search=ef_search)
 
         return self._read(ask, {}, searched=True)
 
@@ -212,7 +212,7 @@ class OpenSearchEngine:
         bodies: list[Query] = [queries.names_of(queries.named(text, where))]
         if words:
             leg = queries.ranked(queries.lexical(words, where), size, counted=True)
-            bodies.append(leg | spelling.suggesting(words))
+            bodies.append(leg | spelling.suggesting(text))
         if numbers:
             leg = queries.nearest(numbers, where, size, self._parameters.ef_search)
             bodies.append(queries.ranked(leg, size, counted=False))
@@ -220,18 +220,20 @@ class OpenSearchEngine:
         named = legs.named(next(answers), text)
         found = next(answers) if words else None
         near = legs.similar(next(answers), self._vector_floor) if numbers else []
-        suggestions: tuple[str, ...] = ()
-        if words and found:
-            proposed = spelling.proposals(found)
-            suggestions = spelling.suggestions(self._connection, opened.name, words, proposed, where)
         return Candidates(
             lexical=tuple(legs.hits(found)) if found else (),
             vector=tuple(near),
             total=legs.total(found) if found else 0,
             named=tuple(named[:size]),
             degraded=vector is not None and not _comparable(opened, vector),
-            suggestions=suggestions,
+            suggestions=self._suggestions(opened, text, found, where) if found else (),
+            index=opened.name,
         )
+
+    def _suggestions(
+        self, opened: Opened, text: str, answer: Mapping[str, Any], where: Sequence[Query]
+    ) -> tuple[str, ...]:
+        return spelling.suggestions(self._connection, opened.name, text, spelling.proposals(answer), where)
 
     def _read(self, ask: Callable[[Opened], T], nothing: T, *, searched: bool = False) -> T:
         """Asks the index that answers, and once more when it was dropped a moment ago."""

@@ -14,7 +14,7 @@ from commonplace.search.names import grade
 _READ = {
     "filter_path": (
         "responses.hits.total.value,responses.hits.hits.sort,responses.hits.hits.fields,responses.suggest.*.text,"
-        "responses.suggest.*.options,responses.error,responses.status"
+        "responses.suggest.*.options.text,responses.suggest.*.options.freq,responses.error,responses.status"
     )
 }
 

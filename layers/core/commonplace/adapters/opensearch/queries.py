@@ -48,7 +48,8 @@ class Words:
     """A query's words as the index knows them."""
 
     text: str
-    analyzer: str
+    telling: bool
+    """Whether there is a word among them that is not a stop word; else the stop words are looked for."""
 
     @classmethod
     def of(cls, query: str) -> "Words | None":
@@ -65,8 +66,7 @@ class Words:
             kept.append(word)
         if not kept:
             return None
-        telling = any(word not in STOP_WORDS for word in kept)
-        return cls(" ".join(kept), "asked" if telling else "asked_plainly")
+        return cls(" ".join(kept), any(word not in STOP_WORDS for word in kept))
 
 
 def conditions(filters: Filters) -> list[Query]:
@@ -91,9 +91,13 @@ def conditions(filters: Filters) -> list[Query]:
 
 def lexical(words: Words, where: Sequence[Query]) -> Query:
     """Records with one of the words: labels as one text, and the best chunk on top of it."""
-    labels = {"combined_fields": {"query": words.text, "fields": LABEL_FIELDS} | _analyzer(words)}
+    labels = _as_one_text(words, LABEL_FIELDS)
     return {
-        "bool": {"filter": list(where), "should": [labels, _chunks(_chunk_words(words))], "minimum_should_match": 1}
+        "bool": {
+            "filter": list(where),
+            "should": [labels, _chunks(_as_one_text(words, CHUNK_FIELDS))],
+            "minimum_should_match": 1,
+        }
     }
 
 
@@ -146,25 +150,26 @@ def details(
     clauses: list[Query] = []
     if words:
         # With a vector the nearest chunk is shown where no chunk has the words.
-        chunk = _chunk_words(words) if vector else _or_first(_chunk_words(words))
+        chunk = _as_one_text(words, CHUNK_FIELDS) if vector else _or_first(_as_one_text(words, CHUNK_FIELDS))
         clauses.append(_shown(chunk, "words", marked=True))
     if vector:
         clauses.append(_shown(_knn(vector, [mine], len(ids), ef_search), "vector"))
     if not words and not vector:
         clauses.append(_shown(_ordinal(0), "words"))
     for ordinal in ordinals:
-        chunk = {"bool": {"filter": [_ordinal(ordinal)], "should": [_chunk_words(words)] if words else []}}
+        chunk = {
+            "bool": {"filter": [_ordinal(ordinal)], "should": [_as_one_text(words, CHUNK_FIELDS)] if words else []}
+        }
         clauses.append(_shown(chunk, f"at-{ordinal}", marked=words is not None))
     return {"size": len(ids), "_source": SHOWN_FIELDS, "query": {"bool": {"filter": [mine, LIVE], "should": clauses}}}
 
 
-def _analyzer(words: Words) -> Query:
-    # combined_fields takes the analyser of its fields unless it is told another one.
-    return {"analyzer": words.analyzer} if words.analyzer != "asked" else {}
-
-
-def _chunk_words(words: Words) -> Query:
-    return {"combined_fields": {"query": words.text, "fields": CHUNK_FIELDS} | _analyzer(words)}
+def _as_one_text(words: Words, fields: Sequence[str]) -> Query:
+    if words.telling:
+        return {"combined_fields": {"query": words.text, "fields": list(fields)}}
+    # combined_fields takes no analyser of the query's own.
+    across = {"type": "cross_fields", "analyzer": "asked_plainly"}
+    return {"multi_match": {"query": words.text, "fields": list(fields), **across}}
 
 
 def _knn(vector: Numbers, where: Sequence[Query], k: int, ef_search: int) -> Query:

@@ -1,77 +1,85 @@
 """Did you mean: proposals of the term suggester, kept to what the caller can find.
 
 The suggester reads the dictionary of the whole index, where words of removed and of filtered-out records stay. So each
-proposed word is looked for under the request's own filters, and so is the word it would replace: one that finds
-something in another form (`governs`, where texts say `governing`) is not misspelt.
+proposed word is looked for under the request's own filters; and a word that is found in another form (`governs`, where
+texts say `governing`) is not misspelt. What is proposed, and in which order, is decided as for every engine.
 """
 
-from collections.abc import Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from commonplace.adapters.opensearch import legs, queries
 from commonplace.adapters.opensearch.connection import Connection
 from commonplace.adapters.opensearch.queries import Query, Words
-from commonplace.search.text import STOP_WORDS
+from commonplace.search.spelling import MOST_WORDS, SHORTEST_WORD, TRIED, correctable, suggest
+from commonplace.search.text import query_terms
 
-SHORTEST = 4
-"""Letters of a word that is worth correcting: shorter ones are near to too many others."""
-
-MOST_WORDS = 8
-PROPOSALS_PER_WORD = 3
-MOST_SUGGESTIONS = 3
+Proposals = Mapping[str, Mapping[str, int]]
+"""For each word that is nowhere in the index what may be meant, and how many records have it."""
 
 
-def suggesting(words: Words) -> Query:
-    """The part of a body that proposes words for those that are nowhere in the index; empty when none is worth it."""
-    asked = list(islice((word for word in words.text.split() if _is_correctable(word)), MOST_WORDS))
+def suggesting(text: str) -> Query:
+    """The part of a body that asks for proposals; empty when no word is worth it."""
+    asked = [word for word in query_terms(text) if correctable(word)]
     if not asked:
         return {}
-    near = {"field": "spelling", "suggest_mode": "missing", "size": PROPOSALS_PER_WORD, "sort": "score"}
-    return {"suggest": {"text": " ".join(asked), "near": {"term": near | {"min_word_length": SHORTEST}}}}
+    near = {"field": "spelling", "suggest_mode": "missing", "size": TRIED, "min_word_length": SHORTEST_WORD}
+    return {"suggest": {"text": " ".join(asked), "near": {"term": near}}}
 
 
-def proposals(answer: Mapping[str, Any]) -> dict[str, list[str]]:
-    """For each misspelt word what it may be, most alike first."""
+def proposals(answer: Mapping[str, Any]) -> Proposals:
+    """What the suggester said of each word."""
     told = answer.get("suggest", {}).get("near", ())
-    return {item["text"]: [option["text"] for option in item["options"]] for item in told if item.get("options")}
+    return {
+        item["text"]: {option["text"]: option["freq"] for option in item["options"]}
+        for item in told
+        if item.get("options")
+    }
 
 
 def suggestions(
-    connection: Connection, index: str, words: Words, proposed: Mapping[str, Sequence[str]], where: Sequence[Query]
+    connection: Connection, index: str, text: str, proposed: Proposals, where: Sequence[Query]
 ) -> tuple[str, ...]:
     """The query with its misspelt words put right, best first; one request, and none without proposals."""
-    if not proposed:
+    if not 0 < len(proposed) <= MOST_WORDS:
         return ()
-    looked_for = list(dict.fromkeys(word for misspelt, near in proposed.items() for word in (misspelt, *near)))
-    bodies = [_reachable(word, where, stemmed=word in proposed) for word in looked_for]
-    answers = legs.ask(connection, index, bodies, words.text)
-    reached = {word for word, answer in zip(looked_for, answers, strict=True) if legs.total(answer)}
-    kept = {
-        misspelt: [word for word in near if word in reached]
-        for misspelt, near in proposed.items()
-        if misspelt not in reached
-    }
-    return joined(words.text, {misspelt: near for misspelt, near in kept.items() if near})
+    from rapidfuzz.distance import OSA
+
+    def distance(one: str, other: str, most: int) -> int:
+        return OSA.distance(one, other, score_cutoff=most)
+
+    return suggest(text, _checked(connection, index, proposed, where), distance)
 
 
-def joined(text: str, corrections: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """The text with every misspelt word replaced: by the best for each, then with the next best for one of them."""
-    if not corrections:
-        return ()
-    best = {misspelt: near[0] for misspelt, near in corrections.items()}
-    others = [best | {misspelt: other} for misspelt, near in corrections.items() for other in near[1:]]
-    found = (" ".join(chosen.get(word, word) for word in text.split()) for chosen in (best, *others))
-    return tuple(islice(dict.fromkeys(found), MOST_SUGGESTIONS))
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """`search.spelling.Vocabulary` for the words of one query, all of them looked for at once."""
+
+    proposed: Proposals
+    in_other_forms: frozenset[str]
+    reachable: frozenset[str]
+
+    def known(self, word: str) -> bool:
+        return word not in self.proposed or word in self.in_other_forms
+
+    def near(self, word: str, *, anywhere: bool = False) -> Iterable[tuple[str, int]]:
+        return self.proposed[word].items()
+
+    def findable(self, word: str) -> bool:
+        return word in self.reachable
 
 
-def _is_correctable(word: str) -> bool:
-    return len(word) >= SHORTEST and word.isalpha() and word not in STOP_WORDS
+def _checked(connection: Connection, index: str, proposed: Proposals, where: Sequence[Query]) -> _Checked:
+    options = list(dict.fromkeys(option for near in proposed.values() for option in near))
+    bodies = [_some(queries.lexical(Words(word, telling=True), ())) for word in proposed]
+    bodies += [_some({"bool": {"filter": [{"term": {"spelling": word}}, *where]}}) for word in options]
+    answers = legs.ask(connection, index, bodies, " ".join(proposed))
+    found = [legs.total(answer) > 0 for answer in answers]
+    misspelt = [word for word, there in zip(proposed, found, strict=False) if there]
+    reachable = [word for word, there in zip(options, found[len(proposed) :], strict=True) if there]
+    return _Checked(proposed, frozenset(misspelt), frozenset(reachable))
 
 
-def _reachable(word: str, where: Sequence[Query], *, stemmed: bool) -> Query:
-    if stemmed:
-        found = queries.lexical(Words(word, "asked"), where)
-    else:
-        found = {"bool": {"filter": [{"term": {"spelling": word}}, *where]}}
-    return {"size": 0, "track_total_hits": 1, "query": found}
+def _some(query: Query) -> Query:
+    return {"size": 0, "track_total_hits": 1, "query": query}
