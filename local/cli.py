@@ -60,6 +60,12 @@ def operators(context: typer.Context) -> None:
     _run("operators", "operators_app", context)
 
 
+@app.command(context_settings=PASS_ON)
+def index(context: typer.Context) -> None:
+    """Build the search index anew, check it, and swap it in."""
+    _run("index", "index_app", context)
+
+
 @app.command()
 def version() -> None:
     """Say which version this is."""

@@ -117,20 +117,20 @@ class Deployment:
         answer = client.list_executions(stateMachineArn=self.outputs["SyncMachineArn"], statusFilter="RUNNING")
         return [execution["name"] for execution in answer["executions"]]
 
-    def client(self, service: str) -> Any:
+    def client(self, service: str, *, read_seconds: float = 60) -> Any:
         """A boto3 client; the laptop's is reached past any proxy and with no credentials of the user's."""
         import boto3
         from botocore.config import Config
 
         if self.endpoint_url is None:
-            return boto3.client(service)  # type: ignore[call-overload]
+            return boto3.client(service, config=Config(read_timeout=read_seconds))  # type: ignore[call-overload]
         return boto3.client(  # type: ignore[call-overload]
             service,
             endpoint_url=self.endpoint_url,
             region_name="us-east-1",
             aws_access_key_id="123456789012",
             aws_secret_access_key="x",  # noqa: S106  the laptop cloud checks none
-            config=Config(proxies={}, retries={"total_max_attempts": 2, "mode": "standard"}),
+            config=Config(proxies={}, read_timeout=read_seconds, retries={"total_max_attempts": 2, "mode": "standard"}),
         )
 
 

@@ -125,7 +125,9 @@ class Migration:
         goes_on = coming if coming and coming.facts == wanted else None
         changes = _changes(current.facts, wanted) if current else {}
         if goes_on is None and current and not changes:
-            return Plan(generations, wanted, {}, Work(0, 0), tuple(self._warnings(generations)), None)
+            manifest = self._store.manifest()
+            nothing = Work(0, 0, len(manifest.documents) if manifest else 0)
+            return Plan(generations, wanted, {}, nothing, tuple(self._warnings(generations)), None)
         engine = self._wanted.generations.engine(goes_on.name) if goes_on else None
         work = estimate(self._store, engine, self._wanted.embeddings, self._wanted.memory)
         command = SWAP if goes_on and work.documents == 0 else BUILD

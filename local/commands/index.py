@@ -1,0 +1,238 @@
+"""`commonplace index`: build the search index anew beside the one that answers, check it, and let it take over."""
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from local.errors import CommandError
+from local.operations import migrating
+from local.operations.migrating import Ask, Place, Told
+
+WAIT_SECONDS = 5
+"""Before a build goes on that has not come any further."""
+
+Data = Annotated[Path | None, typer.Option(help="Data folder of a `commonplace dev --data`.")]
+Outputs = Annotated[Path | None, typer.Option(help="File written by `cdk deploy --outputs-file`.")]
+Stage = Annotated[str | None, typer.Option(help="Stage of a deployment, read from its stack.")]
+Endpoint = Annotated[
+    str | None, typer.Option(help="OpenSearch to work on from here, with the models of this shell's environment.")
+]
+Bucket = Annotated[str | None, typer.Option(help="With --endpoint: the bucket of the store.")]
+Index = Annotated[str | None, typer.Option(help="With --endpoint: what the names of the indexes begin with.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+index_app = typer.Typer(
+    help="Build the search index anew beside the one that answers, check it, and let it take over.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+@index_app.command()
+def status(
+    *,
+    data: Data = None,
+    outputs: Outputs = None,
+    stage: Stage = None,
+    endpoint: Endpoint = None,
+    bucket: Bucket = None,
+    index: Index = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say which indexes there are, and which of them answers."""
+    from local.operations.migration_text import status_text
+
+    answer = _asked(Place(data, outputs, stage, endpoint, bucket, index), {"step": "status"})
+    typer.echo(json.dumps(answer, indent=2) if as_json else status_text(answer))
+
+
+@index_app.command()
+def plan(
+    *,
+    data: Data = None,
+    outputs: Outputs = None,
+    stage: Stage = None,
+    endpoint: Endpoint = None,
+    bucket: Bucket = None,
+    index: Index = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say whether the index must be built anew, why, and how much work that is."""
+    from local.operations.migration_text import plan_text
+
+    answer = _asked(Place(data, outputs, stage, endpoint, bucket, index), {"step": "plan"})
+    typer.echo(json.dumps(answer, indent=2) if as_json else plan_text(answer))
+
+
+@index_app.command()
+def build(
+    *,
+    anew: Annotated[
+        bool, typer.Option("--anew", help="Begin from nothing, even if the settings are the same.")
+    ] = False,
+    data: Data = None,
+    outputs: Outputs = None,
+    stage: Stage = None,
+    endpoint: Endpoint = None,
+    bucket: Bucket = None,
+    index: Index = None,
+) -> None:
+    """Build the next index, or go on with it. Ctrl-C leaves what is done."""
+    ask = migrating.reach(Place(data, outputs, stage, endpoint, bucket, index))
+    planned = _taken(ask, {"step": "plan"})
+    begun = _taken(ask, {"step": "begin", "anew": anew})
+    total = planned["published"] if anew else planned["documents"]
+    typer.echo(f"Building {begun['index']}: {total} documents")
+    began = time.monotonic()
+    try:
+        answer, written = _build(ask, total)
+    except KeyboardInterrupt:
+        typer.echo("Stopped. What is written stays. Go on with: commonplace index build", err=True)
+        raise typer.Exit(130) from None
+    typer.echo(f"{written} written in {time.monotonic() - began:.0f} s, {answer['remaining']} remain")
+    if answer["unreadable"]:
+        typer.echo(f"{answer['unreadable']} cannot be read from the store: commonplace index verify names them")
+    if answer["action"] == "stuck":
+        hint = "The function's log says why: perhaps the model does not answer. Go on with: commonplace index build"
+        raise CommandError("The build does not come any further.", hint)
+    typer.echo("Next: commonplace index swap (which verifies first)")
+
+
+@index_app.command()
+def verify(
+    *,
+    data: Data = None,
+    outputs: Outputs = None,
+    stage: Stage = None,
+    endpoint: Endpoint = None,
+    bucket: Bucket = None,
+    index: Index = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare the next index with the store, and search it for sampled documents. Exit code 1 if anything differs."""
+    answer = _asked(Place(data, outputs, stage, endpoint, bucket, index), {"step": "verify"})
+    _tell(answer, as_json=as_json)
+    if not as_json:
+        typer.echo("Next: commonplace index swap")
+
+
+@index_app.command()
+def swap(
+    *,
+    data: Data = None,
+    outputs: Outputs = None,
+    stage: Stage = None,
+    endpoint: Endpoint = None,
+    bucket: Bucket = None,
+    index: Index = None,
+    as_json: AsJson = False,
+) -> None:
+    """Verify the next index and let it answer. The one before is kept as the previous one."""
+    answer = _asked(Place(data, outputs, stage, endpoint, bucket, index), {"step": "swap"})
+    _tell(answer, as_json=as_json)
+    if not as_json and answer.get("old"):
+        typer.echo("To go back: commonplace index rollback")
+
+
+@index_app.command()
+def rollback(
+    *,
+    data: Data = None,
+    outputs: Outputs = None,
+    stage: Stage = None,
+    endpoint: Endpoint = None,
+    bucket: Bucket = None,
+    index: Index = None,
+    as_json: AsJson = False,
+) -> None:
+    """Bring the previous index up to date and let it answer again."""
+    answer = _asked(Place(data, outputs, stage, endpoint, bucket, index), {"step": "rollback"})
+    _tell(answer, as_json=as_json)
+
+
+@index_app.command()
+def drop(
+    name: Annotated[str | None, typer.Argument(help="An index; default: those that have no role any more.")] = None,
+    *,
+    data: Data = None,
+    outputs: Outputs = None,
+    stage: Stage = None,
+    endpoint: Endpoint = None,
+    bucket: Bucket = None,
+    index: Index = None,
+    as_json: AsJson = False,
+) -> None:
+    """Delete indexes that are no longer needed."""
+    event = {"step": "drop"} | ({"name": name} if name else {})
+    _tell(_asked(Place(data, outputs, stage, endpoint, bucket, index), event), as_json=as_json)
+
+
+def _asked(place: Place, event: dict[str, Any]) -> dict[str, Any]:
+    return _taken(migrating.reach(place), event)
+
+
+def _taken(ask: Ask, event: dict[str, Any], told: Told = lambda _done, _left: None) -> dict[str, Any]:
+    """The answer to a step. A refusal ends the command with the one to run instead."""
+    answer = ask(event, told)
+    if answer.get("action") == "refused":
+        raise CommandError(answer["message"], answer.get("hint") or "")
+    if "action" not in answer:
+        raise CommandError("The index function does not know this step.", "Deploy this version and try again.")
+    return answer
+
+
+def _build(ask: Ask, total: int) -> tuple[dict[str, Any], int]:
+    """Stretch after stretch, with a bar. The last answer, and how many documents were written."""
+    progress: dict[str, Any] | None = None
+    written = 0
+    with _bar(total) as show:
+        while True:
+            answer = _taken(ask, {"step": "build", "progress": progress}, show)
+            progress = answer["progress"]
+            written += answer["done"]
+            show(0, answer["remaining"])
+            if answer["action"] in ("verify", "stuck"):
+                return answer, written
+            if answer["action"] == "wait":
+                time.sleep(WAIT_SECONDS)
+
+
+@contextmanager
+def _bar(total: int) -> Iterator[Told]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    # On a terminal only: in a log the lines before and after say enough.
+    columns = (TextColumn("Documents"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"))
+    console = Console(stderr=True)
+    with Progress(*columns, TimeElapsedColumn(), console=console, disable=not console.is_terminal) as progress:
+        task = progress.add_task("build", total=total, rate="")
+
+        def show(_done: int, left: int) -> None:
+            whole = max(total, left)
+            seconds = progress.tasks[task].elapsed or 0.0
+            rate = f"{(whole - left) / seconds:.0f}/s" if seconds >= 1 else ""
+            progress.update(task, total=whole, completed=whole - left, rate=rate)
+
+        yield show
+
+
+def _tell(answer: dict[str, Any], *, as_json: bool) -> None:
+    from local.operations.migration_text import differences_text
+
+    if as_json:
+        typer.echo(json.dumps(answer, indent=2))
+    if answer["action"] != "differs":
+        if not as_json:
+            typer.echo(answer["message"])
+        return
+    if not as_json:
+        typer.echo(differences_text(answer))
+    raise CommandError("Nothing was changed.", answer.get("hint") or "")
