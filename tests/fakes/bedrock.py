@@ -95,6 +95,7 @@ def running() -> Iterator[FakeBedrock]:
 def _handler(state: FakeBedrock) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        wbufsize = 65_536  # head and body in one piece: in two, the second waits for an acknowledgement
 
         def do_POST(self) -> None:
             raw = self.rfile.read(int(self.headers["Content-Length"]))

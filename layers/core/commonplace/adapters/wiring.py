@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from commonplace.search.model import EmbeddingProvider, Engine, RerankCache, Reranker, VectorMemory
@@ -109,7 +110,9 @@ def _embeddings(choice: EmbeddingChoice, settings: RetrievalSettings, *, patient
 
             return LocalEmbeddings()
         case "onnx":
-            raise SettingsError("a model from a folder cannot be had yet")
+            from commonplace.adapters.onnx.embeddings import OnnxEmbeddings
+
+            return OnnxEmbeddings(_folder(choice.folder))
         case "bedrock-titan" | "bedrock-cohere":
             return _bedrock_embeddings(choice, settings, INDEX_READ_SECONDS if patient else QUERY_READ_SECONDS)
 
@@ -131,7 +134,9 @@ def _reranker(choice: RerankChoice, settings: RetrievalSettings) -> Reranker | N
         case "none":
             return None
         case "onnx":
-            raise SettingsError("a model from a folder cannot be had yet")
+            from commonplace.adapters.onnx.rerank import OnnxReranker
+
+            return OnnxReranker(_folder(choice.folder))
         case "bedrock-cohere" | "bedrock-amazon":
             from commonplace.adapters import clients
             from commonplace.adapters.bedrock.rerank import AMAZON, COHERE, BedrockReranker
@@ -143,3 +148,9 @@ def _reranker(choice: RerankChoice, settings: RetrievalSettings) -> Reranker | N
             model = COHERE if choice.kind == "bedrock-cohere" else AMAZON
             meta = client.meta
             return GuardedReranker(BedrockReranker(client, model, region=meta.region_name, partition=meta.partition))
+
+
+def _folder(folder: Path | None) -> Path:
+    if folder is None:
+        raise SettingsError("onnx needs a folder: onnx:/FOLDER")
+    return folder
