@@ -1,4 +1,4 @@
-"""What the README says happens: `commonplace dev` serves the sample, and the curl lines answer as printed."""
+"""What README and REST page say happens: `commonplace dev` serves the sample, and the curl lines answer as printed."""
 
 import shutil
 import signal
@@ -18,7 +18,7 @@ from tests.unit.docs.pages import ROOT
 
 pytestmark = pytest.mark.laptop
 
-README = ROOT / "README.md"
+PAGES = (ROOT / "README.md", ROOT / "docs" / "rest-api.md")
 READY = "ready: http://"
 START_SECONDS = 180
 STOP_SECONDS = 30
@@ -66,6 +66,8 @@ def run(command: tuple[str, ...], port: int) -> str:
     return httpx.get(words[-1], timeout=60).text
 
 
-@pytest.mark.parametrize("example", examples(README), ids=lambda example: example.name)
-def test_a_curl_line_of_the_readme_answers_as_printed(example: Example, port: int) -> None:
+@pytest.mark.parametrize(
+    "example", [example for page in PAGES for example in examples(page)], ids=lambda example: example.name
+)
+def test_a_curl_line_answers_as_printed(example: Example, port: int) -> None:
     assert differences(example, run(example.command, port)) == []
