@@ -175,7 +175,7 @@ class Environment:
         return self.parsed("RERANK_PROVIDER", valid, RerankChoice.parse, "none")
 
     def fusion(self) -> str | None:
-        valid = "min-max or rrf, with or without weights of words and meaning: min-max:0.5,0.5"
+        valid = "min-max or rrf, with or without weights of words and meaning: min-max:0.6,0.4"
         return self.optional("FUSION", valid, _matching(_FUSION))
 
     def optional(self, name: str, valid: str, parse: Callable[[str], T | None]) -> T | None:

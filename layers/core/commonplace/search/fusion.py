@@ -16,16 +16,16 @@ RELEVANCE_SHARE = 0.8
 
 METHODS: Mapping[str, Literal["min-max", "rrf"]] = {"min-max": "min-max", "rrf": "rrf"}
 
-EXAMPLE = "min-max:0.5,0.5"
+EXAMPLE = "min-max:0.6,0.4"
 
 
 @dataclass(frozen=True, slots=True)
 class Fusion:
-    """How the legs are weighed. The defaults come from judged queries; see the README of this package."""
+    """How the legs are weighed. The defaults come from judged queries: docs/retrieval.md says which and how sure."""
 
     method: Literal["min-max", "rrf"] = "min-max"
-    lexical_weight: float = 0.5
-    vector_weight: float = 0.5
+    lexical_weight: float = 0.6
+    vector_weight: float = 0.4
     rank_constant: int = 60
 
     def __post_init__(self) -> None:
@@ -37,7 +37,7 @@ class Fusion:
 
     @classmethod
     def parse(cls, text: str) -> "Fusion":
-        """`min-max` or `rrf`, with the weights of words and of meaning where they are not equal: `rrf:0.3,0.7`.
+        """`min-max` or `rrf`, with the weights of words and of meaning where they are not the usual ones: `rrf:0.3,0.7`.
 
         Raises ValueError with the form that is expected.
         """

@@ -35,9 +35,9 @@ from commonplace.search.model import (
 
 logger = logging.getLogger(__name__)
 
-VECTOR_FLOOR = 0.2
-"""Cosine below which a chunk is about something else. With the local model a random pair of texts has about 0.15, and
-49 of 50 paraphrases stand above 0.2 to what they paraphrase."""
+VECTOR_FLOOR = 0.15
+"""Cosine below which a chunk is about something else. Chosen with the local model on judged queries: a lower one lets in
+more of what is not meant than it finds of what is (docs/retrieval.md)."""
 
 BUSY_SECONDS = 10.0
 

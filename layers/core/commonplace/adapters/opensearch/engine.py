@@ -33,7 +33,7 @@ from commonplace.search.model import (
 
 logger = logging.getLogger(__name__)
 
-VECTOR_FLOOR = 0.2
+VECTOR_FLOOR = 0.15
 """Cosine below which a chunk is about something else; as in the embedded engine."""
 
 T = TypeVar("T")
