@@ -93,12 +93,24 @@ def open_search_connection(settings: RetrievalSettings) -> Connection:
 
 def vector_memory(settings: RetrievalSettings, engine: Engine) -> VectorMemory | None:
     """Where vectors of unchanged text are found: in the embedded index itself, for OpenSearch in the cache table."""
-    return cast(VectorMemory, engine) if settings.search_engine == "embedded" else None
+    if settings.search_engine == "embedded":
+        return cast(VectorMemory, engine)
+    if settings.cache_table is None:
+        return None
+    from commonplace.adapters import clients
+    from commonplace.adapters.dynamodb_cache import DynamoVectorMemory
+
+    return DynamoVectorMemory(clients.dynamodb(read_timeout_seconds=5), settings.cache_table)
 
 
-def rerank_cache(settings: RetrievalSettings) -> RerankCache:  # noqa: ARG001 - the table comes with the caches
+def rerank_cache(settings: RetrievalSettings) -> RerankCache:
     """Where rerank orders are kept for an hour: in the cache table, else in this process."""
-    return MemoryRerankCache()
+    if settings.cache_table is None:
+        return MemoryRerankCache()
+    from commonplace.adapters import clients
+    from commonplace.adapters.dynamodb_cache import DynamoRerankCache
+
+    return DynamoRerankCache(clients.dynamodb(read_timeout_seconds=0.5, attempts=1), settings.cache_table)
 
 
 def _embeddings(choice: EmbeddingChoice, settings: RetrievalSettings, *, patient: bool) -> EmbeddingProvider | None:

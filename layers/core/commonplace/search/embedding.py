@@ -10,6 +10,10 @@ from commonplace.search.text import plain
 
 logger = logging.getLogger(__name__)
 
+TEXTS_PER_STEP = 96
+"""Embedded and remembered before the next: whoever is stopped, or fails, in the middle does not begin again from zero.
+As many as the largest call of a provider takes."""
+
 
 def embedding_text(record: Record, chunk: Chunk) -> str:
     """Title, heading path, date and text: a chunk alone does not say what it is about, nor of when it is."""
@@ -46,7 +50,9 @@ def embed_records(
     wanted = {key: text for keyed in texts.values() for key, text in keyed.items()}
     vectors = dict(memory.known(list(wanted))) if memory else {}
     missing = [key for key in wanted if key not in vectors]
-    vectors |= _embed(missing, [wanted[key] for key in missing], provider)
+    for start in range(0, len(missing), TEXTS_PER_STEP):
+        step = missing[start : start + TEXTS_PER_STEP]
+        vectors |= _embed(step, [wanted[key] for key in step], provider, memory)
     return [
         IndexedRecord(
             record, _vectors(record, fingerprint, vectors) if texts[record.id].keys() <= vectors.keys() else ()
@@ -55,16 +61,18 @@ def embed_records(
     ]
 
 
-def _embed(keys: Sequence[str], texts: Sequence[str], provider: EmbeddingProvider) -> dict[str, Vector]:
-    if not texts:
-        return {}
+def _embed(
+    keys: Sequence[str], texts: Sequence[str], provider: EmbeddingProvider, memory: VectorMemory | None
+) -> dict[str, Vector]:
     try:
-        vectors = provider.embed(texts)
+        vectors = dict(zip(keys, provider.embed(texts), strict=True))
     except Unavailable as error:
         logger.warning("embedding failed, indexing words only", extra={"texts": len(texts), "reason": error.message})
         return {}
     logger.info("texts were embedded", extra={"embedded": len(texts)})
-    return dict(zip(keys, vectors, strict=True))
+    if memory:
+        memory.remember(vectors)
+    return vectors
 
 
 def _vectors(record: Record, fingerprint: str, vectors: dict[str, Vector]) -> tuple[Vector, ...]:
