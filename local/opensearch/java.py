@@ -59,7 +59,7 @@ class Java:
 
 
 def find_java(
-    environ: Mapping[str, str], *, places: tuple[str, ...] = PLACES, enters: Callable[[Path], bool] = Path.exists
+    environ: Mapping[str, str], *, places: tuple[str, ...] | None = None, enters: Callable[[Path], bool] = Path.exists
 ) -> Java:
     """The Java that a variable names, else that of the PATH, else the best of the usual places.
 
@@ -72,7 +72,7 @@ def find_java(
         if java and java.fits:
             return java
         seen += [java] if java else []
-    others = [java for home in _placed(environ, places) if (java := look(home, enters))]
+    others = [java for home in _placed(environ, PLACES if places is None else places) if (java := look(home, enters))]
     best = max((java for java in others if java.fits), key=lambda java: java.rank, default=None)
     if best:
         return best

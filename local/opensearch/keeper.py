@@ -33,37 +33,38 @@ def start(wanted: dict[str, Any]) -> "subprocess.Popen[bytes]":
         )
 
 
-def keep(process: "subprocess.Popen[bytes]", wipe: str | None) -> None:
+def keep(process: "subprocess.Popen[bytes]", orphaned: threading.Event, wipe: str | None) -> None:
     """Returns when the node has ended, by itself or since its owner is gone."""
-    orphaned = threading.Event()
+
+    def listen() -> None:
+        while os.read(0, 1024):
+            pass
+        orphaned.set()
 
     def end() -> None:
-        orphaned.set()
+        orphaned.wait()
         process.terminate()
         time.sleep(PATIENCE_SECONDS)
         process.kill()
 
-    def watch() -> None:
-        while os.read(0, 1024):
-            pass
-        end()
-
-    threading.Thread(target=watch, daemon=True).start()
-    # Handlers, since what is ignored here would be ignored by the node as well.
-    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
-        signal.signal(number, lambda *_: threading.Thread(target=end, daemon=True).start())
+    for work in (listen, end):
+        threading.Thread(target=work, daemon=True).start()
     process.wait()
     if orphaned.is_set() and wipe:
         shutil.rmtree(wipe, ignore_errors=True)
 
 
 def main() -> None:
+    orphaned = threading.Event()
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        # A handler, since what is ignored here would be ignored by the node as well.
+        signal.signal(number, lambda *_: orphaned.set())
     wanted = json.loads(sys.stdin.buffer.readline())
     process = start(wanted)
     os.write(1, f"{process.pid}\n".encode())
     os.close(1)
     if not wanted["detached"]:
-        keep(process, wanted["wipe"])
+        keep(process, orphaned, wanted["wipe"])
     os._exit(0)  # a thread may still read
 
 
