@@ -45,7 +45,6 @@ def search_command(
     from commonplace.errors import CommonplaceError
     from local.operations.searching import Question, ask_deployment, ask_file
 
-    switched = {"rerank": rerank, "collapse": collapse}
     question = Question(
         query,
         content_types=tuple(content_type or ()),
@@ -56,7 +55,8 @@ def search_command(
         documents=documents,
         explain=explain or expect is not None,
         expect=_reference(expect),
-        options={name: value for name, value in switched.items() if not value},
+        rerank=rerank,
+        collapse=collapse,
     )
     file, base_url = _where(index, data, outputs, stage)
     try:

@@ -2,7 +2,7 @@
 
 import json
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
@@ -31,8 +31,8 @@ class Question:
     documents: bool = False
     explain: bool = False
     expect: str | None = None
-    options: dict[str, bool] = field(default_factory=dict)
-    """`rerank` and `collapse`, where they are switched off."""
+    rerank: bool = True
+    collapse: bool = True
 
     def parameters(self) -> dict[str, Any]:
         """Those of `GET /api/v1/search`, without the ones that say nothing."""
@@ -46,7 +46,8 @@ class Question:
             "include": ["documents"] if self.documents else [],
             "explain": "true" if self.explain else None,
             "expect": self.expect,
-            **{name: str(value).lower() for name, value in self.options.items()},
+            "rerank": None if self.rerank else "false",
+            "collapse": None if self.collapse else "false",
         }
         return {name: value for name, value in told.items() if value not in (None, [])}
 
@@ -96,7 +97,8 @@ def ask_file(index: Path, question: Question) -> Answer:
         mode=question.mode,
         explain=question.explain,
         expect=RecordId(question.expect) if question.expect else None,
-        **question.options,
+        rerank=question.rerank,
+        collapse=question.collapse,
     )
     embeddings = LocalEmbeddings()
     engine = open_index(index.resolve().as_uri(), None, embeddings, read_only=True)

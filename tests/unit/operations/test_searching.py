@@ -54,7 +54,8 @@ def test_what_is_asked_for_reaches_the_search(world: World) -> None:
         documents=True,
         explain=True,
         expect="tag/governance",
-        options={"rerank": False, "collapse": False},
+        rerank=False,
+        collapse=False,
     )
     answer = ask_deployment(ADDRESS, asked, Served(world, explain="anyone"))
     (request,) = world.search.asked

@@ -1,7 +1,7 @@
 """Explanations are for operators: who may have one, what it holds, and that nobody else sees a difference."""
 
 from dataclasses import fields
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from pydantic.alias_generators import to_camel
@@ -156,7 +156,7 @@ def test_every_part_of_an_explanation_is_described(value: Any, shape: Any) -> No
 
 def test_every_verdict_is_described() -> None:
     described = shapes.Expectation.model_json_schema()["properties"]["verdict"]["enum"]
-    assert set(described) == set(model.Verdict.__args__)
+    assert set(described) == set(get_args(model.Verdict))
 
 
 def test_an_explanation_keeps_to_its_description(world: World) -> None:

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 import pytest
 from starlette.testclient import TestClient
 
+from commonplace.search.model import RecordId
 from tests.fakes.library import AUTHORED, COMMIT, FakeLibrary, garden, links_between, make
-from tests.fakes.search import FakeSearch, hit
+from tests.fakes.search import hit
 from tests.unit.rest.conftest import World
+from tests.unit.rest.told import ToldSearch
 
 CANARY = "xanthippe"
 
@@ -28,8 +30,9 @@ def haunted() -> World:
     store.put("operations/known.json", CANARY.encode())
     store.put(f"attachments/{CANARY}.png", CANARY.encode())
     store.publish(documents, graph=graph, former_refs={f"pattern/{CANARY}-plan": f"drafts/{CANARY}.md"})
-    found = hit("pattern", f"{CANARY}-plan", title=CANARY, snippet=CANARY)
-    return World(store, FakeSearch(found, hit("pattern", "rotating-stewardship")))
+    found = hit("pattern", f"{CANARY}-plan", title=CANARY, snippet=CANARY, document=secret)
+    like_it = hit("pattern", "rotating-stewardship", duplicates=(RecordId(f"pattern/{CANARY}-plan"),))
+    return World(store, ToldSearch(found, like_it, suggestion=CANARY))
 
 
 def addresses(client: TestClient) -> Iterator[str]:
@@ -44,7 +47,8 @@ def addresses(client: TestClient) -> Iterator[str]:
         yield f"/api/v1/entries/by-path?path={guess}"
         yield f"/api/v1/attachments/..%2f{guess}%2fknown.json"
         yield f"/api/v1/entries/pattern/..%2f..%2f{guess}%2fknown"
-    yield from (f"/api/v1/search?q=plan&limit={limit}" for limit in (1, 20))
+    for more in ("limit=1", "limit=20", "mode=lexical", "include=documents&highlight=true", "collapse=false"):
+        yield f"/api/v1/search?q=plan&{more}"
     yield from (f"/api/v1/entries/pattern/{CANARY[:-1]}", f"/api/v1/graph?around=pattern/{CANARY[:-2]}")
     yield from (f"/api/v1/entries?pathPrefix=drafts&sort={sort}" for sort in ("title", "-updated"))
     yield "/api/v1/graph?around=pattern/rotating-stewardship&depth=5"

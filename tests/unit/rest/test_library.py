@@ -181,7 +181,7 @@ def test_whole_documents_come_in_the_order_asked_for_whatever_is_missing() -> No
     store.put("content/tag/governance.json", b'{"id": 7}')
     asked = ["pattern/rotating-stewardship", "tag/nobody", "practice/seed-swap", "tag/governance", "index/garden"]
     read = Library(store).read([*asked, asked[0]])
-    whole = {document.ref: document for document in documents}
+    whole = {str(document.ref): document for document in documents}
     assert read == [whole[asked[0]], None, None, None, whole[asked[4]], whole[asked[0]]]
 
 

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from commonplace.content.filters import Filters
 from commonplace.interfaces.rest.pages import MAX_ANSWER_BYTES
 from commonplace.interfaces.rest.surface import CACHEABLE
-from commonplace.search.model import Filters, RecordId
+from commonplace.search.model import RecordId
 from tests.fakes.library import FakeLibrary, garden, make
 from tests.fakes.search import hit
 from tests.unit.rest.conftest import World

@@ -46,6 +46,11 @@ TAGS = [
 
 STRING = {"type": "string"}
 
+OPERATORS_KEY = "operatorsKey"
+OPERATORS = {"type": "http", "scheme": "bearer", "description": "The operators' key. Only explanations need it."}
+KEY_MAY_COME: dict[str, Any] = {"security": [{}, {OPERATORS_KEY: []}]}
+"""Of an operation that answers without the key, and more with it."""
+
 Responses = dict[int | str, dict[str, Any]]
 
 
@@ -90,6 +95,7 @@ def build_openapi(app: FastAPI, site: Site) -> dict[str, Any]:
     # Named by reference only: a model would be filed under the media type of each route's success.
     error = Error.model_json_schema(ref_template="#/components/schemas/{model}")
     document["components"]["schemas"] |= error.pop("$defs") | {"Error": error}
+    document["components"]["securitySchemes"] = {OPERATORS_KEY: OPERATORS}
     for shape in document["components"]["schemas"].values():
         for member in shape["properties"].values():
             member.pop("title", None)

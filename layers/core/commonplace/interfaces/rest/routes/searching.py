@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from commonplace.errors import CommonplaceError
 from commonplace.interfaces.rest import cursors, errors, examples, found, permission, shapes
-from commonplace.interfaces.rest.documentation import answers
+from commonplace.interfaces.rest.documentation import KEY_MAY_COME, answers
 from commonplace.interfaces.rest.pages import API, JSON
 from commonplace.interfaces.rest.parameters import MAX_HITS, Question, next_link
 from commonplace.interfaces.rest.services import services
@@ -31,6 +31,7 @@ SPARE = 5
         description="The best documents, each with the passage that matched.",
         conditional=False,
     ),
+    openapi_extra=KEY_MAY_COME,
 )
 async def search(request: Request, asked: Annotated[Question, Query()]) -> Response:
     """By words and by meaning at once, best first. Snippets are plain text."""
