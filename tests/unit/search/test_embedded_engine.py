@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -153,6 +154,22 @@ def test_vectors_outlive_their_chunk_but_not_without_end(
         kept.append([key in engine.known([key]) for key in keys].count(True))
 
     assert kept == [1, 2, 3, 4, 1]
+
+
+def test_a_tombstone_is_as_old_as_the_clock_says_and_burying_again_makes_it_young(
+    path: Path, provider: FakeEmbeddings
+) -> None:
+    now = [1_000.0]
+    engine = EmbeddedEngine(path, provider, clock=lambda: now[0])
+    engine.write((), [Tombstone(RecordId("note/a"), 5), Tombstone(RecordId("note/b"), 5)])
+    now[0] = 2_000.0
+    engine.write((), [Tombstone(RecordId("note/a"), 5), Tombstone(RecordId("note/b"), 6)])
+
+    assert engine.sweep(datetime.fromtimestamp(1_000, UTC)) == 0
+    assert engine.sweep(datetime.fromtimestamp(1_500, UTC)) == 1
+    engine.write(indexed(provider, *(record(f"note/{name}", "rain", generation=4) for name in "ab")), ())
+    assert versions(engine) == {"note/a": 4}
+    engine.close()
 
 
 def test_a_closed_engine_opens_again_when_it_is_asked(engine: EmbeddedEngine, provider: FakeEmbeddings) -> None:

@@ -1,0 +1,82 @@
+"""What every engine does, whatever it is made of: the chunk that is shown, the words found in it, and fingerprints."""
+
+import pytest
+
+from commonplace.content.filters import Filters
+from commonplace.search.model import Engine, RecordId
+from tests.fakes.embeddings import FakeEmbeddings, asked
+from tests.unit.search.records import indexed, record
+
+LONG = RecordId("note/long")
+
+
+@pytest.fixture
+def parts(engine: Engine, provider: FakeEmbeddings) -> Engine:
+    """One record of three chunks: wind, governed crabs, rain."""
+    body = "# One\n\n" + "wind " * 400 + "\n\n# Two\n\n" + "Crabs governed the café. " * 100
+    engine.write(indexed(provider, record(str(LONG), body + "\n\n# Three\n\n" + "rain " * 400)), ())
+    return engine
+
+
+def heading(engine: Engine, text: str, said: str | None, provider: FakeEmbeddings) -> str:
+    vector = asked(provider, said) if said else None
+    chunk = engine.fetch([(LONG, None)], text, vector)[LONG].chunk
+    assert chunk is not None
+    return chunk.heading_path[-1]
+
+
+def test_words_choose_the_chunk_before_meaning_and_meaning_before_the_first(
+    parts: Engine, provider: FakeEmbeddings
+) -> None:
+    assert heading(parts, "rain", "crabs governed", provider) == "Three"
+    assert heading(parts, "quokka", "crabs governed", provider) == "Two"
+    assert heading(parts, "quokka", None, provider) == "One"
+
+
+def test_a_vector_of_another_model_chooses_no_chunk(parts: Engine) -> None:
+    other = FakeEmbeddings(revision="2")
+
+    assert heading(parts, "quokka", "crabs governed", other) == "One"
+
+
+def test_the_chunk_that_the_legs_name_is_shown(parts: Engine, provider: FakeEmbeddings) -> None:
+    vector = asked(provider, "crabs governed")
+    found = parts.candidates("crabs governed", vector, Filters(), 5)
+
+    for leg in (found.lexical, found.vector):
+        shown = parts.fetch([(leg[0].id, leg[0].chunk)], "crabs governed", vector)[LONG]
+        assert shown.chunk is not None
+        assert shown.chunk.heading_path == ("Two",)
+
+
+@pytest.mark.parametrize(
+    ("query", "matched"),
+    [
+        ("crab", {"crabs"}),
+        ("who governs?", {"governed"}),
+        ("CAFÉ crabs", {"cafe", "crabs"}),
+        ("cafe", {"cafe"}),
+        ("the", {"the"}),
+    ],
+)
+def test_the_words_that_were_found_are_told_as_the_text_has_them(parts: Engine, query: str, matched: set[str]) -> None:
+    shown = parts.fetch([(LONG, None)], query)[LONG]
+
+    assert set(shown.matched) == matched
+
+
+def test_nothing_is_told_as_found_where_no_word_was(parts: Engine, provider: FakeEmbeddings) -> None:
+    assert parts.fetch([(LONG, None)], "quokka", asked(provider, "crabs"))[LONG].matched == ()
+    assert parts.fetch([(LONG, 0)], "")[LONG].matched == ()
+
+
+def test_every_leg_carries_the_fingerprint_of_the_text(engine: Engine, provider: FakeEmbeddings) -> None:
+    written = record("note/a", "the tide left a crab under a stone " * 8, title="Tide")
+    assert written.fingerprint is not None
+    engine.write(indexed(provider, written, record("note/short", "tide", title="Tide")), ())
+
+    found = engine.candidates("tide", asked(provider, "tide"), Filters(), 5)
+
+    for leg in (found.lexical, found.vector, found.named):
+        assert {hit.id: hit.fingerprint for hit in leg} == {"note/a": written.fingerprint, "note/short": None}
+    assert engine.fetch([(RecordId("note/a"), 0)], "")[RecordId("note/a")].record.fingerprint == written.fingerprint
