@@ -111,3 +111,53 @@ def test_ties_are_broken_by_id() -> None:
 def test_weights_that_mean_nothing_are_refused_at_once(weights: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=r"weights|constant"):
         Fusion(**weights)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "fusion"),
+    [
+        ("min-max", Fusion()),
+        ("rrf", Fusion("rrf")),
+        (" rrf:0.3,0.7 ", Fusion("rrf", 0.3, 0.7)),
+        ("min-max:1,0", Fusion("min-max", 1.0, 0.0)),
+        ("min-max: 2 , 3.5", Fusion("min-max", 2.0, 3.5)),
+    ],
+)
+def test_a_fusion_is_read_from_its_name_and_weights(text: str, fusion: Fusion) -> None:
+    assert Fusion.parse(text) == fusion
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "min-max and rrf"),
+        ("max", "min-max and rrf"),
+        ("RRF", "min-max and rrf"),
+        ("rrf:", "two weights"),
+        ("rrf:1", "two weights"),
+        ("rrf:1,2,3", "two weights"),
+        ("min-max:a,b", r"as in min-max:\d"),
+        ("rrf:nan,1", "finite"),
+        ("rrf:inf,1", "finite"),
+        ("rrf:-1,2", "negative"),
+        ("rrf:0,0", "above zero"),
+    ],
+)
+def test_what_is_no_fusion_is_refused_with_the_form_that_is_expected(text: str, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        Fusion.parse(text)
+
+
+def test_a_fusion_says_in_words_what_it_does() -> None:
+    assert str(Fusion.parse("min-max:0.5,1")) == "min-max; words 0.5, meaning 1"
+    assert str(Fusion.parse("rrf:0.3,0.7")) == "reciprocal ranks, constant 60; words 0.3, meaning 0.7"
+
+
+@pytest.mark.parametrize("method", ["min-max", "rrf"])
+def test_a_leg_without_weight_counts_when_it_is_all_there_is(method: str) -> None:
+    leg = (LegHit(RecordId("a"), 2.0), LegHit(RecordId("b"), 1.0))
+    meaning_alone = Fusion.parse(f"{method}:0,1")
+
+    assert [name for name, _ in fuse(Candidates(lexical=leg, vector=(), total=2), meaning_alone)] == ["a", "b"]
+    both = Candidates(lexical=leg, vector=(LegHit(RecordId("c"), 1.0),), total=2)
+    assert [name for name, _ in fuse(both, meaning_alone)] == ["c"]

@@ -1,0 +1,131 @@
+"""Did you mean, without an index."""
+
+from collections.abc import Iterable, Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rapidfuzz.distance import OSA
+
+from commonplace.search.spelling import MOST_WORDS, SUGGESTIONS, combined, ranked, rewritten, suggest
+from commonplace.search.text import STOP_WORDS, fold, words
+
+
+def distance(one: str, other: str, most: int) -> int:
+    return OSA.distance(one, other, score_cutoff=most)
+
+
+class Words:
+    """A vocabulary of these words, of which some cannot be found under the filters."""
+
+    def __init__(self, counts: Mapping[str, int], hidden: Iterable[str] = ()) -> None:
+        self.counts = counts
+        self.hidden = set(hidden)
+
+    def known(self, word: str) -> bool:
+        return word in self.counts
+
+    def near(self, word: str, *, anywhere: bool = False) -> Iterable[tuple[str, int]]:
+        return [(other, count) for other, count in self.counts.items() if anywhere or other[0] in word[:2]]
+
+    def findable(self, word: str) -> bool:
+        return word not in self.hidden
+
+
+@pytest.mark.parametrize(
+    ("word", "best"),
+    [
+        ("tdie", ["tide"]),
+        ("tied", ["tide"]),
+        ("itde", ["tide"]),
+        ("hide", []),
+        ("tidexy", ["tide"]),
+        ("tixy", []),
+        ("tidexyz", []),
+        ("governence", ["governance"]),
+        ("gvernnce", ["governance"]),
+        ("gvernnc", []),
+        ("overnance", ["governance"]),
+        ("ofvernance", []),
+        ("fron", []),
+    ],
+)
+def test_few_edits_are_believed_and_the_first_letter_is_mostly_right(word: str, best: list[str]) -> None:
+    assert ranked(word, [("tide", 3), ("governance", 9), ("from", 50)], distance) == best
+
+
+def test_fewer_edits_come_first_then_the_first_letter_then_the_more_frequent() -> None:
+    near = [("lantern", 1), ("lanterns", 9), ("hanters", 99), ("lanters", 1), ("lanterx", 7)]
+
+    assert ranked("lanterz", near, distance) == ["lanterx", "lantern", "lanters", "lanterns"]
+    assert ranked("hantern", near, distance)[:2] == ["hanters", "lantern"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("tidle pols", "tide pools"),
+        ("Tidle POLS?", "Tide POOLS?"),
+        ("(tidle)-pols, tidle", "(tide)-pools, tide"),
+        ("tidle_pols", "tide_pools"),
+        ("TÍDLE", "TIDE"),
+        ("tidles", "tidles"),
+    ],
+)
+def test_the_rest_of_the_query_stays_as_it_was_typed(typed: str, told: str) -> None:
+    assert rewritten(typed, {"tidle": "tide", "pols": "pools"}) == told
+
+
+def test_the_best_of_every_word_comes_first_and_then_one_change_at_a_time() -> None:
+    told = combined("tidle pols", {"tidle": ["tide", "title"], "pols": ["pools", "poles"]})
+
+    assert told == ("tide pools", "tide poles", "title pools")
+
+
+def test_only_unknown_words_are_corrected_and_only_by_words_that_can_be_found() -> None:
+    shore = Words({"tide": 5, "tidy": 9, "pools": 5, "crab": 1}, hidden=["tidy"])
+
+    assert suggest("tidn pools", shore, distance) == ("tide pools",)
+    assert suggest("tide pools", shore, distance) == ()
+    assert suggest("the tide", shore, distance) == ()
+    assert suggest("xylophone", shore, distance) == ()
+    assert suggest("xylophone tidn", shore, distance) == ("xylophone tide",)
+    assert suggest("", shore, distance) == ()
+
+
+def test_another_first_letter_is_looked_for_only_when_nothing_else_is_near() -> None:
+    assert suggest("kantern", Words({"lantern": 1}), distance) == ("lantern",)
+    assert suggest("kantern", Words({"lantern": 1, "kanters": 1}), distance)[0] == "kanters"
+
+
+def test_numbers_versions_and_very_short_words_are_left_alone() -> None:
+    shore = Words({"2025": 5, "v12": 5, "dao": 5, "it2": 1})
+
+    assert [suggest(word, shore, distance) for word in ("2024", "v11", "da", "it3")] == [()] * 4
+
+
+def test_a_text_full_of_unknown_words_is_not_misspelt() -> None:
+    said = [f"tide{letter}" for letter in "abcdefgh"[: MOST_WORDS + 1]]
+
+    assert suggest(" ".join(said), Words({"tide": 1}), distance) == ()
+    assert suggest(" ".join(said[1:]), Words({"tide": 1}), distance) == (" ".join(["tide"] * MOST_WORDS),)
+
+
+LETTERS = st.text(alphabet="abeé -_?ÀB1", max_size=24)
+
+
+@given(LETTERS, st.dictionaries(st.text(alphabet="abe", min_size=1, max_size=7), st.integers(1, 9)), st.data())
+def test_nothing_is_proposed_that_is_the_query_or_cannot_be_found(
+    query: str, counts: dict[str, int], data: st.DataObject
+) -> None:
+    hidden = data.draw(st.lists(st.sampled_from(sorted(counts)))) if counts else []
+
+    told = suggest(query, Words(counts, hidden), distance)
+
+    assert len(told) == len(set(told)) <= SUGGESTIONS
+    for text in told:
+        assert fold(text) != fold(query)
+        assert len(words(text)) == len(words(query))
+        changed = [new for old, new in zip(words(query), words(text), strict=True) if old != new]
+        assert changed
+        assert all(word in counts and word not in hidden and word not in STOP_WORDS for word in changed)
