@@ -31,9 +31,8 @@ def reference(text: str, *, pooling: str = "mean", tokens: int = 512) -> "numpy.
     tokenizer = onnx_models.tokenizer()
     tokenizer.enable_truncation(tokens)
     hidden = onnx_models.weights()[tokenizer.encode(text).ids]
-    pooled: numpy.ndarray[Any, Any] = hidden[0] if pooling == "cls" else hidden.mean(axis=0)
-    pooled = pooled / numpy.linalg.norm(pooled)
-    return pooled
+    pooled = hidden[0] if pooling == "cls" else hidden.mean(axis=0)
+    return numpy.asarray(pooled / numpy.linalg.norm(pooled))
 
 
 def test_vectors_are_those_of_a_plain_computation(tmp_path: Path) -> None:

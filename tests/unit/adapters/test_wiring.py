@@ -1,0 +1,175 @@
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commonplace.adapters import clients, wiring
+from commonplace.adapters.dynamodb_cache import DynamoRerankCache, DynamoVectorMemory
+from commonplace.adapters.guarded import GuardedEmbeddings, GuardedReranker
+from commonplace.adapters.local_embeddings import LocalEmbeddings
+from commonplace.adapters.onnx.embeddings import OnnxEmbeddings
+from commonplace.adapters.onnx.rerank import OnnxReranker
+from commonplace.search.reranking import MemoryRerankCache
+from commonplace.settings import IndexSettings, RestSettings, RetrievalSettings, SettingsError
+from tests.fakes.onnx_models import cross_encoder, encoder
+
+ROOT = Path(__file__).resolve().parents[3]
+ENVIRONMENT = {
+    "STAGE": "dev",
+    "CONTENT_BUCKET": "content",
+    "ACTIVITY_TABLE": "activity",
+    "GITHUB_REPOSITORY": "octo-org/notes",
+    "GITHUB_BRANCH": "main",
+    "INDEX_LOCATION": "file:///nowhere/documents.sqlite",
+}
+OPENSEARCH = {"SEARCH_ENGINE": "opensearch", "OPENSEARCH_ENDPOINT": "http://127.0.0.1:9"}
+
+
+@pytest.fixture(autouse=True)
+def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    given = {"AWS_ACCESS_KEY_ID": "1", "AWS_SECRET_ACCESS_KEY": "x", "AWS_DEFAULT_REGION": "eu-central-1"}
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    clients._session.cache_clear()
+    yield
+    clients._session.cache_clear()
+
+
+def reader(**variables: str) -> RestSettings:
+    return RestSettings.from_environ(ENVIRONMENT | variables)
+
+
+def writer(**variables: str) -> IndexSettings:
+    return IndexSettings.from_environ(ENVIRONMENT | variables)
+
+
+def inside(guarded: Any) -> Any:
+    return guarded._provider if isinstance(guarded, GuardedEmbeddings) else guarded._reranker
+
+
+def test_the_default_is_the_model_that_is_bundled() -> None:
+    (model,) = wiring.embedding_providers(reader())
+    assert isinstance(model, LocalEmbeddings)
+    assert wiring.reranker(reader()) is None
+
+
+def test_no_model_is_no_provider_and_one_index_of_words() -> None:
+    assert wiring.embedding_providers(reader(EMBEDDING_PROVIDER="none")) == []
+    assert wiring.indexed_models(writer(EMBEDDING_PROVIDER="none")) == [None]
+
+
+def test_during_a_change_of_model_there_are_two_and_each_once() -> None:
+    both = reader(EMBEDDING_PROVIDER="local", EMBEDDING_PROVIDER_NEXT="bedrock-titan:256")
+    assert [model.dimension for model in wiring.embedding_providers(both)] == [256, 256]
+    assert [model.name for model in wiring.embedding_providers(both)][1] == "amazon.titan-embed-text-v2"
+
+    done = reader(EMBEDDING_PROVIDER="bedrock-titan:256", EMBEDDING_PROVIDER_NEXT="bedrock-titan:256")
+    assert len(wiring.embedding_providers(done)) == 1
+    first = writer(EMBEDDING_PROVIDER="none", EMBEDDING_PROVIDER_NEXT="local")
+    assert [model and model.name for model in wiring.indexed_models(first)] == [None, LocalEmbeddings.name]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "name", "dimension"),
+    [
+        ("bedrock-titan", "amazon.titan-embed-text-v2", 1024),
+        ("bedrock-titan:512", "amazon.titan-embed-text-v2", 512),
+        ("bedrock-cohere", "cohere.embed-v4", 1024),
+        ("bedrock-cohere:1536", "cohere.embed-v4", 1536),
+    ],
+)
+def test_bedrocks_models_are_guarded_and_tried_once_by_botocore(chosen: str, name: str, dimension: int) -> None:
+    (model,) = wiring.embedding_providers(reader(EMBEDDING_PROVIDER=chosen))
+
+    assert isinstance(model, GuardedEmbeddings)
+    assert (model.name, model.dimension) == (name, dimension)
+    config = inside(model)._client.meta.config
+    assert config.retries["total_max_attempts"] == 1
+    assert (config.connect_timeout, config.read_timeout) == (1, wiring.QUERY_READ_SECONDS)
+
+
+def test_the_writer_of_the_index_is_more_patient() -> None:
+    (model,) = wiring.indexed_models(writer(EMBEDDING_PROVIDER="bedrock-titan"))
+    assert inside(model)._client.meta.config.read_timeout == wiring.INDEX_READ_SECONDS
+
+
+def test_bedrock_is_called_in_the_region_that_is_configured_else_in_our_own() -> None:
+    (own,) = wiring.embedding_providers(reader(EMBEDDING_PROVIDER="bedrock-cohere"))
+    (other,) = wiring.embedding_providers(reader(EMBEDDING_PROVIDER="bedrock-cohere", BEDROCK_REGION="us-east-1"))
+
+    assert (inside(own)._client.meta.region_name, inside(own)._model) == ("eu-central-1", "eu.cohere.embed-v4:0")
+    assert (inside(other)._client.meta.region_name, inside(other)._model) == ("us-east-1", "us.cohere.embed-v4:0")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "model"), [("bedrock-cohere", "cohere.rerank-v3-5:0"), ("bedrock-amazon", "amazon.rerank-v1:0")]
+)
+def test_bedrocks_rerankers_are_guarded_and_named_by_region(chosen: str, model: str) -> None:
+    reranker = wiring.reranker(reader(RERANK_PROVIDER=chosen))
+
+    assert isinstance(reranker, GuardedReranker)
+    assert reranker.name == model
+    assert inside(reranker)._arn == f"arn:aws:bedrock:eu-central-1::foundation-model/{model}"
+
+
+def test_models_from_a_folder_are_opened_when_they_are_wired(tmp_path: Path) -> None:
+    encoder(tmp_path / "encoder")
+    cross_encoder(tmp_path / "judge")
+    chosen = reader(EMBEDDING_PROVIDER=f"onnx:{tmp_path}/encoder", RERANK_PROVIDER=f"onnx:{tmp_path}/judge")
+
+    (model,) = wiring.embedding_providers(chosen)
+    assert isinstance(model, OnnxEmbeddings)
+    assert isinstance(wiring.reranker(chosen), OnnxReranker)
+    with pytest.raises(SettingsError, match="does not exist"):
+        wiring.embedding_providers(reader(EMBEDDING_PROVIDER=f"onnx:{tmp_path}/none"))
+
+
+def test_the_embedded_index_is_its_own_memory_and_opensearch_has_the_table(tmp_path: Path) -> None:
+    settings = writer(INDEX_LOCATION=(tmp_path / "documents.sqlite").as_uri(), CACHE_TABLE="cache")
+    engine: Any = wiring.search_engine(settings, None, LocalEmbeddings(), read_only=False)
+
+    kept: Any = wiring.vector_memory(settings, engine)
+    assert kept is engine
+    assert isinstance(wiring.vector_memory(writer(**OPENSEARCH, CACHE_TABLE="cache"), engine), DynamoVectorMemory)
+    assert wiring.vector_memory(writer(**OPENSEARCH), engine) is None
+
+
+def test_rerank_orders_are_kept_in_the_table_where_there_is_one() -> None:
+    assert isinstance(wiring.rerank_cache(reader(CACHE_TABLE="cache")), DynamoRerankCache)
+    assert isinstance(wiring.rerank_cache(reader()), MemoryRerankCache)
+
+
+@pytest.mark.parametrize("missing", ["INDEX_LOCATION", "OPENSEARCH_ENDPOINT"])
+def test_an_engine_without_its_place_is_refused(missing: str) -> None:
+    kind: Any = "embedded" if missing == "INDEX_LOCATION" else "opensearch"
+    with pytest.raises(SettingsError, match=missing):
+        wiring.search_engine(RetrievalSettings(search_engine=kind), None, None, read_only=True)
+
+
+LOCAL_ONLY = """
+import sys
+from commonplace.adapters import wiring
+from commonplace.settings import RetrievalSettings
+
+settings = RetrievalSettings(index_location="file:///nowhere/documents.sqlite")
+(model,) = wiring.embedding_providers(settings)
+engine = wiring.search_engine(settings, None, model, read_only=True)
+wiring.vector_memory(settings, engine)
+wiring.rerank_cache(settings)
+found = {"onnxruntime", "opensearchpy", "numpy", "tokenizers", "moto"} & set(sys.modules)
+found |= {name for name in sys.modules if name.startswith("commonplace.adapters.bedrock")}
+print(sorted(found))
+"""
+
+
+def test_what_was_not_chosen_is_not_imported() -> None:
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "layers" / "core")}
+    command = [sys.executable, "-c", LOCAL_ONLY]
+    answer = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (answer.stdout.strip(), answer.stderr) == ("[]", "")

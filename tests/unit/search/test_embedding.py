@@ -1,0 +1,103 @@
+from collections.abc import Mapping, Sequence
+
+from commonplace.errors import Unavailable
+from commonplace.search.embedding import TEXTS_PER_STEP, embed_records, embedding_text, model_fingerprint, vector_key
+from commonplace.search.model import Vector
+from tests.fakes.embeddings import FakeEmbeddings
+from tests.unit.search.records import record
+
+
+class Memory:
+    def __init__(self) -> None:
+        self.kept: dict[str, Vector] = {}
+
+    def known(self, keys: Sequence[str]) -> Mapping[str, Vector]:
+        return {key: self.kept[key] for key in keys if key in self.kept}
+
+    def remember(self, vectors: Mapping[str, Vector]) -> None:
+        self.kept |= vectors
+
+
+class Tiring(FakeEmbeddings):
+    """Answers so many calls and then no more."""
+
+    def __init__(self, calls: int) -> None:
+        super().__init__()
+        self.calls = calls
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> list[Vector]:
+        self.calls -= 1
+        if self.calls < 0:
+            raise Unavailable("The model does not answer.")
+        return super().embed(texts, query=query)
+
+
+RECORDS = [record(f"note/number-{number}", f"Stone {number} lies here.") for number in range(3 * TEXTS_PER_STEP - 1)]
+
+
+def test_without_a_model_records_have_no_vectors() -> None:
+    assert [item.vectors for item in embed_records(RECORDS[:2], None)] == [(), ()]
+
+
+def test_what_was_embedded_once_is_remembered_and_not_sent_again() -> None:
+    provider, memory = FakeEmbeddings(), Memory()
+
+    first = embed_records(RECORDS, provider, memory)
+    asked = len(provider.asked)
+    second = embed_records(RECORDS, provider, memory)
+
+    assert (asked, len(provider.asked)) == (len(RECORDS), len(RECORDS))
+    assert first == second
+    text = embedding_text(RECORDS[0], RECORDS[0].chunks[0])
+    assert memory.kept[vector_key(model_fingerprint(provider), text)] == first[0].vectors[0]
+
+
+def test_another_model_remembers_nothing_of_the_first() -> None:
+    memory = Memory()
+    embed_records(RECORDS[:1], FakeEmbeddings("1"), memory)
+    other = FakeEmbeddings("2")
+
+    embed_records(RECORDS[:1], other, memory)
+
+    assert len(other.asked) == 1
+
+
+def test_equal_texts_are_sent_once() -> None:
+    provider = FakeEmbeddings()
+    twins = [record(f"note/{name}", "The same words.", title="One title") for name in "ab"]
+
+    one, other = embed_records(twins, provider)
+
+    assert len(provider.asked) == 1
+    assert one.vectors == other.vectors != ()
+
+
+def test_whoever_is_stopped_in_the_middle_goes_on_from_there() -> None:
+    memory = Memory()
+
+    stopped = embed_records(RECORDS, Tiring(calls=2), memory)
+    again = FakeEmbeddings()
+    whole = embed_records(RECORDS, again, memory)
+
+    assert [bool(item.vectors) for item in stopped] == [True] * 2 * TEXTS_PER_STEP + [False] * (TEXTS_PER_STEP - 1)
+    assert len(again.asked) == TEXTS_PER_STEP - 1
+    assert all(item.vectors for item in whole)
+
+
+def test_a_record_of_which_one_chunk_is_missing_has_no_vectors_at_all() -> None:
+    body = "\n\n".join(f"# Part {number}\n\n" + "word " * 300 for number in range(2 * TEXTS_PER_STEP))
+    long = record("note/long", body)
+    assert len(long.chunks) > TEXTS_PER_STEP
+
+    (item,) = embed_records([long], Tiring(calls=1))
+
+    assert item.vectors == ()
+
+
+def test_vectors_at_hand_serve_while_the_model_is_away() -> None:
+    memory = Memory()
+    embed_records(RECORDS[:3], FakeEmbeddings(), memory)
+
+    kept, new = embed_records([RECORDS[0], RECORDS[5]], Tiring(calls=0), memory)
+
+    assert (bool(kept.vectors), bool(new.vectors)) == (True, False)
