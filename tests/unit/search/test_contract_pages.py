@@ -22,6 +22,8 @@ def shore(engine: Engine, provider: FakeEmbeddings) -> Engine:
     often = [record(f"note/often{number}", "tide " * (number + 1), title="Sea") for number in range(10)]
     passing = [record(f"link/once{number}", "rain " * number + "and a tide", title="Rain") for number in range(10)]
     alike = [record(f"note/alike{number}", "the tide again", title="Again", tags=["alike"]) for number in range(10)]
+    # Some with a fingerprint, as longer texts have one, and some without.
+    often = [replace(one, fingerprint=f"{number:x}" * 16) for number, one in enumerate(often)]
     engine.write(indexed(provider, *often, *passing, *alike, record("note/other", "wind")), ())
     return engine
 

@@ -118,10 +118,10 @@ def ranked(query: Query, size: int, *, counted: bool, after: Position | None = N
         "size": size,
         "query": query,
         "track_total_hits": counted,
-        "sort": [{"_score": "desc"}, {"id": "asc"}, {"fingerprint": "asc"}],
+        "sort": [{"_score": "desc"}, {"id": "asc"}, {"fingerprint": {"order": "asc", "missing": "_first"}}],
     }
-    # Ids are unique, so the third value is never compared.
-    return body | ({"search_after": [after.score, after.id, ""]} if after else {})
+    # The last hit itself compares equal in score and id: no fingerprint, which is hexadecimal, comes after this value.
+    return body | ({"search_after": [after.score, after.id, "g"]} if after else {})
 
 
 def names_of(query: Query) -> Query:
