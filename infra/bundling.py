@@ -4,7 +4,7 @@ import hashlib
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from aws_cdk import AssetHashType, BundlingOptions, DockerImage, ILocalBundling,
 from aws_cdk.aws_lambda import Code
 from constructs import Construct
 
-from infra.requirements import DATA_FILE, DATA_FILES, REQUIREMENTS_FILE, ROOT, uv
+from infra.requirements import DATA_FILE, DATA_FILES, ONNX, REQUIREMENTS_FILE, ROOT, uv
 
 PYTHON = "3.13"
 PLATFORM = "aarch64-manylinux_2_28"
@@ -56,6 +56,11 @@ def dependencies_code(scope: Construct, source: str) -> Code:
     return _asset(scope, folder, inputs, lambda out: build_dependencies(source, out))
 
 
+def models_code(scope: Construct, folders: Sequence[Path]) -> Code:
+    """A layer with the folders of models of the operator's own; a function sees them under `/opt/models`."""
+    return _asset(scope, ROOT / ONNX, folders, lambda out: build_models(folders, out))
+
+
 def build_library(out: Path) -> None:
     target = out / "python/commonplace"
     shutil.copytree(ROOT / "layers/core/commonplace", target, ignore=shutil.ignore_patterns(*_SKIPPED))
@@ -65,6 +70,11 @@ def build_library(out: Path) -> None:
 def build_handler(source: str, out: Path) -> None:
     shutil.copytree(ROOT / source, out, dirs_exist_ok=True, ignore=shutil.ignore_patterns(*_SKIPPED))
     _compile(out, "/var/task")
+
+
+def build_models(folders: Sequence[Path], out: Path) -> None:
+    for folder in folders:
+        shutil.copytree(folder, out / "models" / folder.name, ignore=shutil.ignore_patterns(".*"))
 
 
 def build_dependencies(source: str, out: Path) -> None:
@@ -123,10 +133,15 @@ def _asset(scope: Construct, source: Path, inputs: Iterable[Path], build: Build)
         return Code.from_asset(str(source))
     digest = hashlib.sha256(f"{PYTHON} {PLATFORM} {bool(deployed_python())}".encode())
     for file in _files(inputs):
-        digest.update(f"\0{file.relative_to(ROOT)}\0".encode() + file.read_bytes())
+        digest.update(f"\0{_told(file)}\0".encode() + file.read_bytes())
     bundling = BundlingOptions(image=DockerImage.from_registry("scratch"), local=_OnThisMachine(build))
     asset_hash = digest.hexdigest()
     return Code.from_asset(str(source), asset_hash_type=AssetHashType.CUSTOM, asset_hash=asset_hash, bundling=bundling)
+
+
+def _told(file: Path) -> Path:
+    """How a file is named in a hash: the same on every machine. Models may lie outside the project."""
+    return file.relative_to(ROOT) if file.is_relative_to(ROOT) else Path(file.parent.name, file.name)
 
 
 def _files(inputs: Iterable[Path]) -> list[Path]:

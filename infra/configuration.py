@@ -2,12 +2,17 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Engine = Literal["embedded"]
-EmbeddingProvider = Literal["local", "none"]
+from infra.providers import bundled_folder, embedding_provider, fusion, located, opensearch_parameters, rerank_provider
+from infra.readers import ConfigurationError, Reader, number, one_of, patterns, text, version
+
+__all__ = ["Configuration", "ConfigurationError", "from_context"]
+
+Engine = Literal["embedded", "opensearch"]
+OpenSearchService = Literal["domain", "serverless"]
 RemovalPolicy = Literal["destroy", "retain"]
 
 EXAMPLE_REPOSITORY = "example/knowledge-base"
@@ -16,9 +21,8 @@ EXAMPLE_REPOSITORY = "example/knowledge-base"
 LOG_RETENTION_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 3653)
 """The periods CloudWatch Logs knows."""
 
-
-class ConfigurationError(ValueError):
-    """The context names a key that does not exist, or a value that cannot be. The text says what would be valid."""
+OCU_LIMITS = (1, 2, 4, 8, 16)
+"""The limits of capacity that OpenSearch Serverless takes; beyond 16 it goes on in steps of 16, and is not for us."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +35,23 @@ class Configuration:
     domain: str | None = None
     certificate_arn: str | None = None
     engine: Engine = "embedded"
-    embedding_provider: EmbeddingProvider = "local"
+    open_search_service: OpenSearchService = "domain"
+    open_search_version: str = "3.5"
+    open_search_instance_type: str = "t3.small.search"
+    open_search_nodes: int = 1
+    open_search_zones: int = 1
+    open_search_master_type: str | None = None
+    open_search_storage_gb: int = 10
+    open_search_max_ocu: int = 4
+    open_search_endpoint: str | None = None
+    open_search_arn: str | None = None
+    open_search_parameters: str | None = None
+    bedrock_region: str | None = None
+    embedding_provider: str = "local"
+    embedding_provider_next: str | None = None
+    rerank_provider: str = "none"
+    fusion: str | None = None
+    operator_key_hash: str | None = None
     removal_policy: RemovalPolicy = "destroy"
     region: str | None = None
     account: str | None = None
@@ -54,6 +74,7 @@ class Configuration:
             raise ConfigurationError("certificateArn without domain has no use; set both or neither")
         if self.stage == "prod" and self.removal_policy != "retain":
             raise ConfigurationError("stage prod keeps its data: removalPolicy can only be retain")
+        _check_search(self)
 
     @property
     def retains(self) -> bool:
@@ -64,6 +85,27 @@ class Configuration:
     def base_url(self) -> str | None:
         """The public origin, where one is configured; else callers' own Host header tells."""
         return f"https://{self.domain}" if self.domain else None
+
+    @property
+    def providers(self) -> tuple[str, ...]:
+        """Every model that is configured, embedding and rerank."""
+        named = (self.embedding_provider, self.embedding_provider_next, self.rerank_provider)
+        return tuple(dict.fromkeys(each for each in named if each and each != "none"))
+
+    @property
+    def model_folders(self) -> tuple[str, ...]:
+        """The folders of ONNX models that the functions have to bring along."""
+        return tuple(folder for each in self.providers if (folder := bundled_folder(each)))
+
+    @property
+    def makes_domain(self) -> bool:
+        """Whether a managed domain is part of the stack."""
+        return self.engine == "opensearch" and self.open_search_service == "domain" and not self.open_search_endpoint
+
+    @property
+    def makes_collection(self) -> bool:
+        """Whether a serverless collection is part of the stack."""
+        return self.engine == "opensearch" and self.open_search_service != "domain" and not self.open_search_endpoint
 
 
 def from_context(context: Mapping[str, Any]) -> Configuration:
@@ -91,72 +133,87 @@ def _snake_case(key: str) -> str:
     return re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", key)
 
 
-Reader = Callable[[str, Any], Any]
-
-
-def _text(pattern: str, description: str) -> Reader:
-    def read(key: str, value: Any) -> str:
-        if isinstance(value, str) and re.fullmatch(pattern, value):
-            return value
-        raise ConfigurationError(f"{key} is {description}, not {value!r}")
-
-    return read
-
-
-def _one_of(*values: str) -> Reader:
-    def read(key: str, value: Any) -> str:
-        if value in values:
-            return str(value)
-        raise ConfigurationError(f"{key} is one of {', '.join(values)}, not {value!r}")
-
-    return read
-
-
-def _number(low: int, high: int, *, among: tuple[int, ...] = ()) -> Reader:
-    def read(key: str, value: Any) -> int:
-        text = "" if isinstance(value, bool) else str(value)
-        number = int(text) if re.fullmatch(r"\d{1,9}", text, re.ASCII) else -1
-        if low <= number <= high and (not among or number in among):
-            return number
-        valid = ", ".join(map(str, among)) if among else f"{low} to {high}"
-        raise ConfigurationError(f"{key} is a whole number ({valid}), not {value!r}")
-
-    return read
-
-
-def _patterns(key: str, value: Any) -> tuple[str, ...]:
-    """A JSON list, or the text of one as the command line gives it."""
-    try:
-        listed = json.loads(value) if isinstance(value, str) else value
-    except ValueError:
-        listed = None
-    if isinstance(listed, list) and all(isinstance(item, str) and item for item in listed):
-        return tuple(listed)
-    raise ConfigurationError(f'{key} is a JSON list of path patterns such as ["drafts/"], not {value!r}')
+def _check_search(chosen: Configuration) -> None:
+    if len({located(folder).name for folder in chosen.model_folders}) < len(chosen.model_folders):
+        raise ConfigurationError("folders of ONNX models need different names: a function sees them side by side")
+    if chosen.embedding_provider_next and chosen.engine == "embedded":
+        raise ConfigurationError(
+            "embeddingProviderNext needs engine opensearch; the embedded index is built anew in place: "
+            "set embeddingProvider"
+        )
+    if chosen.embedding_provider_next == chosen.embedding_provider:
+        raise ConfigurationError("embeddingProviderNext is the model to change to, and embeddingProvider is that one")
+    if bool(chosen.open_search_endpoint) != bool(chosen.open_search_arn):
+        raise ConfigurationError("openSearchEndpoint and openSearchArn name one domain or collection: set both")
+    if chosen.open_search_arn:
+        service = {"domain": "es", "serverless": "aoss"}[chosen.open_search_service]
+        if chosen.open_search_arn.split(":")[2] != service:
+            raise ConfigurationError(f"openSearchArn is not one of a {chosen.open_search_service} (openSearchService)")
+    if chosen.open_search_nodes % chosen.open_search_zones:
+        raise ConfigurationError(
+            f"openSearchNodes is a multiple of openSearchZones ({chosen.open_search_zones}), "
+            f"not {chosen.open_search_nodes}: every zone gets as many nodes"
+        )
+    if chosen.open_search_service == "serverless":
+        parameters = json.loads(chosen.open_search_parameters or "{}")
+        if parameters.get("engine", "faiss") != "faiss":
+            raise ConfigurationError("openSearchParameters: a serverless collection knows the k-NN engine faiss only")
 
 
 _READERS: dict[str, Reader] = {
-    "stage": _text(r"[a-z][a-z0-9-]{0,15}", "lower-case letters, digits and dashes (at most 16)"),
-    "repository": _text(r"[A-Za-z0-9-]{1,39}/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}", "owner/name on GitHub"),
-    "branch": _text(
+    "stage": text(r"[a-z][a-z0-9-]{0,15}", "lower-case letters, digits and dashes (at most 16)"),
+    "repository": text(r"[A-Za-z0-9-]{1,39}/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}", "owner/name on GitHub"),
+    "branch": text(
         r"(?![/.-])(?!.*(\.\.|//|@\{|/\.))[^\x00-\x20\x7f~^:?*\[\\]{1,200}(?<![/.])", "the name of a branch"
     ),
-    "domain": _text(r"([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}", "a lower-case host name without scheme or path"),
-    "certificateArn": _text(r"arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate/[a-f0-9-]+", "the ARN of a certificate"),
-    "engine": _one_of("embedded"),
-    "embeddingProvider": _one_of("local", "none"),
-    "removalPolicy": _one_of("destroy", "retain"),
-    "region": _text(r"[a-z]{2}(-[a-z]+)+-\d", "an AWS region such as eu-central-1"),
-    "account": _text(r"\d{12}", "an AWS account number of twelve digits"),
-    "siteName": _text(r"[^\x00-\x1f]{1,80}", "a title of at most 80 characters"),
-    "githubApiUrl": _text(r"https://[^\s/]+(/[^\s]*[^\s/])?", "an https URL without a slash at its end"),
-    "alarmEmail": _text(r"[^@\s]+@[^@\s]+\.[^@\s]+", "an e-mail address"),
-    "logRetentionDays": _number(1, 3653, among=LOG_RETENTION_DAYS),
-    "reconcileMinutes": _number(5, 1440),
-    "indexReconcileHours": _number(1, 24),
-    "rateLimitReads": _number(0, 1_000_000),
-    "rateLimitSearches": _number(0, 1_000_000),
-    "throttleRate": _number(1, 10_000),
-    "throttleBurst": _number(1, 5_000),
-    "exclude": _patterns,
+    "domain": text(r"([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}", "a lower-case host name without scheme or path"),
+    "certificateArn": text(r"arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate/[a-f0-9-]+", "the ARN of a certificate"),
+    "engine": one_of("embedded", "opensearch"),
+    "openSearchService": one_of(
+        "domain",
+        "serverless",
+        refused={
+            "serverless-classic": "classic vector collections take neither ids nor versions of our own, so that a "
+            "late write would undo a newer one and a repeated one would double a document; serverless means NextGen"
+        },
+    ),
+    "openSearchVersion": version(
+        (3, 5), "before 3.5 filters inside nested k-NN fail and hybrid search loses the best hits without an error"
+    ),
+    "openSearchInstanceType": text(
+        r"(?!t2\.)[a-z][a-z0-9]{1,7}\.[a-z0-9]{4,10}\.search", "an instance type such as t3.small.search, and not a t2"
+    ),
+    "openSearchNodes": number(1, 80),
+    "openSearchZones": number(1, 3),
+    "openSearchMasterType": text(
+        r"(?!t2\.)[a-z][a-z0-9]{1,7}\.[a-z0-9]{4,10}\.search", "an instance type such as m7g.medium.search"
+    ),
+    "openSearchStorageGb": number(10, 12_288),
+    "openSearchMaxOcu": number(1, 16, among=OCU_LIMITS),
+    "openSearchEndpoint": text(r"https://[a-z0-9.-]+\.[a-z]+(:\d{1,5})?", "an https URL without a path"),
+    "openSearchArn": text(
+        r"arn:aws[a-z-]*:(es:[a-z0-9-]+:\d{12}:domain|aoss:[a-z0-9-]+:\d{12}:collection)/[a-z0-9-]{2,40}",
+        "the ARN of a domain or a collection",
+    ),
+    "openSearchParameters": opensearch_parameters,
+    "bedrockRegion": text(r"[a-z]{2}(-[a-z]+)+-\d", "an AWS region such as eu-central-1"),
+    "embeddingProvider": embedding_provider,
+    "embeddingProviderNext": embedding_provider,
+    "rerankProvider": rerank_provider,
+    "fusion": fusion,
+    "operatorKeyHash": text(r"[0-9a-f]{64}", "the SHA-256 of the operators' key, in 64 hexadecimal digits"),
+    "removalPolicy": one_of("destroy", "retain"),
+    "region": text(r"[a-z]{2}(-[a-z]+)+-\d", "an AWS region such as eu-central-1"),
+    "account": text(r"\d{12}", "an AWS account number of twelve digits"),
+    "siteName": text(r"[^\x00-\x1f]{1,80}", "a title of at most 80 characters"),
+    "githubApiUrl": text(r"https://[^\s/]+(/[^\s]*[^\s/])?", "an https URL without a slash at its end"),
+    "alarmEmail": text(r"[^@\s]+@[^@\s]+\.[^@\s]+", "an e-mail address"),
+    "logRetentionDays": number(1, 3653, among=LOG_RETENTION_DAYS),
+    "reconcileMinutes": number(5, 1440),
+    "indexReconcileHours": number(1, 24),
+    "rateLimitReads": number(0, 1_000_000),
+    "rateLimitSearches": number(0, 1_000_000),
+    "throttleRate": number(1, 10_000),
+    "throttleBurst": number(1, 5_000),
+    "exclude": patterns,
 }

@@ -15,11 +15,13 @@ from infra import bundling
 from infra.configuration import Configuration
 from infra.log_groups import log_group
 from infra.nag import accept, accept_wildcards
-from infra.requirements import GROUPS
+from infra.providers import located
+from infra.requirements import GROUPS, ONNX
 
 PLATFORM = lambda_.Architecture.ARM_64
 RUNTIME = lambda_.Runtime.PYTHON_3_13
 ALIAS = "live"
+SOURCES_WITH_MODELS = ("functions/index", "functions/rest")
 SOURCE = "commonplace:source"
 """Metadata of a function's resource: the folder it comes from, which the hash of its zip does not tell."""
 
@@ -32,18 +34,31 @@ class Platform(Construct):
         self.configuration = configuration
         self._core = self._layer("Core", bundling.library_code(self), "The commonplace library")
         self._packages: dict[str, lambda_.LayerVersion] = {}
+        self._models: list[lambda_.LayerVersion] = []
         if Stack.of(self).bundling_required and not bundling.deployed_python():
             Annotations.of(self).add_info(
                 f"No Python {bundling.PYTHON} on this machine: the functions go without bytecode and start more slowly."
             )
 
     def layers(self, source: str) -> list[lambda_.ILayerVersion]:
-        """The library, and the packages of that folder if it has any."""
-        if source in GROUPS and source not in self._packages:
+        """The library, the packages of that folder if it has any, and models of one's own where they are used."""
+        models = self._model_layers() if source in SOURCES_WITH_MODELS else []
+        return [self._core, *([self._package_layer(source)] if source in GROUPS else []), *models]
+
+    def _package_layer(self, source: str) -> lambda_.LayerVersion:
+        if source not in self._packages:
             name = f"{GROUPS[source].capitalize()}Packages"
             code = bundling.dependencies_code(self, source)
             self._packages[source] = self._layer(name, code, f"Third-party packages of {source}")
-        return [self._core, *([self._packages[source]] if source in self._packages else [])]
+        return self._packages[source]
+
+    def _model_layers(self) -> list[lambda_.LayerVersion]:
+        """`onnxruntime` is larger than everything else together, so it is there only for a model that needs it."""
+        folders = [located(folder) for folder in self.configuration.model_folders]
+        if folders and not self._models:
+            runtime = self._package_layer(ONNX)
+            self._models = [runtime, self._layer("Models", bundling.models_code(self, folders), "ONNX models")]
+        return self._models
 
     def _layer(self, name: str, code: lambda_.Code, description: str) -> lambda_.LayerVersion:
         return lambda_.LayerVersion(
@@ -82,7 +97,7 @@ class PythonFunction(Construct):
         self.error_threshold = error_threshold
         """Errors within 15 minutes that an operator wants to hear of."""
         self.timeout = Duration.seconds(timeout_seconds)
-        group = log_group(self, f"/commonplace/{configuration.stage}/{name}", configuration)
+        group = self.logs = log_group(self, f"/commonplace/{configuration.stage}/{name}", configuration)
         self.role = iam.Role(
             self,
             "Role",

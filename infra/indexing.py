@@ -5,23 +5,34 @@ from typing import cast
 from aws_cdk import Duration, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
-from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from commonplace.content.store import CONTENT_PREFIX, METADATA_PREFIX
 from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction
+from infra.models import allow_embedding, allow_vectors, embedding_environment
+from infra.opensearch import SearchEngine
+from infra.providers import memory_mb
 from infra.queues import dead_letters, work_queue
+from infra.state import State
 from infra.store import Store
 
-INDEX_PREFIX = "index/"
 TIMEOUT_SECONDS = 120
 
 
 class Indexing(Construct):
     """Events say which document to look at again; their order and number do not matter."""
 
-    def __init__(self, scope: Construct, construct_id: str, platform: Platform, store: Store) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        platform: Platform,
+        *,
+        store: Store,
+        state: State,
+        engine: SearchEngine,
+    ) -> None:
         super().__init__(scope, construct_id)
         self.dead = dead_letters(self, "DeadLetters")
         self.queue = work_queue(self, "Queue", self.dead, visibility=Duration.seconds(6 * TIMEOUT_SECONDS))
@@ -33,16 +44,11 @@ class Indexing(Construct):
             name="index",
             description="Reads changed documents again and brings the index up to them",
             source="functions/index",
-            memory_mb=1024,
+            memory_mb=memory_mb(platform.configuration.providers, 1024),
             timeout_seconds=TIMEOUT_SECONDS,
-            environment={
-                "CONTENT_BUCKET": store.bucket.bucket_name,
-                **index_environment(platform.configuration, store.bucket),
-            },
+            environment=writer_environment(platform.configuration, store, state, engine),
         )
-        self.function.allow_objects(store.bucket, ["s3:GetObject"], [CONTENT_PREFIX, METADATA_PREFIX])
-        self.function.allow_objects(store.bucket, ["s3:GetObject", "s3:PutObject"], [INDEX_PREFIX])
-        self.function.allow_listing(store.bucket, [CONTENT_PREFIX, METADATA_PREFIX, INDEX_PREFIX])
+        let_write(self.function, platform.configuration, store, state, engine)
         self._consume()
 
     def _receive_from(self, store: Store) -> None:
@@ -77,10 +83,28 @@ class Indexing(Construct):
         cast(lambda_.CfnEventSourceMapping, mapping.node.default_child).function_name = self.function.live.function_arn
 
 
-def index_environment(configuration: Configuration, bucket: s3.Bucket) -> dict[str, str]:
-    """Where the index is and how it is read: the same for its writer and for every reader."""
-    return {
-        "SEARCH_ENGINE": configuration.engine,
-        "INDEX_LOCATION": f"s3://{bucket.bucket_name}/{INDEX_PREFIX}documents.sqlite",
-        "EMBEDDING_PROVIDER": configuration.embedding_provider,
-    }
+def writer_environment(
+    configuration: Configuration, store: Store, state: State, engine: SearchEngine
+) -> dict[str, str]:
+    """What whoever writes the index has to know."""
+    environment = {"CONTENT_BUCKET": store.bucket.bucket_name, **engine.environment}
+    if remembers_vectors(configuration):
+        environment["CACHE_TABLE"] = state.cache.table_name
+    return environment | embedding_environment(configuration)
+
+
+def let_write(
+    function: PythonFunction, configuration: Configuration, store: Store, state: State, engine: SearchEngine
+) -> None:
+    """The documents, the index, the models, and the vectors that are known already."""
+    function.allow_objects(store.bucket, ["s3:GetObject"], [CONTENT_PREFIX, METADATA_PREFIX])
+    function.allow_listing(store.bucket, [CONTENT_PREFIX, METADATA_PREFIX])
+    engine.admit_writer(function)
+    allow_embedding(function, configuration)
+    if remembers_vectors(configuration):
+        allow_vectors(function, state.cache)
+
+
+def remembers_vectors(configuration: Configuration) -> bool:
+    """The embedded index keeps vectors of unchanged text in its own file."""
+    return configuration.engine == "opensearch"

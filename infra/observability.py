@@ -18,11 +18,18 @@ from constructs import Construct
 
 from infra.configuration import Configuration
 from infra.functions import PythonFunction
+from infra.search_alarms import MIGRATION_FAILED, MODEL_FALLBACKS
+from infra.search_watch import WatchedSearch, fallback_metric
 
 RECONCILES_MISSED = 3
 """So many periods of the schedule without a finished run, and an hour at least, mean that the store is out of date."""
 
 INDEX_LAG = Duration.minutes(5)
+
+_COMPARISONS = {
+    ">=": cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+    "<=": cloudwatch.ComparisonOperator.LESS_THAN_OR_EQUAL_TO_THRESHOLD,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +41,10 @@ class Watched:
     index_queue: sqs.Queue
     machine: sfn.StateMachine
     api: apigateway.HttpApi
+    search: WatchedSearch | None = None
+    """With OpenSearch."""
+    users_of_models: Sequence[PythonFunction] = ()
+    """Functions that go on without a model when it does not answer. Empty where the model is their own."""
 
 
 class Observability(Construct):
@@ -50,6 +61,10 @@ class Observability(Construct):
         self._sync_alarms(configuration, watched.machine)
         self._index_alarm(watched.index_queue)
         self._api_alarm(watched.api)
+        if watched.search:
+            self._search_alarms(watched.search)
+        if watched.users_of_models:
+            self._model_alarm(watched.users_of_models)
         self.dashboard = self._dashboard(watched)
 
     @property
@@ -120,18 +135,7 @@ class Observability(Construct):
         )
 
     def _sync_alarms(self, configuration: Configuration, machine: sfn.StateMachine) -> None:
-        period = Duration.minutes(5)
-        unsuccessful = cloudwatch.MathExpression(
-            expression="FILL(failed, 0) + FILL(late, 0) + FILL(stopped, 0)",
-            label="Runs that did not succeed",
-            period=period,
-            using_metrics={
-                "failed": machine.metric_failed(period=period),
-                "late": machine.metric_timed_out(period=period),
-                "stopped": machine.metric_aborted(period=period),
-            },
-        )
-        self._alarm("sync-failed", "A run failed, timed out or was stopped.", unsuccessful, threshold=1)
+        self._alarm("sync-failed", "A run failed, timed out or was stopped.", _unsuccessful(machine), threshold=1)
         # A run retries for a quarter of an hour while GitHub is away; a short period must not raise the alarm for that.
         periods = max(RECONCILES_MISSED, 60 // configuration.reconcile_minutes)
         self._alarm(
@@ -151,6 +155,31 @@ class Observability(Construct):
             queue.metric_approximate_age_of_oldest_message(period=Duration.minutes(1), statistic="Maximum"),
             threshold=INDEX_LAG.to_seconds(),
             periods=2,
+        )
+
+    def _search_alarms(self, search: WatchedSearch) -> None:
+        for alarm in search.alarms:
+            self._alarm(
+                alarm.name,
+                alarm.description,
+                search.metric(alarm.metric, alarm.statistic, alarm.minutes),
+                threshold=search.threshold(alarm),
+                periods=alarm.periods,
+                comparison=_COMPARISONS[alarm.comparison],
+            )
+        self._alarm(
+            MIGRATION_FAILED,
+            "An index could not be built anew; the one before goes on answering.",
+            _unsuccessful(search.machine),
+            threshold=1,
+        )
+
+    def _model_alarm(self, functions: Sequence[PythonFunction]) -> None:
+        self._alarm(
+            MODEL_FALLBACKS,
+            "A model did not answer ten times or more within 15 minutes; everything goes on without it, less well.",
+            fallback_metric(self._stage, functions),
+            threshold=10,
         )
 
     def _api_alarm(self, api: apigateway.HttpApi) -> None:
@@ -217,12 +246,35 @@ class Observability(Construct):
                 _graph("Function duration, p95", [function.metric_duration(statistic="p95") for function in functions]),
             ],
         ]
+        rows += _search_rows(watched.search) if watched.search else []
         return cloudwatch.Dashboard(
             self,
             "Dashboard",
             dashboard_name=f"Commonplace-{self._stage}",
             widgets=[[cast(cloudwatch.IWidget, widget) for widget in row] for row in rows],
         )
+
+
+def _unsuccessful(machine: sfn.StateMachine) -> cloudwatch.MathExpression:
+    period = Duration.minutes(5)
+    return cloudwatch.MathExpression(
+        expression="FILL(failed, 0) + FILL(late, 0) + FILL(stopped, 0)",
+        label="Runs that did not succeed",
+        period=period,
+        using_metrics={
+            "failed": machine.metric_failed(period=period),
+            "late": machine.metric_timed_out(period=period),
+            "stopped": machine.metric_aborted(period=period),
+        },
+    )
+
+
+def _search_rows(search: WatchedSearch) -> list[list[cloudwatch.GraphWidget]]:
+    """One graph for each alarm, two in a row, then the builds."""
+    graphs = [_graph(alarm.metric, [search.metric(alarm.metric, alarm.statistic)]) for alarm in search.alarms]
+    machine = search.machine
+    graphs.append(_graph("Builds of the index", [machine.metric_succeeded(), machine.metric_failed()]))
+    return [graphs[start : start + 2] for start in range(0, len(graphs), 2)]
 
 
 def _graph(title: str, metrics: Sequence[cloudwatch.IMetric]) -> cloudwatch.GraphWidget:

@@ -10,8 +10,13 @@ ROOT = Path(__file__).resolve().parent.parent
 REQUIREMENTS_FILE = "requirements.txt"
 DATA_FILE = "data-requirements.txt"
 
-GROUPS = {"functions/sync": "sync", "functions/index": "index", "functions/rest": "rest"}
+ONNX = "layers/onnx"
+
+GROUPS = {"functions/sync": "sync", "functions/index": "index", "functions/rest": "rest", ONNX: "onnx"}
 """Source folder -> dependency group. The webhook has no packages: GitHub waits ten seconds, and imports take time."""
+
+BESIDE = {ONNX: ("numpy", "tokenizers")}
+"""Packages of a group that every function which uses the layer carries already."""
 
 IN_THE_RUNTIME = ("boto3", "botocore", "s3transfer")
 """Every Python runtime of Lambda brings these."""
@@ -39,7 +44,8 @@ def uv() -> str:
 def exported(source: str) -> dict[str, str]:
     """File name -> contents: what the lock says the function's folder holds now."""
     group = GROUPS[source]
-    files = {REQUIREMENTS_FILE: _export(group, "--prune", DATA_PACKAGE, *_each("--prune", NEVER_IMPORTED))}
+    left_out = (DATA_PACKAGE, *NEVER_IMPORTED, *BESIDE.get(source, ()))
+    files = {REQUIREMENTS_FILE: _export(group, *_each("--prune", left_out))}
     if data := _only(DATA_PACKAGE, _export(group)):
         files[DATA_FILE] = data
     return files

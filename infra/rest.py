@@ -12,15 +12,23 @@ from constructs import Construct
 from commonplace.content.store import ATTACHMENTS_PREFIX, CONTENT_PREFIX, METADATA_PREFIX, RAW_PREFIX
 from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction
-from infra.indexing import INDEX_PREFIX, index_environment
 from infra.log_groups import log_group
+from infra.models import (
+    allow_embedding,
+    allow_rankings,
+    allow_reranking,
+    embedding_environment,
+    ranking_environment,
+)
 from infra.nag import accept
+from infra.opensearch import SearchEngine
+from infra.providers import memory_mb
 from infra.state import State
 from infra.store import Store
 
 WEBHOOK_PATH = "/webhooks/github"
 
-READ_PREFIXES = (CONTENT_PREFIX, RAW_PREFIX, ATTACHMENTS_PREFIX, METADATA_PREFIX, INDEX_PREFIX)
+READ_PREFIXES = (CONTENT_PREFIX, RAW_PREFIX, ATTACHMENTS_PREFIX, METADATA_PREFIX)
 """Everything readers may see. Plans, staged files and reports of the operators are not among it."""
 
 COUNTERS = "counter#*"
@@ -54,6 +62,7 @@ class Rest(Construct):
         *,
         store: Store,
         state: State,
+        engine: SearchEngine,
         webhook: PythonFunction,
     ) -> None:
         super().__init__(scope, construct_id)
@@ -65,18 +74,26 @@ class Rest(Construct):
             name="rest",
             description="Serves documents, lists, the graph and search",
             source="functions/rest",
-            memory_mb=1024,
+            memory_mb=memory_mb(configuration.providers, 1024),
             timeout_seconds=29,
             environment={
                 "CONTENT_BUCKET": store.bucket.bucket_name,
                 "ACTIVITY_TABLE": state.activity.table_name,
                 **_site(configuration),
-                **index_environment(configuration, store.bucket),
+                **engine.environment,
+                **embedding_environment(configuration),
+                **ranking_environment(configuration),
+                **({"CACHE_TABLE": state.cache.table_name} if configuration.rerank_provider != "none" else {}),
             },
         )
         self.function.allow_objects(store.bucket, ["s3:GetObject"], READ_PREFIXES)
         self.function.allow_listing(store.bucket, READ_PREFIXES)
         self.function.allow_items(state.activity, ["UpdateItem"], COUNTERS)
+        engine.admit_reader(self.function)
+        allow_embedding(self.function, configuration)
+        allow_reranking(self.function, configuration)
+        if configuration.rerank_provider != "none":
+            allow_rankings(self.function, state.cache)
         self.api = self._api(configuration)
         self._base_url = configuration.base_url
         self.domain = _domain(self, configuration) if configuration.domain else None

@@ -6,11 +6,17 @@ from aws_cdk import App, CfnOutput, Environment, Fn, Stack
 from constructs import Construct
 
 from infra.configuration import Configuration
+from infra.embedded import EmbeddedIndex
 from infra.functions import Platform
 from infra.indexing import Indexing
+from infra.migration import Migration
 from infra.observability import Observability, Watched
+from infra.opensearch import ExistingOpenSearch
+from infra.opensearch_domain import Domain
+from infra.opensearch_serverless import Collection
 from infra.rest import WEBHOOK_PATH, Rest
 from infra.schedules import Schedules
+from infra.search_watch import WatchedSearch
 from infra.secrets import Secrets
 from infra.state import State
 from infra.store import Store
@@ -29,10 +35,26 @@ class CommonplaceStack(Stack):
         secrets = Secrets(self, "Secrets", configuration)
         sync = Sync(self, "Sync", platform, store=store, state=state, secrets=secrets)
         webhook = Webhook(self, "Webhook", platform, state=state, secrets=secrets, sync=sync)
-        indexing = Indexing(self, "Index", platform, store)
-        rest = Rest(self, "Rest", platform, store=store, state=state, webhook=webhook)
+        engine = _engine(self, platform, store)
+        indexing = Indexing(self, "Index", platform, store=store, state=state, engine=engine)
+        rest = Rest(self, "Rest", platform, store=store, state=state, engine=engine, webhook=webhook)
         schedules = Schedules(self, "Schedules", platform, sync=webhook, index=indexing.function)
-        functions = (webhook, sync.run, sync.store, indexing.function, rest.function)
+        functions = [webhook, sync.run, sync.store, indexing.function, rest.function]
+        users_of_models = [indexing.function, rest.function]
+        search: WatchedSearch | None = None
+        if not isinstance(engine, EmbeddedIndex):
+            migration = Migration(self, "Migration", platform, store=store, state=state, engine=engine)
+            functions.append(migration.function)
+            users_of_models.append(migration.function)
+            search = engine.watched(migration.machine)
+            self._say(
+                IndexBuildMachineArn=migration.machine.state_machine_arn,
+                IndexBuildFunction=migration.function.live.function_arn,
+                SearchEndpoint=engine.environment["OPENSEARCH_ENDPOINT"],
+            )
+        if isinstance(engine, Domain):
+            functions.append(engine.bootstrap)
+            self._say(BootstrapFunction=engine.bootstrap.live.function_arn)
         dead_letters = {"index": indexing.dead, "schedules": schedules.dead}
         observability = Observability(
             self,
@@ -44,6 +66,8 @@ class CommonplaceStack(Stack):
                 index_queue=indexing.queue,
                 machine=sync.machine,
                 api=rest.api,
+                search=search,
+                users_of_models=users_of_models if set(configuration.providers) - {"local"} else (),
             ),
         )
         self._say(
@@ -71,6 +95,20 @@ class CommonplaceStack(Stack):
     def _say(self, **outputs: str) -> None:
         for name, value in outputs.items():
             CfnOutput(self, name, value=value)
+
+
+Engine = EmbeddedIndex | Domain | Collection | ExistingOpenSearch
+
+
+def _engine(scope: Construct, platform: Platform, store: Store) -> Engine:
+    configuration = platform.configuration
+    if configuration.makes_domain:
+        return Domain(scope, "OpenSearch", platform)
+    if configuration.makes_collection:
+        return Collection(scope, "OpenSearch", configuration)
+    if configuration.engine == "opensearch":
+        return ExistingOpenSearch(scope, "OpenSearch", configuration)
+    return EmbeddedIndex(configuration, store)
 
 
 def build(app: App, configuration: Configuration) -> CommonplaceStack:

@@ -33,6 +33,51 @@ def template(synthesized: Callable[..., Template]) -> Template:
 
 
 @pytest.fixture(scope="session")
+def opensearch(synthesized: Callable[..., Template]) -> Template:
+    """Stage dev on the smallest domain, with models of Bedrock and a change of model under way."""
+    return synthesized(
+        engine="opensearch",
+        embeddingProvider="bedrock-titan:512",
+        embeddingProviderNext="bedrock-cohere:1024",
+        rerankProvider="bedrock-cohere",
+        fusion="rrf:0.4,0.6",
+        operatorKeyHash="0" * 64,
+        openSearchParameters='{"m": 24, "synonyms": ["dao, decentralized autonomous organization"]}',
+    )
+
+
+@pytest.fixture(scope="session")
+def large(synthesized: Callable[..., Template]) -> Template:
+    """Stage prod on a domain over three zones, with masters of their own."""
+    return synthesized(
+        **PROD,
+        engine="opensearch",
+        openSearchInstanceType="r7g.large.search",
+        openSearchNodes="3",
+        openSearchZones="3",
+        openSearchMasterType="m7g.medium.search",
+        openSearchStorageGb="50",
+        openSearchVersion="3.7",
+    )
+
+
+@pytest.fixture(scope="session")
+def serverless(synthesized: Callable[..., Template]) -> Template:
+    """Stage dev on a NextGen collection."""
+    return synthesized(engine="opensearch", openSearchService="serverless", openSearchMaxOcu="8")
+
+
+@pytest.fixture(scope="session")
+def existing(synthesized: Callable[..., Template]) -> Template:
+    """Stage dev on a domain that is already there."""
+    return synthesized(
+        engine="opensearch",
+        openSearchEndpoint="https://search-kb-abc.eu-central-1.es.amazonaws.com",
+        openSearchArn="arn:aws:es:eu-central-1:123456789012:domain/kb",
+    )
+
+
+@pytest.fixture(scope="session")
 def prod(synthesized: Callable[..., Template]) -> Template:
     """Stage prod with everything optional switched on."""
     return synthesized(

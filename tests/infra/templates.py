@@ -14,6 +14,12 @@ _NAMES = {
 }
 
 
+_ATTRIBUTES = {
+    "DomainEndpoint": "search-commonplace-dev-abc.eu-central-1.es.amazonaws.com",
+    "CollectionEndpoint": "https://abc.eu-central-1.aoss.amazonaws.com",
+}
+
+
 @dataclass(frozen=True)
 class Template:
     """The template, and cdk-nag's report on it."""
@@ -52,6 +58,8 @@ class Template:
                 return _NAMES.get(self.body["Resources"][name]["Type"], "{}").format(name.lower())
             case {"Fn::Join": [separator, parts]}:
                 return str(separator).join(self._text(part) for part in parts)
+            case {"Fn::GetAtt": [_, attribute]}:
+                return _ATTRIBUTES.get(attribute, attribute)
         return str(value)
 
 

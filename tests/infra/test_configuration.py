@@ -1,10 +1,13 @@
 import json
+import re
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from infra.configuration import _READERS, Configuration, ConfigurationError, from_context
+from infra.providers import deployed
 from infra.requirements import ROOT
 
 PROD = {"stage": "prod", "repository": "example/knowledge-base", "branch": "main"}
@@ -59,8 +62,35 @@ def test_an_empty_value_means_the_default() -> None:
         ("branch", "a..b"),
         ("domain", "https://example.org"),
         ("certificateArn", "arn:aws:iam::123456789012:role/x"),
-        ("engine", "opensearch"),
+        ("engine", "elasticsearch"),
+        ("openSearchService", "ec2"),
+        ("openSearchVersion", "3.3"),
+        ("openSearchVersion", "2.19"),
+        ("openSearchVersion", "4.1"),
+        ("openSearchVersion", "latest"),
+        ("openSearchInstanceType", "t3.small"),
+        ("openSearchInstanceType", "t2.small.search"),
+        ("openSearchNodes", 0),
+        ("openSearchZones", 4),
+        ("openSearchMasterType", "large"),
+        ("openSearchStorageGb", 9),
+        ("openSearchMaxOcu", 3),
+        ("openSearchEndpoint", "http://127.0.0.1:9200"),
+        ("openSearchEndpoint", "https://kb.example.org/path"),
+        ("openSearchArn", "arn:aws:s3:::bucket"),
+        ("openSearchParameters", "m=24"),
+        ("openSearchParameters", '{"M": 24}'),
+        ("openSearchParameters", '{"m": "many"}'),
+        ("openSearchParameters", json.dumps({"synonyms": ["one, two"] * 300})),
+        ("bedrockRegion", "Virginia"),
         ("embeddingProvider", "bedrock"),
+        ("embeddingProvider", "bedrock-titan:300"),
+        ("embeddingProviderNext", "openai"),
+        ("rerankProvider", "bedrock-titan"),
+        ("rerankProvider", "onnx:"),
+        ("fusion", "sum"),
+        ("fusion", "rrf:0.5"),
+        ("operatorKeyHash", "secret"),
         ("removalPolicy", "snapshot"),
         ("region", "Frankfurt"),
         ("account", "12345"),
@@ -117,3 +147,86 @@ def test_a_domain_and_its_certificate_come_together() -> None:
         from_context({"certificateArn": arn})
     configured = from_context({"domain": "knowledge.example.org", "certificateArn": arn})
     assert configured.base_url == "https://knowledge.example.org"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("openSearchVersion", "3.5"),
+        ("openSearchVersion", 3.7),
+        ("openSearchParameters", '{"m": 24, "refreshInterval": "500ms"}'),
+        ("openSearchParameters", {"m": 24}),
+        ("embeddingProvider", "bedrock-titan"),
+        ("embeddingProvider", "bedrock-cohere:1536"),
+        ("rerankProvider", "bedrock-amazon"),
+        ("fusion", "min-max:0.3,0.7"),
+        ("operatorKeyHash", "0f" * 32),
+    ],
+)
+def test_what_the_functions_understand_can_be_configured(key: str, value: Any) -> None:
+    name = re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", key)
+    configured = getattr(from_context({"engine": "opensearch", key: value}), name)
+    assert configured == (json.dumps(value, separators=(",", ":")) if isinstance(value, dict) else str(value))
+
+
+def test_an_engine_before_its_faults_were_mended_is_refused_with_the_reason() -> None:
+    with pytest.raises(
+        ConfigurationError, match=r"3\.5 or newer, not 3\.3: before 3\.5 filters inside nested k-NN fail"
+    ):
+        from_context({"engine": "opensearch", "openSearchVersion": "3.3"})
+
+
+def test_a_classic_collection_is_refused_with_the_reason() -> None:
+    with pytest.raises(ConfigurationError, match="neither ids nor versions of our own"):
+        from_context({"engine": "opensearch", "openSearchService": "serverless-classic"})
+
+
+def test_a_domain_of_ones_own_is_named_in_full() -> None:
+    endpoint, arn = "https://kb.eu-central-1.es.amazonaws.com", "arn:aws:es:eu-central-1:123456789012:domain/kb"
+    for half in ({"openSearchEndpoint": endpoint}, {"openSearchArn": arn}):
+        with pytest.raises(ConfigurationError, match="set both"):
+            from_context({"engine": "opensearch", **half})
+    whole = {"engine": "opensearch", "openSearchEndpoint": endpoint, "openSearchArn": arn}
+    assert not from_context(whole).makes_domain
+    with pytest.raises(ConfigurationError, match="not one of a serverless"):
+        from_context({**whole, "openSearchService": "serverless"})
+
+
+def test_every_zone_gets_as_many_nodes() -> None:
+    with pytest.raises(ConfigurationError, match="multiple of openSearchZones"):
+        from_context({"engine": "opensearch", "openSearchNodes": "3", "openSearchZones": "2"})
+
+
+def test_a_collection_cannot_be_told_to_use_lucene() -> None:
+    with pytest.raises(ConfigurationError, match="faiss only"):
+        from_context(
+            {"engine": "opensearch", "openSearchService": "serverless", "openSearchParameters": '{"engine": "lucene"}'}
+        )
+
+
+def test_a_change_of_model_is_for_an_index_that_can_stand_beside_another() -> None:
+    with pytest.raises(ConfigurationError, match="needs engine opensearch"):
+        from_context({"embeddingProviderNext": "none"})
+    with pytest.raises(ConfigurationError, match="the model to change to"):
+        from_context({"engine": "opensearch", "embeddingProviderNext": "local"})
+
+
+def test_a_model_of_ones_own_is_a_folder_that_is_there(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"has no model\.onnx"):
+        from_context({"embeddingProvider": f"onnx:{tmp_path}"})
+    for name in ("model.onnx", "tokenizer.json"):
+        (tmp_path / name).touch()
+    configured = from_context({"embeddingProvider": f"onnx:{tmp_path}", "rerankProvider": f"onnx:{tmp_path}"})
+    assert configured.model_folders == (str(tmp_path),)
+    assert deployed(configured.embedding_provider) == f"onnx:/opt/models/{tmp_path.name}"
+
+
+def test_folders_of_models_have_different_names(tmp_path: Path) -> None:
+    for parent in ("first", "second"):
+        (tmp_path / parent / "model").mkdir(parents=True)
+        for name in ("model.onnx", "tokenizer.json"):
+            (tmp_path / parent / "model" / name).touch()
+    with pytest.raises(ConfigurationError, match="different names"):
+        from_context(
+            {"embeddingProvider": f"onnx:{tmp_path}/first/model", "rerankProvider": f"onnx:{tmp_path}/second/model"}
+        )

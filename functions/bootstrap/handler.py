@@ -1,0 +1,73 @@
+"""Lets the functions at their indexes: makes the roles inside the OpenSearch domain when CloudFormation asks for it."""
+
+import logging
+import re
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from commonplace.adapters import clients
+from commonplace.adapters.custom_resource import ResourceRequest, answer
+from commonplace.adapters.domain_roles import DomainRoles, RolesRefused
+from commonplace.settings import Environment
+
+logger = logging.getLogger(__name__)
+logging.getLogger("commonplace").setLevel(logging.INFO)
+
+SPARE_SECONDS = 40
+"""Of the function's time, for the answer."""
+
+NAMES = re.compile(r"commonplace-[a-z][a-z0-9-]{0,15}")
+ROLE = re.compile(r"arn:aws[a-z-]*:iam::[0-9]{12}:role/.{1,512}")
+
+
+def handler(event: Mapping[str, Any], context: Any) -> None:
+    """Answers every request of CloudFormation, whatever happens. Only an answer that cannot be put is an error."""
+    bootstrap(event, context.get_remaining_time_in_millis() / 1000 - SPARE_SECONDS)
+
+
+def bootstrap(
+    event: Mapping[str, Any],
+    seconds: float,
+    *,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> None:
+    """As `handler`, trying for so many seconds."""
+    request = ResourceRequest.parse(event)
+    deadline = clock() + seconds
+    failure: str | None = None
+    try:
+        _carry_out(request, partial(DomainRoles, deadline=deadline, clock=clock, sleep=sleep))
+    except (RolesRefused, ValueError) as error:
+        failure = str(error)
+    except Exception as error:
+        # An unanswered request would hold the stack until its time limit.
+        logger.exception("the roles could not be made")
+        failure = type(error).__name__
+    if failure and request.kind == "Delete":
+        # What the roles were for is going; a domain that does not answer any more must not keep the stack.
+        logger.warning("the roles could not be removed", extra={"failure": failure})
+        failure = None
+    answer(request, "domain-roles", failure, sleep=sleep)
+
+
+def _carry_out(request: ResourceRequest, domain_roles: Callable[..., DomainRoles]) -> None:
+    properties = Environment({name: value for name, value in request.properties.items() if isinstance(value, str)})
+    endpoint, names = properties.url("Endpoint"), properties.matching("Names", "commonplace-STAGE", NAMES)
+    credentials, region = clients.credentials(), clients.region()
+    if credentials is None or region is None:
+        raise ValueError("the function has no credentials or no region")
+    roles = domain_roles(endpoint, names, credentials, region)
+    if request.kind == "Delete":
+        roles.revoke()
+    else:
+        roles.grant(_members(request, "Readers"), _members(request, "Writers"))
+
+
+def _members(request: ResourceRequest, name: str) -> list[str]:
+    given = request.properties.get(name, [])
+    if isinstance(given, list) and all(isinstance(each, str) and ROLE.fullmatch(each) for each in given):
+        return given
+    raise ValueError(f"{name} is a list of ARNs of IAM roles")

@@ -1,0 +1,81 @@
+"""Models by their configured names: what may be written, what the functions are told, what they have to bring along."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from commonplace.adapters.opensearch.parameters import IndexParameters
+from commonplace.settings import EmbeddingChoice, RerankChoice
+from infra.readers import ConfigurationError, checked
+from infra.requirements import ROOT
+
+ONNX = "onnx:"
+
+ONNX_MEMORY_MB = 2_048
+
+MODELS = "/opt/models"
+"""Where a layer with ONNX models is seen by the function."""
+
+MODEL_FILES = ("model.onnx", "tokenizer.json")
+"""What a folder of a model has to hold (docs/models.md)."""
+
+
+def bundled_folder(provider: str) -> str | None:
+    """The folder on this machine that the provider needs inside the function."""
+    return provider.removeprefix(ONNX) if provider.startswith(ONNX) else None
+
+
+def deployed(provider: str) -> str:
+    """The provider as the function is told it: folders of this machine become folders of the layer."""
+    folder = bundled_folder(provider)
+    return f"{ONNX}{MODELS}/{Path(folder).name}" if folder else provider
+
+
+def located(folder: str) -> Path:
+    """Folders are given absolute or from the project's root."""
+    return ROOT / folder
+
+
+def embedding_provider(key: str, value: Any) -> str:
+    valid = "local, none, bedrock-titan[:256|512|1024], bedrock-cohere[:256|512|1024|1536], or onnx:FOLDER"
+    return str(_existing(key, checked(lambda text: EmbeddingChoice.parse(deployed(text)), valid)(key, value)))
+
+
+def rerank_provider(key: str, value: Any) -> str:
+    valid = "none, bedrock-cohere, bedrock-amazon, or onnx:FOLDER"
+    return str(_existing(key, checked(lambda text: RerankChoice.parse(deployed(text)), valid)(key, value)))
+
+
+def memory_mb(providers: Iterable[str], usual: int) -> int:
+    """What a function needs that runs these models itself; processors come with memory."""
+    return max(usual, ONNX_MEMORY_MB) if any(each.startswith(ONNX) for each in providers) else usual
+
+
+def _existing(key: str, provider: str) -> str:
+    """A folder that is not there would be found out by the first search."""
+    if folder := bundled_folder(provider):
+        for name in MODEL_FILES:
+            if not (located(folder) / name).is_file():
+                raise ConfigurationError(f"{key}: {folder} has no {name}; a model is a folder with {MODEL_FILES}")
+    return provider
+
+
+MAX_PARAMETERS = 2_048
+"""Bytes. All variables of a function together may have 4 KB; longer synonyms belong into a package of the domain."""
+
+
+def _parameters(written: str) -> object:
+    if len(written.encode()) > MAX_PARAMETERS:
+        raise ValueError(f"it is longer than {MAX_PARAMETERS} bytes, which a function cannot be told")
+    return IndexParameters.parse(written)
+
+
+opensearch_parameters = checked(_parameters, 'a JSON object such as {"m": 16, "efConstruction": 100}')
+
+_WEIGHT = r"[0-9]{1,3}(\.[0-9]{1,6})?"
+
+fusion = checked(
+    lambda written: re.fullmatch(rf"(min-max|rrf)(:{_WEIGHT},{_WEIGHT})?", written),
+    "min-max or rrf, with or without weights of words and meaning, such as min-max:0.6,0.4",
+)

@@ -1,0 +1,461 @@
+"""A stack with OpenSearch: the domain, a collection, one that is there already, and who may do what in them."""
+
+import ast
+import json
+import re
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commonplace.adapters.domain_roles import REVISION
+from commonplace.adapters.opensearch.parameters import IndexParameters
+from commonplace.settings import IndexSettings, RestSettings
+from infra.requirements import ROOT
+from infra.search_alarms import DOMAIN_ALARMS, OPTIONAL_ALARMS
+from infra.search_watch import FALLBACKS
+from tests.infra.templates import Template, as_list
+
+ADAPTER = ROOT / "layers/core/commonplace/adapters/opensearch"
+READERS_MODULES = ("directory", "legs", "showing", "spelling", "standing")
+"""What a search comes through; the rest of the adapter writes, lists or builds."""
+
+DOMAIN = "domain/commonplace-dev/"
+
+
+def domain(template: Template) -> dict[str, Any]:
+    (properties,) = template.properties("AWS::OpenSearchService::Domain")
+    return properties
+
+
+def test_the_default_stack_has_nothing_of_opensearch(template: Template) -> None:
+    kinds = {each["Type"] for each in template.body["Resources"].values()}
+    assert not [kind for kind in kinds if "OpenSearch" in kind or kind == "AWS::Logs::MetricFilter"]
+
+
+def test_everything_is_encrypted_everywhere(opensearch: Template) -> None:
+    properties = domain(opensearch)
+    assert properties["EncryptionAtRestOptions"] == {"Enabled": True}
+    assert properties["NodeToNodeEncryptionOptions"] == {"Enabled": True}
+    assert properties["DomainEndpointOptions"]["EnforceHTTPS"] is True
+    assert properties["DomainEndpointOptions"]["TLSSecurityPolicy"].startswith("Policy-Min-TLS-1-2")
+
+
+def test_the_smallest_domain_is_one_small_node_on_gp3(opensearch: Template) -> None:
+    properties = domain(opensearch)
+    assert properties["EngineVersion"] == "OpenSearch_3.5"
+    assert properties["EBSOptions"] == {"EBSEnabled": True, "VolumeType": "gp3", "VolumeSize": 10}
+    cluster = properties["ClusterConfig"]
+    assert (cluster["InstanceType"], cluster["InstanceCount"]) == ("t3.small.search", 1)
+    assert not cluster["ZoneAwarenessEnabled"]
+    assert not cluster["DedicatedMasterEnabled"]
+
+
+def test_a_large_domain_is_spread_over_zones_and_has_masters(large: Template) -> None:
+    properties = domain(large)
+    assert properties["EngineVersion"] == "OpenSearch_3.7"
+    assert properties["EBSOptions"]["VolumeSize"] == 50
+    cluster = properties["ClusterConfig"]
+    assert cluster["ZoneAwarenessConfig"] == {"AvailabilityZoneCount": 3}
+    assert (cluster["DedicatedMasterType"], cluster["DedicatedMasterCount"]) == ("m7g.medium.search", 3)
+    rest = RestSettings.from_environ(large.environment(large.function("rest")))
+    assert IndexParameters.parse(rest.opensearch_parameters or "").replicas == 1
+
+
+def test_the_domain_stays_or_goes_as_the_rest_of_the_data_does(opensearch: Template, large: Template) -> None:
+    def policies(template: Template) -> tuple[str, str]:
+        (resource,) = template.of("AWS::OpenSearchService::Domain").values()
+        return resource["DeletionPolicy"], resource["UpdateReplacePolicy"]
+
+    assert policies(opensearch) == ("Delete", "Delete")
+    assert policies(large) == ("Retain", "Retain")
+
+
+def test_a_new_version_is_taken_in_place(opensearch: Template) -> None:
+    (resource,) = opensearch.of("AWS::OpenSearchService::Domain").values()
+    assert resource["UpdatePolicy"] == {"EnableVersionUpgrade": True}
+
+
+def test_passwords_are_nowhere_and_the_master_is_the_bootstrap_function(opensearch: Template) -> None:
+    security = domain(opensearch)["AdvancedSecurityOptions"]
+    assert security["Enabled"] is True
+    assert security["InternalUserDatabaseEnabled"] is False
+    master = security["MasterUserOptions"]
+    assert master.keys() == {"MasterUserARN"}
+    assert master["MasterUserARN"]["Fn::GetAtt"][0] == _role(opensearch, "bootstrap")
+
+
+def test_the_access_policy_names_the_functions_roles_and_nobody_else(opensearch: Template) -> None:
+    statements = domain(opensearch)["AccessPolicies"]["Statement"]
+    named = [arn["Fn::GetAtt"][0] for each in statements for arn in as_list(each["Principal"]["AWS"])]
+    assert set(named) == {_role(opensearch, name) for name in ("index", "index-build", "rest", "bootstrap")}
+    assert {each["Effect"] for each in statements} == {"Allow"}
+
+
+@pytest.mark.parametrize("name", ["index", "index-build", "rest", "bootstrap"])
+def test_policy_and_role_allow_the_same_requests(opensearch: Template, name: str) -> None:
+    assert _allowed_by_policy(opensearch, name) == _allowed_by_role(opensearch, name) != set()
+
+
+def test_the_master_may_look_after_the_roles_of_its_stage_and_ask_nothing_else(opensearch: Template) -> None:
+    api = "_plugins/_security/api"
+    assert _allowed_by_role(opensearch, "bootstrap") == {
+        (method, f"{api}/{kind}/commonplace-dev-*")
+        for method in ("GET", "PUT", "DELETE")
+        for kind in ("roles", "rolesmapping")
+    }
+
+
+def test_rest_may_search_and_nothing_that_changes_an_index(opensearch: Template) -> None:
+    assert _allowed_by_role(opensearch, "rest") == {
+        ("GET", "commonplace-dev-*/_alias"),
+        ("GET", "commonplace-dev-*/_mapping"),
+        ("POST", "commonplace-dev-*/_search"),
+        ("POST", "commonplace-dev-*/_mget"),
+        ("POST", "_msearch"),
+    }
+
+
+def test_a_writer_may_reach_no_index_by_name_that_is_not_of_its_stage(opensearch: Template) -> None:
+    paths = {path for name in ("index", "index-build") for _, path in _allowed_by_role(opensearch, name)}
+    assert {path for path in paths if not path.startswith("_")} == {
+        path for path in paths if path.startswith("commonplace-dev-")
+    }
+    assert {path for path in paths if path.startswith("_")} == {
+        "_msearch",
+        "_search",
+        "_bulk",
+        "_aliases",
+        "_search/point_in_time",
+    }
+
+
+def test_every_request_of_the_adapter_is_allowed_to_whoever_sends_it(opensearch: Template) -> None:
+    sent = {file.stem: _sent(file) for file in sorted(ADAPTER.glob("*.py"))}
+    assert sum(map(len, sent.values())) > 15
+    for module, requests in sent.items():
+        for request in requests:
+            assert _is_allowed(request, _allowed_by_role(opensearch, "index")), (module, request)
+            if module in READERS_MODULES:
+                assert _is_allowed(request, _allowed_by_role(opensearch, "rest")), (module, request)
+
+
+def test_an_existing_domain_gets_the_functions_half_alone(existing: Template) -> None:
+    assert not existing.of("AWS::OpenSearchService::Domain")
+    assert not existing.of("AWS::CloudFormation::CustomResource")
+    names = {each["FunctionName"] for each in existing.properties("AWS::Lambda::Function")}
+    assert "commonplace-dev-bootstrap" not in names
+    resources = [
+        resource
+        for each in existing.statements("Rest")
+        if any(action.startswith("es:") for action in as_list(each["Action"]))
+        for resource in as_list(each["Resource"])
+    ]
+    assert resources
+    assert all(resource.startswith("arn:aws:es:eu-central-1:123456789012:domain/kb/") for resource in resources)
+    rest = RestSettings.from_environ(existing.environment(existing.function("rest")))
+    assert rest.opensearch_endpoint == "https://search-kb-abc.eu-central-1.es.amazonaws.com"
+    assert rest.opensearch_service == "es"
+
+
+def test_the_roles_inside_the_domain_are_made_when_it_stands(opensearch: Template) -> None:
+    (resource,) = opensearch.of("AWS::CloudFormation::CustomResource").values()
+    properties = resource["Properties"]
+    assert properties["Names"] == "commonplace-dev"
+    assert properties["Revision"] == REVISION
+    assert [arn["Fn::GetAtt"][0] for arn in properties["Readers"]] == [_role(opensearch, "rest")]
+    writers = {arn["Fn::GetAtt"][0] for arn in properties["Writers"]}
+    assert writers == {_role(opensearch, "index"), _role(opensearch, "index-build")}
+    (domain_id,) = opensearch.of("AWS::OpenSearchService::Domain")
+    assert domain_id in resource["DependsOn"]
+    policy = [name for name in opensearch.of("AWS::IAM::Policy") if name.startswith("OpenSearchBootstrapRole")]
+    assert set(policy) <= set(resource["DependsOn"])
+    assert int(properties["ServiceTimeout"]) >= opensearch.function("bootstrap")["Timeout"]
+
+
+def test_slow_and_failed_requests_are_logged_to_groups_that_only_this_domain_may_write(opensearch: Template) -> None:
+    published = domain(opensearch)["LogPublishingOptions"]
+    assert published.keys() == {"SEARCH_SLOW_LOGS", "INDEX_SLOW_LOGS", "ES_APPLICATION_LOGS"}
+    groups = {each["CloudWatchLogsLogGroupArn"]["Fn::GetAtt"][0] for each in published.values()}
+    (policy,) = opensearch.properties("AWS::Logs::ResourcePolicy")
+    text = "".join(
+        part if isinstance(part, str) else json.dumps(part) for part in policy["PolicyDocument"]["Fn::Join"][1]
+    )
+    assert all(group in text for group in groups)
+    assert '"aws:SourceArn":"arn:' in text
+    assert ":domain/commonplace-dev" in text
+    (resource,) = opensearch.of("AWS::OpenSearchService::Domain").values()
+    assert set(opensearch.of("AWS::Logs::ResourcePolicy")) <= set(resource["DependsOn"])
+
+
+def test_a_collection_is_nextgen_and_sleeps_when_nobody_searches(serverless: Template) -> None:
+    (group,) = serverless.properties("AWS::OpenSearchServerless::CollectionGroup")
+    assert group["Generation"] == "NEXTGEN"
+    assert group["CapacityLimits"] == {
+        "MinIndexingCapacityInOcu": 0,
+        "MinSearchCapacityInOcu": 0,
+        "MaxIndexingCapacityInOcu": 8,
+        "MaxSearchCapacityInOcu": 8,
+    }
+    (collection,) = serverless.properties("AWS::OpenSearchServerless::Collection")
+    assert (collection["Type"], collection["CollectionGroupName"]) == ("VECTORSEARCH", group["Name"])
+
+
+def test_whoever_synthesizes_a_collection_is_told_that_it_is_an_experiment(serverless: Template) -> None:
+    assert "experimental" in json.dumps(serverless.report["pluginReports"])
+
+
+def test_a_collection_lets_each_function_at_the_indexes_of_its_stage(serverless: Template) -> None:
+    (access,) = serverless.properties("AWS::OpenSearchServerless::AccessPolicy")
+    text = "".join(part if isinstance(part, str) else part["Fn::GetAtt"][0] for part in access["Policy"]["Fn::Join"][1])
+    rules = {tuple(rule["Principal"]): rule["Rules"] for rule in json.loads(text)}
+    assert rules.keys() == {(_role(serverless, name),) for name in ("index", "index-build", "rest")}
+    for kinds in rules.values():
+        assert [rule["Resource"] for rule in kinds] == [
+            ["index/commonplace-dev/commonplace-dev-*"],
+            ["collection/commonplace-dev"],
+        ]
+    indexes, aliases = rules[(_role(serverless, "rest"),)]
+    assert indexes["Permission"] == ["aoss:DescribeIndex", "aoss:ReadDocument"]
+    assert aliases["Permission"] == ["aoss:DescribeCollectionItems"]
+
+
+def test_a_collection_needs_no_roles_inside(serverless: Template) -> None:
+    assert not serverless.of("AWS::CloudFormation::CustomResource")
+    for name in ("rest", "index", "index-build"):
+        statements = serverless.statements(_role(serverless, name))
+        (allowed,) = [each for each in statements if each["Action"] == "aoss:APIAccessAll"]
+        assert allowed["Resource"]["Fn::GetAtt"][1] == "Arn"
+
+
+def test_a_collection_is_searched_with_faiss_and_signed_for(serverless: Template) -> None:
+    settings = IndexSettings.from_environ(serverless.environment(serverless.function("index")))
+    assert settings.opensearch_service == "aoss"
+    assert IndexParameters.parse(settings.opensearch_parameters or "").engine == "faiss"
+
+
+@pytest.mark.parametrize("name", ["index", "index-build"])
+def test_whoever_writes_is_told_what_readers_are_told(opensearch: Template, name: str) -> None:
+    def told(settings: IndexSettings | RestSettings) -> tuple[Any, ...]:
+        return (
+            settings.search_engine,
+            settings.opensearch_endpoint,
+            settings.opensearch_service,
+            settings.opensearch_index,
+            settings.opensearch_parameters,
+            settings.embedding_provider,
+            settings.embedding_provider_next,
+        )
+
+    rest = RestSettings.from_environ(opensearch.environment(opensearch.function("rest")))
+    writer = IndexSettings.from_environ(opensearch.environment(opensearch.function(name)))
+    assert told(rest) == told(writer)
+    assert rest.opensearch_index == "commonplace-dev-documents"
+    assert IndexParameters.parse(rest.opensearch_parameters or "").m == 24
+
+
+def test_what_is_configured_of_the_ranking_reaches_rest_alone(opensearch: Template) -> None:
+    rest = RestSettings.from_environ(opensearch.environment(opensearch.function("rest")))
+    assert (rest.fusion, rest.operator_key_hash, rest.rerank_provider.kind) == (
+        "rrf:0.4,0.6",
+        "0" * 64,
+        "bedrock-cohere",
+    )
+    assert not {"FUSION", "RERANK_PROVIDER", "OPERATOR_KEY_HASH"} & set(
+        opensearch.environment(opensearch.function("index"))
+    )
+
+
+def test_models_are_allowed_by_name(opensearch: Template) -> None:
+    titan, cohere, rerank = "amazon.titan-embed-text-v2:0", "cohere.embed-v4:0", "cohere.rerank-v3-5:0"
+    assert _models(opensearch, "index") == {titan, cohere}
+    assert _models(opensearch, "index-build") == {titan, cohere}
+    assert _models(opensearch, "rest") == {titan, cohere, rerank}
+    reranking = [each for each in opensearch.statements() if "bedrock:Rerank" in as_list(each["Action"])]
+    assert len(reranking) == 1
+    assert not [each for each in opensearch.statements("Webhook") if "bedrock" in json.dumps(each)]
+
+
+def test_the_default_stack_calls_no_model(template: Template) -> None:
+    assert "bedrock" not in json.dumps([*template.statements()])
+
+
+def test_each_function_has_its_own_part_of_the_cache(opensearch: Template, template: Template) -> None:
+    def partitions(function: str) -> dict[str, set[str]]:
+        return {
+            key: {action.removeprefix("dynamodb:") for action in as_list(each["Action"])}
+            for each in opensearch.statements(_role(opensearch, function))
+            for key in each.get("Condition", {}).get("ForAllValues:StringLike", {}).get("dynamodb:LeadingKeys", [])
+        }
+
+    vectors = {"vector#*": {"BatchGetItem", "BatchWriteItem"}}
+    assert partitions("index") == partitions("index-build") == vectors
+    assert partitions("rest") == {"counter#*": {"UpdateItem"}, "rerank#*": {"GetItem", "PutItem"}}
+    for name in ("index", "rest"):
+        assert "CACHE_TABLE" in opensearch.environment(opensearch.function(name))
+        assert "CACHE_TABLE" not in template.environment(template.function(name))
+
+
+def test_no_function_reaches_an_index_file_that_is_not_there(opensearch: Template) -> None:
+    for name in ("index", "index-build", "rest"):
+        assert "/index/" not in json.dumps([*opensearch.statements(_role(opensearch, name))])
+
+
+def test_building_an_index_has_all_the_time_there_is_and_no_queue(opensearch: Template) -> None:
+    build, index = opensearch.function("index-build"), opensearch.function("index")
+    assert (build["Timeout"], index["Timeout"]) == (900, 120)
+    assert build["Environment"] == index["Environment"]
+    assert build["Code"] == index["Code"]
+    assert "sqs:" not in json.dumps([*opensearch.statements(_role(opensearch, "index-build"))])
+
+
+def test_the_machine_calls_the_build_function_and_nothing_else(opensearch: Template) -> None:
+    (machine,) = [
+        each
+        for each in opensearch.properties("AWS::StepFunctions::StateMachine")
+        if each["StateMachineName"] == "commonplace-dev-index-build"
+    ]
+    definition = machine["DefinitionString"]
+    assert set(re.findall(r"\$\{(\w+)\}", definition)) == machine["DefinitionSubstitutions"].keys()
+    allowed = [
+        each
+        for each in opensearch.statements("MigrationMachine")
+        if not each["Action"][0].startswith(("logs:", "xray:"))
+    ]
+    assert [(each["Action"], each["Resource"]) for each in allowed] == [
+        ("lambda:InvokeFunction", machine["DefinitionSubstitutions"]["IndexArn"])
+    ]
+    waits = [state["TimeoutSeconds"] for state in json.loads(definition)["States"].values() if state["Type"] == "Task"]
+    assert min(waits) > opensearch.function("index-build")["Timeout"]
+    assert machine["LoggingConfiguration"]["IncludeExecutionData"] is False
+
+
+def test_what_can_go_wrong_in_a_domain_has_an_alarm(opensearch: Template) -> None:
+    alarms = {each["AlarmName"].removeprefix("commonplace-dev-"): each for each in _alarms(opensearch)}
+    assert set(OPTIONAL_ALARMS) <= alarms.keys()
+    for expected in DOMAIN_ALARMS:
+        alarm = alarms[expected.name]
+        assert (alarm["Namespace"], alarm["MetricName"]) == ("AWS/ES", expected.metric)
+        assert {each["Name"]: each["Value"] for each in alarm["Dimensions"]} == {
+            "ClientId": {"Ref": "AWS::AccountId"},
+            "DomainName": "commonplace-dev",
+        }
+
+
+def test_storage_is_low_when_three_quarters_of_it_are_used(opensearch: Template, large: Template) -> None:
+    thresholds = [
+        each["Threshold"]
+        for template in (opensearch, large)
+        for each in _alarms(template)
+        if each["MetricName" if "MetricName" in each else "AlarmName"] == "FreeStorageSpace"
+    ]
+    assert thresholds == [0.25 * 10 * 1024, 0.25 * 50 * 1024]
+
+
+def test_alarms_are_for_what_is_there(template: Template, serverless: Template, existing: Template) -> None:
+    def optional(each: Template) -> set[str]:
+        return {alarm["AlarmName"].removeprefix("commonplace-dev-") for alarm in _alarms(each)} & set(OPTIONAL_ALARMS)
+
+    assert optional(template) == set()
+    assert optional(serverless) == {"search-errors", "search-latency", "index-build-failed"}
+    assert optional(existing) == {"index-build-failed"}
+
+
+def test_going_on_without_a_model_is_counted_in_the_log_of_every_function_that_can(opensearch: Template) -> None:
+    filters = opensearch.properties("AWS::Logs::MetricFilter")
+    groups = {each["LogGroupName"]["Ref"] for each in filters}
+    expected = {
+        opensearch.function(name)["LoggingConfig"]["LogGroup"]["Ref"] for name in ("index", "index-build", "rest")
+    }
+    assert groups == expected
+    for each in filters:
+        assert all(f'($.message = "{message}")' in each["FilterPattern"] for message in FALLBACKS)
+
+
+@pytest.mark.parametrize("message", FALLBACKS)
+def test_what_is_counted_is_what_is_logged(message: str) -> None:
+    library = ROOT / "layers/core/commonplace/search"
+    assert any(f'"{message}"' in file.read_text() for file in library.glob("*.py"))
+
+
+def test_an_operator_is_told_where_the_index_is_and_how_to_build_it(opensearch: Template, template: Template) -> None:
+    more = opensearch.body["Outputs"].keys() - template.body["Outputs"].keys()
+    assert more == {"SearchEndpoint", "IndexBuildMachineArn", "IndexBuildFunction", "BootstrapFunction"}
+
+
+def _alarms(template: Template) -> list[dict[str, Any]]:
+    return template.properties("AWS::CloudWatch::Alarm")
+
+
+def _role(template: Template, function: str) -> str:
+    return str(template.function(function)["Role"]["Fn::GetAtt"][0])
+
+
+def _models(template: Template, function: str) -> set[str]:
+    statements = template.statements(_role(template, function))
+    allowed = [each for each in statements if as_list(each["Action"]) == ["bedrock:InvokeModel"]]
+    resources = [resource for each in allowed for resource in as_list(each["Resource"])]
+    return {str(resource["Fn::Join"][1][-1]).partition("::foundation-model/")[2] for resource in resources}
+
+
+def _allowed_by_role(template: Template, function: str) -> set[tuple[str, str]]:
+    return _requests([*template.statements(_role(template, function))])
+
+
+def _allowed_by_policy(template: Template, function: str) -> set[tuple[str, str]]:
+    role = _role(template, function)
+    statements = domain(template)["AccessPolicies"]["Statement"]
+    return _requests(
+        [each for each in statements if role in [arn["Fn::GetAtt"][0] for arn in as_list(each["Principal"]["AWS"])]]
+    )
+
+
+def _requests(statements: list[dict[str, Any]]) -> set[tuple[str, str]]:
+    """Method and path of what is allowed of the domain."""
+    return {
+        (action.removeprefix("es:ESHttp").upper(), str(resource["Fn::Join"][1][-1]).partition(DOMAIN)[2])
+        for each in statements
+        for action in as_list(each["Action"])
+        if action.startswith("es:")
+        for resource in as_list(each["Resource"])
+    }
+
+
+def _is_allowed(request: tuple[str, str], allowed: set[tuple[str, str]]) -> bool:
+    return any(method == request[0] and fnmatch(request[1], path) for method, path in allowed)
+
+
+def _sent(file: Path) -> list[tuple[str, str]]:
+    """Method and path of every call in the module; what is put into a path is the name of an index."""
+    tree = ast.parse(file.read_text())
+    calls = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "call"
+    ]
+    assigned = {
+        target.id: node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    found = []
+    for call in calls:
+        method, path = call.args[0], call.args[1]
+        if isinstance(path, ast.Name):
+            path = assigned[path.id]
+        assert isinstance(method, ast.Constant)
+        found.append((str(method.value), _path(path)))
+    return found
+
+
+def _path(written: ast.expr) -> str:
+    if isinstance(written, ast.Constant):
+        return str(written.value).removeprefix("/")
+    assert isinstance(written, ast.JoinedStr)
+    parts = [
+        str(each.value) if isinstance(each, ast.Constant) else "commonplace-dev-documents" for each in written.values
+    ]
+    return "".join(parts).removeprefix("/")
