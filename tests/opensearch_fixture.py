@@ -6,14 +6,15 @@ test then finds other indexes there, so each test names its own with `unique_ste
 
 import os
 import secrets
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
 if TYPE_CHECKING:
     from local.opensearch.owned import OwnedNode
 
+T = TypeVar("T")
 RUNNING = "COMMONPLACE_TEST_OPENSEARCH"
 
 
@@ -47,17 +48,22 @@ def unique_stem() -> str:
 
 
 def _started() -> "OwnedNode":
-    """Without Java or Maven the tests are left out, and in CI they fail: there nobody reads what was left out."""
     from local.opensearch.configuration import Options
     from local.opensearch.owned import OwnedNode
-    from local.opensearch.requirements import RequirementMissing
 
     node = OwnedNode(options=Options(fast=True))
+    or_skipped(node.start)
+    return node
+
+
+def or_skipped(start: Callable[[], T]) -> T:
+    """Without Java or Maven a test is left out, and in CI it fails: there nobody reads what was left out."""
+    from local.opensearch.requirements import RequirementMissing
+
     try:
-        node.start()
+        return start()
     except RequirementMissing as missing:
         told = f"No OpenSearch node: {missing.message} {missing.hint}"
-        if os.environ.get("CI", "").lower() in ("", "0", "false"):
-            pytest.skip(told)
-        pytest.fail(told)
-    return node
+    if os.environ.get("CI", "").lower() in ("", "0", "false"):
+        pytest.skip(told)
+    pytest.fail(told)

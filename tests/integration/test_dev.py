@@ -6,95 +6,35 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from local.dev.screen import Screen
 from local.dev.serving import ended_by_signals, serve
 from local.operations.deployment import PROJECT, laptop
 from tests.integration.repositories import Clone, document
+from tests.integration.running_dev import (
+    EDIT_SECONDS,
+    STOP_SECONDS,
+    Dev,
+    alive,
+    commonplace,
+    descendants,
+    found,
+    garden,
+    running,
+    wait,
+)
 
 pytestmark = pytest.mark.laptop
-
-COMMAND = [str(Path(sys.executable).with_name("commonplace"))]
-START_SECONDS = 180
-EDIT_SECONDS = 60
-STOP_SECONDS = 30
-
-
-def garden(folder: Path) -> Clone:
-    user = Clone(folder)
-    user.write("index.md", document("Home", "Hello.\n", type="index"))
-    user.write("docs/crabs.md", document("Crabs", "Crabs walk sideways.\n", type="article"))
-    user.write("docs/hidden.md", document("Hidden", "Nobody sees it.\n", publish=False))
-    user.commit("Start")
-    return user
 
 
 @pytest.fixture
 def user(tmp_path: Path) -> Clone:
     return garden(tmp_path / "garden")
-
-
-class Dev:
-    """A running `commonplace dev`, its output read line by line."""
-
-    def __init__(self, user: Clone, data: Path) -> None:
-        self.user, self.data = user, data
-        self.lines: list[str] = []
-        self.process = subprocess.Popen(
-            [*COMMAND, "dev", "--repository", str(user.folder), "--port", "0", "--data", str(data)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    @property
-    def output(self) -> str:
-        return "\n".join(self.lines)
-
-    @property
-    def url(self) -> str:
-        found = re.search(r"^ready: (\S+)", self.output, re.MULTILINE)
-        assert found, self.output
-        return found[1]
-
-    def wait_for(self, line: str, seconds: float = START_SECONDS) -> None:
-        wait(lambda: line in self.output or self.process.poll() is not None, seconds)
-        assert line in self.output, self.output
-
-    def end(self, number: int = signal.SIGINT) -> int:
-        self.process.send_signal(number)
-        code = self.process.wait(STOP_SECONDS)
-        self._reader.join(STOP_SECONDS)
-        assert self.process.stdout is not None
-        self.process.stdout.close()
-        return code
-
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self.lines.append(line.rstrip("\n"))
-
-
-@contextmanager
-def running(folder: Path) -> Iterator[Dev]:
-    dev = Dev(garden(folder / "garden"), folder / "data")
-    try:
-        dev.wait_for("ready:")
-        yield dev
-    finally:
-        if dev.process.poll() is None:
-            dev.end(signal.SIGKILL)
 
 
 @pytest.fixture
@@ -108,37 +48,6 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dev]:
     """One for the tests that leave it running."""
     with running(tmp_path_factory.mktemp("shared")) as dev:
         yield dev
-
-
-def wait(condition: Any, seconds: float) -> None:
-    """Until the condition holds or the time is over; the caller asserts."""
-    deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
-        threading.Event().wait(0.1)
-
-
-def commonplace(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=START_SECONDS, check=False)
-
-
-def descendants(pid: int) -> set[int]:
-    """Living processes below this one."""
-    table = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,stat="], capture_output=True, text=True, check=True).stdout
-    parents = {int(line.split()[0]): int(line.split()[1]) for line in table.splitlines() if "Z" not in line.split()[2]}
-    below = {pid}
-    while found := {child for child, parent in parents.items() if parent in below} - below:
-        below |= found
-    return (below - {pid}) & parents.keys()
-
-
-def alive(pids: set[int]) -> set[int]:
-    table = subprocess.run(["ps", "-A", "-o", "pid=,stat="], capture_output=True, text=True, check=True).stdout
-    return pids & {int(line.split()[0]) for line in table.splitlines() if "Z" not in line.split()[1]}
-
-
-def found(url: str, text: str) -> list[str]:
-    answer = httpx.get(f"{url}/api/v1/search", params={"q": text}, timeout=30, trust_env=False)
-    return [hit["title"] for hit in answer.json().get("results", [])]
 
 
 def test_once_syncs_a_clone_and_says_what_came_of_it(user: Clone) -> None:
@@ -247,6 +156,18 @@ def test_sync_commands_speak_to_the_running_dev(dev: Dev) -> None:
     as_json = json.loads(commonplace("sync", "report", status["head"][:8], "--json", *data).stdout)
     assert as_json["counts"]["documents"] == 2
     assert commonplace("sync", "report", "0000000", *data).returncode == 1
+
+
+def test_a_search_is_asked_of_the_running_dev_and_explained(shared: Dev) -> None:
+    asked = ("search", "sideways", "--data", str(shared.data))
+    told = json.loads(commonplace(*asked, "--expect", "file/hidden", "--json").stdout)
+    assert told["results"][0]["title"] == "Crabs"
+    assert told["explanation"]["expectation"]["verdict"] == "not-published"
+    assert "Hidden" not in json.dumps(told)
+    shown = commonplace(*asked, "--documents", "--mode", "lexical")
+    assert shown.returncode == 0, shown.stderr
+    assert "1 found" in shown.stdout
+    assert "Crabs walk sideways." in shown.stdout.split("article/crabs")[1].split("\n\n")[1]
 
 
 def test_a_rehearsed_backfill_tells_everything_and_writes_nothing(shared: Dev) -> None:

@@ -1,0 +1,115 @@
+"""`commonplace` as its user meets it: a process, its output, its exit code, and what it leaves behind."""
+
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.integration.repositories import Clone, document
+
+COMMAND = [str(Path(sys.executable).with_name("commonplace"))]
+START_SECONDS = 180
+EDIT_SECONDS = 60
+STOP_SECONDS = 30
+
+
+def garden(folder: Path) -> Clone:
+    user = Clone(folder)
+    user.write("index.md", document("Home", "Hello.\n", type="index"))
+    user.write("docs/crabs.md", document("Crabs", "Crabs walk sideways.\n", type="article"))
+    user.write("docs/hidden.md", document("Hidden", "Nobody sees it.\n", publish=False))
+    user.commit("Start")
+    return user
+
+
+class Dev:
+    """A running `commonplace dev`, its output read line by line."""
+
+    def __init__(self, user: Clone, data: Path, *options: str) -> None:
+        self.user, self.data = user, data
+        self.lines: list[str] = []
+        self.process = subprocess.Popen(
+            [*COMMAND, "dev", "--repository", str(user.folder), "--port", "0", "--data", str(data), *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    @property
+    def output(self) -> str:
+        return "\n".join(self.lines)
+
+    @property
+    def url(self) -> str:
+        found = re.search(r"^ready: (\S+)", self.output, re.MULTILINE)
+        assert found, self.output
+        return found[1]
+
+    def wait_for(self, line: str, seconds: float = START_SECONDS) -> None:
+        wait(lambda: line in self.output or self.process.poll() is not None, seconds)
+        assert line in self.output, self.output
+
+    def end(self, number: int = signal.SIGINT) -> int:
+        self.process.send_signal(number)
+        code = self.process.wait(STOP_SECONDS)
+        self._reader.join(STOP_SECONDS)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        return code
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.lines.append(line.rstrip("\n"))
+
+
+@contextmanager
+def running(folder: Path, *options: str) -> Iterator[Dev]:
+    dev = Dev(garden(folder / "garden"), folder / "data", *options)
+    try:
+        dev.wait_for("ready:")
+        yield dev
+    finally:
+        if dev.process.poll() is None:
+            dev.end(signal.SIGKILL)
+
+
+def wait(condition: Any, seconds: float) -> None:
+    """Until the condition holds or the time is over; the caller asserts."""
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        threading.Event().wait(0.1)
+
+
+def commonplace(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=START_SECONDS, check=False)
+
+
+def descendants(pid: int) -> set[int]:
+    """Living processes below this one."""
+    table = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,stat="], capture_output=True, text=True, check=True).stdout
+    parents = {int(line.split()[0]): int(line.split()[1]) for line in table.splitlines() if "Z" not in line.split()[2]}
+    below = {pid}
+    while found := {child for child, parent in parents.items() if parent in below} - below:
+        below |= found
+    return (below - {pid}) & parents.keys()
+
+
+def alive(pids: set[int]) -> set[int]:
+    table = subprocess.run(["ps", "-A", "-o", "pid=,stat="], capture_output=True, text=True, check=True).stdout
+    return pids & {int(line.split()[0]) for line in table.splitlines() if "Z" not in line.split()[1]}
+
+
+def found(url: str, text: str) -> list[str]:
+    answer = httpx.get(f"{url}/api/v1/search", params={"q": text}, timeout=30, trust_env=False)
+    return [hit["title"] for hit in answer.json().get("results", [])]
