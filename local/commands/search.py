@@ -101,6 +101,7 @@ def _where(index: Path | None, data: Path | None, outputs: Path | None, stage: s
         return None, find(data, outputs, stage).base_url
     except CommandError:
         kept = (data or LAPTOP_DATA) / INDEX_FILE
-        if outputs is None and stage is None and kept.is_file():
-            return kept, ""
-        raise
+        if outputs is not None or stage is not None or not kept.is_file():
+            raise
+        typer.echo(f"No laptop cloud is running. This is what the last one kept in {kept}.", err=True)
+        return kept, ""

@@ -82,8 +82,11 @@ def test_json_has_the_names_of_the_rest_api(index: Path) -> None:
     )
 
 
-def test_the_index_of_a_data_folder_is_found(index: Path) -> None:
-    assert "Wind" in run("wind", "--data", str(index.parent.parent))[1]
+def test_what_a_stopped_laptop_kept_is_searched_and_said_so(index: Path) -> None:
+    done = CliRunner().invoke(cli.app, ["search", "wind", "--data", str(index.parent.parent)])
+
+    assert "Wind" in done.stdout
+    assert "No laptop cloud is running" in done.stderr
 
 
 @pytest.mark.parametrize(
