@@ -14,20 +14,23 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 _WORD = re.compile(r"\w+")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028\u2029\ufeff]+")
+# What has to be in a text for the pattern to find anything, the pattern, and what takes the place of what it finds.
+# Each begins with a character it can be looked for by: these run over every text that is shown.
 _MARKUP = (
-    (re.compile(r"!?\[([^\[\]]*)\]\((?:<[^<>\n]*>|[^()\n]|\([^()\n]*\))*\)"), r"\1"),
-    (re.compile(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]+)\]\]"), r"\1"),
-    (re.compile(r"(?m)^ {0,3}(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|(?:```|~~~).*$)"), ""),
-    (re.compile(r"(?m)^[ \t]*\|?(?:[ \t]*:?-{3,}:?[ \t]*\|?)+[ \t]*$"), ""),
-    (re.compile(r"(?<!\w)[*_~`]{1,3}(?=\S)|(?<=\S)[*_~`]{1,3}(?!\w)"), ""),
-    (re.compile(r"[ \t]*\|[ \t]*"), " "),
+    ("](", re.compile(r"(?:!\[|\[)([^\[\]]*)\]\((?:<[^<>\n]*>|[^()\n]|\([^()\n]*\))*\)"), r"\1"),
+    ("[[", re.compile(r"(?:!\[|\[)\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]+)\]\]"), r"\1"),
+    ("", re.compile(r"(?m)^ {0,3}(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|(?:```|~~~).*$)"), ""),
+    ("---", re.compile(r"(?m)^[ \t]*\|?(?:[ \t]*:?-{3,}:?[ \t]*\|?)+[ \t]*$"), ""),
+    ("", re.compile(r"[*_~`](?:(?<!\w.)[*_~`]{0,2}(?=\S)|(?<=\S.)[*_~`]{0,2}(?!\w))"), ""),
+    ("|", re.compile(r"[ \t]*\|[ \t]*"), " "),
 )
 
 
 def plain(markdown: str) -> str:
     """The words of a Markdown text, one paragraph a line: what is indexed, embedded and shown as a snippet."""
-    for pattern, replacement in _MARKUP:
-        markdown = pattern.sub(replacement, markdown)
+    for needle, pattern, replacement in _MARKUP:
+        if needle in markdown:
+            markdown = pattern.sub(replacement, markdown)
     return "\n".join(line for part in markdown.split("\n") if (line := " ".join(part.split())))
 
 
