@@ -173,19 +173,17 @@ def _ranked_below(
     if request.mode == "lexical" and standing.lexical:
         rank = standing.lexical[0]
         return "below-limit", f"It is number {rank} of {found.total} by words, and this page shows {shown}."
-    if record in stages.order:
-        place = stages.order.index(record) + 1
-        return "below-limit", f"It is number {place} of the candidates, and {shown} are shown."
+    depth = len(stages.best.ranking)
+    order = stages.order if record in stages.order else [other for other, _ in stages.best.ranking]
+    if record in order:
+        return "below-limit", f"It is number {order.index(record) + 1} of {depth} candidates, and {shown} are shown."
     ranks = " and ".join(
         f"number {place[0]} by {leg}"
         for leg, place in (("words", standing.lexical), ("meaning", standing.vector))
         if place
     )
-    depth = len(stages.best.ranking)
     if record in stages.fused:
         place = sum(score > stages.fused[record] for score in stages.fused.values()) + 1
-        if place <= depth:
-            return "below-limit", f"It is about number {place} of the candidates, and {shown} are shown."
         by = f" ({ranks})" if ranks else ""
         return "below-candidates", f"It is number {place} of both legs together{by}, and the ranking ends at {depth}."
     if ranks:
