@@ -29,8 +29,8 @@ PASSING = {
 PASSING_STATUS = {408, 424, 429}
 
 HINTS = {
-    "AccessDeniedException": "Allow the function bedrock:InvokeModel (and bedrock:Rerank) for this model, and enable"
-    " the model in the Bedrock console of this region.",
+    "AccessDeniedException": "Allow the function bedrock:InvokeModel (and bedrock:Rerank) for this model; the"
+    " account may have to enable it in the Bedrock console of this region.",
     "ResourceNotFoundException": "The model is not offered in this region: set BEDROCK_REGION to one that has it.",
     "ValidationException": "Bedrock does not take this request: the model may not be offered in this region.",
 }
