@@ -18,6 +18,21 @@ class Memory:
         self.kept |= vectors
 
 
+class Choosy(FakeEmbeddings):
+    """Refuses whatever comes together with certain texts."""
+
+    def __init__(self, *refused: str) -> None:
+        super().__init__()
+        self.refused = refused
+        self.calls = 0
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> list[Vector]:
+        self.calls += 1
+        if any(word in text for text in texts for word in self.refused):
+            raise Unavailable("The model refuses.")
+        return super().embed(texts, query=query)
+
+
 class Tiring(FakeEmbeddings):
     """Answers so many calls and then no more."""
 
@@ -32,7 +47,8 @@ class Tiring(FakeEmbeddings):
         return super().embed(texts, query=query)
 
 
-RECORDS = [record(f"note/number-{number}", f"Stone {number} lies here.") for number in range(3 * TEXTS_PER_STEP - 1)]
+COUNT = 3 * TEXTS_PER_STEP - 1
+RECORDS = [record(f"note/number-{number}", f"Stone {number} lies here.") for number in range(COUNT)]
 
 
 def test_without_a_model_records_have_no_vectors() -> None:
@@ -101,3 +117,28 @@ def test_vectors_at_hand_serve_while_the_model_is_away() -> None:
     kept, new = embed_records([RECORDS[0], RECORDS[5]], Tiring(calls=0), memory)
 
     assert (bool(kept.vectors), bool(new.vectors)) == (True, False)
+
+
+def test_a_text_that_the_model_refuses_costs_its_neighbours_nothing() -> None:
+    provider, memory = Choosy("Stone 17 lies"), Memory()
+
+    found = embed_records(RECORDS[:TEXTS_PER_STEP], provider, memory)
+
+    assert [item.record.document_id for item in found if not item.vectors] == ["number-17"]
+    assert len(memory.kept) == TEXTS_PER_STEP - 1
+    assert provider.calls <= 1 + 2 * 9  # a step is halved nine times at most
+
+
+def test_a_model_that_refuses_everything_is_asked_three_times_for_a_step() -> None:
+    provider = Choosy("Stone")
+
+    found = embed_records(RECORDS[:TEXTS_PER_STEP], provider, Memory())
+
+    assert not any(item.vectors for item in found)
+    assert provider.calls == 3
+
+
+def test_one_text_alone_is_asked_for_once() -> None:
+    provider = Choosy("Stone")
+    assert embed_records(RECORDS[:1], provider)[0].vectors == ()
+    assert provider.calls == 1

@@ -10,9 +10,9 @@ from commonplace.search.text import plain
 
 logger = logging.getLogger(__name__)
 
-TEXTS_PER_STEP = 96
-"""Embedded and remembered before the next: whoever is stopped, or fails, in the middle does not begin again from zero.
-As many as the largest call of a provider takes."""
+TEXTS_PER_STEP = 384
+"""Embedded and remembered before the next: whoever is stopped in the middle does not begin again from zero. As many as
+four calls of the provider with the largest calls take."""
 
 
 def embedding_text(record: Record, chunk: Chunk) -> str:
@@ -64,15 +64,39 @@ def embed_records(
 def _embed(
     keys: Sequence[str], texts: Sequence[str], provider: EmbeddingProvider, memory: VectorMemory | None
 ) -> dict[str, Vector]:
-    try:
-        vectors = dict(zip(keys, provider.embed(texts), strict=True))
-    except Unavailable as error:
-        logger.warning("embedding failed, indexing words only", extra={"texts": len(texts), "reason": error.message})
-        return {}
-    logger.info("texts were embedded", extra={"embedded": len(texts)})
-    if memory:
-        memory.remember(vectors)
+    together = _embed_all(keys, texts, provider)
+    vectors = _by_halves(keys, texts, provider) if together is None else together
+    if len(vectors) < len(texts):
+        logger.warning("embedding failed, indexing words only", extra={"texts": len(texts) - len(vectors)})
+    if vectors:
+        logger.info("texts were embedded", extra={"embedded": len(vectors)})
+        if memory:
+            memory.remember(vectors)
     return vectors
+
+
+def _by_halves(keys: Sequence[str], texts: Sequence[str], provider: EmbeddingProvider) -> dict[str, Vector]:
+    """Of texts that failed together, the vectors of those that the model takes; none when both halves fail.
+
+    So one text that a model refuses costs its neighbours nothing, and a model that is away is asked only twice more.
+    """
+    middle = len(texts) // 2
+    halves = [(keys[:middle], texts[:middle]), (keys[middle:], texts[middle:])] if middle else []
+    answers = [_embed_all(*half, provider) for half in halves]
+    if all(answer is None for answer in answers):
+        return {}
+    vectors: dict[str, Vector] = {}
+    for half, answer in zip(halves, answers, strict=True):
+        vectors |= _by_halves(*half, provider) if answer is None else answer
+    return vectors
+
+
+def _embed_all(keys: Sequence[str], texts: Sequence[str], provider: EmbeddingProvider) -> dict[str, Vector] | None:
+    try:
+        return dict(zip(keys, provider.embed(texts), strict=True))
+    except Unavailable as error:
+        logger.info("texts could not be embedded", extra={"texts": len(texts), "reason": error.message})
+        return None
 
 
 def _vectors(record: Record, fingerprint: str, vectors: dict[str, Vector]) -> tuple[Vector, ...]:
