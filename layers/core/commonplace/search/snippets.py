@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from commonplace.search.text import fold_in_place, plain, query_terms
@@ -11,8 +11,6 @@ SNIPPET_CHARACTERS = 300
 
 _WINDOW = 0.75
 """The share of a snippet that its words are looked for in; the rest is for what stands before the first."""
-
-_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +71,28 @@ def _best_start(text: str, found: Sequence[_Occurrence], size: int) -> int:
     return _word_start(text, best - size // 5) if best_value else 0
 
 
-def _occurrences(text: str, terms: Sequence[str], matched: Sequence[str]) -> Iterator[_Occurrence]:
+def _occurrences(text: str, terms: Sequence[str], matched: Sequence[str]) -> Iterable[_Occurrence]:
     return _matches(text, terms, matched) if matched else _likely(text, terms)
 
 
-def _matches(text: str, terms: Sequence[str], matched: Sequence[str]) -> Iterator[_Occurrence]:
-    forms = {word: _nearest(word, terms) for word in matched}
-    for at in _WORD.finditer(fold_in_place(text)):
-        if at.group() in forms:
-            yield _Occurrence(at.start(), at.end(), forms[at.group()])
+def _matches(text: str, terms: Sequence[str], matched: Sequence[str]) -> Sequence[_Occurrence]:
+    folded = fold_in_place(text)
+    found = [
+        _Occurrence(start, start + len(word), term)
+        for word, term in {word: _nearest(word, terms) for word in matched if word.isalnum()}.items()
+        for start in _where(folded, word)
+    ]
+    return sorted(found, key=lambda at: at.start)
+
+
+def _where(text: str, word: str) -> Iterator[int]:
+    """Where the word stands by itself. Looked for as it is: to take a text apart word by word costs ten times that."""
+    start = text.find(word)
+    while start >= 0:
+        end = start + len(word)
+        if not text[max(0, start - 1) : start].isalnum() and not text[end : end + 1].isalnum():
+            yield start
+        start = text.find(word, end)
 
 
 def _likely(text: str, terms: Sequence[str]) -> Iterator[_Occurrence]:
