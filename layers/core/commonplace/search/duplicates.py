@@ -78,20 +78,22 @@ def collapse(
 ) -> Collapsed:
     """The `size` best of a ranking without the near-duplicates of better ones.
 
-    What scores above `always_shown` is kept in any case. Duplicates are told from wherever in the ranking they are.
+    Duplicates are told as far down as the last that is kept. What scores above `always_shown` is kept in any case.
     """
     kept: list[tuple[RecordId, float]] = []
     seen: list[tuple[int, RecordId]] = []
     others: dict[RecordId, list[RecordId]] = {}
     for record, score in ranking:
+        if len(kept) == size:
+            break
         mark = int(marks[record], 16) if record in marks else None
         best = (
             None if mark is None else next((kind for other, kind in seen if (mark ^ other).bit_count() <= NEAR), None)
         )
         if best is not None and score <= always_shown:
             others.setdefault(best, []).append(record)
-        elif len(kept) < size:
-            kept.append((record, score))
-            if mark is not None and best is None:
-                seen.append((mark, record))
+            continue
+        kept.append((record, score))
+        if mark is not None and best is None:
+            seen.append((mark, record))
     return Collapsed(kept, {record: tuple(found) for record, found in others.items()})

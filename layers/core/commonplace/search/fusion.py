@@ -37,7 +37,7 @@ class Fusion:
 
     @classmethod
     def parse(cls, text: str) -> "Fusion":
-        """`min-max` or `rrf`, with the weights of words and of meaning where they are not the usual ones: `rrf:0.3,0.7`.
+        """`min-max` or `rrf`, and the weights of words and of meaning where they are not the usual: `rrf:0.3,0.7`.
 
         Raises ValueError with the form that is expected.
         """
@@ -65,10 +65,13 @@ def min_max(leg: Sequence[LegHit]) -> dict[RecordId, float]:
     """Scores of a leg stretched to [FLOOR, 1]; a leg whose scores are all equal gets 1 throughout."""
     if not leg:
         return {}
-    low, high = min(hit.score for hit in leg), max(hit.score for hit in leg)
+    scores = [hit.score for hit in leg]
+    low, high = min(scores), max(scores)
     if not high > low:
         return {hit.id: 1.0 for hit in leg}
-    return {hit.id: max(FLOOR, min(1.0, (hit.score - low) / (high - low))) for hit in leg}
+    width = high - low
+    shares = {hit.id: (hit.score - low) / width for hit in leg}
+    return {record: min(1.0, share) if share > FLOOR else FLOOR for record, share in shares.items()}
 
 
 def reciprocal_rank(leg: Sequence[LegHit], constant: int = 60) -> dict[RecordId, float]:
@@ -78,9 +81,12 @@ def reciprocal_rank(leg: Sequence[LegHit], constant: int = 60) -> dict[RecordId,
 
 def weighted(shares: Sequence[tuple[Mapping[RecordId, float], float]]) -> dict[RecordId, float]:
     """The weighted mean of each record's shares; a leg that lacks a record gives it nothing. In [0, 1]."""
-    ids = dict.fromkeys(record for share, _ in shares for record in share)
     whole = sum(weight for _, weight in shares)
-    return {record: sum(share.get(record, 0.0) * weight for share, weight in shares) / whole for record in ids}
+    totals: dict[RecordId, float] = {}
+    for share, weight in shares:
+        for record, value in share.items():
+            totals[record] = totals.get(record, 0.0) + value * weight
+    return {record: total / whole for record, total in totals.items()}
 
 
 def fuse(candidates: Candidates, fusion: Fusion) -> list[tuple[RecordId, float]]:
