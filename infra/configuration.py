@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from infra.providers import bundled_folder, embedding_provider, fusion, located, opensearch_parameters, rerank_provider
+from infra.providers import (
+    bundled_folder,
+    embedding_provider,
+    fusion,
+    located,
+    next_embedding_provider,
+    opensearch_parameters,
+    rerank_provider,
+)
 from infra.readers import ConfigurationError, Reader, number, one_of, patterns, text, version
 
 __all__ = ["Configuration", "ConfigurationError", "from_context"]
@@ -198,7 +206,7 @@ _READERS: dict[str, Reader] = {
     "openSearchParameters": opensearch_parameters,
     "bedrockRegion": text(r"[a-z]{2}(-[a-z]+)+-\d", "an AWS region such as eu-central-1"),
     "embeddingProvider": embedding_provider,
-    "embeddingProviderNext": embedding_provider,
+    "embeddingProviderNext": next_embedding_provider,
     "rerankProvider": rerank_provider,
     "fusion": fusion,
     "operatorKeyHash": text(r"[0-9a-f]{64}", "the SHA-256 of the operators' key, in 64 hexadecimal digits"),

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from aws_cdk import ArnFormat, Stack
 from aws_cdk import aws_dynamodb as dynamodb
 
-from commonplace.adapters.bedrock.embeddings import CohereEmbeddings, TitanEmbeddings
+from commonplace.adapters.bedrock.embeddings import CohereEmbeddings, TitanEmbeddings, geography
 from commonplace.adapters.bedrock.rerank import AMAZON, COHERE
 from infra.configuration import Configuration
 from infra.functions import PythonFunction
@@ -17,6 +17,8 @@ EMBEDDINGS: Mapping[str, str] = {
     "bedrock-cohere": f"{CohereEmbeddings.name}:{CohereEmbeddings.revision}",
 }
 RERANKERS: Mapping[str, str] = {"bedrock-cohere": COHERE, "bedrock-amazon": AMAZON}
+
+GEOGRAPHIES = ("eu", "us")
 
 VECTORS = "vector#*"
 RANKINGS = "rerank#*"
@@ -48,9 +50,12 @@ def ranking_environment(configuration: Configuration) -> dict[str, str]:
 def allow_embedding(function: PythonFunction, configuration: Configuration) -> None:
     """The configured models, by name."""
     named = (configuration.embedding_provider, configuration.embedding_provider_next or "none")
-    models = [EMBEDDINGS[kind] for each in named if (kind := each.partition(":")[0]) in EMBEDDINGS]
-    if models:
-        function.allow(["bedrock:InvokeModel"], [_model(function, configuration, model) for model in models])
+    kinds = [kind for each in named if (kind := each.partition(":")[0]) in EMBEDDINGS]
+    if kinds:
+        models = [_model(function, configuration, EMBEDDINGS[kind]) for kind in kinds]
+        function.allow(["bedrock:InvokeModel"], models)
+    if "bedrock-cohere" in kinds:
+        _allow_profiles(function, configuration, EMBEDDINGS["bedrock-cohere"])
 
 
 def allow_reranking(function: PythonFunction, configuration: Configuration) -> None:
@@ -70,10 +75,40 @@ def allow_rankings(function: PythonFunction, table: dynamodb.TableV2) -> None:
     function.allow_items(table, ["GetItem", "PutItem"], RANKINGS)
 
 
-def _model(function: PythonFunction, configuration: Configuration, model: str) -> str:
+def _allow_profiles(function: PythonFunction, configuration: Configuration, model: str) -> None:
+    """Where a model is asked for by its geography, any region of that geography may answer, and each must be allowed.
+
+    A stack that fits any region names the profiles of all geographies; only one of them exists where it is deployed.
+    """
+    region = configuration.bedrock_region or configuration.region
+    chosen = [geography(region)] if region else list(GEOGRAPHIES)
+    profiles = [_profile(function, configuration, f"{each}.{model}") for each in chosen if each]
+    if not profiles:
+        return
+    anywhere = [_model(function, configuration, model, region=f"{each}-*") for each in chosen if each]
+    function.allow(["bedrock:InvokeModel"], profiles)
+    function.allow(
+        ["bedrock:InvokeModel"],
+        anywhere,
+        conditions={"StringEquals": {"bedrock:InferenceProfileArn": profiles}},
+        because="A profile hands a request to any region of its geography; the condition names the profile.",
+    )
+
+
+def _profile(function: PythonFunction, configuration: Configuration, name: str) -> str:
     return Stack.of(function).format_arn(
         service="bedrock",
         region=configuration.bedrock_region,
+        resource="inference-profile",
+        resource_name=name,
+        arn_format=ArnFormat.SLASH_RESOURCE_NAME,
+    )
+
+
+def _model(function: PythonFunction, configuration: Configuration, model: str, *, region: str | None = None) -> str:
+    return Stack.of(function).format_arn(
+        service="bedrock",
+        region=region or configuration.bedrock_region,
         account="",
         resource="foundation-model",
         resource_name=model,

@@ -1,12 +1,12 @@
 """Models by their configured names: what may be written, what the functions are told, what they have to bring along."""
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from commonplace.adapters.opensearch.parameters import IndexParameters
-from commonplace.settings import EmbeddingChoice, RerankChoice
+from commonplace.search.fusion import Fusion
+from commonplace.settings import EmbeddingChoice, Environment, RerankChoice
 from infra.readers import ConfigurationError, checked
 from infra.requirements import ROOT
 
@@ -42,6 +42,13 @@ def embedding_provider(key: str, value: Any) -> str:
     return str(_existing(key, checked(lambda text: EmbeddingChoice.parse(deployed(text)), valid)(key, value)))
 
 
+def next_embedding_provider(key: str, value: Any) -> str:
+    """A change to words alone is a change of `embeddingProvider`: there is nothing to build for it beforehand."""
+    if value == "none":
+        raise ConfigurationError(f"{key} names a model; leave it out when there is none to change to")
+    return embedding_provider(key, value)
+
+
 def rerank_provider(key: str, value: Any) -> str:
     valid = "none, bedrock-cohere, bedrock-amazon, or onnx:FOLDER"
     return str(_existing(key, checked(lambda text: RerankChoice.parse(deployed(text)), valid)(key, value)))
@@ -73,9 +80,11 @@ def _parameters(written: str) -> object:
 
 opensearch_parameters = checked(_parameters, 'a JSON object such as {"m": 16, "efConstruction": 100}')
 
-_WEIGHT = r"[0-9]{1,3}(\.[0-9]{1,6})?"
 
-fusion = checked(
-    lambda written: re.fullmatch(rf"(min-max|rrf)(:{_WEIGHT},{_WEIGHT})?", written),
-    "min-max or rrf, with or without weights of words and meaning, such as min-max:0.6,0.4",
-)
+def _fusion(written: str) -> object:
+    """Read twice: the function's settings take less than the search does."""
+    Environment({"FUSION": written}).fusion()
+    return Fusion.parse(written)
+
+
+fusion = checked(_fusion, "min-max or rrf, with or without weights of words and meaning, such as min-max:0.6,0.4")

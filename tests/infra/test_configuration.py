@@ -86,10 +86,13 @@ def test_an_empty_value_means_the_default() -> None:
         ("embeddingProvider", "bedrock"),
         ("embeddingProvider", "bedrock-titan:300"),
         ("embeddingProviderNext", "openai"),
+        ("embeddingProviderNext", "none"),
         ("rerankProvider", "bedrock-titan"),
         ("rerankProvider", "onnx:"),
         ("fusion", "sum"),
         ("fusion", "rrf:0.5"),
+        ("fusion", "rrf:0.5, 0.5"),
+        ("fusion", "rrf:0,0"),
         ("operatorKeyHash", "secret"),
         ("removalPolicy", "snapshot"),
         ("region", "Frankfurt"),
@@ -206,7 +209,7 @@ def test_a_collection_cannot_be_told_to_use_lucene() -> None:
 
 def test_a_change_of_model_is_for_an_index_that_can_stand_beside_another() -> None:
     with pytest.raises(ConfigurationError, match="needs engine opensearch"):
-        from_context({"embeddingProviderNext": "none"})
+        from_context({"embeddingProviderNext": "bedrock-titan"})
     with pytest.raises(ConfigurationError, match="the model to change to"):
         from_context({"engine": "opensearch", "embeddingProviderNext": "local"})
 

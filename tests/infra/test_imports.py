@@ -11,13 +11,13 @@ import tomllib
 import grimp
 import pytest
 
-from infra.requirements import DATA_FILE, DATA_PACKAGE, GROUPS, IN_THE_RUNTIME, REQUIREMENTS_FILE, ROOT
+from infra.requirements import DATA_FILE, DATA_PACKAGE, GROUPS, IN_THE_RUNTIME, ONNX, REQUIREMENTS_FILE, ROOT
 from tests.infra.templates import Template
 
 RUNTIME = {*IN_THE_RUNTIME, "jmespath", "python-dateutil", "six", "urllib3"}
 """boto3 and what it needs, which the runtime brings."""
 
-HANDLERS = {"webhook": "webhook", "sync-run": "sync", "index": "index", "rest": "rest"}
+HANDLERS = {"webhook": "webhook", "sync-run": "sync", "index": "index", "rest": "rest", "bootstrap": "bootstrap"}
 
 SCRIPT = """
 import json, sys
@@ -82,16 +82,30 @@ def test_every_import_that_a_handler_can_come_to_is_bundled(imports: grimp.Impor
     assert named(imports, source) <= bundled(name) | RUNTIME
 
 
-@pytest.mark.parametrize("source", GROUPS)
+@pytest.mark.parametrize("source", [source for source in GROUPS if source != ONNX])
 def test_nothing_is_bundled_that_no_import_asks_for(imports: grimp.ImportGraph, source: str) -> None:
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
     assert set(groups[GROUPS[source]]) - {DATA_PACKAGE} == named(imports, source) - RUNTIME
 
 
 @pytest.mark.parametrize("name", HANDLERS)
-def test_a_handler_needs_only_what_its_bundle_or_the_runtime_holds(template: Template, name: str) -> None:
-    loaded = run(template, name)
+def test_a_handler_needs_only_what_its_bundle_or_the_runtime_holds(opensearch: Template, name: str) -> None:
+    loaded = run(opensearch, name)
     assert loaded.returncode == 0, loaded.stderr
+
+
+def test_an_embedded_index_loads_nothing_of_opensearch(template: Template) -> None:
+    for name in ("index", "rest"):
+        loaded = run(template, name)
+        assert loaded.returncode == 0, loaded.stderr
+        assert not {"opensearchpy", "rapidfuzz", "onnxruntime"} & set(json.loads(loaded.stdout))
+
+
+@pytest.mark.parametrize("name", ["webhook", "bootstrap"])
+def test_what_answers_in_a_hurry_loads_no_package(opensearch: Template, name: str) -> None:
+    loaded = run(opensearch, name)
+    assert loaded.returncode == 0, loaded.stderr
+    assert not {"pydantic", "opensearchpy", "numpy", "httpx"} & set(json.loads(loaded.stdout))
 
 
 @pytest.mark.parametrize("name", ["index", "rest"])

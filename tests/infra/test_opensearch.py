@@ -272,6 +272,14 @@ def test_models_are_allowed_by_name(opensearch: Template) -> None:
     assert _models(opensearch, "index") == {titan, cohere}
     assert _models(opensearch, "index-build") == {titan, cohere}
     assert _models(opensearch, "rest") == {titan, cohere, rerank}
+    profiles = [
+        each for each in opensearch.statements(_role(opensearch, "index")) if "inference-profile/" in json.dumps(each)
+    ]
+    assert [("Condition" in each, as_list(each["Action"])) for each in profiles] == [
+        (False, ["bedrock:InvokeModel"]),
+        (True, ["bedrock:InvokeModel"]),
+    ]
+    assert json.dumps(profiles[1]["Resource"]).count("-*::foundation-model/cohere.embed-v4:0") == 2
     reranking = [each for each in opensearch.statements() if "bedrock:Rerank" in as_list(each["Action"])]
     assert len(reranking) == 1
     assert not [each for each in opensearch.statements("Webhook") if "bedrock" in json.dumps(each)]
@@ -396,7 +404,8 @@ def _models(template: Template, function: str) -> set[str]:
     statements = template.statements(_role(template, function))
     allowed = [each for each in statements if as_list(each["Action"]) == ["bedrock:InvokeModel"]]
     resources = [resource for each in allowed for resource in as_list(each["Resource"])]
-    return {str(resource["Fn::Join"][1][-1]).partition("::foundation-model/")[2] for resource in resources}
+    named = [str(resource["Fn::Join"][1][-1]) for resource in resources]
+    return {model for each in named if (model := each.partition("::foundation-model/")[2])}
 
 
 def _allowed_by_role(template: Template, function: str) -> set[tuple[str, str]]:
