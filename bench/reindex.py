@@ -1,7 +1,7 @@
 """Building the index anew under another model while documents are written and searched without pause.
 
 `python -m bench.reindex [DOCUMENTS]`: 20,000 unless said otherwise, on the node that `commonplace opensearch start`
-runs, or at COMMONPLACE_TEST_OPENSEARCH_URL. The build dies once and goes on; then the index is verified and swapped,
+runs, or at COMMONPLACE_TEST_OPENSEARCH. The build dies once and goes on; then the index is verified and swapped,
 rolled back, and swapped again. Exits with 1 when a search failed, an answer was wrong, or index and store differ at the
 end.
 """
@@ -105,7 +105,8 @@ def measure(
     coming = OtherModel(model)
     stem = f"reindex-{secrets.token_hex(4)}"
     before = Deployed(url, stem, base, [model])
-    both = Deployed(url, stem, base, [model, coming])
+    both = Deployed(url, stem, base, [model, OtherModel(model)])
+    building = Deployed(url, stem, base, [model, coming])
     outcome = Outcome(documents, Tally())
     try:
         with timed(outcome, "first index"):
@@ -117,8 +118,8 @@ def measure(
             outcome.tally = traffic.tally
             traffic.wait_for(searches_between)
             coming.fails_after = dies_after
-            _build(both.migration, outcome, stretch_seconds, say)
-            _swap(both.migration, outcome, say, lambda: traffic.wait_for(searches_between))
+            _build(building.migration, outcome, stretch_seconds, say)
+            _swap(building.migration, outcome, say, lambda: traffic.wait_for(searches_between))
         outcome.writes = base.writes - written
         outcome.differences += _differences(both, base)
     finally:
@@ -192,7 +193,7 @@ def row(outcome: Outcome) -> table.Row:
 
 def node_url() -> str:
     """The node to measure on. Starts one where none runs."""
-    if url := os.environ.get("COMMONPLACE_TEST_OPENSEARCH_URL"):
+    if url := os.environ.get("COMMONPLACE_TEST_OPENSEARCH"):
         return url
     from local.opensearch.node import ensure_node
 

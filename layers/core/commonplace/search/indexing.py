@@ -109,19 +109,9 @@ class Indexer:
             except ValueError:
                 logger.error("a message is no notification of S3", extra={"messageId": message.id})
                 failed.add(message.id)
-        unreadable = self.look_at(list(dict.fromkeys(record for records in wanted.values() for record in records)))
+        unreadable = self._look_at(list(dict.fromkeys(record for records in wanted.values() for record in records)))
         failed |= {message for message, records in wanted.items() if unreadable.intersection(records)}
         return [message.id for message in messages if message.id in failed]
-
-    def look_at(self, ids: Sequence[RecordId]) -> set[RecordId]:
-        """Indexes or buries these records as the store has them now; answers those that cannot be read."""
-        if not ids:
-            return set()
-        try:
-            return self._apply(ids)
-        except IndexMismatch as mismatch:
-            self._rebuild_because(mismatch)
-            return self._apply(ids)
 
     def reconcile(self, enough: Enough = never, told: Told | None = None) -> Report:
         """Compares the index with the manifest and mends what differs, until there is `enough`.
@@ -134,12 +124,32 @@ class Indexer:
             return self._rebuild_because(mismatch)
         return self._reconcile(enough, told)
 
+    def mend(self, ids: Sequence[RecordId]) -> None:
+        """Brings these records to what the manifest says, as `reconcile` does with all that differ."""
+        held = self._engine.held(ids)
+        manifest = self._store.manifest()
+        if manifest is None:
+            return
+        current = {RecordId(entry.ref): entry.generation for entry in manifest.documents}
+        self._index_stale([record for record in ids if held.get(record, -1) < current.get(record, -1)], manifest)
+        self._bury_foreign([record for record in held if record not in current], manifest, held)
+
     def rebuild(self) -> Report:
         """Builds the index anew from the store, then catches up with what was published meanwhile."""
         manifest = self._store.manifest()
         reading = self._store.read([RecordId(entry.ref) for entry in manifest.documents] if manifest else [])
         self._engine.replace(embed_records(list(reading.records.values()), self._embeddings, self._memory))
         return self._reconcile() + Report(indexed=len(reading.records))
+
+    def _look_at(self, ids: Sequence[RecordId]) -> set[RecordId]:
+        """Indexes or buries these records as the store has them now; answers those that cannot be read."""
+        if not ids:
+            return set()
+        try:
+            return self._apply(ids)
+        except IndexMismatch as mismatch:
+            self._rebuild_because(mismatch)
+            return self._apply(ids)
 
     def _apply(self, ids: Sequence[RecordId]) -> set[RecordId]:
         held = self._engine.held(ids)

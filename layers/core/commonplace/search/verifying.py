@@ -136,8 +136,7 @@ def _looked_at_again(
     store: StoredRecords, index: Inspected, manifest: Manifest, ids: Sequence[RecordId]
 ) -> tuple[dict[RecordId, DifferenceKind], Manifest]:
     if index.indexer:
-        published = _published(manifest)
-        index.indexer.look_at([record for record in ids if record in published])
+        index.indexer.mend(ids)
     later = store.manifest() or manifest
     return _differing(store, later, index.engine.held(ids), ids), later
 
@@ -200,6 +199,7 @@ class _Searches:
         self._index = index
         self._model = model_fingerprint(index.embeddings) if index.embeddings else None
         self._current = current if current and current.model() == self._model else None
+        self._alike = _alike(index.engine, self._current) if self._current else set()
         self._overlaps: list[float] = []
         self.sampled = 0
 
@@ -257,8 +257,9 @@ class _Searches:
         if self._current:
             before = self._current.candidates(text, vector, Filters(), LEG)
             for one, other in ((before.lexical, answer.lexical), (before.vector, answer.vector)):
-                if one or other:
-                    self._overlaps.append(_overlap(one, other))
+                ours, theirs = ([hit.id for hit in leg if hit.id in self._alike] for leg in (one, other))
+                if ours or theirs:
+                    self._overlaps.append(_overlap(ours[:TOP], theirs[:TOP]))
         return answer
 
 
@@ -267,9 +268,13 @@ def _has(record: RecordId, hits: Iterable[LegHit], leg: Sequence[LegHit]) -> boo
     return len(leg) >= LEG or any(hit.id == record for hit in hits)
 
 
-def _overlap(one: Sequence[LegHit], other: Sequence[LegHit]) -> float:
-    ours, theirs = ({hit.id for hit in leg[:TOP]} for leg in (one, other))
-    return len(ours & theirs) / max(len(ours), len(theirs))
+def _alike(one: Engine, other: Engine) -> set[RecordId]:
+    """What both hold in the same version: the current index may take no writes any more, which changes its rankings."""
+    return {record for record, _ in set(one.versions()) & set(other.versions())}
+
+
+def _overlap(ours: Collection[RecordId], theirs: Collection[RecordId]) -> float:
+    return len({*ours} & {*theirs}) / max(len(ours), len(theirs))
 
 
 def _batches(ids: Sequence[RecordId]) -> Iterator[Sequence[RecordId]]:
