@@ -12,6 +12,8 @@ from commonplace.search.model import Hit, SearchRequest, SearchResults
 
 Json = dict[str, Any]
 
+NULL = b"null"
+
 
 def answer(
     found: SearchResults,
@@ -21,38 +23,29 @@ def answer(
     published: Callable[[str], bool] = lambda _: True,
     highlight: bool = False,
     next_cursor: str | None = None,
+    max_bytes: int = PAGE_BYTES,
 ) -> bytes:
     """The answer's body. What is not published any more is left out, whatever the index says.
 
-    Whole documents are null where there is none, and where it would not fit; the latter are named.
+    Whole documents are null where there is none, and where it would make the body exceed `max_bytes`; the latter are
+    named. Nothing else is ever left out for its size.
     """
     live = [hit for hit in found.results if published(_ref(hit))]
     gone = len(found.results) - len(live)
     shown = live[:limit]
-    hits = [
-        _hit(hit, published) | ({"highlight": highlighted(hit.snippet, hit.marks)} if highlight else {})
-        for hit in shown
-    ]
-    told: Json = {
-        "total": max(found.total - gone, 0),
-        "totalRelation": "exact" if asked.mode == "lexical" or found.fallback else "candidates",
-        "nextCursor": next_cursor,
-        # It was made from words of the index, and this index is behind the store.
-        "suggestion": None if gone else found.suggestion,
-        "fallback": found.fallback,
-        "reranked": found.reranked,
-        "tookMs": found.took_ms,
-    }
-    if found.explanation is not None:
-        told["explanation"] = camel(found.explanation)
-    encoded = [encode(hit) for hit in hits]
-    members = {name: encode(value) for name, value in told.items()}
+    hits = [_hit(hit, published, highlight=highlight) for hit in shown]
+    members = {name: encode(value) for name, value in _whole(found, asked, gone, next_cursor).items()}
     query = encode(found.query)
-    if asked.documents:
-        spare = PAGE_BYTES - len(query) - sum(map(len, encoded)) - sum(map(len, members.values()))
-        encoded, left_out = _with_documents(shown, encoded, spare)
-        members["documentsLeftOut"] = encode(left_out)
-    return json_object(query=query, results=json_array(encoded), **members)
+    if not asked.documents:
+        return json_object(query=query, results=json_array(map(encode, hits)), **members)
+
+    def body(documents: Sequence[bytes], left_out: Sequence[str]) -> bytes:
+        whole = [_with_document(hit, document) for hit, document in zip(hits, documents, strict=True)]
+        return json_object(query=query, results=json_array(whole), **members, documentsLeftOut=encode(left_out))
+
+    # As long as the rest can be: every document left out, and named.
+    bare = body([NULL] * len(shown), [_ref(hit) for hit in shown])
+    return body(*_fitting(shown, max_bytes - len(bare)))
 
 
 def camel(value: Any) -> Any:
@@ -66,22 +59,40 @@ def camel(value: Any) -> Any:
     return value
 
 
-def _with_documents(hits: Sequence[Hit], encoded: Sequence[bytes], spare: int) -> tuple[list[bytes], list[str]]:
-    """The hits with their documents, best first as long as there is room; and whose document had none."""
-    told, left_out = [], []
-    for hit, body in zip(hits, encoded, strict=True):
-        document = hit.document.to_json() if hit.document else b"null"
-        spare -= len(b'"document":,') + len(_ref(hit).encode()) + 3
-        if len(document) > spare and hit.document:
+def _whole(found: SearchResults, asked: SearchRequest, gone: int, next_cursor: str | None) -> Json:
+    """What is told of the search as a whole; `gone` of its results are not published any more."""
+    told: Json = {
+        "total": max(found.total - gone, 0),
+        "totalRelation": "exact" if asked.mode == "lexical" or found.fallback else "candidates",
+        "nextCursor": next_cursor,
+        # It was made from words of the index, and this index is behind the store.
+        "suggestion": None if gone else found.suggestion,
+        "fallback": found.fallback,
+        "reranked": found.reranked,
+        "tookMs": found.took_ms,
+    }
+    return told if found.explanation is None else told | {"explanation": camel(found.explanation)}
+
+
+def _fitting(hits: Sequence[Hit], room: int) -> tuple[list[bytes], list[str]]:
+    """The documents, best first as long as there is room; and whose document had none."""
+    documents, left_out = [], []
+    for hit in hits:
+        document = hit.document.to_json() if hit.document else NULL
+        if hit.document and len(document) - len(NULL) > room:
             left_out.append(_ref(hit))
-            document = b"null"
-        spare -= len(document)
-        told.append(body[:-1] + b',"document":' + document + b"}")
-    return told, left_out
+            document = NULL
+        room -= len(document) - len(NULL)
+        documents.append(document)
+    return documents, left_out
 
 
-def _hit(hit: Hit, published: Callable[[str], bool]) -> Json:
-    return {
+def _with_document(hit: Json, document: bytes) -> bytes:
+    return encode(hit)[:-1] + b',"document":' + document + b"}"
+
+
+def _hit(hit: Hit, published: Callable[[str], bool], *, highlight: bool) -> Json:
+    told: Json = {
         "id": hit.id,
         "contentType": hit.content_type,
         "title": hit.title,
@@ -98,6 +109,7 @@ def _hit(hit: Hit, published: Callable[[str], bool]) -> Json:
         "date": hit.date,
         "duplicates": [record for record in hit.duplicates if published(record)],
     }
+    return told | {"highlight": highlighted(hit.snippet, hit.marks)} if highlight else told
 
 
 def _ref(hit: Hit) -> str:
