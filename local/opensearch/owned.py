@@ -69,6 +69,8 @@ class OwnedNode:
         record, started = self._running or _not_running()
         if self._state:
             kill(record.pid, self._state)
+            if started.owner is not None:
+                started.owner.wait()  # released before it sees the crash, it would clear the data away
             take_down(self._state, started)
         self._running = None
 
