@@ -58,7 +58,10 @@ def ask_deployment(base_url: str, question: Question, transport: "httpx.BaseTran
 
     key = os.environ.get(KEY_VARIABLE, "").strip() if question.explain else ""
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    local = urlsplit(base_url).hostname in ("127.0.0.1", "localhost", "::1")
+    address = urlsplit(base_url)
+    local = address.hostname in ("127.0.0.1", "localhost", "::1")
+    if key and not local and address.scheme != "https":
+        raise CommandError(f"{base_url} is not https.", "The operators' key is not sent where others could read it.")
     try:
         with httpx.Client(timeout=TIMEOUT_SECONDS, trust_env=not local, transport=transport) as client:
             answer = client.get(f"{base_url}/api/v1/search", params=question.parameters(), headers=headers)

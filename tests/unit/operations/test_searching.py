@@ -81,6 +81,14 @@ def test_the_key_comes_from_the_environment_and_goes_with_explanations_only(
     assert ["authorization" in request.headers for request in served.requests] == [True, False]
 
 
+def test_the_key_is_sent_to_nobody_where_others_could_read_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KEY_VARIABLE, KEY)
+    served = Served(world, operator_key_hash=key_hash(KEY))
+    with pytest.raises(CommandError, match="is not https"):
+        ask_deployment("http://garden.example.org", Question("x", explain=True), served)
+    assert served.requests == []
+
+
 def test_a_missing_key_is_said_with_the_name_of_its_variable(world: World) -> None:
     with pytest.raises(CommandError) as refused:
         ask_deployment(ADDRESS, Question("x", explain=True), Served(world, operator_key_hash=key_hash(KEY)))
