@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bench.retrieval import public, run
+from bench.retrieval.anchors import anchored_set
 from bench.retrieval.judged import JudgedSet
 from bench.retrieval.sample import sample_set
 from bench.retrieval.trec import load_folder
@@ -21,6 +22,7 @@ def arguments(given: Sequence[str]) -> argparse.Namespace:
         "--fetch", action="append", default=[], choices=sorted(public.SETS), help="a public set, downloaded at need"
     )
     parser.add_argument("--renumber", action="store_true", help="count the topics of --set from 1, as its qrels do")
+    parser.add_argument("--links", action="append", default=[], type=Path, help="a clone whose links are the queries")
     parser.add_argument("--sample", action="store_true", help="our own set as well, when another one is named")
     parser.add_argument(
         "--opensearch", metavar="URL", help="a node to measure on; `start` starts one. Without it: the embedded engine"
@@ -55,10 +57,11 @@ def main(given: Sequence[str]) -> int:
 
 
 def _sets(options: argparse.Namespace) -> Iterator[JudgedSet]:
-    if options.sample or not (options.set or options.fetch):
+    if options.sample or not (options.set or options.fetch or options.links):
         yield sample_set()
     for folder in options.set:
         yield load_folder(folder, renumber=options.renumber)
+    yield from map(anchored_set, options.links)
     for name in options.fetch:
         try:
             yield load_folder(public.fetch(name), renumber=public.SETS[name].renumber)

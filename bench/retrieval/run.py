@@ -73,12 +73,18 @@ def node(wanted: str | None) -> Iterator[str | None]:
     """The address of the node to measure on: the one that is named, one that is started, or none."""
     if wanted is None:
         print("Skipped: the engine opensearch. Give --opensearch URL, or --opensearch start.")
-    if wanted != "start":
-        yield wanted
-        return
+    yield _started() if wanted == "start" else wanted
+
+
+def _started() -> str | None:
+    from local.errors import CommandError
     from local.opensearch.node import ensure_node
 
-    yield ensure_node(tell=_say).url
+    try:
+        return ensure_node(tell=_say).url
+    except CommandError as error:
+        print(f"\nSkipped: the engine opensearch. {error}")
+        return None
 
 
 def _corpora(judged: JudgedSet, plan: Plan) -> Iterator[Corpus]:

@@ -1,0 +1,253 @@
+"""How long a search takes on OpenSearch, beside bare requests to the same node for the same payload, by turns.
+
+Each query is asked in four ways, in an order that changes: by our whole search call; by the fastest raw requests for
+what it shows (both legs in one `_msearch`, then details and snippets of the same hits), whose answers are not even
+parsed; by the engine's own hybrid query, then the same details; and by the very requests that our call sent, so that
+what our code takes can be told from what it asks for. The query's vector is there before the clock starts.
+"""
+
+import argparse
+import json
+import secrets
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from bench import chunks, plot, table
+from bench.figures import median, percentile
+from bench.retrieval.bootstrap import ratio_of_medians
+from bench.retrieval.http import Node
+from bench.retrieval.run import node
+from bench.table import Row
+from commonplace.adapters.opensearch import queries, wire
+from commonplace.adapters.opensearch.connection import Connection, connect
+from commonplace.adapters.opensearch.engine import OpenSearchEngine
+from commonplace.adapters.opensearch.parameters import IndexParameters
+from commonplace.adapters.opensearch.queries import Words
+from commonplace.content.filters import Filters
+from commonplace.search.embedding import model_fingerprint
+from commonplace.search.fusion import Fusion
+from commonplace.search.model import QueryVector, SearchRequest
+from commonplace.search.service import CANDIDATES_PER_LEG, SearchService
+
+SIZES = (300, 3_000, 20_000, 100_000)
+QUERIES = 120
+ROUNDS = 4
+BATCH = 100
+"""Documents of one write: about 3 MB."""
+
+TARGET = 1.3
+PICTURE = Path(__file__).parents[1] / "docs" / "opensearch-latency.svg"
+
+OURS, BARE, SAME, HYBRID = "ours", "bare", "same requests", "engine's hybrid"
+
+Way = Callable[[], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request as it goes over the wire."""
+
+    method: str
+    path: str
+    body: bytes | None
+
+
+class Recording(Connection):
+    """A connection that notes what it is asked for."""
+
+    requests: list[Request]
+
+    def call(
+        self, method: str, path: str, body: Any = None, *, timeout: float = 5.0, params: Any = None
+    ) -> dict[str, Any]:
+        data = body if body is None or isinstance(body, bytes) else wire.encode(body)
+        query = f"?{urlencode(params)}" if params else ""
+        self.requests.append(Request(method, path + query, data))
+        return super().call(method, path, data, timeout=timeout, params=params)
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """An index that grows, and the queries that are asked of it."""
+
+    raw: Node
+    engine: OpenSearchEngine
+    stem: str
+    model: chunks.MadeUpModel
+    asked: Sequence[chunks.Asked]
+    limit: int
+
+    def service(self, engine: OpenSearchEngine | None = None) -> SearchService:
+        return SearchService(engine or self.engine, self.model)
+
+    def search(self, service: SearchService, asked: chunks.Asked) -> Way:
+        request = SearchRequest(asked.text, limit=self.limit)
+        return lambda: service.search(request)
+
+
+def main(given: Sequence[str]) -> int:
+    """Measures every size, prints the table and draws it; says so when there is no node to measure on."""
+    parser = argparse.ArgumentParser(prog="python -m bench.opensearch", description=__doc__)
+    parser.add_argument("--url", default="start", help="a node to measure on; without it one is started")
+    parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="chunks, rising, with commas")
+    parser.add_argument("--queries", type=int, default=QUERIES)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--limit", type=int, default=SearchRequest("").limit, help="hits that are shown")
+    parser.add_argument("--no-picture", action="store_true", help=f"do not draw {PICTURE.name}")
+    options = parser.parse_args(given)
+    with node(options.url) as url:
+        if url is None:
+            return 0
+        rows = list(measure(url, [int(size) for size in options.sizes.split(",")], options))
+    note = (
+        f"p50 and p95 in ms, {options.limit} hits shown; times bare: ratio of the medians with its 95 % interval, "
+        f"at most {TARGET} is wanted"
+    )
+    table.show("opensearch", "A search on OpenSearch, beside bare requests for the same payload", rows, note=note)
+    if not options.no_picture:
+        plot.draw(PICTURE, rows, {OURS: "ours p50", BARE: "bare p50", HYBRID: "hybrid p50"}, x="chunks")
+    return 0
+
+
+def measure(url: str, sizes: Sequence[int], options: argparse.Namespace) -> Iterator[Row]:
+    """A row for each size; the index grows from one to the next and is removed at the end."""
+    made_up, stem = chunks.MadeUp(), f"bench-latency-{secrets.token_hex(4)}"
+    asked = made_up.queries(options.queries)
+    model = chunks.MadeUpModel()
+    model.queries |= {query.text: query.vector for query in asked}
+    with Node(url) as raw:
+        try:
+            engine = OpenSearchEngine(connect(url, "none"), stem, model)
+            bench = Bench(raw, engine, stem, model, asked, options.limit)
+            held = 0
+            for size in sizes:
+                _load(bench, made_up, held, size)
+                held = size
+                yield _row(bench, url, size, options.rounds)
+        finally:
+            raw.remove(stem)
+
+
+def _load(bench: Bench, made_up: chunks.MadeUp, held: int, size: int) -> None:
+    """Writes what is missing, as a build of an index does, and merges once."""
+    started, written = time.perf_counter(), 0
+    documents = made_up.documents(size - held, held // chunks.CHUNKS_EACH)
+    while batch := list(islice(documents, BATCH)):
+        bench.engine.write(batch, ())
+        written += len(batch) * chunks.CHUNKS_EACH
+        if written % 10_000 == 0:
+            _say(f"  {held + written:,} of {size:,} chunks, {time.perf_counter() - started:.0f} s")
+    bench.raw.refresh(bench.stem)
+    for name in bench.raw.indices(bench.stem):
+        bench.raw.send("POST", f"/{name}/_forcemerge?max_num_segments=1")
+    _say(f"  {size:,} chunks are there, {time.perf_counter() - started:.0f} s")
+
+
+def _row(bench: Bench, url: str, size: int, rounds: int) -> Row:
+    service = bench.service()
+    ways = _ways(bench, service, url)
+    for way in ways:
+        for timed in way.values():
+            timed()  # the first time nobody is timed: caches and compilers warm up
+    before = bench.model.asked
+    times = _timed(ways, rounds)
+    if bench.model.asked != before:
+        raise RuntimeError("a query was embedded while it was timed")
+    ratio, low, high = ratio_of_medians(times[OURS], times[BARE])
+    over, _, _ = ratio_of_medians(times[OURS], times[SAME])
+    row: dict[str, table.Value] = {"chunks": size, "documents": size // chunks.CHUNKS_EACH}
+    for name, column in ((OURS, "ours"), (BARE, "bare"), (SAME, "same"), (HYBRID, "hybrid")):
+        row |= {f"{column} p50": median(times[name]) * 1e3, f"{column} p95": percentile(times[name], 95) * 1e3}
+    row |= {"times bare": ratio, "interval": f"{low:.2f} to {high:.2f}", "times same": over}
+    _say(f"  {size:,} chunks: {ratio:.2f} times bare [{low:.2f}, {high:.2f}], {over:.2f} times its own requests")
+    return row
+
+
+def _ways(bench: Bench, service: SearchService, url: str) -> list[dict[str, Way]]:
+    """For every query the four ways to ask it."""
+    recording = _recording(url)
+    engine = OpenSearchEngine(recording, bench.stem, bench.model)
+    recorded = bench.service(engine)
+    ways = []
+    for asked in bench.asked:
+        recording.requests = []
+        bench.search(recorded, asked)()
+        # What the alias means is asked every two seconds, not with every search.
+        same = [request for request in recording.requests if "search" in request.path]
+        bare = [_legs(same[0], asked), same[-1]]
+        hybrid = [_hybrid(same[-1], asked), same[-1]]
+        ways.append(
+            {
+                OURS: bench.search(service, asked),
+                BARE: _sending(bench.raw, bare),
+                SAME: _sending(bench.raw, same),
+                HYBRID: _sending(bench.raw, hybrid),
+            }
+        )
+    return ways
+
+
+def _recording(url: str) -> Recording:
+    from opensearchpy import Urllib3HttpConnection
+
+    host, _, port = url.removeprefix("http://").partition(":")
+    recording = Recording(Urllib3HttpConnection(host=host, port=int(port.rstrip("/"))), local=True)
+    recording.requests = []
+    return recording
+
+
+def _sending(raw: Node, requests: Sequence[Request]) -> Way:
+    def send() -> None:
+        for request in requests:
+            raw.send(request.method, request.path, request.body)
+
+    return send
+
+
+def _legs(ours: Request, asked: chunks.Asked) -> Request:
+    """Both legs as fast as they can be asked for: ids and scores, nothing counted, nothing else."""
+    header = json.loads((ours.body or b"").split(b"\n", 1)[0])
+    words = Words.of(asked.text)
+    assert words is not None
+    near = queries.nearest(wire.Numbers(asked.vector), (), CANDIDATES_PER_LEG, IndexParameters().ef_search)
+    body = {"size": CANDIDATES_PER_LEG, "track_total_hits": False, "docvalue_fields": ["id"], **queries.IDS_ONLY}
+    legs = [body | {"query": queries.lexical(words, ())}, body | {"query": near}]
+    read = urlencode({"filter_path": "responses.hits.hits.fields,responses.hits.hits._score,responses.error"})
+    return Request("POST", f"/_msearch?{read}", wire.lines(part for leg in legs for part in (header, leg)))
+
+
+def _hybrid(details: Request, asked: chunks.Asked) -> Request:
+    from bench.retrieval import hybrid
+
+    vector = QueryVector(model_fingerprint(chunks.MadeUpModel()), asked.vector)
+    fused = hybrid.pipeline("min-max", Fusion())
+    body = hybrid.body(asked.text, vector, Filters(), depth=CANDIDATES_PER_LEG, size=20, fused=fused)
+    return replace(details, path=details.path.split("?")[0], body=wire.encode(body))
+
+
+def _timed(ways: Sequence[dict[str, Way]], rounds: int) -> dict[str, list[float]]:
+    """Seconds of every way, each query by turns and each time in another order."""
+    times: dict[str, list[float]] = {OURS: [], BARE: [], SAME: [], HYBRID: []}
+    names = list(times)
+    for number in range(rounds):
+        for position, way in enumerate(ways):
+            turn = (number + position) % len(names)
+            for name in (*names[turn:], *names[:turn]):
+                started = time.perf_counter()
+                way[name]()
+                times[name].append(time.perf_counter() - started)
+    return times
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

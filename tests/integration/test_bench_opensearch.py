@@ -1,0 +1,44 @@
+"""The benchmarks on a real OpenSearch, small: they measure what they say, and leave nothing behind."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bench import opensearch, table
+from bench.retrieval import __main__ as retrieval
+from bench.retrieval.http import Node
+from bench.retrieval.systems import BUILT, HYBRID_MIN_MAX, LEXICAL, MIN_MAX
+
+
+def _left(url: str) -> list[str]:
+    with Node(url) as node:
+        return node.indices("bench-")
+
+
+def test_a_search_is_timed_beside_bare_requests_at_every_size(
+    opensearch_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table, "RESULTS", tmp_path)
+    given = ["--url", opensearch_url, "--sizes", "300,600", "--queries", "5", "--rounds", "1", "--no-picture"]
+    assert opensearch.main(given) == 0
+    rows = json.loads((tmp_path / "opensearch.json").read_text())["rows"]
+    assert [row["chunks"] for row in rows] == [300, 600]
+    for row in rows:
+        assert row["times bare"] == pytest.approx(row["ours p50"] / row["bare p50"])
+        assert min(row[f"{way} p50"] for way in ("ours", "bare", "same", "hybrid")) > 0
+    assert _left(opensearch_url) == []
+
+
+def test_our_set_is_measured_on_the_node_and_the_default_wins_there_too(
+    opensearch_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table, "RESULTS", tmp_path)
+    assert retrieval.main(["--opensearch", opensearch_url, "--only-opensearch"]) == 0
+    rows = json.loads((tmp_path / "retrieval.json").read_text())["rows"]
+    found = {(row["system"], row["category"]): row for row in rows}
+    assert {row["engine"] for row in rows} == {"opensearch"}
+    assert found[BUILT, "paraphrase"]["nDCG@10 low"] > 0
+    assert found[BUILT, "name"]["best first"] == found[LEXICAL, "name"]["best first"] == 1.0
+    assert found[MIN_MAX, "all"]["nDCG@10"] == pytest.approx(found[HYBRID_MIN_MAX, "all"]["nDCG@10"], abs=0.05)
+    assert _left(opensearch_url) == []

@@ -1,0 +1,143 @@
+"""Comparing systems on a set of our own making, and what the figures of each come to."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bench import table
+from bench.retrieval import __main__ as program
+from bench.retrieval import engines
+from bench.retrieval.anchors import anchored_set
+from bench.retrieval.evaluation import EVERY, by_category, evaluate, every_figure, overall
+from bench.retrieval.judged import JudgedSet, Topic, judged_set
+from bench.retrieval.models import Missing, embedding_model, rerank_model
+from bench.retrieval.systems import BUILT, LEXICAL, PERFECT, Asked, swept, systems_of
+from bench.retrieval.trec import TrecDocument, record_of
+from commonplace.search.fusion import Fusion
+from tests.fakes.embeddings import FakeEmbeddings
+
+DOCUMENTS = {
+    "wheat": "Wheat is sown in autumn and cut in July. The straw is kept for the goats.",
+    "bees": "Bees like clover, lime trees and heather. A hive makes honey in June.",
+    "goats": "Goats eat straw, hedges and hats. They give milk twice a day.",
+    "cheese": "Milk becomes cheese in the cellar after sixty days of turning.",
+}
+TOPICS = {"1": ("bees", "name", {"bees": 3}), "2": ("straw", "word", {"goats": 3, "wheat": 2})}
+TOPICS["3"] = ("honey in june", "word", {"bees": 3})
+
+
+@pytest.fixture
+def judged() -> JudgedSet:
+    records = [record_of(TrecDocument(name, name, text)) for name, text in DOCUMENTS.items()]
+    topics = [Topic(number, text, category) for number, (text, category, _) in TOPICS.items()]
+    grades = {n: {f"document/{name}": grade for name, grade in found.items()} for n, (_, _, found) in TOPICS.items()}
+    return judged_set("farm", records, topics, grades)
+
+
+def test_every_system_is_measured_and_the_baseline_comes_first(judged: JudgedSet) -> None:
+    provider = FakeEmbeddings()
+    indexed = engines.embedded_records(judged.records, provider, lambda _: None)
+    with engines.embedded_engine(indexed, provider) as engine:
+        systems = systems_of(Asked(engine, provider), judged.grades, None, Fusion())
+        evaluated = evaluate(judged, systems, "embedded", "fake", "default")
+    rows = overall(evaluated)
+    assert next(row["system"] for row in rows) == LEXICAL
+    assert {BUILT, PERFECT} <= {str(row["system"]) for row in rows}
+    assert evaluated.mean(LEXICAL, "MRR", "name") == 1.0
+    assert evaluated.mean(PERFECT, "nDCG@10") >= evaluated.mean(BUILT, "nDCG@10")
+    assert evaluated.difference(LEXICAL, "MRR").mean == 0.0
+
+
+def test_what_is_built_is_what_the_parts_come_to(judged: JudgedSet) -> None:
+    provider = FakeEmbeddings()
+    indexed = engines.embedded_records(judged.records, provider, lambda _: None)
+    with engines.embedded_engine(indexed, provider) as engine:
+        systems = systems_of(Asked(engine, provider), judged.grades, None, Fusion())
+        for topic in judged.topics:
+            assert list(systems[BUILT](topic)) == list(systems["min-max"](topic))
+
+
+def test_without_a_model_only_words_are_measured(judged: JudgedSet) -> None:
+    with engines.embedded_engine(engines.embedded_records(judged.records, None, lambda _: None), None) as engine:
+        systems = systems_of(Asked(engine, None), judged.grades, None, Fusion())
+    assert "vector only" not in systems
+    assert LEXICAL in systems
+
+
+def test_a_sweep_compares_weights_depths_and_floors(judged: JudgedSet) -> None:
+    provider = FakeEmbeddings()
+    indexed = engines.embedded_records(judged.records, provider, lambda _: None)
+    with engines.embedded_engine(indexed, provider, floor=-1.0) as engine:
+        systems = swept(Asked(engine, provider))
+        found = {name: list(system(judged.topics[1])) for name, system in systems.items()}
+    assert found["min-max 0.9/0.1"][:2] == found[LEXICAL][:2]
+    assert any(name.startswith("RRF") for name in found)
+    assert any("floor" in name for name in found)
+
+
+def test_categories_have_their_own_columns_and_all_of_them_one(judged: JudgedSet) -> None:
+    with engines.embedded_engine(engines.embedded_records(judged.records, None, lambda _: None), None) as engine:
+        systems = systems_of(Asked(engine, None), judged.grades, None, Fusion())
+        evaluated = evaluate(judged, systems, "embedded", "none", "default")
+    assert list(by_category(evaluated)[0]) == ["system", "all (3)", "name (1)", "word (2)"]
+    figures = list(every_figure(evaluated))
+    assert {row["category"] for row in figures} == {EVERY, "name", "word"}
+    assert all(json.dumps(dict(row), allow_nan=False) for row in figures)
+
+
+def test_a_model_that_fails_is_not_measured_half(judged: JudgedSet) -> None:
+    provider = FakeEmbeddings()
+    provider.failing = True
+    with pytest.raises(RuntimeError, match="did not embed"):
+        engines.embedded_records(judged.records, provider, lambda _: None)
+
+
+def test_chunks_of_another_size_are_cut_from_the_same_text(judged: JudgedSet) -> None:
+    small = engines.recut(judged.records, 8)
+    assert all(len(cut.chunks) > len(whole.chunks) for cut, whole in zip(small, judged.records, strict=True))
+    assert engines.recut(judged.records, None) == list(judged.records)
+
+
+def test_links_of_a_clone_become_queries_for_where_they_lead(tmp_path: Path) -> None:
+    (tmp_path / "barn.md").write_text("---\ntitle: Barn\npublish: true\n---\nSee [where the straw lies](loft.md).")
+    (tmp_path / "loft.md").write_text(
+        "---\ntitle: Loft\npublish: true\n---\nStraw. Back to [Barn](barn.md), [in](barn.md)."
+    )
+    judged = anchored_set(tmp_path)
+    assert [topic.text for topic in judged.topics] == ["where the straw lies"]
+    assert {document: grade for found in judged.grades.values() for document, grade in found.items()} == {
+        "file/loft": 3,
+        "file/barn": 1,
+    }
+
+
+@pytest.mark.parametrize(("name", "reason"), [("onnx:/nowhere", "model.onnx"), ("another", "no model")])
+def test_a_model_that_is_not_there_is_missing_with_a_reason(name: str, reason: str) -> None:
+    with pytest.raises(Missing, match=reason):
+        embedding_model(name)
+    with pytest.raises(Missing, match=reason):
+        rerank_model(name)
+
+
+def test_a_run_without_a_reranker_says_that_none_was_measured() -> None:
+    with pytest.raises(Missing, match="No reranker is named"):
+        rerank_model("none")
+
+
+def test_a_run_measures_a_set_prints_its_table_and_keeps_the_figures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = (json.dumps({"_id": name, "title": name, "text": text}) for name, text in DOCUMENTS.items())
+    (tmp_path / "corpus.jsonl").write_text("\n".join(lines))
+    (tmp_path / "topics.tsv").write_text("\n".join(f"{n}\t{text}" for n, (text, _, _) in TOPICS.items()))
+    judged = (f"{n} 0 {name} {grade}" for n, (_, _, found) in TOPICS.items() for name, grade in found.items())
+    (tmp_path / "qrels.txt").write_text("\n".join(judged))
+    monkeypatch.setattr(table, "RESULTS", tmp_path / "results")
+    assert program.main(["--set", str(tmp_path), "--embeddings", "none,onnx:/nowhere", "--name", "farm"]) == 0
+    printed = capsys.readouterr().out
+    assert "lexical only" in printed
+    assert "Skipped: the embedding model onnx:/nowhere" in printed
+    assert "Skipped: the engine opensearch" in printed
+    kept = json.loads((tmp_path / "results" / "retrieval-farm.json").read_text())
+    assert {row["system"] for row in kept["rows"]} >= {LEXICAL, BUILT}
