@@ -13,6 +13,8 @@ from commonplace.adapters.guarded import GuardedEmbeddings, GuardedReranker
 from commonplace.adapters.local_embeddings import LocalEmbeddings
 from commonplace.adapters.onnx.embeddings import OnnxEmbeddings
 from commonplace.adapters.onnx.rerank import OnnxReranker
+from commonplace.content.filters import Filters
+from commonplace.errors import Unavailable
 from commonplace.search.reranking import MemoryRerankCache
 from commonplace.settings import IndexSettings, RestSettings, RetrievalSettings, SettingsError
 from tests.fakes.onnx_models import cross_encoder, encoder
@@ -150,6 +152,31 @@ def test_an_engine_without_its_place_is_refused(missing: str) -> None:
     kind: Any = "embedded" if missing == "INDEX_LOCATION" else "opensearch"
     with pytest.raises(SettingsError, match=missing):
         wiring.search_engine(RetrievalSettings(search_engine=kind), None, None, read_only=True)
+
+
+def test_opensearch_is_asked_only_when_something_is_searched() -> None:
+    settings = reader(**OPENSEARCH, OPENSEARCH_PARAMETERS='{"m": 24}')
+    engine = wiring.search_engine(settings, None, LocalEmbeddings(), read_only=True)
+
+    with pytest.raises(Unavailable):
+        engine.candidates("tide", None, Filters(), 5)
+    assert wiring.open_search_connection(settings) is wiring.open_search_connection(settings)
+
+
+def test_parameters_that_cannot_be_are_refused_when_the_engine_is_wired() -> None:
+    with pytest.raises(SettingsError, match=r"^OPENSEARCH_PARAMETERS is malformed\. m is a whole number"):
+        wiring.search_engine(reader(**OPENSEARCH, OPENSEARCH_PARAMETERS='{"m": "x"}'), None, None, read_only=True)
+
+
+def test_requests_to_a_domain_are_signed_in_our_region_and_need_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = reader(**OPENSEARCH | {"OPENSEARCH_ENDPOINT": "https://search.example.org"})
+    assert wiring.open_search_connection(settings)
+
+    monkeypatch.delenv("AWS_DEFAULT_REGION")
+    clients._session.cache_clear()
+    wiring.open_search_connection.cache_clear()
+    with pytest.raises(ValueError, match="region"):
+        wiring.open_search_connection(settings)
 
 
 LOCAL_ONLY = """

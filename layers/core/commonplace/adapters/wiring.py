@@ -62,14 +62,15 @@ def search_engine(
 
         if settings.index_location is None:
             raise SettingsError("INDEX_LOCATION is not set. The embedded engine needs it.")
-        return cast(Engine, open_index(settings.index_location, objects, provider, read_only=read_only))
+        return open_index(settings.index_location, objects, provider, read_only=read_only)
     from commonplace.adapters.opensearch.engine import OpenSearchEngine
     from commonplace.adapters.opensearch.parameters import IndexParameters
 
-    parameters = IndexParameters.parse(settings.opensearch_parameters or "{}")
-    return cast(
-        Engine, OpenSearchEngine(open_search_connection(settings), settings.opensearch_index, provider, parameters)
-    )
+    try:
+        parameters = IndexParameters.parse(settings.opensearch_parameters or "{}")
+    except ValueError as error:
+        raise SettingsError(f"OPENSEARCH_PARAMETERS is malformed. {error}") from error
+    return OpenSearchEngine(open_search_connection(settings), settings.opensearch_index, provider, parameters)
 
 
 @cache
