@@ -3,6 +3,7 @@
 import json
 from fnmatch import fnmatch
 
+from infra.search_alarms import OPTIONAL_ALARMS
 from tests.unit.docs.pages import ROOT, label, rows, section
 
 DOCS = ROOT / "docs"
@@ -10,9 +11,10 @@ PREFIX = "commonplace-dev-"
 
 
 def alarms() -> list[str]:
+    """Those of the default stack, and those that other engines and models add."""
     template = json.loads((ROOT / "infra" / "template.json").read_text(encoding="utf-8"))
     found = [item["Properties"] for item in template["Resources"].values() if item["Type"] == "AWS::CloudWatch::Alarm"]
-    return [properties["AlarmName"].removeprefix(PREFIX) for properties in found]
+    return [*(properties["AlarmName"].removeprefix(PREFIX) for properties in found), *OPTIONAL_ALARMS]
 
 
 def documented() -> dict[str, str]:
