@@ -1,6 +1,10 @@
 """Whatever the order in which writes arrive, and however often, the index ends in the same state."""
 
+import sqlite3
 import tempfile
+from collections import Counter
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 from hypothesis import given, settings
@@ -67,6 +71,27 @@ def test_the_final_state_depends_on_the_writes_alone(writes: list[Write], data: 
     assert found == {name: write[1] for name, write in final.items()}
     assert waiting == {name for name, write in final.items() if write[2] == "words"}
     assert all(name in hits for name, hits in worded.items())
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(WRITES, max_size=8), st.integers(0, 8))
+def test_the_vocabulary_is_the_words_of_what_is_live(writes: list[Write], swept: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "index.sqlite"
+        engine = EmbeddedEngine(path, PROVIDER, journal="delete")
+        for number, write in enumerate(writes):
+            apply(engine, [write])
+            if number == swept:
+                engine.sweep(datetime(2100, 1, 1, tzinfo=UTC))
+        live = versions(engine)
+        engine.close()
+        with closing(sqlite3.connect(path)) as database:
+            told = dict(database.execute("SELECT term, doc FROM vocabulary")) if writes else {}
+
+    expected: Counter[str] = Counter()
+    for name, version in live.items():
+        expected.update({name.removeprefix("note/"), f"version{version}"})
+    assert told == expected
 
 
 @settings(max_examples=40, deadline=None)
