@@ -145,6 +145,9 @@ def test_the_embedded_index_is_its_own_memory_and_opensearch_has_the_table(tmp_p
 def test_rerank_orders_are_kept_in_the_table_where_there_is_one() -> None:
     assert isinstance(wiring.rerank_cache(reader(CACHE_TABLE="cache")), DynamoRerankCache)
     assert isinstance(wiring.rerank_cache(reader()), MemoryRerankCache)
+    kept: Any = wiring.rerank_cache(reader(CACHE_TABLE="cache"))
+    config = kept._client.meta.config
+    assert (config.connect_timeout, config.read_timeout, config.retries["total_max_attempts"]) == (0.5, 0.5, 1)
 
 
 @pytest.mark.parametrize("missing", ["INDEX_LOCATION", "OPENSEARCH_ENDPOINT"])

@@ -60,8 +60,20 @@ def s3(*, read_timeout_seconds: float = 20, connections: int = 20) -> S3Client:
     return _session().client("s3", config=config(read_timeout_seconds=read_timeout_seconds, connections=connections))
 
 
-def dynamodb(*, read_timeout_seconds: float = 2, attempts: int = 3) -> DynamoDBClient:
-    return _session().client("dynamodb", config=config(read_timeout_seconds=read_timeout_seconds, attempts=attempts))
+def dynamodb(
+    *,
+    read_timeout_seconds: float = 2,
+    attempts: int = 3,
+    connect_timeout_seconds: float = CONNECT_TIMEOUT_SECONDS,
+) -> DynamoDBClient:
+    return _session().client(
+        "dynamodb",
+        config=config(
+            read_timeout_seconds=read_timeout_seconds,
+            attempts=attempts,
+            connect_timeout_seconds=connect_timeout_seconds,
+        ),
+    )
 
 
 def stepfunctions(*, read_timeout_seconds: float = 3) -> SFNClient:

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from commonplace.adapters.opensearch.connection import Connection
     from commonplace.content.store import ObjectStore
 
-QUERY_READ_SECONDS = 2.0
+QUERY_READ_SECONDS = 1.5
 RERANK_READ_SECONDS = 2.0
-"""A reader waits: with all retries a query's vector and its rerank stay well below the 29 s of the REST function."""
+CACHE_SECONDS = 0.5
+"""A reader waits: with all retries a query's vector, its rerank and the cache stay below the REST function's 29 s."""
 
 INDEX_READ_SECONDS = 15.0
 """Nobody waits for an index to be written, and 96 chunks in one call take their time."""
@@ -111,7 +112,8 @@ def rerank_cache(settings: RetrievalSettings) -> RerankCache:
     from commonplace.adapters import clients
     from commonplace.adapters.dynamodb_cache import DynamoRerankCache
 
-    return DynamoRerankCache(clients.dynamodb(read_timeout_seconds=0.5, attempts=1), settings.cache_table)
+    client = clients.dynamodb(read_timeout_seconds=CACHE_SECONDS, connect_timeout_seconds=CACHE_SECONDS, attempts=1)
+    return DynamoRerankCache(client, settings.cache_table)
 
 
 def _embeddings(choice: EmbeddingChoice, settings: RetrievalSettings, *, patient: bool) -> EmbeddingProvider | None:

@@ -1,4 +1,5 @@
 import math
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,13 @@ def test_the_name_tells_one_state_of_the_folder_from_another(tmp_path: Path) -> 
     before = OnnxReranker(folder).name
     assert before.startswith("judge@")
     assert OnnxReranker(options(folder, maxTokens=64)).name != before
+
+
+def test_threads_do_not_get_into_each_others_way(tmp_path: Path) -> None:
+    model = OnnxReranker(options(cross_encoder(tmp_path), maxTokens=32))
+    queries = ["tide pools", "tide " * 300, "council vote", "beach day"] * 10
+
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda query: model.rerank(query, PASSAGES), queries))
+
+    assert together == [model.rerank(query, PASSAGES) for query in queries]

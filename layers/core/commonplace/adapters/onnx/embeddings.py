@@ -3,7 +3,6 @@
 from array import array
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 from commonplace.adapters.model_values import encodable, unit
@@ -27,8 +26,6 @@ class OnnxEmbeddings:
         self._folder = ModelFolder(folder)
         self._graph = Graph(self._folder)
         self._output = _output(self._graph.outputs, self._folder)
-        # The tokenizer's truncation is a setting of the tokenizer: one text at a time may change and use it.
-        self._lock = Lock()
         self.name = self._folder.name
         self.revision = self._folder.revision
         self.dimension = self._probed_dimension()
@@ -37,8 +34,7 @@ class OnnxEmbeddings:
         """One vector per text, in order; a text of more tokens than the model takes is cut. Raises Unavailable."""
         options = self._folder.options
         prefix = options.query_prefix if query else options.passage_prefix
-        with self._lock:
-            encodings = self._graph.encode_texts([encodable(prefix + text) for text in texts])
+        encodings = self._graph.encode_texts([encodable(prefix + text) for text in texts])
         vectors: list[Vector] = [array("f", bytes(4 * self.dimension))] * len(texts)
         for positions, answer, mask in self._graph.run(self._output, encodings):
             for position, values in zip(positions, self._pooled(answer, mask), strict=True):

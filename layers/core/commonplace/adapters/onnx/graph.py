@@ -3,6 +3,7 @@
 import importlib
 import os
 from collections.abc import Callable, Iterator, Sequence
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from commonplace.adapters.onnx.folder import ModelFolder
@@ -34,6 +35,7 @@ class Graph:
     def __init__(self, folder: ModelFolder) -> None:
         self._folder = folder
         self._tokenizer = _tokenizer(folder)
+        self._lock = Lock()  # where a tokenizer cuts is a setting of the tokenizer
         truncation = self._tokenizer.truncation or {}
         self.max_tokens = folder.options.max_tokens or int(truncation.get("max_length") or DEFAULT_TOKENS)
         self._pad = _pad_id(self._tokenizer)
@@ -43,17 +45,20 @@ class Graph:
         self.outputs: dict[str, Any] = {each.name: each.shape for each in self._session.get_outputs()}
 
     def encode_texts(self, texts: Sequence[str]) -> list["Encoding"]:
-        self._tokenizer.enable_truncation(self.max_tokens)
-        return list(self._tokenizer.encode_batch(list(texts)))
+        with self._lock:
+            self._tokenizer.enable_truncation(self.max_tokens)
+            return list(self._tokenizer.encode_batch(list(texts)))
 
     def encode_pairs(self, first: str, seconds: Sequence[str]) -> list["Encoding"]:
         """Each pair in one sequence; only the second text is cut. The first gets half of the tokens at most."""
-        self._tokenizer.no_truncation()
-        alone = self._tokenizer.encode(first, add_special_tokens=False)
-        if len(alone.ids) > self.max_tokens // 2:
-            first = first[: alone.offsets[self.max_tokens // 2 - 1][1]]
-        self._tokenizer.enable_truncation(self.max_tokens, strategy="only_second")
-        return list(self._tokenizer.encode_batch([(first, second) for second in seconds]))
+        half = self.max_tokens // 2
+        with self._lock:
+            self._tokenizer.no_truncation()
+            alone = self._tokenizer.encode(first, add_special_tokens=False)
+            if len(alone.ids) > half:
+                first = first[: alone.offsets[half - 1][1]]
+            self._tokenizer.enable_truncation(self.max_tokens, strategy="only_second")
+            return list(self._tokenizer.encode_batch([(first, second) for second in seconds]))
 
     def run(self, output: str, encodings: Sequence["Encoding"]) -> Iterator[tuple[list[int], Any, Any]]:
         """Positions, the output for them, and their attention mask; one batch after the other. Raises Unavailable."""

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 from commonplace.adapters.model_values import encodable
@@ -23,7 +22,6 @@ class OnnxReranker:
     def __init__(self, folder: Path) -> None:
         self._folder = ModelFolder(folder)
         self._graph = Graph(self._folder)
-        self._lock = Lock()
         outputs = self._graph.outputs
         self._output = "logits" if "logits" in outputs else next(iter(outputs))
         shape = outputs[self._output] or []
@@ -38,8 +36,7 @@ class OnnxReranker:
             return []
         options = self._folder.options
         texts = [encodable(options.passage_prefix + text) for _, text in passages]
-        with self._lock:
-            encodings = self._graph.encode_pairs(encodable(options.query_prefix + query), texts)
+        encodings = self._graph.encode_pairs(encodable(options.query_prefix + query), texts)
         scores = [0.0] * len(passages)
         for positions, logits, _ in self._graph.run(self._output, encodings):
             for position, row in zip(positions, logits.reshape(len(positions), -1).tolist(), strict=True):
