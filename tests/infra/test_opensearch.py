@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+from collections.abc import Callable
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -303,6 +304,22 @@ def test_each_function_has_its_own_part_of_the_cache(opensearch: Template, templ
     for name in ("index", "rest"):
         assert "CACHE_TABLE" in opensearch.environment(opensearch.function(name))
         assert "CACHE_TABLE" not in template.environment(template.function(name))
+
+
+def test_a_model_of_ones_own_comes_in_layers_of_those_who_use_it(
+    synthesized: Callable[..., Template], tmp_path: Path
+) -> None:
+    for name in ("model.onnx", "tokenizer.json"):
+        (tmp_path / "encoder").mkdir(exist_ok=True)
+        (tmp_path / "encoder" / name).touch()
+    stack = synthesized(embeddingProvider=f"onnx:{tmp_path}/encoder")
+    for name, more in {"index": 2, "rest": 2, "sync-run": 0, "webhook": -1}.items():
+        properties = stack.function(name)
+        assert len(properties["Layers"]) == 2 + more, name
+        assert properties["MemorySize"] == (2048 if more == 2 else properties["MemorySize"])
+    index = IndexSettings.from_environ(stack.environment(stack.function("index")))
+    assert str(index.embedding_provider.folder) == "/opt/models/encoder"
+    assert "model-fallbacks" in " ".join(each["AlarmName"] for each in _alarms(stack))
 
 
 def test_no_function_reaches_an_index_file_that_is_not_there(opensearch: Template) -> None:
