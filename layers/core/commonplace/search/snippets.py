@@ -35,7 +35,7 @@ def snippet(markdown: str, query: str, matched: Sequence[str] = (), size: int = 
     `matched` are the words that the engine found, folded; they are marked. Without them the best window is looked for
     by words that begin like the query's, and nothing is marked.
     """
-    text = " ".join(plain(markdown).split())
+    text = plain(markdown).replace("\n", " ")
     whole = len(text) <= size
     found = list(_occurrences(text, query_terms(query), matched)) if matched or not whole else []
     start, end = (0, len(text)) if whole else _span(text, found, size)
@@ -108,7 +108,9 @@ def _likely(text: str, terms: Sequence[str]) -> Iterator[_Occurrence]:
 
 
 def _nearest(word: str, terms: Sequence[str]) -> int:
-    """The term that begins most like the word."""
+    """The term that is the word, else the one that begins most like it."""
+    if word in terms:
+        return terms.index(word)
     return max(range(len(terms)), key=lambda term: (_common(word, terms[term]), -term), default=0)
 
 
