@@ -7,7 +7,7 @@ import pytest
 from pydantic.alias_generators import to_camel
 from starlette.testclient import TestClient
 
-from commonplace.interfaces.rest import shapes
+from commonplace.interfaces.rest import search_shapes as shapes
 from commonplace.interfaces.rest.services import Site
 from commonplace.operators import fresh_key, key_hash
 from commonplace.search import model

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from commonplace.errors import CommonplaceError
-from commonplace.interfaces.rest import cursors, errors, examples, found, permission, shapes
+from commonplace.interfaces.rest import cursors, errors, examples, found, permission, search_shapes
 from commonplace.interfaces.rest.documentation import KEY_MAY_COME, answers
 from commonplace.interfaces.rest.pages import API, JSON
 from commonplace.interfaces.rest.parameters import MAX_HITS, Question, next_link
@@ -24,7 +24,7 @@ SPARE = 5
     "/search",
     operation_id="search",
     summary="Search documents",
-    response_model=shapes.SearchAnswer,
+    response_model=search_shapes.SearchAnswer,
     responses=answers(
         examples.SEARCH,
         *(400, 401, 403, 422),
