@@ -217,6 +217,11 @@ def test_a_search_may_be_cached_like_any_answer(client: TestClient) -> None:
     assert "vary" not in headers
 
 
+def test_an_answer_without_meaning_is_cached_no_longer_than_half_a_minute() -> None:
+    headers = told("tag/governance", fallback=True).client().get(SEARCH, params={"q": "x"}).headers
+    assert headers["cache-control"] == "public, max-age=30"
+
+
 def test_filters_of_a_search_by_words_are_those_of_any_search() -> None:
     world = told(*REFS)
     world.client().get(f"{SEARCH}?q=x&mode=lexical&contentType=tag&pathPrefix=docs")

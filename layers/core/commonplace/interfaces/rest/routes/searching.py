@@ -19,6 +19,9 @@ router = APIRouter(tags=["Search"])
 SPARE = 5
 """Asked for beyond the limit, in place of hits that are no longer published."""
 
+BRIEFLY = {"cache-control": "public, max-age=30"}
+"""Of an answer by words only: caches should not hold it much longer than the model was away."""
+
 
 @router.get(
     "/search",
@@ -61,7 +64,8 @@ def _search(request: Request, asked: Question) -> Response:
         highlight=asked.highlight,
         next_cursor=onward,
     )
-    return Response(body, media_type=JSON, headers=next_link(f"{API}/search", asked, onward))
+    headers = next_link(f"{API}/search", asked, onward) | (BRIEFLY if results.fallback else {})
+    return Response(body, media_type=JSON, headers=headers)
 
 
 def _request(asked: Question) -> SearchRequest:
