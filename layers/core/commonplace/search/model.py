@@ -3,80 +3,45 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, NewType, Protocol
+from typing import Literal, Protocol
 
 from commonplace.content.document import Document
 from commonplace.content.filters import Filters
 from commonplace.errors import Unavailable
+from commonplace.search.records import Chunk, IndexedRecord, QueryVector, Record, RecordId, Tombstone, Vector
 
-RecordId = NewType("RecordId", str)
-"""Unique in its collection; for documents `{contentType}/{id}`."""
-
-Vector = Sequence[float]
-"""L2-normalised embedding."""
-
-
-@dataclass(frozen=True, slots=True)
-class QueryVector:
-    """A query's embedding and the model it is of: an index that holds vectors of another model does not compare it."""
-
-    model: str
-    """`search.embedding.model_fingerprint` of the provider."""
-    values: Vector
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """A stretch of a record's body under one heading, about 400 tokens."""
-
-    ordinal: int
-    heading_path: tuple[str, ...]
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """A searchable thing, before embedding. `version` orders writes: an older one never undoes a newer one."""
-
-    id: RecordId
-    version: int
-    content_type: str
-    document_id: str
-    title: str
-    description: str | None
-    path: str
-    url: str | None
-    source_url: str | None
-    group: str | None
-    release: str | None
-    status: str | None
-    tags: tuple[str, ...]
-    aliases: tuple[str, ...]
-    date: str | None
-    updated_at: str | None
-    body: str
-    chunks: tuple[Chunk, ...]
-    fingerprint: str | None = None
-    """16 hex digits that near-duplicates nearly share (`search.duplicates`); None for a text too short to tell."""
-
-
-@dataclass(frozen=True, slots=True)
-class IndexedRecord:
-    """A record with one vector per chunk; `vectors` is empty in lexical-only mode or when the provider failed."""
-
-    record: Record
-    vectors: tuple[Vector, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Tombstone:
-    """The removal of a record: nothing written before `version` remains. Kept, so that no late writer brings it back.
-
-    A record written *with* that version stays: a publication may write under the generation another one ended with.
-    """
-
-    id: RecordId
-    version: int
+__all__ = [
+    "Candidates",
+    "Chunk",
+    "Documents",
+    "EmbeddingProvider",
+    "Engine",
+    "Expectation",
+    "Explanation",
+    "Found",
+    "Hit",
+    "HitTrace",
+    "IndexMismatch",
+    "IndexedRecord",
+    "LegHit",
+    "LegShare",
+    "Page",
+    "Position",
+    "Publication",
+    "QueryVector",
+    "Record",
+    "RecordId",
+    "RerankCache",
+    "Reranked",
+    "Reranker",
+    "SearchRequest",
+    "SearchResults",
+    "Standing",
+    "Tombstone",
+    "Vector",
+    "VectorMemory",
+    "Verdict",
+]
 
 
 @dataclass(frozen=True, slots=True)
