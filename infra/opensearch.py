@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from aws_cdk import Stack
+from aws_cdk import Annotations, Stack
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
@@ -14,6 +14,12 @@ from infra.functions import PythonFunction
 from infra.search_watch import WatchedSearch
 
 MANY_INDEXES = "several indexes of this one stem stand beside each other while a new one is built"
+
+
+EXPERIMENTAL = (
+    "openSearchService serverless is experimental: whether a NextGen collection takes ids and versions of our own has "
+    "not been tried (docs/deploy.md, OpenSearch)."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +100,8 @@ class ExistingOpenSearch(Construct):
         self._arn = configuration.open_search_arn
         self._serverless = configuration.open_search_service == "serverless"
         service = "aoss" if self._serverless else "es"
+        if self._serverless:
+            Annotations.of(self).add_warning(EXPERIMENTAL)
         self.environment = opensearch_environment(configuration, configuration.open_search_endpoint, service)
 
     def admit_reader(self, function: PythonFunction) -> None:

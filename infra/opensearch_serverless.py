@@ -14,7 +14,7 @@ from constructs import Construct
 
 from infra.configuration import Configuration
 from infra.functions import PythonFunction
-from infra.opensearch import engine_name, opensearch_environment, own_names
+from infra.opensearch import EXPERIMENTAL, engine_name, opensearch_environment, own_names
 from infra.search_alarms import COLLECTION_ALARMS
 from infra.search_watch import WatchedSearch
 
@@ -42,10 +42,7 @@ class Collection(Construct):
             self, "Access", name=self.name, type="data", policy=self._document(self._rules)
         )
         self.environment = opensearch_environment(configuration, self._collection.attr_collection_endpoint, "aoss")
-        Annotations.of(self).add_warning(
-            "openSearchService serverless is experimental: whether a NextGen collection takes ids and versions of our "
-            "own has not been tried. docs/deploy.md, OpenSearch."
-        )
+        Annotations.of(self).add_warning(EXPERIMENTAL)
 
     def admit_reader(self, function: PythonFunction) -> None:
         self._admit(function, READING, ALIASES_READ)

@@ -59,7 +59,7 @@ class Template:
             case {"Fn::Join": [separator, parts]}:
                 return str(separator).join(self._text(part) for part in parts)
             case {"Fn::GetAtt": [_, attribute]}:
-                return _ATTRIBUTES.get(attribute, attribute)
+                return str(_ATTRIBUTES.get(attribute, attribute))
         return str(value)
 
 

@@ -160,6 +160,24 @@ def test_an_existing_domain_gets_the_functions_half_alone(existing: Template) ->
     assert rest.opensearch_service == "es"
 
 
+def test_an_existing_collection_is_asked_by_name_and_marked_as_an_experiment(
+    synthesized: Callable[..., Template],
+) -> None:
+    arn = "arn:aws:aoss:eu-central-1:123456789012:collection/abc123"
+    stack = synthesized(
+        engine="opensearch",
+        openSearchService="serverless",
+        openSearchEndpoint="https://abc123.eu-central-1.aoss.amazonaws.com",
+        openSearchArn=arn,
+    )
+    for name in ("rest", "index", "index-build"):
+        statements = stack.statements(_role(stack, name))
+        (allowed,) = [each for each in statements if each["Action"] == "aoss:APIAccessAll"]
+        assert allowed["Resource"] == arn
+    assert not [kind for kind in {each["Type"] for each in stack.body["Resources"].values()} if "Serverless" in kind]
+    assert "experimental" in json.dumps(stack.report["pluginReports"])
+
+
 def test_the_roles_inside_the_domain_are_made_when_it_stands(opensearch: Template) -> None:
     (resource,) = opensearch.of("AWS::CloudFormation::CustomResource").values()
     properties = resource["Properties"]

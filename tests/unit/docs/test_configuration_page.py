@@ -4,8 +4,9 @@ import dataclasses
 import json
 import re
 
+from commonplace.adapters.domain_roles import READER, WRITER
 from infra.configuration import Configuration
-from tests.unit.docs.pages import ROOT, first_cells, rows, section
+from tests.unit.docs.pages import ROOT, blocks, first_cells, rows, section
 
 PAGE = ROOT / "docs" / "configuration.md"
 SETTINGS = ROOT / "layers" / "core" / "commonplace" / "settings.py"
@@ -47,3 +48,15 @@ def test_the_outputs_of_the_stack_are_listed() -> None:
     listed = set(first_cells(ROOT / "docs" / "deploy.md", "3. Look, then deploy"))
     optional = {"DomainTarget", "SearchEndpoint", "IndexBuildMachineArn", "IndexBuildFunction", "BootstrapFunction"}
     assert listed == set(template["Outputs"]) | optional
+
+
+def test_the_role_that_is_shown_for_a_domain_of_ones_own_is_the_one_that_we_make() -> None:
+    (shown,) = [
+        block.text for block in blocks(ROOT / "docs" / "deploy.md", "json") if "cluster_permissions" in block.text
+    ]
+    role = json.loads(shown)
+    (index,) = role["index_permissions"]
+    assert role["cluster_permissions"] == WRITER["cluster_permissions"]
+    assert index["allowed_actions"] == WRITER["actions"]
+    page = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
+    assert all(f"`{name}`" in page for name in (*READER["cluster_permissions"], *READER["actions"]))

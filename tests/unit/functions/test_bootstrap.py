@@ -105,7 +105,7 @@ def test_nobody_may_do_anything_to_the_cluster_and_a_reader_writes_nothing(api: 
 
     reader, writer = api.roles[READER], api.roles[WRITER]
     assert reader["cluster_permissions"] == ["cluster_composite_ops_ro"]
-    assert writer["cluster_permissions"] == ["cluster_composite_ops"]
+    assert writer["cluster_permissions"] == ["cluster_composite_ops", "indices:data/read/scroll/clear"]
     allowed = reader["index_permissions"][0]["allowed_actions"]
     assert allowed == ["read", "indices:admin/aliases/get", "indices:admin/mappings/get"]
 
