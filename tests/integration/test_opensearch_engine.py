@@ -274,7 +274,7 @@ def test_both_engines_end_in_the_same_state_whatever_is_written(
         mine = {found: version for found, version in engine.versions() if found.startswith(f"note/e{example}-")}
         return mine, {found for found in engine.incomplete() if found in mine}
 
-    ours, theirs = map(state, engines)
+    ours, theirs = state(engines[0]), state(engines[1])
     assert ours == theirs
     assert engines[0].held(list(ours[0])) == ours[0]
 
