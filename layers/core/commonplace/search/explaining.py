@@ -4,10 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from commonplace.content.filters import Filters
-from commonplace.search.duplicates import Collapsed
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import (
-    Candidates,
     Engine,
     Expectation,
     Explanation,
@@ -15,13 +13,13 @@ from commonplace.search.model import (
     LegHit,
     LegShare,
     Publication,
-    QueryVector,
     RecordId,
     SearchRequest,
     SearchResults,
     Standing,
     Verdict,
 )
+from commonplace.search.retrieval import Ranked
 
 NOTHING_PUBLISHED = "Nothing of this name is published."
 """For what is unpublished and for what never was: the answer does not tell them apart."""
@@ -43,11 +41,7 @@ _FILTER_NAMES = {
 class Stages:
     """What came of the stages of one search."""
 
-    vector: QueryVector | None
-    candidates: Candidates
-    fused: Mapping[RecordId, float]
-    """Every candidate and its score."""
-    best: Collapsed
+    ranked: Ranked
     order: Sequence[RecordId]
     """The final order, of which the results are the beginning."""
 
@@ -65,28 +59,28 @@ class Explainer:
         self, query: str, request: SearchRequest, found: SearchResults, stages: Stages, timings: Mapping[str, float]
     ) -> Explanation:
         """The trace of a search. Asks the engine again only for a record that was expected. Raises Unavailable."""
-        candidates = stages.candidates
+        candidates = stages.ranked.candidates
         expected = self._expected(request.expect, query, request, found, stages) if request.expect else None
         return Explanation(
             engine=type(self._engine).__name__.removesuffix("Engine").lower(),
             index=candidates.index,
-            model=stages.vector.model if stages.vector else None,
+            model=stages.ranked.vector.model if stages.ranked.vector else None,
             reranker=self._reranker if found.reranked else None,
             fusion=str(self._fusion) if request.mode == "hybrid" else "words alone",
             filters=in_words(request.filters),
             lexical_hits=len(candidates.lexical),
             vector_hits=len(candidates.vector),
             named_hits=len(candidates.named),
-            candidates=len(stages.best.ranking),
+            candidates=len(stages.ranked.best.ranking),
             hits=tuple(self._traces(found, stages)),
             timings_ms={name: round(took, 3) for name, took in timings.items()},
             expectation=expected,
         )
 
     def _traces(self, found: SearchResults, stages: Stages) -> Iterator[HitTrace]:
-        lexical = self._shares(stages.candidates.lexical)
-        vector = self._shares(stages.candidates.vector)
-        named = {hit.id: hit.score for hit in stages.candidates.named}
+        lexical = self._shares(stages.ranked.candidates.lexical)
+        vector = self._shares(stages.ranked.candidates.vector)
+        named = {hit.id: hit.score for hit in stages.ranked.candidates.named}
         for rank, (record, hit) in enumerate(zip(stages.order, found.results, strict=False), 1):
             yield HitTrace(
                 id=record,
@@ -108,7 +102,7 @@ class Explainer:
         verdict = _seen(record, found, stages) or self._absent(record)
         if verdict and verdict[0] == "not-published":
             return Expectation(record, *verdict, standing=None)
-        standing = self._engine.ranks(record, query, stages.vector, request.filters)
+        standing = self._engine.ranks(record, query, stages.ranked.vector, request.filters)
         verdict = verdict or self._outdated(record, standing) or self._filtered(record, request.filters, standing)
         return Expectation(record, *(verdict or _ranked_below(record, request, found, stages, standing)), standing)
 
@@ -159,7 +153,7 @@ def _seen(record: RecordId, found: SearchResults, stages: Stages) -> tuple[Verdi
     shown = list(stages.order[: len(found.results)])
     if record in shown:
         return "shown", f"It is result {shown.index(record) + 1} of {len(shown)}."
-    best = stages.best.stands_for(record)
+    best = stages.ranked.best.stands_for(record)
     if best is None:
         return None
     where = f"result {shown.index(best) + 1}" if best in shown else "which is not among the results"
@@ -173,8 +167,8 @@ def _ranked_below(
     if request.mode == "lexical" and standing.lexical:
         rank = standing.lexical[0]
         return "below-limit", f"It is number {rank} of {found.total} by words, and this page shows {shown}."
-    depth = len(stages.best.ranking)
-    order = stages.order if record in stages.order else [other for other, _ in stages.best.ranking]
+    depth = len(stages.ranked.best.ranking)
+    order = stages.order if record in stages.order else [other for other, _ in stages.ranked.best.ranking]
     if record in order:
         return "below-limit", f"It is number {order.index(record) + 1} of {depth} candidates, and {shown} are shown."
     ranks = " and ".join(
@@ -182,8 +176,9 @@ def _ranked_below(
         for leg, place in (("words", standing.lexical), ("meaning", standing.vector))
         if place
     )
-    if record in stages.fused:
-        place = sum(score > stages.fused[record] for score in stages.fused.values()) + 1
+    fused = [other for other, _ in stages.ranked.fused]
+    if record in fused:
+        place = fused.index(record) + 1
         by = f" ({ranks})" if ranks else ""
         return "below-candidates", f"It is number {place} of both legs together{by}, and the ranking ends at {depth}."
     if ranks:
@@ -194,6 +189,6 @@ def _ranked_below(
 def _not_matched(stages: Stages, standing: Standing) -> str:
     if standing.below_floor is not None:
         return f"It has none of the query's words, and its similarity of {standing.below_floor:.3f} is below the floor."
-    if stages.vector is None or stages.candidates.degraded:
+    if stages.ranked.by_words:
         return "It has none of the query's words, and meaning was not compared."
     return "It has none of the query's words, and no vector that is near."

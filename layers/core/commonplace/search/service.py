@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from commonplace.errors import InvalidInput, Unavailable
-from commonplace.search.duplicates import Collapsed, collapse, fingerprints
+from commonplace.search.duplicates import Collapsed
 from commonplace.search.explaining import Explainer, Stages
-from commonplace.search.fusion import RELEVANCE_SHARE, Fusion, fuse
+from commonplace.search.fusion import RELEVANCE_SHARE, Fusion
 from commonplace.search.hits import lexical_score, to_hit
 from commonplace.search.model import (
     Candidates,
@@ -22,7 +22,6 @@ from commonplace.search.model import (
     Found,
     Hit,
     Publication,
-    QueryVector,
     RecordId,
     RerankCache,
     Reranker,
@@ -31,14 +30,16 @@ from commonplace.search.model import (
 )
 from commonplace.search.queries import QueryEmbeddings
 from commonplace.search.reranking import rerank
+from commonplace.search.retrieval import CANDIDATES_PER_LEG, Ranked, Retrieval
 from commonplace.search.text import clean_query
 from commonplace.search.timing import Stopwatch
+
+__all__ = ["CANDIDATES_PER_LEG", "MAX_LIMIT", "MAX_QUERY_CHARACTERS", "RERANK_DEPTH", "SearchService"]
 
 logger = logging.getLogger(__name__)
 
 MAX_QUERY_CHARACTERS = 1_000
 MAX_LIMIT = 100
-CANDIDATES_PER_LEG = 200
 RERANK_DEPTH = 20
 
 
@@ -61,13 +62,13 @@ class SearchService:
         publication: Publication | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
+        fusion = fusion or Fusion()
         self._engine = engine
-        self._queries = QueryEmbeddings(_as_list(embeddings))
+        self._retrieval = Retrieval(engine, QueryEmbeddings(_as_list(embeddings)), fusion)
         self._reranker = reranker
         self._rerank_cache = rerank_cache
-        self._fusion = fusion or Fusion()
         self._documents = documents
-        self._explainer = Explainer(engine, self._fusion, reranker.name if reranker else None, publication)
+        self._explainer = Explainer(engine, fusion, reranker.name if reranker else None, publication)
         self._clock = clock
 
     def search(self, request: SearchRequest) -> SearchResults:
@@ -95,15 +96,11 @@ class SearchService:
 
     def _ranked(self, query: str, request: SearchRequest, watch: Stopwatch) -> tuple[SearchResults, Stages]:
         """By words and by meaning: a ranking that ends at its candidates."""
-        vector, candidates = self._candidates(query, request, watch)
-        depth = max(RERANK_DEPTH, request.limit)
-        with watch.stage("fuse"):
-            fused = fuse(candidates, self._fusion)
-            best = self._collapsed(fused, candidates, depth) if request.collapse else Collapsed(fused[:depth], {})
+        ranked = self._retrieval.rank(query, request, max(RERANK_DEPTH, request.limit), watch)
         reranking = self._reranker is not None and request.rerank
-        ranking = best.ranking if reranking else best.ranking[: request.limit]
+        ranking = ranked.best.ranking if reranking else ranked.best.ranking[: request.limit]
         with watch.stage("fetch"):
-            found = self._show(query, vector, ranking, candidates)
+            found = self._retrieval.show(query, ranked.vector, ranking, ranked.candidates)
         scores = self._rerank(query, ranking, found, watch) if reranking else None
         order = _order([(record, score) for record, score in ranking if record in found], scores)
         with watch.stage("fetch"):
@@ -113,21 +110,20 @@ class SearchService:
                     found[record],
                     score,
                     rerank_score=(scores or {}).get(record),
-                    duplicates=best.duplicates.get(record, ()),
+                    duplicates=ranked.best.duplicates.get(record, ()),
                 )
                 for record, score in order[: request.limit]
             ]
-        by_words = vector is None or candidates.degraded
         results = SearchResults(
             query=request.query,
             results=self._with_documents([record for record, _ in order], hits, request, watch),
-            total=max(candidates.total, len(best.ranking)) if by_words else len(best.ranking),
-            fallback=by_words,
+            total=ranked.total,
+            fallback=ranked.by_words,
             reranked=scores is not None,
             took_ms=0,
-            suggestion=next(iter(candidates.suggestions), None),
+            suggestion=next(iter(ranked.candidates.suggestions), None),
         )
-        return results, Stages(vector, candidates, dict(fused), best, [record for record, _ in order])
+        return results, Stages(ranked, [record for record, _ in order])
 
     def _by_words(self, query: str, request: SearchRequest, watch: Stopwatch) -> tuple[SearchResults, Stages]:
         """By words alone: exact total, any page, in the engine's order. Nothing is collapsed and nothing reranked."""
@@ -136,7 +132,7 @@ class SearchService:
         scores = [(hit.id, lexical_score(hit.score)) for hit in page.hits]
         candidates = Candidates(lexical=page.hits, vector=(), total=page.total, suggestions=page.suggestions)
         with watch.stage("fetch"):
-            found = self._show(query, None, scores, candidates)
+            found = self._retrieval.show(query, None, scores, candidates)
             order = [record for record, _ in scores if record in found]
             hits = [to_hit(query, found[record], score) for record, score in scores if record in found]
         results = SearchResults(
@@ -149,41 +145,7 @@ class SearchService:
             suggestion=next(iter(page.suggestions), None),
             after=page.after,
         )
-        return results, Stages(None, candidates, dict(scores), Collapsed(scores, {}), order)
-
-    def _candidates(
-        self, query: str, request: SearchRequest, watch: Stopwatch
-    ) -> tuple[QueryVector | None, Candidates]:
-        with watch.stage("embed"):
-            vector = self._queries.vector(query, self._engine.model())
-        with watch.stage("candidates"):
-            candidates = self._engine.candidates(query, vector, request.filters, CANDIDATES_PER_LEG)
-        if vector is None or not candidates.degraded:
-            return vector, candidates
-        with watch.stage("embed"):
-            model = self._engine.model()
-            if model == vector.model or not self._queries.knows(model):
-                return vector, candidates
-            # Another index took the place of the one that was asked for its model.
-            vector = self._queries.vector(query, model)
-        with watch.stage("candidates"):
-            return vector, self._engine.candidates(query, vector, request.filters, CANDIDATES_PER_LEG)
-
-    def _collapsed(self, fused: Sequence[tuple[RecordId, float]], candidates: Candidates, depth: int) -> Collapsed:
-        return collapse(fused, fingerprints(candidates), depth, always_shown=RELEVANCE_SHARE)
-
-    def _show(
-        self,
-        query: str,
-        vector: QueryVector | None,
-        ranking: Sequence[tuple[RecordId, float]],
-        candidates: Candidates,
-    ) -> dict[RecordId, Found]:
-        """What was found in words shows those words; the rest shows the chunk nearest in meaning."""
-        chunks = {hit.id: hit.chunk for hit in candidates.vector}
-        chunks |= {hit.id: hit.chunk for hit in candidates.lexical if hit.chunk is not None}
-        wanted = [(record, chunks.get(record)) for record, _ in ranking]
-        return self._engine.fetch(wanted, query, vector) if wanted else {}
+        return results, Stages(Ranked(None, candidates, scores, Collapsed(scores, {})), order)
 
     def _rerank(
         self,
