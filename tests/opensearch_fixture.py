@@ -4,9 +4,11 @@
 test then finds other indexes there, so each test names its own with `unique_stem` and removes them.
 """
 
+import fcntl
 import os
 import secrets
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import pytest
@@ -19,16 +21,18 @@ RUNNING = "COMMONPLACE_TEST_OPENSEARCH"
 
 
 @pytest.fixture(scope="session")
-def opensearch_url() -> Iterator[str]:
-    """The address of the run's node. It belongs to the test process and ends with it."""
+def opensearch_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the run's node. It belongs to the test process, or to one of its workers, and ends with it."""
     if os.environ.get(RUNNING):
         yield os.environ[RUNNING].rstrip("/")
-        return
-    node = _started()
-    try:
-        yield node.url
-    finally:
-        node.stop()
+    elif "PYTEST_XDIST_WORKER" in os.environ:
+        yield from _shared(tmp_path_factory.getbasetemp().parent)
+    else:
+        node = _started()
+        try:
+            yield node.url
+        finally:
+            node.stop()
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +49,29 @@ def own_node() -> "Iterator[OwnedNode]":
 def unique_stem() -> str:
     """A name for an alias that no other test uses."""
     return f"test-{secrets.token_hex(5)}-documents"
+
+
+def _shared(run: Path) -> Iterator[str]:
+    """One node for all workers: the first to need it starts it, and waits for the others before it ends it."""
+    from local.opensearch.locks import held
+
+    note, node = run / "opensearch.url", None
+    with (run / "opensearch.users").open("a") as users:
+        with held(run / "opensearch.lock"):
+            if not note.exists():
+                node = _started()
+                note.write_text(node.url)
+            url = note.read_text()
+            fcntl.flock(users, fcntl.LOCK_SH)
+        try:
+            yield url
+        finally:
+            fcntl.flock(users, fcntl.LOCK_UN)
+            if node is not None:
+                with held(run / "opensearch.lock"):
+                    fcntl.flock(users, fcntl.LOCK_EX)
+                    note.unlink()
+                    node.stop()
 
 
 def _started() -> "OwnedNode":

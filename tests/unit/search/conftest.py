@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,13 @@ def provider() -> FakeEmbeddings:
     return FakeEmbeddings()
 
 
-@pytest.fixture(params=sorted(ENGINES))
+def engine_params() -> list[Any]:
+    """Those that need a real node say so: `-m "not opensearch"` leaves them out."""
+    marks = {"opensearch": [pytest.mark.opensearch]}
+    return [pytest.param(name, marks=marks.get(name, [])) for name in sorted(ENGINES)]
+
+
+@pytest.fixture(params=engine_params())
 def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
     with ENGINES[request.param](tmp_path, request.getfixturevalue) as make:
         yield make
