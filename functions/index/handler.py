@@ -2,7 +2,6 @@
 
 import logging
 import os
-import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -10,7 +9,8 @@ from typing import Any
 from commonplace.adapters import clients, wiring
 from commonplace.adapters.operations import index_operations
 from commonplace.adapters.s3 import S3ObjectStore
-from commonplace.search.indexing import Enough, Message, never
+from commonplace.search.indexing import Message
+from commonplace.search.operations import stretch
 from commonplace.settings import IndexSettings
 
 logger = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ def handler(event: Mapping[str, Any], context: object) -> dict[str, Any]:
         messages = [Message(record["messageId"], record["body"]) for record in event["Records"]]
         failed = OPERATIONS.take(messages)
         return {"batchItemFailures": [{"itemIdentifier": message} for message in failed]}
-    enough = half_of_the_time(context, event.get("seconds"))
+    enough = stretch(remaining_seconds(context), event.get("seconds"))
     if event.get("source") == "commonplace.operator" and "step" in event:
         return OPERATIONS.step(event, enough)
     if event.get("source") == "commonplace.operator" and event.get("rebuild") is True:
@@ -39,10 +39,7 @@ def handler(event: Mapping[str, Any], context: object) -> dict[str, Any]:
     raise ValueError("the event is neither a batch of the queue, nor of the schedule, nor of an operator")
 
 
-def half_of_the_time(context: Any, seconds: object = None) -> Enough:
-    """Enough is half of the function's time, or less if asked for: the rest is for the write under way, and the end."""
-    if not hasattr(context, "get_remaining_time_in_millis"):
-        return never
-    given = context.get_remaining_time_in_millis() / 2_000
-    end = time.monotonic() + (min(given, float(seconds)) if isinstance(seconds, int | float) else given)
-    return lambda: time.monotonic() >= end
+def remaining_seconds(context: Any) -> float | None:
+    """What Lambda leaves for this call; None outside of it."""
+    ask = getattr(context, "get_remaining_time_in_millis", None)
+    return ask() / 1_000 if ask else None

@@ -42,8 +42,11 @@ def reach(place: Place) -> Ask:
 
 
 def ask_function(deployment: Deployment) -> Ask:
-    """The index function: it has the models, the credentials and the way to the index."""
-    name = deployment.outputs.get("IndexFunction")
+    """The index function, which has the models, the credentials and the way to the index.
+
+    On AWS one of the same code with more time builds, so that the queue's need not wait.
+    """
+    name = deployment.outputs.get("IndexBuildFunction") or deployment.outputs.get("IndexFunction")
     if name is None:
         raise CommandError("The deployment names no index function.", "Deploy this version and try again.")
     client = deployment.client("lambda", read_seconds=CALL_SECONDS)

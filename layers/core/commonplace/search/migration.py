@@ -205,7 +205,7 @@ class Migration:
         differences = compare(self._store, self._inspected(target, previous.name), vectors=False)
         if differences:
             counts = Counter(difference.kind for difference in differences)
-            command = STATUS if target else f"{BUILD}, after setting {_setting_for(previous.facts)}"
+            command = STATUS if target else f"{ROLLBACK}, after setting {self._setting_for(previous.facts)}"
             return Refused(previous.name, counts, tuple(differences[:NAMED]), command)
         old, new = self._wanted.generations.rollback()
         self._catch_up(new)
@@ -283,6 +283,12 @@ class Migration:
             return None
         return (self._target_of(current.facts) or self._wanted).generations.engine(current.name)
 
+    def _setting_for(self, facts: Facts) -> str:
+        """What lets this process write to an index of these facts."""
+        if facts.model != self._wanted.generations.wanted().model:
+            return f"EMBEDDING_PROVIDER_NEXT to the provider of {facts.model}"
+        return "OPENSEARCH_PARAMETERS and version back to what they were"
+
     def _warnings(self, generations: Sequence[Generation]) -> Iterator[str]:
         current, coming = _holding(generations, "current"), _holding(generations, "next")
         if current and self._target_of(current.facts) is None:
@@ -315,7 +321,3 @@ def _changes(found: Facts, wanted: Facts) -> dict[str, tuple[str, str]]:
 
 def _said(facts: Facts) -> str:
     return f"schema {facts.schema}, chunker {facts.chunker}, model {facts.model}, mapping {facts.mapping}"
-
-
-def _setting_for(facts: Facts) -> str:
-    return f"EMBEDDING_PROVIDER_NEXT to the provider of {facts.model}"

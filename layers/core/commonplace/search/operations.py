@@ -5,7 +5,8 @@ a console. Every answer has an `action`, which says what comes next, and a `mess
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -107,6 +108,18 @@ class Operations:
                     f"There is no step {other!r}.",
                     hint="Steps: plan, status, begin, build, verify, swap, rollback, drop.",
                 )
+
+
+def stretch(remaining_seconds: float | None, asked: object, clock: Callable[[], float] = time.monotonic) -> Enough:
+    """Enough is half of the time that remains, or what was asked for if that is less.
+
+    The other half is for the write under way and for the end.
+    """
+    if remaining_seconds is None:
+        return never
+    given = remaining_seconds / 2
+    end = clock() + (min(given, float(asked)) if isinstance(asked, int | float) else given)
+    return lambda: clock() >= end
 
 
 def _planned(plan: Plan, given: Mapping[str, Any]) -> Answer:
