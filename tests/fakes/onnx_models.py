@@ -95,8 +95,9 @@ def cross_encoder(folder: Path, *, labels: int = 1) -> Path:
     ]
     if labels > 1:
         nodes += [
-            helper.make_node("Mul", ["margin", "nothing"], ["zero"]),
-            helper.make_node("Concat", ["zero", *["margin"] * (labels - 1)], ["logits"], axis=1),
+            helper.make_node("Mul", ["margin", "against"], ["no"]),
+            helper.make_node("Mul", ["margin", "for"], ["yes"]),
+            helper.make_node("Concat", ["no", *["yes"] * (labels - 1)], ["logits"], axis=1),
         ]
     inputs = [_ids(name, TensorProto.INT64) for name in ("input_ids", "attention_mask", "token_type_ids")]
     return _written(folder, nodes, inputs, "logits", ["batch", labels], [*axes, first_word, *numbers])
@@ -107,7 +108,7 @@ def options(folder: Path, **values: object) -> Path:
     return folder
 
 
-_SCALE = {"unit": 1.0, "span": 8.0, "half": 4.0, "nothing": 0.0}
+_SCALE = {"unit": 1.0, "span": 8.0, "half": 4.0, "against": -0.25, "for": 0.75}
 
 
 def _pools(output: Output) -> bool:

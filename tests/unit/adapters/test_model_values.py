@@ -36,6 +36,7 @@ def test_words_are_kept_whole(words: list[str], characters: int) -> None:
 
 def test_a_word_that_just_ends_is_kept_and_a_text_without_spaces_is_cut_where_it_must() -> None:
     assert fitting("tide pools", 4) == "tide"
+    assert fitting("a tide pool", 6) == "a tide"
     assert fitting("tide pools", 7) == "tide"
     assert fitting("tidepools", 4) == "tide"
     assert fitting("潮だまり", 2) == "潮だ"

@@ -8,6 +8,7 @@ from onnx import TensorProto
 
 from commonplace.adapters.onnx import graph
 from commonplace.adapters.onnx.embeddings import OnnxEmbeddings
+from commonplace.adapters.onnx.folder import ModelFolder
 from commonplace.search.model import Vector
 from tests.fakes import onnx_models
 from tests.fakes.onnx_models import DIMENSION, encoder, options
@@ -126,3 +127,18 @@ def test_threads_are_bounded(tmp_path: Path) -> None:
     chosen = session.get_session_options()
     assert (chosen.intra_op_num_threads, chosen.inter_op_num_threads) == (graph.THREADS, 1)
     assert 1 <= graph.THREADS <= 4
+
+
+def test_what_fills_up_a_batch_is_what_the_model_knows_as_padding(tmp_path: Path) -> None:
+    folder = encoder(tmp_path)
+    named = onnx_models.tokenizer()
+    assert graph._pad_id(named) == onnx_models.VOCABULARY["[PAD]"]
+    named.enable_padding(pad_id=7)
+    named.save(str(folder / "tokenizer.json"))
+
+    opened = graph.Graph(ModelFolder(folder))
+    long, short = opened.encode_texts(["the tide", "tide"])
+
+    tide = onnx_models.VOCABULARY["tide"]
+    assert opened._padded([long, short], "input_ids", "int64").tolist()[1] == [2, tide, 3, 7]
+    assert opened._padded([long, short], "attention_mask", "int64").tolist() == [[1, 1, 1, 1], [1, 1, 1, 0]]

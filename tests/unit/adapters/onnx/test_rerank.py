@@ -41,6 +41,13 @@ def test_only_the_passage_is_cut(tmp_path: Path) -> None:
     assert (early.score, late.score) == pytest.approx((sigmoid(4), sigmoid(-4)), abs=1e-6)
 
 
+def test_a_query_of_half_the_tokens_is_left_whole(tmp_path: Path) -> None:
+    model = OnnxReranker(options(cross_encoder(tmp_path), maxTokens=24))
+    query = "the of tide pool pools sea beach day otter kelp council vote"
+    (ranked,) = model.rerank(query, [(RecordId("note/vote"), "vote council " + "harbour " * 100)])
+    assert ranked.score == pytest.approx(sigmoid(8 * 2 / 12 - 4), abs=1e-6)
+
+
 def test_a_query_longer_than_the_model_leaves_half_of_it_to_the_passage(tmp_path: Path) -> None:
     model = OnnxReranker(options(cross_encoder(tmp_path), maxTokens=16))
     (ranked,) = model.rerank("tide " * 200, [(RecordId("note/tide"), "the tide")])
