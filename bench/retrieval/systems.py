@@ -150,4 +150,6 @@ def _search(service: SearchService, topic: Topic, text: str) -> SearchResults:
 
 
 def _ids(results: SearchResults) -> Ranking:
-    return [RecordId(f"{hit.content_type}/{hit.id}") for hit in results.results]
+    """What a reader is told of, in order: a hit names its near-duplicates."""
+    told = ((RecordId(f"{hit.content_type}/{hit.id}"), *hit.duplicates) for hit in results.results)
+    return [record for records in told for record in records][:DEPTH]
