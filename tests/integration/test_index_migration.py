@@ -3,8 +3,10 @@
 import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import boto3
+import httpx
 import pytest
 from moto import mock_aws
 from typer.testing import CliRunner
@@ -23,7 +25,11 @@ from commonplace.search.migration import Migration, Refused, Swapped, Target
 from commonplace.search.model import EmbeddingProvider, IndexMismatch, QueryVector, SearchRequest
 from commonplace.search.service import SearchService
 from local import cli
+from local.dev.laptop import Laptop
+from local.dev.source import plain_folder
+from local.operations.deployment import ENDPOINT_FILE, announce
 from tests.fakes.embeddings import FakeEmbeddings
+from tests.integration.cloud.waiting import until
 from tests.unit.search.records import document, publish
 
 DOCUMENTS = 120
@@ -273,3 +279,46 @@ def test_a_search_goes_on_in_words_when_the_model_changes_under_it(
     assert answer.degraded
     assert [hit.id for hit in answer.lexical] == ["note/7"]
     assert SearchService(engine, old).search(SearchRequest("mark7")).fallback
+
+
+@pytest.mark.laptop
+def test_the_command_line_changes_the_model_of_a_running_laptop(opensearch_url: str, stem: str, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for name in ("tide", "reef"):
+        text = f"---\ntitle: The {name}\ntype: article\npublish: true\n---\nAll about the {name} and its crabs.\n"
+        (notes / f"{name}.md").write_text(text)
+    environment = {
+        "SEARCH_ENGINE": "opensearch",
+        "OPENSEARCH_ENDPOINT": opensearch_url,
+        "OPENSEARCH_INDEX": stem,
+        "EMBEDDING_PROVIDER": "none",
+        "EMBEDDING_PROVIDER_NEXT": "local",
+    }
+    data = tmp_path / "data"
+    with Laptop(plain_folder(notes, "local/notes"), data, environment=environment) as laptop:
+        laptop.push()
+        laptop.wait(120)
+        announce(data / ENDPOINT_FILE, laptop.cloud.endpoint_url, laptop.outputs())
+
+        def run(*arguments: str) -> str:
+            done = CliRunner().invoke(cli.app, ["index", *arguments, "--data", str(data)])
+            assert done.exit_code == 0, done.output
+            return done.output
+
+        def search() -> dict[str, Any]:
+            answer: dict[str, Any] = httpx.get(f"{laptop.url}/api/v1/search", params={"q": "crabs"}).json()
+            return answer
+
+        assert "Differs   model: none, wanted wordllama" in run("plan")
+        before = search()
+        run("build")
+        run("swap")
+        # The reader's process knows the alias for two seconds.
+        until(lambda: search()["fallback"] is False)
+        after = search()
+        run("rollback")
+
+    assert before["fallback"] is True
+    assert {hit["id"] for hit in before["results"]} == {hit["id"] for hit in after["results"]}
+    assert len(after["results"]) == 2
