@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
-from commonplace.search.spelling import MOST_WORDS, SUGGESTIONS, combined, ranked, rewritten, suggest
+from commonplace.search.spelling import (
+    MOST_WORDS,
+    SENTENCE,
+    SUGGESTIONS,
+    combined,
+    edits_allowed,
+    ranked,
+    rewritten,
+    suggest,
+)
 from commonplace.search.text import STOP_WORDS, fold, words
 
 
@@ -47,18 +56,17 @@ class Words:
         ("gvernnc", []),
         ("overnance", ["governance"]),
         ("ofvernance", []),
-        ("fron", []),
     ],
 )
 def test_few_edits_are_believed_and_the_first_letter_is_mostly_right(word: str, best: list[str]) -> None:
-    assert ranked(word, [("tide", 3), ("governance", 9), ("from", 50)], distance) == best
+    assert ranked(word, [("tide", 3), ("governance", 9)], distance, edits_allowed(word)) == best
 
 
 def test_fewer_edits_come_first_then_the_first_letter_then_the_more_frequent() -> None:
     near = [("lantern", 1), ("lanterns", 9), ("hanters", 99), ("lanters", 1), ("lanterx", 7)]
 
-    assert ranked("lanterz", near, distance) == ["lanterx", "lantern", "lanters", "lanterns"]
-    assert ranked("hantern", near, distance)[:2] == ["hanters", "lantern"]
+    assert ranked("lanterz", near, distance, 2) == ["lanterx", "lantern", "lanters", "lanterns"]
+    assert ranked("hantern", near, distance, 2)[:2] == ["hanters", "lantern"]
 
 
 @pytest.mark.parametrize(
@@ -98,6 +106,20 @@ def test_another_first_letter_is_looked_for_only_when_nothing_else_is_near() -> 
     assert suggest("kantern", Words({"lantern": 1, "kanters": 1}), distance)[0] == "kanters"
 
 
+def test_a_misspelt_small_word_is_left_alone() -> None:
+    assert suggest("tide of teh sea", Words({"tide": 1, "sea": 1, "ten": 1, "the": 9}), distance) == ()
+
+
+def test_in_a_sentence_only_long_words_that_are_nearly_right_are_believed_to_be_misspelt() -> None:
+    shore = Words({"coat": 9, "easy": 9, "governance": 1, "spring": 4})
+    sentence = "early warnings that a coast lost balance"
+
+    assert suggest(sentence, shore, distance) == ()
+    assert suggest(f"{sentence} in govermance", shore, distance) == (f"{sentence} in governance",)
+    assert suggest(f"{sentence} in govermamce", shore, distance) == ()
+    assert suggest("early coast", shore, distance) == ("early coat",)
+
+
 def test_numbers_versions_and_very_short_words_are_left_alone() -> None:
     shore = Words({"2025": 5, "v12": 5, "dao": 5, "it2": 1})
 
@@ -105,10 +127,20 @@ def test_numbers_versions_and_very_short_words_are_left_alone() -> None:
 
 
 def test_a_text_full_of_unknown_words_is_not_misspelt() -> None:
-    said = [f"tide{letter}" for letter in "abcdefgh"[: MOST_WORDS + 1]]
+    said = [f"lanter{letter}" for letter in "abcdefgh"[: MOST_WORDS + 1]]
+    shore = Words({"lantern": 1})
 
-    assert suggest(" ".join(said), Words({"tide": 1}), distance) == ()
-    assert suggest(" ".join(said[1:]), Words({"tide": 1}), distance) == (" ".join(["tide"] * MOST_WORDS),)
+    assert suggest(" ".join(said), shore, distance) == ()
+    assert suggest(" ".join(said[1:]), shore, distance) == (" ".join(["lantern"] * MOST_WORDS),)
+
+
+def test_a_word_more_makes_a_query_a_sentence() -> None:
+    shore = Words({"tide": 1})
+    known = [f"known{letter}" for letter in "abcdefgh"]
+    shore.counts = {**shore.counts, **dict.fromkeys(known, 1)}
+
+    assert suggest(" ".join(["tidle", *known[: SENTENCE - 1]]), shore, distance)
+    assert not suggest(" ".join(["tidle", *known[:SENTENCE]]), shore, distance)
 
 
 LETTERS = st.text(alphabet="abeé -_?ÀB1", max_size=24)

@@ -15,6 +15,10 @@ SHORTEST_WORD = 3
 MOST_WORDS = 5
 """Misspelt words that are looked after in one query; of a query with more of them none is."""
 
+SENTENCE = 4
+"""Telling words above which a query is a sentence. Whoever writes one uses words that the index may well not have; so
+only long words that are nearly right are believed to be misspelt (measured: `test_spelling.py`)."""
+
 TRIED = 8
 """How many corrections of a word are checked with the filters, best first."""
 
@@ -43,9 +47,11 @@ class Vocabulary(Protocol):
         ...
 
 
-def edits_allowed(word: str) -> int:
+def edits_allowed(word: str, *, in_sentence: bool = False) -> int:
     """How many mistakes a word of this length is believed to have."""
-    return 1 if len(word) <= 4 else 2
+    if in_sentence:
+        return 1 if len(word) >= 7 else 0
+    return 1 if len(word) <= 5 else 2
 
 
 def correctable(word: str) -> bool:
@@ -55,24 +61,30 @@ def correctable(word: str) -> bool:
 
 def suggest(query: str, vocabulary: Vocabulary, distance: Distance) -> tuple[str, ...]:
     """Corrected queries, best first; none when every word is known, or when nothing better is findable."""
-    unknown = [word for word in query_terms(query) if correctable(word) and not vocabulary.known(word)]
+    terms = query_terms(query)
+    in_sentence = len(terms) > SENTENCE
+    worth = [word for word in terms if correctable(word) and edits_allowed(word, in_sentence=in_sentence)]
+    unknown = [word for word in worth if not vocabulary.known(word)]
     if not 0 < len(unknown) <= MOST_WORDS:
         return ()
     corrections = {}
     for word in unknown:
-        best = ranked(word, vocabulary.near(word), distance)
-        best = best or ranked(word, vocabulary.near(word, anywhere=True), distance)
-        if findable := list(islice(filter(vocabulary.findable, best[:TRIED]), SUGGESTIONS)):
+        allowed = edits_allowed(word, in_sentence=in_sentence)
+        best = ranked(word, vocabulary.near(word), distance, allowed)
+        best = best or ranked(word, vocabulary.near(word, anywhere=True), distance, allowed)
+        if best and best[0] in STOP_WORDS:
+            continue
+        telling = (other for other in best[:TRIED] if other not in STOP_WORDS)
+        if findable := list(islice(filter(vocabulary.findable, telling), SUGGESTIONS)):
             corrections[word] = findable
     return combined(query, corrections)
 
 
-def ranked(word: str, near: Iterable[tuple[str, int]], distance: Distance) -> list[str]:
+def ranked(word: str, near: Iterable[tuple[str, int]], distance: Distance, allowed: int) -> list[str]:
     """The words that this one may be a misspelling of: fewest edits first, then those that more records have."""
-    allowed = edits_allowed(word)
     found = []
     for other, records in near:
-        if other == word or other in STOP_WORDS or not correctable(other) or abs(len(other) - len(word)) > allowed:
+        if other == word or not correctable(other) or abs(len(other) - len(word)) > allowed:
             continue
         edits = distance(word, other, allowed)
         if edits <= allowed and (penalty := _first_letter(word, other, edits)) is not None:
