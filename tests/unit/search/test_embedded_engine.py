@@ -16,9 +16,11 @@ from commonplace.adapters.embedded.engine import EmbeddedEngine
 from commonplace.content.filters import Filters
 from commonplace.errors import Unavailable
 from commonplace.search.embedding import embedding_text, model_fingerprint, vector_key
+from commonplace.search.indexing import Indexer
 from commonplace.search.model import IndexMismatch, RecordId, Tombstone
 from tests.fakes.embeddings import FakeEmbeddings, asked
-from tests.unit.search.records import indexed, record, versions
+from tests.fakes.store import FakeObjectStore
+from tests.unit.search.records import document, indexed, message, publish, record, versions
 
 ROOT = Path(__file__).parents[3]
 
@@ -138,6 +140,31 @@ def test_an_index_of_another_schema_or_chunker_is_refused_and_can_be_replaced(
     engine.replace(indexed(provider, record("note/b", "wind")))
 
     assert versions(engine) == {"note/b": 1}
+
+
+FIRST_SCHEMA = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+INSERT INTO meta VALUES ('schema', '1'), ('chunker', '1'), ('model', 'none');
+CREATE TABLE records (rowid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, version INTEGER NOT NULL);
+INSERT INTO records VALUES (1, 'note/old', 1);
+CREATE TABLE chunks (rowid INTEGER PRIMARY KEY, record INTEGER NOT NULL, ordinal INTEGER NOT NULL);
+CREATE VIRTUAL TABLE labels USING fts5 (title, aliases, description, tags);
+"""
+
+
+def test_an_index_of_the_first_schema_is_rebuilt_by_the_next_message(path: Path, provider: FakeEmbeddings) -> None:
+    with closing(sqlite3.connect(path)) as database:
+        database.executescript(FIRST_SCHEMA)
+    store = FakeObjectStore()
+    publish(store, [document("note/a", "the lantern", generation=1)], generation=1)
+
+    with closing(EmbeddedEngine(path, provider)) as engine:
+        with pytest.raises(IndexMismatch, match="another version"):
+            engine.candidates("lantern", None, Filters(), 5)
+        failed = Indexer(store, engine, provider, memory=engine).take([message("1", "note/a")])
+
+        assert (failed, versions(engine)) == ([], {"note/a": 1})
+        assert engine.candidates("lantren", None, Filters(), 5).suggestions == ("lantern",)
 
 
 def test_vectors_outlive_their_chunk_but_not_without_end(
