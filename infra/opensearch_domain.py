@@ -126,7 +126,7 @@ class Domain(Construct):
             self,
             "Roles",
             service_token=self.bootstrap.live.function_arn,
-            service_timeout=BOOTSTRAP_TIMEOUT.to_seconds(),
+            service_timeout=2 * BOOTSTRAP_TIMEOUT.to_seconds(),  # an answer that was lost is given again
         )
         resource.add_property_override("Endpoint", self.environment["OPENSEARCH_ENDPOINT"])
         resource.add_property_override("Names", self.name)

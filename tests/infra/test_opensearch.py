@@ -190,7 +190,7 @@ def test_the_roles_inside_the_domain_are_made_when_it_stands(opensearch: Templat
     assert domain_id in resource["DependsOn"]
     policy = [name for name in opensearch.of("AWS::IAM::Policy") if name.startswith("OpenSearchBootstrapRole")]
     assert set(policy) <= set(resource["DependsOn"])
-    assert int(properties["ServiceTimeout"]) >= opensearch.function("bootstrap")["Timeout"]
+    assert properties["ServiceTimeout"] >= 2 * opensearch.function("bootstrap")["Timeout"]
 
 
 def test_slow_and_failed_requests_are_logged_to_groups_that_only_this_domain_may_write(opensearch: Template) -> None:
@@ -322,6 +322,14 @@ def test_each_function_has_its_own_part_of_the_cache(opensearch: Template, templ
     for name in ("index", "rest"):
         assert "CACHE_TABLE" in opensearch.environment(opensearch.function(name))
         assert "CACHE_TABLE" not in template.environment(template.function(name))
+
+
+def test_what_bedrock_has_answered_is_kept_in_the_cache_whatever_the_engine(
+    synthesized: Callable[..., Template],
+) -> None:
+    stack = synthesized(embeddingProvider="bedrock-titan:256")
+    assert "CACHE_TABLE" in stack.environment(stack.function("index"))
+    assert "vector#*" in json.dumps([*stack.statements(_role(stack, "index"))])
 
 
 def test_a_model_of_ones_own_comes_in_layers_of_those_who_use_it(
