@@ -1,6 +1,7 @@
 """An index is built beside the one that answers, checked against the store, and takes over in one step."""
 
 import itertools
+import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from commonplace.errors import InvalidInput
 from commonplace.search.estimate import Work
 from commonplace.search.indexing import Indexer
 from commonplace.search.migration import BUILD, SWAP, Migration, Refused, Swapped, Target
-from commonplace.search.model import EmbeddingProvider, IndexMismatch, RecordId, Tombstone, VectorMemory
+from commonplace.search.model import EmbeddingProvider, IndexMismatch, RecordId, SearchRequest, Tombstone, VectorMemory
+from commonplace.search.service import SearchService
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.generations import FakeCluster, FakeGenerations
 from tests.fakes.store import Crash, FakeObjectStore
@@ -510,3 +512,15 @@ def test_what_is_published_and_unpublished_while_the_verification_looks_is_no_di
 
     assert isinstance(changing.swap(), Swapped)
     assert current(cluster) == {"note/n1": 2, "note/n2": 2, "note/n7": 2}
+
+
+def test_a_reader_of_another_model_searches_words_and_its_log_names_the_command_once(
+    cluster: FakeCluster, served: Indexer, caplog: pytest.LogCaptureFixture
+) -> None:
+    reader = SearchService(FakeGenerations(cluster, NEW).shared_engine(), NEW)
+
+    answers = [reader.search(SearchRequest(f"weather {at}")) for at in range(3)]
+
+    assert all(answer.fallback and answer.results for answer in answers)
+    told = [record for record in caplog.records if record.levelno >= logging.ERROR]
+    assert [record.__dict__["hint"] for record in told] == [f"Run: {BUILD}"]

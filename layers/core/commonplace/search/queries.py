@@ -19,6 +19,7 @@ class QueryEmbeddings:
     def __init__(self, providers: Sequence[EmbeddingProvider]) -> None:
         self._providers = {model_fingerprint(provider): provider for provider in providers}
         self._remembered = lru_cache(maxsize=QUERIES_REMEMBERED)(self._embed)
+        self._told: set[str] = set()
 
     def vector(self, query: str, model: str | None) -> QueryVector | None:
         """The query under this model, or under the first one when no provider is of this model.
@@ -27,11 +28,20 @@ class QueryEmbeddings:
         """
         if not self._providers or model is None:
             return None
+        if model not in self._providers:
+            self._tell(model)
         try:
             return self._remembered(query, model if model in self._providers else next(iter(self._providers)))
         except Unavailable as error:
             logger.warning("the query could not be embedded, searching words only", extra={"reason": error.message})
             return None
+
+    def _tell(self, model: str) -> None:
+        """Once for each model: every search says so in its answer."""
+        if model not in self._told:
+            self._told.add(model)
+            facts = {"index_model": model, "configured": list(self._providers), "hint": "Run: commonplace index build"}
+            logger.error("the index is of a model that is not configured, searching words only", extra=facts)
 
     def knows(self, model: str | None) -> bool:
         """Whether a provider is of this model."""
