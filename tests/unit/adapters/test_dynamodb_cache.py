@@ -1,13 +1,14 @@
 import math
 from array import array
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 from mypy_boto3_dynamodb import DynamoDBClient
 
-from commonplace.adapters.dynamodb_cache import DynamoRerankCache, DynamoVectorMemory
-from commonplace.search.model import RecordId, Reranked
+from commonplace.adapters.dynamodb_cache import DynamoRerankCache, DynamoVectorMemory, MemoryBehind
+from commonplace.search.model import RecordId, Reranked, Vector
 from tests.unit.adapters.conftest import TABLE
 from tests.unit.adapters.test_resilience import Clock, never
 
@@ -117,6 +118,34 @@ def test_a_memory_that_does_not_answer_knows_nothing_and_fails_nobody(error: Exc
     memory = DynamoVectorMemory(Failing(error), TABLE)  # type: ignore[arg-type]
     memory.remember({"one": array("f", [1.0])})
     assert memory.known(["one"]) == {}
+
+
+class Kept:
+    """A memory in a dictionary that says what it was asked for."""
+
+    def __init__(self, **vectors: "array[float]") -> None:
+        self.vectors = dict(vectors)
+        self.asked: list[str] = []
+
+    def known(self, keys: Sequence[str]) -> Mapping[str, Vector]:
+        self.asked += keys
+        return {key: self.vectors[key] for key in keys if key in self.vectors}
+
+    def remember(self, vectors: Mapping[str, Vector]) -> None:
+        self.vectors |= {key: array("f", vector) for key, vector in vectors.items()}
+
+
+def test_a_second_memory_is_asked_for_what_the_first_does_not_know() -> None:
+    one, two, three = (array("f", [value]) for value in (1.0, 2.0, 3.0))
+    first, second = Kept(one=one, two=two), Kept(two=three, three=three)
+    both = MemoryBehind(first, second)
+
+    assert both.known(["one", "two", "three", "four"]) == {"one": one, "two": two, "three": three}
+    assert second.asked == ["three", "four"]
+    assert (both.known(["one"]), second.asked) == ({"one": one}, ["three", "four"])
+
+    both.remember({"five": one})
+    assert (first.vectors["five"], second.vectors["five"]) == (one, one)
 
 
 def test_an_order_is_kept_for_an_hour_and_not_for_as_long_as_the_table_has_it(

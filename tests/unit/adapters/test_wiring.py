@@ -132,12 +132,19 @@ def test_models_from_a_folder_are_opened_when_they_are_wired(tmp_path: Path) -> 
         wiring.embedding_providers(reader(EMBEDDING_PROVIDER=f"onnx:{tmp_path}/none"))
 
 
-def test_the_embedded_index_is_its_own_memory_and_opensearch_has_the_table(tmp_path: Path) -> None:
-    settings = writer(INDEX_LOCATION=(tmp_path / "documents.sqlite").as_uri(), CACHE_TABLE="cache")
-    engine: Any = wiring.search_engine(settings, None, LocalEmbeddings(), read_only=False)
+def test_the_embedded_index_is_its_own_memory_and_the_table_stands_behind_it(tmp_path: Path) -> None:
+    location = (tmp_path / "documents.sqlite").as_uri()
+    engine: Any = wiring.search_engine(writer(INDEX_LOCATION=location), None, LocalEmbeddings(), read_only=False)
 
-    kept: Any = wiring.vector_memory(settings, engine)
-    assert kept is engine
+    own: Any = wiring.vector_memory(writer(), engine)
+    both: Any = wiring.vector_memory(writer(CACHE_TABLE="cache"), engine)
+
+    assert own is engine
+    assert (both._first is engine, type(both._second)) == (True, DynamoVectorMemory)
+
+
+def test_an_opensearch_index_has_the_table_for_its_memory_or_none() -> None:
+    engine: Any = None
     assert isinstance(wiring.vector_memory(writer(**OPENSEARCH, CACHE_TABLE="cache"), engine), DynamoVectorMemory)
     assert wiring.vector_memory(writer(**OPENSEARCH), engine) is None
 

@@ -22,7 +22,7 @@ from commonplace.search.reranking import RERANK_TTL_SECONDS
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from commonplace.search.model import Vector
+    from commonplace.search.model import Vector, VectorMemory
 
 logger = logging.getLogger(__name__)
 
@@ -102,6 +102,23 @@ class DynamoVectorMemory:
             if attempt:
                 self._sleep(0.05 * 2 ** (attempt - 1))
             yield attempt
+
+
+class MemoryBehind:
+    """A memory, and a second one that is asked for what the first does not know and keeps everything that is new."""
+
+    def __init__(self, first: VectorMemory, second: VectorMemory) -> None:
+        self._first = first
+        self._second = second
+
+    def known(self, keys: Sequence[str]) -> Mapping[str, Vector]:
+        found = dict(self._first.known(keys))
+        missing = [key for key in keys if key not in found]
+        return found | dict(self._second.known(missing)) if missing else found
+
+    def remember(self, vectors: Mapping[str, Vector]) -> None:
+        self._first.remember(vectors)
+        self._second.remember(vectors)
 
 
 class DynamoRerankCache:

@@ -94,15 +94,19 @@ def open_search_connection(settings: RetrievalSettings) -> Connection:
 
 
 def vector_memory(settings: RetrievalSettings, engine: Engine) -> VectorMemory | None:
-    """Where vectors of unchanged text are found: in the embedded index itself, for OpenSearch in the cache table."""
-    if settings.search_engine == "embedded":
-        return cast(VectorMemory, engine)
-    if settings.cache_table is None:
-        return None
-    from commonplace.adapters import clients
-    from commonplace.adapters.dynamodb_cache import DynamoVectorMemory
+    """Where vectors of unchanged text are found: the embedded index keeps its own, and there may be the cache table.
 
-    return DynamoVectorMemory(clients.dynamodb(read_timeout_seconds=5), settings.cache_table)
+    The embedded index knows a vector once its record is written. With a slow model it is given the table as well: what
+    was embedded before a function ran out of time is not embedded again.
+    """
+    own = cast(VectorMemory, engine) if settings.search_engine == "embedded" else None
+    if settings.cache_table is None:
+        return own
+    from commonplace.adapters import clients
+    from commonplace.adapters.dynamodb_cache import DynamoVectorMemory, MemoryBehind
+
+    table = DynamoVectorMemory(clients.dynamodb(read_timeout_seconds=5), settings.cache_table)
+    return MemoryBehind(own, table) if own else table
 
 
 def rerank_cache(settings: RetrievalSettings) -> RerankCache:
