@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,7 +16,7 @@ from commonplace.content.filters import Filters
 from commonplace.content.store import content_key
 from commonplace.errors import Unavailable
 from commonplace.search.indexing import Indexer, Message, Report
-from commonplace.search.model import EmbeddingProvider, RecordId, Tombstone
+from commonplace.search.model import EmbeddingProvider, IndexMismatch, RecordId, Tombstone
 from tests.fakes.embeddings import FakeEmbeddings, asked
 from tests.fakes.store import FakeObjectStore
 from tests.unit.search.records import (
@@ -312,3 +313,35 @@ def test_whatever_becomes_of_the_messages_a_reconciliation_ends_at_the_store(
 
         assert versions(index) == {f"note/{name}": item.generation for name, item in live.items()}
         assert indexer.reconcile() == Report()
+
+
+@pytest.mark.parametrize(("days", "swept"), [(14, 0), (16, 1)])
+def test_markers_of_removed_documents_are_swept_when_no_message_so_old_is_left(
+    store: FakeObjectStore, engine: EmbeddedEngine, provider: FakeEmbeddings, days: int, swept: int
+) -> None:
+    publish(store, [document("note/a", "rain"), document("note/b", "wind")], generation=1)
+    Indexer(store, engine, provider).reconcile()
+    publish(store, [document("note/b", "wind")], generation=2)
+    Indexer(store, engine, provider).take([message("m", "note/a")])
+
+    later = Indexer(store, engine, provider, now=lambda: datetime.now(UTC) + timedelta(days=days))
+
+    assert later.reconcile() == Report(swept=swept)
+    assert later.reconcile() == Report()
+
+
+def test_an_indexer_that_does_not_rebuild_refuses_another_model_and_leaves_the_index_alone(
+    store: FakeObjectStore, engine: EmbeddedEngine, provider: FakeEmbeddings, indexer: Indexer, tmp_path: Path
+) -> None:
+    publish(store, [document("note/a", "rain")], generation=1)
+    indexer.reconcile()
+    other = FakeEmbeddings("2")
+    with closing(EmbeddedEngine(tmp_path / "index.sqlite", other)) as opened:
+        stranger = Indexer(store, opened, other, rebuilds=False)
+
+        for refused in (stranger.reconcile, lambda: stranger.take([message("m", "note/a")])):
+            with pytest.raises(IndexMismatch) as error:
+                refused()
+            assert error.value.hint
+
+    assert found(engine, provider, "rain") == {"note/a"}
