@@ -324,14 +324,6 @@ def test_each_function_has_its_own_part_of_the_cache(opensearch: Template, templ
         assert "CACHE_TABLE" not in template.environment(template.function(name))
 
 
-def test_what_bedrock_has_answered_is_kept_in_the_cache_whatever_the_engine(
-    synthesized: Callable[..., Template],
-) -> None:
-    stack = synthesized(embeddingProvider="bedrock-titan:256")
-    assert "CACHE_TABLE" in stack.environment(stack.function("index"))
-    assert "vector#*" in json.dumps([*stack.statements(_role(stack, "index"))])
-
-
 def test_a_model_of_ones_own_comes_in_layers_of_those_who_use_it(
     synthesized: Callable[..., Template], tmp_path: Path
 ) -> None:
