@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode
 
 from bench import chunks, plot, table
@@ -58,18 +58,21 @@ class Request:
     body: bytes | None
 
 
-class Recording(Connection):
+class Recording:
     """A connection that notes what it is asked for."""
 
-    requests: list[Request]
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self.requests: list[Request] = []
 
-    def call(
-        self, method: str, path: str, body: Any = None, *, timeout: float = 5.0, params: Any = None
-    ) -> dict[str, Any]:
+    def call(self, method: str, path: str, body: Any = None, **told: Any) -> dict[str, Any]:
         data = body if body is None or isinstance(body, bytes) else wire.encode(body)
-        query = f"?{urlencode(params)}" if params else ""
+        query = f"?{urlencode(told['params'])}" if told.get("params") else ""
         self.requests.append(Request(method, path + query, data))
-        return super().call(method, path, data, timeout=timeout, params=params)
+        return self._connection.call(method, path, data, **told)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +174,8 @@ def _row(bench: Bench, url: str, size: int, rounds: int) -> Row:
 
 def _ways(bench: Bench, service: SearchService, url: str) -> list[dict[str, Way]]:
     """For every query the four ways to ask it."""
-    recording = _recording(url)
-    engine = OpenSearchEngine(recording, bench.stem, bench.model)
+    recording = Recording(connect(url, "none"))
+    engine = OpenSearchEngine(cast(Connection, recording), bench.stem, bench.model)
     recorded = bench.service(engine)
     ways = []
     for asked in bench.asked:
@@ -191,15 +194,6 @@ def _ways(bench: Bench, service: SearchService, url: str) -> list[dict[str, Way]
             }
         )
     return ways
-
-
-def _recording(url: str) -> Recording:
-    from opensearchpy import Urllib3HttpConnection
-
-    host, _, port = url.removeprefix("http://").partition(":")
-    recording = Recording(Urllib3HttpConnection(host=host, port=int(port.rstrip("/"))), local=True)
-    recording.requests = []
-    return recording
 
 
 def _sending(raw: Node, requests: Sequence[Request]) -> Way:
