@@ -108,6 +108,8 @@ def let_write(
 def remembers_vectors(configuration: Configuration) -> bool:
     """The embedded index keeps vectors in its own file, but only once they are written.
 
-    What a model that is called one text at a time has answered is not to be lost when the function runs out of time.
+    What a slow model has answered (one text a call, or a model of one's own) is not to be lost when the function runs
+    out of time.
     """
-    return configuration.engine == "opensearch" or configuration.embedding_provider.startswith("bedrock")
+    slow = configuration.embedding_provider.startswith(("bedrock", "onnx"))
+    return configuration.engine == "opensearch" or slow

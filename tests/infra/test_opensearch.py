@@ -336,6 +336,8 @@ def test_a_model_of_ones_own_comes_in_layers_of_those_who_use_it(
         assert len(properties["Layers"]) == 2 + more, name
         assert properties["MemorySize"] == (2048 if more == 2 else properties["MemorySize"])
     index = IndexSettings.from_environ(stack.environment(stack.function("index")))
+    assert index.cache_table, "a slow model goes on where it was stopped"
+    assert "vector#*" in json.dumps([*stack.statements(_role(stack, "index"))])
     assert str(index.embedding_provider.folder) == "/opt/models/encoder"
     assert "model-fallbacks" in " ".join(each["AlarmName"] for each in _alarms(stack))
 
