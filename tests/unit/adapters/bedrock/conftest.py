@@ -11,7 +11,7 @@ from tests.fakes.bedrock import REGION, FakeBedrock, running
 
 Client = Callable[..., Any]
 
-IMPATIENT_SECONDS = 1.0
+IMPATIENT_SECONDS = 1.5
 """For a server that never answers; everywhere else a slow machine must not count as one."""
 
 
