@@ -13,12 +13,13 @@ from dataclasses import dataclass
 
 from commonplace.content.store import ObjectReader
 from commonplace.errors import InvalidInput, Unavailable
+from commonplace.search.differences import Difference, DifferenceKind, Inspected, compare
 from commonplace.search.estimate import Work, estimate
 from commonplace.search.generations import Facts, Generation, Generations, Role
 from commonplace.search.indexing import Enough, Indexer, Report, Told, never
 from commonplace.search.model import EmbeddingProvider, Engine, IndexMismatch, VectorMemory
 from commonplace.search.stored import StoredRecords
-from commonplace.search.verifying import NAMED, Difference, DifferenceKind, Inspected, Verification, compare, verify
+from commonplace.search.verifying import NAMED, Verification, verify
 
 logger = logging.getLogger(__name__)
 

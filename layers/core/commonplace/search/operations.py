@@ -11,11 +11,12 @@ from dataclasses import asdict
 from typing import Any
 
 from commonplace.errors import InvalidInput
+from commonplace.search.differences import Difference
 from commonplace.search.generations import Generation
 from commonplace.search.indexing import Enough, Indexer, Message, Report, Told, never
 from commonplace.search.migration import BUILD_ANEW, Built, Migration, Plan, Refused, Swapped
 from commonplace.search.model import IndexMismatch
-from commonplace.search.verifying import Difference, Verification
+from commonplace.search.verifying import Verification
 
 logger = logging.getLogger(__name__)
 
