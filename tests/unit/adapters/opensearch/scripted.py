@@ -1,11 +1,12 @@
 """A transport that answers by a script and remembers what it was asked."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from commonplace.adapters.opensearch.connection import Connection
+from commonplace.adapters.opensearch.transport import Lost
 
 Answer = tuple[int, dict[str, Any]] | Exception
 
@@ -33,13 +34,15 @@ class Scripted:
     otherwise: Callable[[Asked], Answer] = lambda asked: (200, {})
     asked: list[Asked] = field(default_factory=list)
 
-    def perform_request(self, method: str, url: str, *, params: Any, body: Any, **_: Any) -> tuple[int, Any, str]:
-        self.asked.append(Asked(method, url, dict(params or {}), body))
+    def request(
+        self, method: str, path: str, *, params: Mapping[str, str] | None, body: bytes | None, timeout: float
+    ) -> tuple[int, bytes]:
+        self.asked.append(Asked(method, path, dict(params or {}), body))
         answer = self.answers.pop(0) if self.answers else self.otherwise(self.asked[-1])
         if isinstance(answer, Exception):
             raise answer
         status, told = answer
-        return status, {}, json.dumps(told)
+        return status, json.dumps(told).encode()
 
     def close(self) -> None:
         self.asked.clear()
@@ -48,18 +51,14 @@ class Scripted:
 def connection(transport: Scripted, **told: Any) -> Connection:
     """A connection over the script that never sleeps."""
     waits: list[float] = told.pop("waits", [])
-    return Connection(transport, sleep=waits.append, **told)  # type: ignore[arg-type]
+    return Connection(transport, sleep=waits.append, **told)
 
 
 def lost() -> Exception:
-    """What the client raises when nobody answers."""
-    from opensearchpy.exceptions import ConnectionError
-
-    return ConnectionError("N/A", "refused", Exception("refused"))
+    """What is raised when nobody answers."""
+    return Lost()
 
 
 def late() -> Exception:
-    """What the client raises when the answer takes too long."""
-    from opensearchpy.exceptions import ConnectionTimeout
-
-    return ConnectionTimeout("TIMEOUT", "read", Exception("read"))
+    """What is raised when the answer takes too long."""
+    return Lost(timed_out=True)

@@ -128,8 +128,8 @@ def test_who_is_not_let_in_is_told_what_to_look_at() -> None:
 
 def test_what_is_not_json_is_a_failure_of_the_cluster() -> None:
     class Words(Scripted):
-        def perform_request(self, method: str, url: str, **told: Any) -> tuple[int, Any, str]:
-            return 502, {}, "<html>Bad gateway</html>"
+        def request(self, method: str, path: str, **told: Any) -> tuple[int, bytes]:
+            return 502, b"<html>Bad gateway</html>"
 
     with pytest.raises(Unavailable):
         connection(Words()).call("GET", "/")

@@ -6,21 +6,18 @@ import json
 import logging
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 from urllib.parse import urlsplit
 
 from commonplace.adapters.opensearch import wire
+from commonplace.adapters.opensearch.transport import HttpTransport, Lost
 from commonplace.adapters.resilience import CircuitBreaker, RetryBudget
 from commonplace.errors import Unavailable
-
-if TYPE_CHECKING:
-    from opensearchpy import Urllib3HttpConnection
 
 Service = Literal["es", "aoss", "none"]
 
 logger = logging.getLogger(__name__)
 
-CONNECT_SECONDS = 1.0
 SEARCH_SECONDS = 5.0
 WRITE_SECONDS = 30.0
 CONNECTIONS = 16
@@ -42,6 +39,18 @@ class Refused(Exception):
         self.reason = reason
 
 
+class Transport(Protocol):
+    """What carries requests: `HttpTransport`, or a script."""
+
+    def request(
+        self, method: str, path: str, *, params: Mapping[str, str] | None, body: bytes | None, timeout: float
+    ) -> tuple[int, bytes]:
+        """Status and body of the answer. Raises `transport.Lost`."""
+        ...
+
+    def close(self) -> None: ...
+
+
 class Connection:
     """One cluster or collection. Safe for threads; made once per process, so that breaker and budget are shared.
 
@@ -50,7 +59,7 @@ class Connection:
 
     def __init__(
         self,
-        transport: Urllib3HttpConnection,
+        transport: Transport,
         *,
         local: bool = False,
         serverless: bool = False,
@@ -92,13 +101,13 @@ class Connection:
 
     def _patiently(
         self, method: str, path: str, data: bytes | None, timeout: float, params: Mapping[str, str] | None
-    ) -> tuple[int, str]:
+    ) -> tuple[int, bytes]:
         try:
             status, text = self._once(method, path, data, timeout, params)
-        except _Lost as lost:
+        except Lost as lost:
             # A timeout is not tried again: whoever waits has waited long enough.
             if lost.timed_out or not self.budget.spend():
-                raise lost.unavailable() from lost.__cause__
+                raise _unanswered(lost) from lost
             status, text = self._last(method, path, data, timeout, params)
         else:
             if status in _OVERLOADED and self.budget.spend():
@@ -108,27 +117,21 @@ class Connection:
 
     def _last(
         self, method: str, path: str, data: bytes | None, timeout: float, params: Mapping[str, str] | None
-    ) -> tuple[int, str]:
+    ) -> tuple[int, bytes]:
         try:
             return self._once(method, path, data, timeout, params)
-        except _Lost as lost:
-            raise lost.unavailable() from lost.__cause__
+        except Lost as lost:
+            raise _unanswered(lost) from lost
 
     def _once(
         self, method: str, path: str, data: bytes | None, timeout: float, params: Mapping[str, str] | None
-    ) -> tuple[int, str]:
-        from opensearchpy.exceptions import ConnectionError, ConnectionTimeout
-        from urllib3 import Timeout
-
+    ) -> tuple[int, bytes]:
         self._breaker.check()
-        waits: Any = Timeout(connect=CONNECT_SECONDS, read=timeout)
         try:
-            status, _, text = self._transport.perform_request(
-                method, path, params=params, body=data, timeout=waits, ignore=_EVERY_STATUS
-            )
-        except ConnectionError as error:
+            status, text = self._transport.request(method, path, params=params, body=data, timeout=timeout)
+        except Lost:
             self._breaker.failed()
-            raise _Lost(timed_out=isinstance(error, ConnectionTimeout)) from error
+            raise
         if status in (502, 503, 504):
             self._breaker.failed()
         else:
@@ -136,17 +139,9 @@ class Connection:
         return status, text
 
 
-_EVERY_STATUS = range(300, 600)
-
-
-class _Lost(Exception):
-    def __init__(self, *, timed_out: bool) -> None:
-        super().__init__()
-        self.timed_out = timed_out
-
-    def unavailable(self) -> Unavailable:
-        said = "takes too long" if self.timed_out else "does not answer"
-        return Unavailable(f"The search index {said}.", retry_after_seconds=5)
+def _unanswered(lost: Lost) -> Unavailable:
+    said = "takes too long" if lost.timed_out else "does not answer"
+    return Unavailable(f"The search index {said}.", retry_after_seconds=5)
 
 
 def connect(
@@ -163,8 +158,6 @@ def connect(
     `service` names whose signature it is: `es` for a domain, `aoss` for a serverless collection, `none` without one.
     Nothing is sent yet. Raises ValueError when a signature is wanted and credentials or region are missing.
     """
-    from opensearchpy import Urllib3AWSV4SignerAuth, Urllib3HttpConnection
-
     parts = urlsplit(endpoint)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("the endpoint of OpenSearch is an https:// URL, or an http:// URL of this machine")
@@ -172,25 +165,29 @@ def connect(
         raise ValueError(f"requests to {service} are signed: credentials and a region are needed")
     secure = parts.scheme == "https"
     local = parts.hostname in ("localhost", "127.0.0.1", "::1")
-    # Without the client's own log of every request and failure: bodies are what people look for.
-    logging.getLogger("opensearch").setLevel(logging.CRITICAL)
-    transport = Urllib3HttpConnection(
-        host=parts.hostname,
-        port=parts.port or (443 if secure else 80),
-        url_prefix=parts.path.strip("/"),
-        use_ssl=secure,
-        http_auth=Urllib3AWSV4SignerAuth(credentials, region, service) if service != "none" else None,
-        http_compress=not local,
-        pool_maxsize=connections,
+    transport = HttpTransport(
+        parts.hostname,
+        parts.port or (443 if secure else 80),
+        secure=secure,
+        prefix=parts.path,
+        sign=_signer(credentials, region, service) if service != "none" else None,
+        connections=connections,
     )
     return Connection(transport, local=local, serverless=service == "aoss", breaker=breaker)
 
 
-def _parsed(text: str) -> dict[str, Any]:
+def _signer(credentials: Any, region: str | None, service: str) -> Any:
+    """SigV4 over headers and body; refreshed credentials are used as they come."""
+    from opensearchpy import Urllib3AWSV4SignerAuth
+
+    return Urllib3AWSV4SignerAuth(credentials, region, service)
+
+
+def _parsed(text: bytes) -> dict[str, Any]:
     try:
         answer = json.loads(text) if text else {}
     except ValueError:
-        return {"error": text[:200]}
+        return {"error": text[:200].decode("utf-8", "replace")}
     return answer if isinstance(answer, dict) else {"answer": answer}
 
 

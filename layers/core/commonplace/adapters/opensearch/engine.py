@@ -70,6 +70,7 @@ class OpenSearchEngine:
         self._directory: Directory = directory or Aliases(connection, stem)
         self._vector_floor = vector_floor
         self._now = now
+        self._prepared: tuple[QueryVector, Numbers | None] | None = None
 
     def write(self, upserts: Sequence[IndexedRecord], tombstones: Sequence[Tombstone]) -> None:
         """Applies what is newer than what is there, in every index of these facts."""
@@ -145,7 +146,7 @@ class OpenSearchEngine:
         words = Words.of(text)
 
         def ask(opened: Opened) -> dict[RecordId, Found]:
-            numbers = _numbers(opened, vector)
+            numbers = self._numbers(opened, vector)
             ef_search = self._parameters.ef_search
             return showing.show(self._connection, opened.name, wanted, words=words, vector=numbers, ef_search=ef_search)
 
@@ -161,7 +162,7 @@ class OpenSearchEngine:
             held = listing.held(connection, index, [record]).get(record)
             if held is None or not standings.admitted(connection, index, record, where):
                 return Standing(None, None, held=held)
-            numbers = _numbers(opened, vector)
+            numbers = self._numbers(opened, vector)
             lexical = standings.in_words(connection, index, record, words, where) if words else None
             meaning = standings.in_meaning(connection, index, record, numbers, where) if numbers else None
             below = meaning[1] if meaning and meaning[1] < self._vector_floor else None
@@ -208,7 +209,7 @@ class OpenSearchEngine:
         self, opened: Opened, text: str, vector: QueryVector | None, filters: Filters, size: int
     ) -> Candidates:
         where = queries.conditions(filters)
-        words, numbers = Words.of(text), _numbers(opened, vector)
+        words, numbers = Words.of(text), self._numbers(opened, vector)
         bodies: list[Query] = [queries.names_of(queries.named(text, where))]
         if words:
             leg = queries.ranked(queries.lexical(words, where), size, counted=True)
@@ -229,6 +230,16 @@ class OpenSearchEngine:
             suggestions=self._suggestions(opened, text, found, where) if found else (),
             index=opened.name,
         )
+
+    def _numbers(self, opened: Opened, vector: QueryVector | None) -> Numbers | None:
+        """The vector, when the index can compare it. A query's is asked for twice: to rank, and to show."""
+        if vector is None or not _comparable(opened, vector):
+            return None
+        prepared = self._prepared
+        if prepared is None or prepared[0] is not vector:
+            prepared = (vector, Numbers(vector.values) if documents.usable(vector.values) else None)
+            self._prepared = prepared
+        return prepared[1]
 
     def _suggestions(
         self, opened: Opened, text: str, answer: Mapping[str, Any], where: Sequence[Query]
@@ -281,13 +292,6 @@ class OpenSearchEngine:
 
 def _comparable(opened: Opened, vector: QueryVector) -> bool:
     return opened.facts.model == vector.model and opened.dimension == len(vector.values)
-
-
-def _numbers(opened: Opened, vector: QueryVector | None) -> Numbers | None:
-    """The vector, when the index can compare it."""
-    if vector is None or not _comparable(opened, vector) or not documents.usable(vector.values):
-        return None
-    return Numbers(vector.values)
 
 
 def _unexpected(refused: Refused) -> Unavailable:

@@ -15,6 +15,9 @@ from commonplace.adapters.opensearch.queries import Query, Words
 from commonplace.search.spelling import MOST_WORDS, SHORTEST_WORD, TRIED, correctable, suggest
 from commonplace.search.text import query_terms
 
+PROPOSALS = 2 * TRIED
+"""For each word, most alike first: some of them are words of what the caller cannot find."""
+
 Proposals = Mapping[str, Mapping[str, int]]
 """For each word that is nowhere in the index what may be meant, and how many records have it."""
 
@@ -24,7 +27,8 @@ def suggesting(text: str) -> Query:
     asked = [word for word in query_terms(text) if correctable(word)]
     if not asked:
         return {}
-    near = {"field": "spelling", "suggest_mode": "missing", "size": TRIED, "min_word_length": SHORTEST_WORD}
+    near = {"field": "spelling", "suggest_mode": "missing", "size": PROPOSALS, "min_word_length": SHORTEST_WORD}
+    near["prefix_length"] = 0  # the first letter may be wrong, too
     return {"suggest": {"text": " ".join(asked), "near": {"term": near}}}
 
 
@@ -64,7 +68,8 @@ class _Checked:
         return word not in self.proposed or word in self.in_other_forms
 
     def near(self, word: str, *, anywhere: bool = False) -> Iterable[tuple[str, int]]:
-        return self.proposed[word].items()
+        proposed = self.proposed[word].items()
+        return proposed if anywhere else [(near, records) for near, records in proposed if near[0] in word[:2]]
 
     def findable(self, word: str) -> bool:
         return word in self.reachable
