@@ -22,6 +22,7 @@ PROCESSES = Path("/proc")
 
 STOP_SECONDS = 40
 LOOK_SECONDS = 0.1
+LOOKS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +73,14 @@ def release(owner: "subprocess.Popen[bytes]") -> None:
 
 def is_ours(pid: int, state: Path) -> bool:
     """Whether this process is the node of this state; numbers are given again after a restart of the machine."""
-    command = command_of(pid)
-    return f"-p {pid_file(state)}" in command and "opensearch" in command
+    for _ in range(LOOKS):
+        command = command_of(pid)
+        if command:
+            return f"-p {pid_file(state)}" in command and "opensearch" in command
+        if not _exists(pid):
+            return False
+        time.sleep(LOOK_SECONDS / LOOKS)  # while a process becomes another program, it has no command line
+    return False
 
 
 def command_of(pid: int) -> str:
@@ -83,6 +90,16 @@ def command_of(pid: int) -> str:
             return (PROCESSES / str(pid) / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
         return _command_by_ps(pid)
     return ""
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _command_by_ps(pid: int) -> str:
