@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _STOP_WORDS = """
 a an and are as at be been but by can could did do does for from had has have how i if in into is it
@@ -42,6 +43,8 @@ def clean_query(text: str) -> str:
 
 def fold(text: str) -> str:
     """Case, accents and variants of a letter taken away: `É` and `e` are one letter, `ﬁ` is two."""
+    if text.isascii():
+        return text.lower()
     # Twice: some letters have a case only once they are decomposed, and some decompose only without it.
     decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text.casefold()).casefold())
     return "".join(character for character in decomposed if not unicodedata.combining(character))
@@ -72,6 +75,11 @@ def words(text: str) -> list[str]:
 
 def query_terms(text: str, limit: int = 32) -> list[str]:
     """The distinct words worth looking for, in order of appearance; at most `limit`."""
-    found = list(dict.fromkeys(words(text)))
-    telling = [word for word in found if word not in STOP_WORDS]
-    return (telling or found)[:limit]
+    return list(_query_terms(text)[:limit])
+
+
+@lru_cache(maxsize=64)
+def _query_terms(text: str) -> tuple[str, ...]:
+    # Asked again for every hit of a search.
+    found = tuple(dict.fromkeys(words(text)))
+    return tuple(word for word in found if word not in STOP_WORDS) or found
