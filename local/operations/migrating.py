@@ -11,8 +11,8 @@ from typing import Any
 from local.errors import CommandError
 from local.operations.deployment import Deployment, find
 
-STRETCH_SECONDS = 10
-"""So long the function builds before it tells how far it is."""
+STRETCH_SECONDS = 20
+"""So long a stretch of building is. Each one begins with a look at all documents, which takes a second or two of it."""
 
 CALL_SECONDS = 900
 """The longest that a function runs."""
