@@ -6,7 +6,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.search.duplicates import FEWEST_WORDS, NEAR, collapse, differing_bits, fingerprint
@@ -80,6 +80,7 @@ def test_a_record_carries_the_fingerprint_of_its_text_without_markup() -> None:
     assert record("note/a", "short").fingerprint is None
 
 
+@settings(deadline=None)
 @given(st.text(max_size=400))
 def test_any_text_has_16_hex_digits_or_none(text: str) -> None:
     told = fingerprint(text * 3)
@@ -91,6 +92,7 @@ MARKS = st.sampled_from(["0" * 16, "0" * 15 + "f", "0" * 14 + "ff", "f" * 16, "f
 RANKINGS = st.dictionaries(st.sampled_from([RecordId(f"note/{letter}") for letter in "abcdefghij"]), st.floats(0.01, 1))
 
 
+@settings(deadline=None)
 @given(RANKINGS, st.data(), st.integers(1, 12))
 def test_collapsing_keeps_the_best_of_each_kind_and_loses_nothing(
     scores: dict[RecordId, float], data: st.DataObject, size: int

@@ -184,6 +184,16 @@ def test_a_named_near_duplicate_is_shown_first(versions_of_a_poem: EmbeddedEngin
         assert (best.title, len(best.duplicates)) == (title, 2)
 
 
+def test_near_duplicates_that_the_query_names_are_all_shown(engine: EmbeddedEngine, provider: FakeEmbeddings) -> None:
+    twins = [record(f"note/{name}", f"{POEM} {name}", title="Sea") for name in ("one", "two", "three")]
+    engine.write(indexed(provider, *twins, record("note/four", f"{POEM} four", title="Elegy")), ())
+
+    found = SearchService(engine, provider).search(SearchRequest("sea"))
+
+    assert sorted(refs(found)) == ["note/one", "note/three", "note/two"]
+    assert [name for hit in found.results for name in hit.duplicates] == ["note/four"]
+
+
 def test_only_what_is_shown_of_near_duplicates_is_reranked(
     versions_of_a_poem: EmbeddedEngine, provider: FakeEmbeddings
 ) -> None:

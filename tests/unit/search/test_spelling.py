@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
@@ -146,6 +146,7 @@ def test_a_word_more_makes_a_query_a_sentence() -> None:
 LETTERS = st.text(alphabet="abeé -_?ÀB1", max_size=24)
 
 
+@settings(deadline=None)
 @given(LETTERS, st.dictionaries(st.text(alphabet="abe", min_size=1, max_size=7), st.integers(1, 9)), st.data())
 def test_nothing_is_proposed_that_is_the_query_or_cannot_be_found(
     query: str, counts: dict[str, int], data: st.DataObject

@@ -1,7 +1,7 @@
 """Words, names and snippets."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.search.names import grade, name_key
@@ -95,6 +95,7 @@ def test_a_short_text_is_its_own_snippet() -> None:
     assert snippet("A [short](x) text.", "anything") == Snippet("A short text.")
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(["tide", "Tides", "crab", "Ébb", "of", "the", "…"]), max_size=200), st.data())
 def test_marks_are_the_words_that_were_found_and_nothing_else(said: list[str], data: st.DataObject) -> None:
     matched = data.draw(st.lists(st.sampled_from(["tide", "tides", "ebb"]), unique=True))
