@@ -34,6 +34,7 @@ import signal, sys
 from pathlib import Path
 from local.opensearch.configuration import Options
 from local.opensearch.folders import Home
+from local.opensearch.owned import OwnedNode
 node = OwnedNode(home=Home(Path(sys.argv[1])), options=Options(fast=True))
 node.start()
 print(node.folder, node.pid, flush=True)
@@ -189,13 +190,15 @@ def test_ctrl_c_during_a_start_leaves_nothing_running(home: Path) -> None:
 
 def test_a_node_ends_with_its_owner_even_if_that_is_killed(home: Path) -> None:
     owner = subprocess.Popen([sys.executable, "-c", OWNER, str(home)], stdout=subprocess.PIPE, text=True)
-    assert owner.stdout is not None
-    with owner.stdout:
-        folder, pid = owner.stdout.readline().split()
-    below = descendants(owner.pid)
+    try:
+        assert owner.stdout is not None
+        with owner.stdout:
+            folder, pid = owner.stdout.readline().split()
+        below = descendants(owner.pid)
+    finally:
+        owner.kill()
+        owner.wait()
     assert int(pid) in below
-    owner.kill()
-    owner.wait()
     wait(lambda: not alive(below) and not Path(folder).exists(), STOP_SECONDS)
     assert alive(below) == set()
     assert not Path(folder).exists()
