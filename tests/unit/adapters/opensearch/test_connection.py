@@ -221,3 +221,10 @@ def test_an_endpoint_is_a_url(endpoint: str) -> None:
 def test_a_signature_needs_credentials() -> None:
     with pytest.raises(ValueError, match="credentials"):
         connect("https://search.example", "es")
+
+
+def test_a_no_that_nobody_expected_is_told_to_callers_without_its_reason() -> None:
+    with pytest.raises(Unavailable) as refusal:
+        connection(Scripted([(400, NO)])).call("GET", "/")
+
+    assert refusal.value.message == "The search index refused a request (parsing_exception)."

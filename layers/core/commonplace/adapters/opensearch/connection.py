@@ -29,14 +29,20 @@ _OVERLOADED = (429, 502, 503, 504)
 _RETRY_AFTER_SECONDS = 0.1
 
 
-class Refused(Exception):
-    """OpenSearch answered, and the answer is no: `kind` is its exception type, `status` that of HTTP."""
+class Refused(Unavailable):
+    """OpenSearch answered, and the answer is no: `kind` is its exception type, `status_code` that of HTTP.
 
-    def __init__(self, status: int, kind: str, reason: str) -> None:
-        super().__init__(f"{status} {kind}: {reason}")
-        self.status = status
+    Where nobody expects it the index is unavailable for the caller, who is not told the reason: it may quote text.
+    """
+
+    def __init__(self, status_code: int, kind: str, reason: str) -> None:
+        super().__init__(f"The search index refused a request ({kind or status_code}).")
+        self.status_code = status_code
         self.kind = kind
         self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.status_code} {self.kind}: {self.reason}"
 
 
 class Transport(Protocol):
@@ -191,7 +197,7 @@ def _parsed(text: bytes) -> dict[str, Any]:
     return answer if isinstance(answer, dict) else {"answer": answer}
 
 
-def failure(status: int, kind: str, reason: str) -> Unavailable | Refused:
+def failure(status: int, kind: str, reason: str) -> Unavailable:
     """What an error of a request, or of one item in it, means for the caller."""
     if status in _OVERLOADED:
         return Unavailable("The search index is overloaded or starting.", retry_after_seconds=5)
@@ -208,7 +214,7 @@ def failure(status: int, kind: str, reason: str) -> Unavailable | Refused:
     return Refused(status, kind, reason)
 
 
-def item_failure(error: Any, status: int) -> Unavailable | Refused:
+def item_failure(error: Any, status: int) -> Unavailable:
     """As `failure`, for the `error` of an item of `_msearch` or `_bulk`; its root cause tells more than itself."""
     if not isinstance(error, dict):
         return failure(status, "", str(error))
@@ -216,6 +222,6 @@ def item_failure(error: Any, status: int) -> Unavailable | Refused:
     return failure(status, str(causes[0].get("type", "")), str(causes[0].get("reason", "")))
 
 
-def _refusal(status: int, answer: Mapping[str, Any]) -> Unavailable | Refused:
+def _refusal(status: int, answer: Mapping[str, Any]) -> Unavailable:
     error = answer.get("error", answer.get("message", answer.get("Message", "")))
     return item_failure(error, status)

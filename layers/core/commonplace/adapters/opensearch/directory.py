@@ -168,7 +168,7 @@ def mismatch(found: Sequence[Facts], wanted: Facts) -> IndexMismatch:
 
 def is_gone(error: Refused) -> bool:
     """Whether an index, or the alias asked for, is not there any more."""
-    return error.status == 404
+    return error.status_code == 404
 
 
 def _holder(held: Mapping[str, set[str]], alias: str) -> str | None:

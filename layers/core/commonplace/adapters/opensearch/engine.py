@@ -296,4 +296,4 @@ def _comparable(opened: Opened, vector: QueryVector) -> bool:
 
 def _unexpected(refused: Refused) -> Unavailable:
     logger.error("OpenSearch refused a request", extra={"kind": refused.kind, "reason": refused.reason[:500]})
-    return Unavailable(f"The search index refused a request ({refused.kind or refused.status}).")
+    return Unavailable(f"The search index refused a request ({refused.kind or refused.status_code}).")

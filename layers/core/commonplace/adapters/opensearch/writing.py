@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from commonplace.adapters.opensearch import names, wire
-from commonplace.adapters.opensearch.connection import WRITE_SECONDS, Connection, Refused, item_failure
+from commonplace.adapters.opensearch.connection import WRITE_SECONDS, Connection, item_failure
 from commonplace.errors import Unavailable
 from commonplace.search.model import RecordId
 
@@ -50,7 +50,7 @@ class Outcome:
     stored: int = 0
     stale: int = 0
     again: list[int] = field(default_factory=list)
-    refused: list[Unavailable | Refused] = field(default_factory=list)
+    refused: list[Unavailable] = field(default_factory=list)
     vanished: bool = False
 
 
