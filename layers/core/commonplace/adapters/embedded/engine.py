@@ -36,8 +36,8 @@ from commonplace.search.model import (
 logger = logging.getLogger(__name__)
 
 VECTOR_FLOOR = 0.15
-"""Cosine below which a chunk is about something else. Chosen with the local model on judged queries: a lower one lets in
-more of what is not meant than it finds of what is (docs/retrieval.md)."""
+"""Cosine below which a chunk is about something else. Chosen with the local model on judged queries: a lower one lets
+in more of what is not meant than it finds of what is (docs/retrieval.md)."""
 
 BUSY_SECONDS = 10.0
 
