@@ -1,5 +1,6 @@
 """HTTP over kept connections, against a server that closes them, keeps silent, or is not there."""
 
+import gc
 import socket
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -65,6 +66,17 @@ def test_a_connection_is_kept_for_the_next_request() -> None:
         transport.close()
 
     assert len(taken) == 1
+
+
+def test_a_transport_that_nobody_closed_leaves_no_socket_open() -> None:
+    with server(answers) as (port, _):
+        transport = HttpTransport("127.0.0.1", port)
+        ask(transport)
+        (kept,) = transport._idle
+        del transport
+        gc.collect()
+
+        assert kept.sock is None
 
 
 def test_a_kept_connection_that_the_host_has_closed_costs_no_request() -> None:

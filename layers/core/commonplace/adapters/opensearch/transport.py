@@ -6,6 +6,7 @@ less: no redirects, no proxies, no compression. Every request may be repeated: w
 
 import http.client
 import ssl
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from threading import BoundedSemaphore, Lock
@@ -56,6 +57,8 @@ class HttpTransport:
         self._free = BoundedSemaphore(connections)
         self._lock = Lock()
         self._idle: list[http.client.HTTPConnection] = []
+        # Whoever forgets to close this leaves no socket open.
+        weakref.finalize(self, _close_all, self._idle)
 
     def request(
         self, method: str, path: str, *, params: Mapping[str, str] | None, body: bytes | None, timeout: float
@@ -75,9 +78,7 @@ class HttpTransport:
     def close(self) -> None:
         """Closes what is idle."""
         with self._lock:
-            idle, self._idle = self._idle, []
-        for connection in idle:
-            connection.close()
+            _close_all(self._idle)
 
     def _send(self, request: _Request) -> tuple[int, bytes]:
         while kept := self._kept():
@@ -126,3 +127,8 @@ class HttpTransport:
         except TimeoutError as error:
             raise ConnectionError("nobody took the connection in time") from error
         return connection
+
+
+def _close_all(idle: list[http.client.HTTPConnection]) -> None:
+    while idle:
+        idle.pop().close()
