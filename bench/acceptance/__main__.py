@@ -2,29 +2,45 @@
 
 import argparse
 import logging
+import random
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from bench import table
-from bench.acceptance import history, served
+from bench.acceptance import history, interrupted, served
+from bench.acceptance.indexes import Index
+from bench.acceptance.node import OpenSearchIndex
 from bench.acceptance.statements import Statement, failures, rows
+from bench.acceptance.tap import Tap
 from local.dev.laptop import Laptop
 from local.dev.serving import ended_by_signals
 from local.dev.source import Source, clone
 from local.errors import CommandError
+from local.opensearch.owned import OwnedNode
+
+PARTS = ("served", "history", "crash")
 
 
 def main(arguments: list[str]) -> int:
     """0: every statement is true. 1: one is false. 2: it could not be examined. 130: interrupted."""
-    given = _parser().parse_args(arguments)
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    if given.only == "crash" and given.engine == "embedded":
+        parser.error("--only crash goes with --engine opensearch: the embedded engine has no node to kill")
     logging.basicConfig(level=logging.ERROR, format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger("commonplace").setLevel(logging.CRITICAL)
     try:
         source = clone(given.path, given.branch)
-        with ended_by_signals():
-            return _examine(source, given)
+        with ended_by_signals(), tempfile.TemporaryDirectory(prefix="commonplace-acceptance-") as folder:
+            if given.engine == "embedded":
+                return Acceptance(source, Path(folder), given).run()
+            with _node() as node:
+                return Acceptance(source, Path(folder), given, node).run()
     except CommandError as error:
         print(f"{error}\n{error.hint or ''}".rstrip(), file=sys.stderr)
         return 2
@@ -32,31 +48,73 @@ def main(arguments: list[str]) -> int:
         return 130
 
 
-def _examine(source: Source, given: argparse.Namespace) -> int:
-    print(f"{source.name}, branch {source.branch}", flush=True)
-    found: list[Statement] = []
-    with tempfile.TemporaryDirectory(prefix="commonplace-acceptance-") as folder:
-        if given.only in (None, "served"):
-            found += _show("What is served", examine_served(source, Path(folder) / "served"))
-        if given.only in (None, "history"):
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """What was asked for, in its order. With a `node`, OpenSearch answers searches."""
+
+    source: Source
+    folder: Path
+    given: argparse.Namespace
+    node: OwnedNode | None = None
+
+    def run(self) -> int:
+        engine = "OpenSearch" if self.node else "the embedded engine"
+        print(f"{self.source.name}, branch {self.source.branch}, searched with {engine}", flush=True)
+        found: list[Statement] = []
+        if self.given.only in (None, "served"):
+            found += _show("What is served", examine_served(self.source, self.folder / "served", self._index("served")))
+        if self.given.only in (None, "history"):
             for name, replay in history.REPLAYS.items():
                 _tell(f"replaying the history {name}")
-                data = Path(folder) / name
-                outcome = history.examine(source, data, replay, pushes=given.pushes, seed=given.seed, tell=_tell)
-                found += _show(f"The history, pushed {name}", outcome)
-    false = failures(found)
-    judged = sum(item.expected is not None for item in found)
-    print("\n" + "\n".join(false or [f"All {judged} statements are true."]))
-    return 1 if false else 0
+                index = self._index(name.replace(" ", "-"))
+                found += _show(f"The history, pushed {name}", self._replayed(name, replay, index))
+        if self.node and self.given.only in (None, "crash"):
+            found += self._crashed(self.node)
+        false = failures(found)
+        judged = sum(item.expected is not None for item in found)
+        print("\n" + "\n".join(false or [f"All {judged} statements are true."]))
+        return 1 if false else 0
+
+    def _crashed(self, node: OwnedNode) -> Iterator[Statement]:
+        _tell("syncing, and killing the node meanwhile")
+        with Tap(node, random.Random(self.given.seed)) as tap:
+            index = _collection(node, "crash", tap)
+            outcome = interrupted.examine(self.source, self.folder / "crash", index, tap)
+        yield from _show("The first sync, the node killed in the middle of a bulk", outcome)
+        _tell("replaying the history, and killing the node meanwhile")
+        with Tap(node, random.Random(self.given.seed)) as tap:
+            index = _collection(node, "crashes", tap)
+            outcome = self._replayed("crashes", interrupted.replay(tap), index)
+        yield from _show("The history, the node killed in the middle of bulks", outcome)
+
+    def _replayed(self, name: str, replay: history.Replay, index: Index | None) -> list[Statement]:
+        data = self.folder / name
+        given = self.given
+        return history.examine(self.source, data, replay, pushes=given.pushes, seed=given.seed, tell=_tell, index=index)
+
+    def _index(self, name: str) -> Index | None:
+        return _collection(self.node, name) if self.node else None
 
 
-def examine_served(source: Source, data: Path) -> list[Statement]:
+def examine_served(source: Source, data: Path, index: Index | None = None) -> list[Statement]:
     """Starts a laptop cloud of its own and ends it."""
-    with Laptop(source, data) as laptop:
+    with Laptop(source, data, environment=index.environment if index else {}) as laptop:
         _tell("syncing")
         found = served.sync(laptop)
         _tell("comparing what is served with what is published")
-        return found + served.examine(laptop)
+        return found + served.examine(laptop, index)
+
+
+@contextmanager
+def _node() -> Iterator[OwnedNode]:
+    """A node of this process alone, which may kill it."""
+    _tell("starting an OpenSearch node")
+    with OwnedNode() as node:
+        yield node
+
+
+def _collection(node: OwnedNode, name: str, tap: Tap | None = None) -> OpenSearchIndex:
+    return OpenSearchIndex(node.url, f"acceptance-{name}-documents", endpoint=tap.url if tap else None)
 
 
 def _show(title: str, found: list[Statement]) -> list[Statement]:
@@ -74,7 +132,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--branch", help="default: the one checked out")
     parser.add_argument("--pushes", type=int, help="replay so many, evenly spaced and the largest; default: all")
     parser.add_argument("--seed", type=int, default=0, help="of what is shuffled, doubled and dropped")
-    parser.add_argument("--only", choices=("served", "history"), help="examine one of the two")
+    parser.add_argument("--engine", choices=("embedded", "opensearch"), default="embedded", help="what searches")
+    parser.add_argument("--only", choices=PARTS, help="examine one part; crash is of OpenSearch alone")
     return parser
 
 

@@ -6,12 +6,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from bench.acceptance.indexes import Index
 from bench.acceptance.machine import Machine
 from bench.acceptance.settled import settled
 from bench.acceptance.statements import Statement, all_of, equal, fact, none
 from bench.acceptance.truth import Gates, tree_at
 from commonplace.content.exclusions import DEFAULT_EXCLUDES
 from commonplace.content.manifest import Manifest
+from commonplace.errors import Unavailable
 from commonplace.search.indexing import Message
 from local.dev.source import Source
 from local.github.git import git_text, neutral_environment
@@ -29,11 +31,18 @@ Earlier = dict[str, set[str]]
 
 
 def examine(
-    source: Source, data: Path, replay: Replay, *, pushes: int | None, seed: int, tell: Tell
+    source: Source,
+    data: Path,
+    replay: Replay,
+    *,
+    pushes: int | None,
+    seed: int,
+    tell: Tell,
+    index: Index | None = None,
 ) -> list[Statement]:
-    """One of REPLAYS on an empty deployment."""
+    """One of REPLAYS on an empty deployment; without `index`, on one with the embedded engine."""
     began = time.monotonic()
-    with Machine(source, data) as machine:
+    with Machine(source, data, index) as machine:
         found = [*replay(machine, chosen(machine, pushes), random.Random(seed), tell), *settled(machine)]
     return [*found, fact("seconds", round(time.monotonic() - began))]
 
@@ -44,11 +53,12 @@ def chosen(machine: Machine, count: int | None) -> list[str]:
     if count is None or count >= len(commits):
         return commits
     spaced = {round(step * (len(commits) - 1) / max(1, count - 1)) for step in range(count)}
-    spaced |= {commits.index(_largest(machine)), len(commits) - 1}
+    spaced |= {commits.index(largest(machine)), len(commits) - 1}
     return [commits[number] for number in sorted(spaced)]
 
 
-def _largest(machine: Machine) -> str:
+def largest(machine: Machine) -> str:
+    """The push that changes most files."""
     log = git_text(
         f"--git-dir={machine.branch.git_dir}",
         "log",
@@ -64,8 +74,18 @@ def _largest(machine: Machine) -> str:
     return max(sizes, key=lambda commit: sizes[commit])
 
 
-def in_order(machine: Machine, commits: Sequence[str], _: random.Random, tell: Tell) -> Iterator[Statement]:
-    """Every push is followed by its run and its events, and compared with what is published at that commit."""
+def in_order(
+    machine: Machine,
+    commits: Sequence[str],
+    _: random.Random,
+    tell: Tell,
+    *,
+    before: Callable[[str], None] = lambda _: None,
+) -> Iterator[Statement]:
+    """Every push is followed by its run and its events, and compared with what is published at that commit.
+
+    `before` is told each commit before it is pushed.
+    """
     gates, progress = _gates(machine), Progress(tell, len(commits))
     earlier: Earlier = defaultdict(set)
     faults: list[str] = []
@@ -75,6 +95,7 @@ def in_order(machine: Machine, commits: Sequence[str], _: random.Random, tell: T
         if not tree.blobs:
             empty += 1
             continue
+        before(commit)
         machine.branch.move(commit)
         machine.hint("push", commit, f"delivery-{commit}")
         machine.run()
@@ -169,7 +190,18 @@ def _reconciled(machine: Machine, earlier: Earlier, gates: Gates) -> Iterator[St
 
 def _deliver(machine: Machine, messages: Sequence[Message]) -> None:
     for start in range(0, len(messages), BATCH):
-        machine.indexer.take(messages[start : start + BATCH])
+        _take(machine, messages[start : start + BATCH])
+
+
+def _take(machine: Machine, messages: Sequence[Message]) -> None:
+    """What the index does not take comes again, as from a queue."""
+    while True:
+        try:
+            machine.indexer.take(messages)
+            return
+        except Unavailable:
+            if not machine.when_unavailable():
+                raise
 
 
 def _remember(earlier: Earlier, published: Mapping[str, str]) -> None:

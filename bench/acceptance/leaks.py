@@ -1,13 +1,11 @@
 """Nothing unpublished anywhere: every place that something could have leaked to, looked through word by word."""
 
 import re
-import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import closing
-from pathlib import Path
 
 import httpx
 
+from bench.acceptance.indexes import Index
 from bench.acceptance.reading import Page
 from bench.acceptance.statements import Statement, all_of, fact, none
 from bench.acceptance.traces import Traces, texts_in
@@ -53,13 +51,13 @@ def traces_of(truth: Truth) -> Traces:
     return Traces(private, names, known)
 
 
-def statements(laptop: Laptop, api: httpx.Client, truth: Truth, refs: Iterable[str]) -> list[Statement]:
+def statements(laptop: Laptop, api: httpx.Client, truth: Truth, refs: Iterable[str], index: Index) -> list[Statement]:
     """`refs`: `contentType/id` of every document that is served."""
     traces = traces_of(truth)
     told: dict[str, set[str]] = {place: set() for place in PLACES}
     named: dict[str, set[str]] = {place: set() for place in PLACES}
     size = 0
-    for place, where, texts in _places(laptop, api, refs):
+    for place, where, texts in _places(laptop, api, refs, index):
         listed = [text for text in texts if not (_may_name_paths(where) and text in truth.tree.blobs)]
         size += sum(map(len, listed))
         text_of, name_of = traces.in_texts(listed)
@@ -97,25 +95,17 @@ def _is_gone(api: httpx.Client, path: str, truth: Truth) -> bool:
     return answer.status_code == 404 or (answer.status_code == 200 and answer.json()["path"] in truth.published)
 
 
-def _places(laptop: Laptop, api: httpx.Client, refs: Iterable[str]) -> Iterator[Place]:
+def _places(laptop: Laptop, api: httpx.Client, refs: Iterable[str], index: Index) -> Iterator[Place]:
     store = laptop.store
     for item in store.list(""):
         place = "operators' objects" if item.key.startswith(OPERATIONS_PREFIX) else "store"
         found = None if item.key.startswith(ATTACHMENTS_PREFIX) else store.get(item.key)
         yield place, item.key, (item.key, *(texts_in(found.body) if found else ()))
-    yield from (("index", where, texts) for where, texts in index_texts(laptop.index_file))
+    yield from (("index", where, texts) for where, texts in index.texts())
     for address in _addresses(api, refs):
         answer = api.get(address)
         yield "public answers", f"GET {address}", (*texts_in(answer.content), *answer.headers.values())
     yield "logs", "logs of the functions", (laptop.logs(),)
-
-
-def index_texts(file: Path) -> Iterator[tuple[str, Iterable[str]]]:
-    """Every text of every table."""
-    with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as index:
-        for (name,) in index.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
-            cells = (cell for row in index.execute(f'SELECT * FROM "{name}"') for cell in row)
-            yield f"table {name}", [text for cell in cells if isinstance(cell, str) for text in texts_in(cell.encode())]
 
 
 def _addresses(api: httpx.Client, refs: Iterable[str]) -> Iterator[str]:

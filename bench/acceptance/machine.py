@@ -5,7 +5,7 @@ What the cloud does between them (Step Functions, SQS) is done here in the same 
 
 import json
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -17,8 +17,8 @@ import httpx
 from moto import mock_aws
 
 from bench.acceptance.branch import Branch
+from bench.acceptance.indexes import EmbeddedIndex, Index
 from commonplace.adapters.dynamodb import DynamoSyncState
-from commonplace.adapters.embedded.engine import EmbeddedEngine
 from commonplace.adapters.github import GitHubRepository
 from commonplace.adapters.github_client import GitHubClient, http_client
 from commonplace.adapters.github_credentials import SecretCredentials
@@ -103,12 +103,14 @@ class Executions:
 class Machine:
     """One deployment, empty at first. Use as a context manager."""
 
-    def __init__(self, source: Source, data: Path) -> None:
+    def __init__(self, source: Source, data: Path, index: Index | None = None) -> None:
         data.mkdir(parents=True)
+        self.index = index or EmbeddedIndex(data / "documents.sqlite")
+        self.when_unavailable: Callable[[], bool] = lambda: False
+        """Is asked whether an index that did not take something is to be tried again."""
         self.branch = Branch(source, data / "repository.git")
         self.source = source
         self.runs = self.failed = self.stored = self.removed = self.github_calls = 0
-        self._data = data
         self._undo = ExitStack()
 
     def __enter__(self) -> Self:
@@ -131,9 +133,9 @@ class Machine:
         self.executions = Executions()
         self.poker = Poker(self.state, self.executions)
         self.steps = self._steps(http)
-        self.engine = EmbeddedEngine(self._data / "documents.sqlite", embeddings := LocalEmbeddings())
-        self._undo.callback(self.engine.close)
-        self.indexer = Indexer(self.objects, self.engine, embeddings, memory=self.engine)
+        self.engine = self.index.open(embeddings := LocalEmbeddings())
+        self._undo.callback(self.index.close, self.engine)
+        self.indexer = Indexer(self.objects, self.engine, embeddings, memory=self.index.memory(self.engine))
         return self
 
     def __exit__(

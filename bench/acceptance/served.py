@@ -11,6 +11,7 @@ from urllib.parse import quote
 import httpx
 
 from bench.acceptance import leaks
+from bench.acceptance.indexes import EmbeddedIndex, Index
 from bench.acceptance.links import unexplained
 from bench.acceptance.statements import Statement, all_of, equal, fact, none, same
 from bench.acceptance.truth import Truth, blob, servable, truth_at
@@ -51,13 +52,16 @@ def sync(laptop: Laptop) -> list[Statement]:
     ]
 
 
-def examine(laptop: Laptop) -> list[Statement]:
-    """Every statement about what is served now. The laptop is idle."""
+def examine(laptop: Laptop, index: Index | None = None) -> list[Statement]:
+    """Every statement about what is served now. The laptop is idle; without `index` it uses the embedded engine."""
+    looked_into = index or EmbeddedIndex(laptop.index_file)
     head = laptop.workspace.head or ""
     truth = truth_at(laptop.workspace.git_dir, head, DEFAULT_EXCLUDES)
     with httpx.Client(base_url=laptop.url, trust_env=False, timeout=60) as api:
         _wait_for(api, head)
         served = _fetch(api, truth)
+        stored = laptop.manifest()
+        versions = {str(entry.ref): entry.generation for entry in stored.documents} if stored else {}
         return [
             equal("the commit that is served is the head", head, served.manifest["commitSha"]),
             fact("files of the tree that this clone lacks", len(truth.absent)),
@@ -67,7 +71,8 @@ def examine(laptop: Laptop) -> list[Statement]:
             *_titles(api, served),
             *_graph(api, served),
             *_attachments(laptop, api, served),
-            *leaks.statements(laptop, api, truth, served.refs),
+            *leaks.statements(laptop, api, truth, served.refs, looked_into),
+            *looked_into.statements(truth, versions),
         ]
 
 

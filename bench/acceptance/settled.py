@@ -1,11 +1,7 @@
 """Store and index at the end of a replay, object by object."""
 
 import json
-import sqlite3
-from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
 
 from bench.acceptance.machine import Machine
 from bench.acceptance.statements import Statement, all_of, equal, none, same
@@ -41,6 +37,7 @@ def settled(machine: Machine) -> Iterator[Statement]:
     )
     yield from _whole(machine, manifest, truth)
     yield from _indexed(machine, manifest)
+    yield from machine.index.statements(truth, {str(entry.ref): entry.generation for entry in manifest.documents})
 
 
 def _whole(machine: Machine, manifest: Manifest, truth: Truth) -> Iterator[Statement]:
@@ -72,7 +69,7 @@ def _indexed(machine: Machine, manifest: Manifest) -> Iterator[Statement]:
     yield same("documents in the index", [str(entry.ref) for entry in manifest.documents], versions)
     older = [entry.path for entry in manifest.documents if versions.get(str(entry.ref), -1) < entry.generation]
     yield all_of("index versions that are not older than the store's", len(manifest.documents), older)
-    texts = _chunk_texts(machine.engine.path)
+    texts = machine.index.chunk_texts()
     other = []
     for entry in manifest.documents:
         found = machine.objects.get(entry.key)
@@ -81,14 +78,3 @@ def _indexed(machine: Machine, manifest: Manifest) -> Iterator[Statement]:
         if texts.get(str(entry.ref)) != wanted:
             other.append(entry.path)
     yield all_of("documents whose text in the index is the store's", len(manifest.documents), other)
-
-
-def _chunk_texts(file: Path) -> dict[str, list[str]]:
-    """`contentType/id` -> the pieces of its text, as they lie in the file."""
-    found: dict[str, list[str]] = defaultdict(list)
-    query = """SELECT records.id, chunks.text FROM chunks JOIN records ON records.rowid = chunks.record
-               WHERE records.deleted = 0 ORDER BY records.id, chunks.ordinal"""
-    with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as index:
-        for ref, text in index.execute(query):
-            found[ref].append(text)
-    return found

@@ -1,0 +1,102 @@
+"""The index of a deployment on an OpenSearch node, asked of the node and not through the engine that wrote it."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from bench.acceptance.indexes import Where
+from bench.acceptance.node_statements import node_statements
+from bench.acceptance.statements import Statement
+from bench.acceptance.truth import Truth
+from commonplace.adapters.opensearch.connection import connect
+from commonplace.adapters.opensearch.engine import OpenSearchEngine
+from commonplace.search.model import EmbeddingProvider, Engine, VectorMemory
+from local.opensearch.asking import ask
+
+PAGE = 500
+"""Documents in one answer of the node: whole ones, so that it stays some megabytes."""
+ASK_SECONDS = 60
+
+
+class OpenSearchIndex:
+    """A collection on a node. Functions reach it at `endpoint`, which may be a tap in front of the node."""
+
+    def __init__(self, url: str, stem: str, *, endpoint: str | None = None) -> None:
+        self.url, self.stem, self.endpoint = url, stem, endpoint or url
+        self.environment: Mapping[str, str] = {
+            "SEARCH_ENGINE": "opensearch",
+            "OPENSEARCH_ENDPOINT": self.endpoint,
+            "OPENSEARCH_INDEX": stem,
+        }
+
+    def open(self, embeddings: EmbeddingProvider) -> Engine:
+        return OpenSearchEngine(connect(self.endpoint, "none"), self.stem, embeddings)
+
+    def close(self, engine: Engine) -> None:
+        if isinstance(engine, OpenSearchEngine):
+            engine.close()
+
+    def memory(self, engine: Engine) -> VectorMemory | None:  # noqa: ARG002
+        return None
+
+    def texts(self) -> Iterator[Where]:
+        """Of every document, tombstones included, what is kept and the columns beside it; and the index's own facts."""
+        yield "facts of the index", [*_strings(self._ask(""))]
+        for hit in self.documents():
+            fields = hit.get("fields", {})
+            named = [name[1:] for name in fields.get("named", ())]  # a letter for its kind stands before each name
+            yield hit["_id"], [hit["_id"], *_strings(hit["_source"]), *fields.get("names", ()), *named]
+
+    def chunk_texts(self) -> dict[str, list[str]]:
+        live = (hit["_source"] for hit in self.documents() if not hit["_source"]["deleted"])
+        return {source["id"]: [chunk["text"] for chunk in source["chunks"]] for source in live}
+
+    def statements(self, truth: Truth, versions: Mapping[str, int]) -> Iterator[Statement]:
+        return node_statements(self, truth, versions)
+
+    def names(self) -> list[str]:
+        """The indexes of the collection: one, unless a change of model is under way."""
+        return sorted(self._ask(""))
+
+    def documents(self) -> Iterator[dict[str, Any]]:
+        """Every hit of the node, without vectors, by id."""
+        self._ask("/_refresh", method="POST")
+        body: dict[str, Any] = {
+            "size": PAGE,
+            "sort": [{"id": "asc"}, {"version": "asc"}],
+            "version": True,
+            "_source": {"excludes": ["chunks.vector"]},
+            "docvalue_fields": ["names", "named"],
+        }
+        while hits := self._ask("/_search", body)["hits"]["hits"]:
+            yield from hits
+            body["search_after"] = hits[-1]["sort"]
+
+    def holding(self, words: Sequence[str]) -> dict[str, list[str]]:
+        """Path -> those of the words that are in the vocabulary of that document."""
+        query = {"size": 10_000, "_source": ["path"], "query": {"terms": {"spelling": [*words]}}}
+        paths = [hit["_source"]["path"] for hit in self._ask("/_search", query)["hits"]["hits"]]
+        if not paths or len(words) == 1:
+            return {path: [*words] for path in paths}
+        half = len(words) // 2
+        found: dict[str, list[str]] = defaultdict(list)
+        for part in (words[:half], words[half:]):
+            for path, said in self.holding(part).items():
+                found[path] += said
+        return found
+
+    def _ask(self, path: str, body: Any = None, *, method: str | None = None) -> Any:
+        return ask(self.url, f"/{quote(self.stem)}-*{path}", body, method=method, seconds=ASK_SECONDS)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """The values, not the names of fields."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _strings(item)
