@@ -190,12 +190,16 @@ class Laptop:
         from commonplace.adapters import wiring
         from commonplace.adapters.embedded.engine import EmbeddedEngine
 
-        engine = wiring.search_engine(self.deployment.retrieval(), None, None, read_only=True)
+        settings = self.deployment.retrieval()
+        engine = wiring.search_engine(settings, None, None, read_only=True)
         try:
             return {str(name): version for name, version in engine.versions()}
         finally:
-            if isinstance(engine, EmbeddedEngine):  # a file is opened anew, a connection is shared
+            if isinstance(engine, EmbeddedEngine):
                 engine.close()
+            else:
+                wiring.open_search_connection(settings).close()
+                wiring.open_search_connection.cache_clear()  # the next look must not find the closed one
 
     def reconcile(self) -> None:
         """Brings the index to what the store holds, as the schedule does. Raises FunctionFailed."""
