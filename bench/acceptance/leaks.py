@@ -35,6 +35,8 @@ ANSWERS = (
 )
 PAGED = ("/api/v1/entries?limit=100", "/api/v1/feed.json?limit=50")
 
+_POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
+
 Place = tuple[str, str, Iterable[str]]
 """Which of PLACES, where exactly, and the texts found there."""
 
@@ -127,10 +129,10 @@ def _may_name_paths(key: str) -> bool:
 
 
 def _as_indexed(page: Page) -> Iterator[str]:
-    """What the index makes of a published text: without Markdown's marks, and under the headings it stands below."""
+    """What the index makes of a published text: without Markdown's marks and `'s`, and under the headings above it."""
     for chunk in chunk_body(page.body):
-        heading = " ".join(chunk.heading_path)
-        yield from (heading, plain(chunk.text), f"{heading} {plain(chunk.text)}")
+        heading, text = " ".join(chunk.heading_path), plain(chunk.text)
+        yield from (heading, text, f"{heading} {text}", _POSSESSIVE.sub("", text))
 
 
 def _own_texts() -> Iterator[str]:
