@@ -86,10 +86,10 @@ def test_the_layer_with_onnx_holds_nothing_that_the_functions_have_already(bundl
 
 
 @pytest.mark.parametrize("source", ["functions/index", "functions/rest"])
-def test_grpc_is_bundled_nowhere(bundles: Path, source: str) -> None:
+def test_functions_that_search_carry_their_own_http_and_no_sdk(bundles: Path, source: str) -> None:
     packages = {each.name for each in (bundles / source / "packages/python").iterdir()}
-    assert "opensearchpy" in packages
-    assert not {"grpc", "google", "opensearch", "aiohttp", "boto3"} & packages
+    assert "urllib3" in packages
+    assert not {"grpc", "google", "aiohttp", "boto3"} & packages
 
 
 def test_a_model_is_where_its_function_is_told_to_look(tmp_path: Path) -> None:

@@ -98,14 +98,16 @@ def test_an_embedded_index_loads_nothing_of_opensearch(template: Template) -> No
     for name in ("index", "rest"):
         loaded = run(template, name)
         assert loaded.returncode == 0, loaded.stderr
-        assert not {"opensearchpy", "rapidfuzz", "onnxruntime"} & set(json.loads(loaded.stdout))
+        assert not {"commonplace.adapters.opensearch.engine", "rapidfuzz", "onnxruntime"} & set(
+            json.loads(loaded.stdout)
+        )
 
 
 @pytest.mark.parametrize("name", ["webhook", "bootstrap"])
 def test_what_answers_in_a_hurry_loads_no_package(opensearch: Template, name: str) -> None:
     loaded = run(opensearch, name)
     assert loaded.returncode == 0, loaded.stderr
-    assert not {"pydantic", "opensearchpy", "numpy", "httpx"} & set(json.loads(loaded.stdout))
+    assert not {"pydantic", "commonplace.adapters.opensearch.engine", "numpy", "httpx"} & set(json.loads(loaded.stdout))
 
 
 @pytest.mark.parametrize("name", ["index", "rest"])

@@ -199,7 +199,7 @@ settings = RetrievalSettings(index_location="file:///nowhere/documents.sqlite")
 engine = wiring.search_engine(settings, None, model, read_only=True)
 wiring.vector_memory(settings, engine)
 wiring.rerank_cache(settings)
-found = {"onnxruntime", "opensearchpy", "numpy", "tokenizers", "moto"} & set(sys.modules)
+found = {"onnxruntime", "commonplace.adapters.opensearch.engine", "numpy", "tokenizers", "moto"} & set(sys.modules)
 found |= {name for name in sys.modules if name.startswith("commonplace.adapters.bedrock")}
 print(sorted(found))
 """

@@ -6,11 +6,12 @@ import json
 import logging
 import time
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from typing import Any, Literal, Protocol
 from urllib.parse import urlsplit
 
 from commonplace.adapters.opensearch import wire
-from commonplace.adapters.opensearch.transport import HttpTransport, Lost
+from commonplace.adapters.opensearch.transport import HttpTransport, Lost, Sign
 from commonplace.adapters.resilience import CircuitBreaker, RetryBudget
 from commonplace.errors import Unavailable
 
@@ -176,17 +177,25 @@ def connect(
         parts.port or (443 if secure else 80),
         secure=secure,
         prefix=parts.path,
-        sign=_signer(credentials, region, service) if service != "none" else None,
+        sign=_signer(credentials, region or "", service) if service != "none" else None,
         connections=connections,
     )
     return Connection(transport, local=local, serverless=service == "aoss", breaker=breaker)
 
 
-def _signer(credentials: Any, region: str | None, service: str) -> Any:
-    """SigV4 over headers and body; refreshed credentials are used as they come."""
-    from opensearchpy import Urllib3AWSV4SignerAuth
+def _signer(credentials: Any, region: str, service: str) -> Sign:
+    """SigV4 over method, URL, body and headers; refreshed credentials are used as they come."""
+    from botocore.auth import SigV4Auth
+    from botocore.awsrequest import AWSRequest
 
-    return Urllib3AWSV4SignerAuth(credentials, region, service)
+    def sign(method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> Mapping[str, str]:
+        request = AWSRequest(method, url, headers=dict(headers), data=body or b"")
+        # A collection refuses requests that do not state what they hash.
+        request.headers["X-Amz-Content-SHA256"] = sha256(body or b"").hexdigest()
+        SigV4Auth(credentials.get_frozen_credentials(), service, region).add_auth(request)
+        return dict(request.headers.items())
+
+    return sign
 
 
 def _parsed(text: bytes) -> dict[str, Any]:
