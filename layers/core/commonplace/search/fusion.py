@@ -70,8 +70,7 @@ def min_max(leg: Sequence[LegHit]) -> dict[RecordId, float]:
     if not high > low:
         return {hit.id: 1.0 for hit in leg}
     width = high - low
-    shares = {hit.id: (hit.score - low) / width for hit in leg}
-    return {record: min(1.0, share) if share > FLOOR else FLOOR for record, share in shares.items()}
+    return {hit.id: max(FLOOR, min(1.0, (hit.score - low) / width)) for hit in leg}
 
 
 def reciprocal_rank(leg: Sequence[LegHit], constant: int = 60) -> dict[RecordId, float]:
@@ -98,9 +97,10 @@ def fuse(candidates: Candidates, fusion: Fusion) -> list[tuple[RecordId, float]]
     """
     relevance = _relevance(candidates, fusion)
     named = {hit.id: hit.score for hit in candidates.named}
-    ids = relevance.keys() | named.keys()
-    scores = {record: _score(relevance.get(record, 0.0), named.get(record, 0.0)) for record in ids}
-    return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+    ids = relevance.keys() | named.keys() if named else relevance
+    scores = [(-_score(relevance.get(record, 0.0), named.get(record, 0.0)), record) for record in ids]
+    scores.sort()
+    return [(record, -score) for score, record in scores]
 
 
 def _relevance(candidates: Candidates, fusion: Fusion) -> dict[RecordId, float]:

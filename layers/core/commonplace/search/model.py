@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from commonplace.content.document import Document
 from commonplace.content.filters import Filters
@@ -44,9 +44,8 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class LegHit:
-    """One record in one leg's ranking, best first.
+class LegHit(NamedTuple):
+    """One record in one leg's ranking, best first. A tuple, for each search makes hundreds of them.
 
     `chunk` is the ordinal of its best chunk where the leg tells it; else `Engine.fetch` finds the chunk to show.
     """

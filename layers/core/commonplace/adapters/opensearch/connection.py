@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from collections.abc import Callable, Mapping
@@ -200,7 +199,7 @@ def _signer(credentials: Any, region: str, service: str) -> Sign:
 
 def _parsed(text: bytes) -> dict[str, Any]:
     try:
-        answer = json.loads(text) if text else {}
+        answer = wire.decode(text) if text else {}
     except ValueError:
         return {"error": text[:200].decode("utf-8", "replace")}
     return answer if isinstance(answer, dict) else {"answer": answer}

@@ -265,6 +265,8 @@ class OpenSearchEngine:
         if not roles.served:
             building.create_first(self._connection, self._stem, self._provider, self._parameters)
             roles = self._directory.roles()
+        if not roles.served:
+            raise Unavailable("The search index was removed while it was made.", retry_after_seconds=5)
         targets = self._writable(roles)
         if not targets:
             raise directories.mismatch([self._directory.opened(name).facts for name in roles.served], self._facts)

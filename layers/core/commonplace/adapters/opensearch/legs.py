@@ -13,8 +13,8 @@ from commonplace.search.names import grade
 # What of an answer is read: the rest is not sent.
 _READ = {
     "filter_path": (
-        "responses.hits.total.value,responses.hits.hits.sort,responses.hits.hits.fields,responses.suggest.*.text,"
-        "responses.suggest.*.options.text,responses.suggest.*.options.freq,responses.error,responses.status"
+        "responses.hits.total.value,responses.hits.hits.sort,responses.hits.hits.fields,"
+        "responses.suggest,responses.error,responses.status"
     )
 }
 
