@@ -44,6 +44,9 @@ class Index(Protocol):
         ...
 
 
+_READABLE = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%content = ''''%'"
+
+
 class EmbeddedIndex:
     """One file."""
 
@@ -62,9 +65,9 @@ class EmbeddedIndex:
         return engine if isinstance(engine, EmbeddedEngine) else None
 
     def texts(self) -> Iterator[Where]:
-        """Every text of every table."""
+        """Every text of every table. One that keeps no text cannot be read: its words are in its vocabulary."""
         with closing(self._read()) as index:
-            for (name,) in index.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+            for (name,) in index.execute(_READABLE).fetchall():
                 cells = (cell for row in index.execute(f'SELECT * FROM "{name}"') for cell in row)
                 found = [text for cell in cells if isinstance(cell, str) for text in texts_in(cell.encode())]
                 yield f"table {name}", found
