@@ -311,6 +311,8 @@ def test_the_command_line_changes_the_model_of_a_running_laptop(opensearch_url: 
             return answer
 
         assert "Differs   model: none, wanted wordllama" in run("plan")
+        # The node shows a write after a second, and the reader's process looks for an index every two.
+        until(lambda: len(search()["results"]) == 2)
         before = search()
         run("build")
         run("swap")

@@ -49,6 +49,12 @@ def eventually(read: Callable[[], Any], wanted: Any) -> None:
     assert found == wanted
 
 
+def tables(index: sqlite3.Connection) -> Iterator[tuple[str, str]]:
+    """Everything that is in an index. One table keeps no text: its words are in `vocabulary`."""
+    for (name,) in index.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'spellings'"):
+        yield name, str(index.execute(f'SELECT * FROM "{name}"').fetchall())
+
+
 class Garden:
     """A repository with an editor at it, served by a laptop cloud."""
 
@@ -90,6 +96,8 @@ class Garden:
     def everywhere(self, text: str) -> list[str]:
         """Each place outside the operators' prefix that holds the text."""
         wanted = text.encode()
+        # A list of words has them folded, and parts of a compound by themselves.
+        word = text if " " in text else text.casefold().split("-")[0]
         store = self.laptop.store
         places = [
             item.key
@@ -98,7 +106,7 @@ class Garden:
         ]
         places += [f"GET {path}" for path in PUBLIC if wanted in self.laptop.get(path).content]
         with closing(sqlite3.connect(f"{self.laptop.index_file.as_uri()}?mode=ro", uri=True)) as index:
-            places += ["index" for line in index.iterdump() if text in line]
+            places += [f"index: {table}" for table, content in tables(index) if text in content or word in content]
         return places + (["logs"] if text in self.laptop.logs() else [])
 
     def files_of_the_index_with(self, text: str) -> list[str]:

@@ -189,6 +189,14 @@ def test_a_correction_is_offered_as_the_search_gave_it() -> None:
     assert answer["suggestion"] == "governance"
 
 
+def test_a_document_that_the_index_knows_before_the_manifest_at_hand_is_shown() -> None:
+    world = told("tag/governance", "tag/brand-new")
+    client = world.client()
+    assert shown(client.get(SEARCH, params={"q": "x"}).json()) == ["tag/governance"]
+    world.store.publish([*garden(), make("tag", "brand-new", "tags/brand-new.md")])
+    assert shown(client.get(SEARCH, params={"q": "y"}).json()) == ["tag/governance", "tag/brand-new"]
+
+
 def test_no_correction_comes_from_an_index_that_is_behind_the_store() -> None:
     world = told("tag/governance", suggestion="withdrawn words")
     world.search.hits = (hit("file", "withdrawn"), *world.search.hits)

@@ -1,18 +1,22 @@
 """Search over published documents."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
+from commonplace.content.document import DocumentRef, reference
+from commonplace.content.library import Library
+from commonplace.content.manifest import Entry
 from commonplace.errors import CommonplaceError
 from commonplace.interfaces.rest import cursors, errors, examples, found, permission, search_shapes
 from commonplace.interfaces.rest.documentation import KEY_MAY_COME, answers
 from commonplace.interfaces.rest.pages import API, JSON
 from commonplace.interfaces.rest.parameters import MAX_HITS, Question, next_link
 from commonplace.interfaces.rest.services import services
-from commonplace.search.model import RecordId, SearchRequest
+from commonplace.search.model import RecordId, SearchRequest, SearchResults
 
 router = APIRouter(tags=["Search"])
 
@@ -53,8 +57,8 @@ def _search(request: Request, asked: Question) -> Response:
     asked.check()
     using = services(request)
     wanted = _request(asked)
-    by_ref = using.library.manifest().by_ref
     results = using.search.search(wanted)
+    by_ref = _published(using.library, results)
     onward = cursors.cursor(results.after, asked.question) if results.after else None
     body = found.answer(
         results,
@@ -66,6 +70,14 @@ def _search(request: Request, asked: Question) -> Response:
     )
     headers = next_link(f"{API}/search", asked, onward) | (BRIEFLY if results.fallback else {})
     return Response(body, media_type=JSON, headers=headers)
+
+
+def _published(library: Library, results: SearchResults) -> Mapping[DocumentRef, Entry]:
+    """What is published. The index may know of a document before the manifest at hand does, which is then read anew."""
+    by_ref = library.manifest().by_ref
+    if all(reference(hit.content_type, hit.id) in by_ref for hit in results.results):
+        return by_ref
+    return library.edition(fresh=True).manifest.by_ref
 
 
 def _request(asked: Question) -> SearchRequest:
