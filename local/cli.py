@@ -14,6 +14,17 @@ PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_optio
 OUTSIDE = ("botocore.", "httpx", "commonplace.")
 """Errors of these modules speak of the outside world, not of a defect: no traceback helps."""
 
+COMMANDS = {
+    "dev": ("dev_command", "Serve a knowledge base on this machine."),
+    "sync": ("sync_app", "Look at the sync, ask for a run, read reports."),
+    "validate": ("validate_command", "Check the Markdown files of a folder."),
+    "search": ("search_command", "Search the knowledge base that runs here, or that is deployed."),
+    "opensearch": ("opensearch_app", "Run an OpenSearch node on this machine."),
+    "operators": ("operators_app", "Make the key with which operators have a search explained."),
+    "index": ("index_app", "Build the search index anew, check it, and swap it in."),
+}
+"""Name of a command, which is that of its module in `local.commands` -> what stands for it there, and its help."""
+
 app = typer.Typer(
     name="commonplace",
     help="An organisation's knowledge, kept in one place and served to agents, web sites and people.",
@@ -24,52 +35,16 @@ app = typer.Typer(
 )
 
 
-@app.command(context_settings=PASS_ON)
-def dev(context: typer.Context) -> None:
-    """Serve a knowledge base on this machine."""
-    _run("dev", "dev_command", context)
-
-
-@app.command(context_settings=PASS_ON)
-def sync(context: typer.Context) -> None:
-    """Look at the sync, ask for a run, read reports."""
-    _run("sync", "sync_app", context)
-
-
-@app.command(context_settings=PASS_ON)
-def validate(context: typer.Context) -> None:
-    """Check the Markdown files of a folder."""
-    _run("validate", "validate_command", context)
-
-
-@app.command(context_settings=PASS_ON)
-def search(context: typer.Context) -> None:
-    """Search the knowledge base that runs here, or that is deployed."""
-    _run("search", "search_command", context)
-
-
-@app.command(context_settings=PASS_ON)
-def opensearch(context: typer.Context) -> None:
-    """Run an OpenSearch node on this machine."""
-    _run("opensearch", "opensearch_app", context)
-
-
-@app.command(context_settings=PASS_ON)
-def operators(context: typer.Context) -> None:
-    """Make the key with which operators have a search explained."""
-    _run("operators", "operators_app", context)
-
-
-@app.command(context_settings=PASS_ON)
-def index(context: typer.Context) -> None:
-    """Build the search index anew, check it, and swap it in."""
-    _run("index", "index_app", context)
-
-
 @app.command()
 def version() -> None:
     """Say which version this is."""
     typer.echo(importlib.metadata.version("commonplace"))
+
+
+def _hand_over(command: str, name: str, text: str) -> None:
+    @app.command(command, help=text, context_settings=PASS_ON)
+    def run(context: typer.Context) -> None:
+        _run(command, name, context)
 
 
 def _run(module: str, name: str, context: typer.Context) -> None:
@@ -95,6 +70,9 @@ def _fail(command: str, message: str, hint: str) -> NoReturn:
         typer.echo(hint, err=True)
     sys.exit(1)
 
+
+for _command, (_name, _text) in COMMANDS.items():
+    _hand_over(_command, _name, _text)
 
 if __name__ == "__main__":
     app()

@@ -27,11 +27,9 @@ class Tap:
         self._lock = threading.Lock()
         address = urlsplit(node.url)
         self._address = (address.hostname or "127.0.0.1", address.port or 80)
-        tap = self
 
         class Handler(_Passing):
-            def answer(self, body: bytes) -> bool:
-                return tap.pass_on(self, body)
+            tap = self
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
@@ -100,9 +98,7 @@ class Tap:
 
 class _Passing(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-
-    def answer(self, body: bytes) -> bool:
-        raise NotImplementedError
+    tap: Tap
 
     @property
     def kind(self) -> str:
@@ -121,7 +117,7 @@ class _Passing(BaseHTTPRequestHandler):
 
     def _handle(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        if not self.answer(body):
+        if not self.tap.pass_on(self, body):
             self.close_connection = True  # as a node that is gone leaves it: without a word
 
     do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = _handle

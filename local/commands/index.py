@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -33,42 +33,6 @@ index_app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-
-
-@index_app.command()
-def status(
-    *,
-    data: Data = None,
-    outputs: Outputs = None,
-    stage: Stage = None,
-    endpoint: Endpoint = None,
-    bucket: Bucket = None,
-    index: Index = None,
-    as_json: AsJson = False,
-) -> None:
-    """Say which indexes there are, and which of them answers."""
-    from local.operations.migration_text import status_text
-
-    answer = _asked(Place(data, outputs, stage, endpoint, bucket, index), {"step": "status"})
-    typer.echo(json.dumps(answer, indent=2) if as_json else status_text(answer))
-
-
-@index_app.command()
-def plan(
-    *,
-    data: Data = None,
-    outputs: Outputs = None,
-    stage: Stage = None,
-    endpoint: Endpoint = None,
-    bucket: Bucket = None,
-    index: Index = None,
-    as_json: AsJson = False,
-) -> None:
-    """Say whether the index must be built anew, why, and how much work that is."""
-    from local.operations.migration_text import plan_text
-
-    answer = _asked(Place(data, outputs, stage, endpoint, bucket, index), {"step": "plan"})
-    typer.echo(json.dumps(answer, indent=2) if as_json else plan_text(answer))
 
 
 @index_app.command()
@@ -106,58 +70,6 @@ def build(
 
 
 @index_app.command()
-def verify(
-    *,
-    data: Data = None,
-    outputs: Outputs = None,
-    stage: Stage = None,
-    endpoint: Endpoint = None,
-    bucket: Bucket = None,
-    index: Index = None,
-    as_json: AsJson = False,
-) -> None:
-    """Compare the next index with the store, and search it for sampled documents. Exit code 1 if anything differs."""
-    answer = _asked(Place(data, outputs, stage, endpoint, bucket, index), {"step": "verify"})
-    _tell(answer, as_json=as_json)
-    if not as_json:
-        typer.echo("Next: commonplace index swap")
-
-
-@index_app.command()
-def swap(
-    *,
-    data: Data = None,
-    outputs: Outputs = None,
-    stage: Stage = None,
-    endpoint: Endpoint = None,
-    bucket: Bucket = None,
-    index: Index = None,
-    as_json: AsJson = False,
-) -> None:
-    """Verify the next index and let it answer. The one before is kept as the previous one."""
-    answer = _asked(Place(data, outputs, stage, endpoint, bucket, index), {"step": "swap"})
-    _tell(answer, as_json=as_json)
-    if not as_json and answer.get("old"):
-        typer.echo("To go back: commonplace index rollback")
-
-
-@index_app.command()
-def rollback(
-    *,
-    data: Data = None,
-    outputs: Outputs = None,
-    stage: Stage = None,
-    endpoint: Endpoint = None,
-    bucket: Bucket = None,
-    index: Index = None,
-    as_json: AsJson = False,
-) -> None:
-    """Bring the previous index up to date and let it answer again."""
-    answer = _asked(Place(data, outputs, stage, endpoint, bucket, index), {"step": "rollback"})
-    _tell(answer, as_json=as_json)
-
-
-@index_app.command()
 def drop(
     name: Annotated[str | None, typer.Argument(help="An index; default: those that have no role any more.")] = None,
     *,
@@ -171,7 +83,25 @@ def drop(
 ) -> None:
     """Delete indexes that are no longer needed."""
     event = {"step": "drop"} | ({"name": name} if name else {})
-    _tell(_asked(Place(data, outputs, stage, endpoint, bucket, index), event), as_json=as_json)
+    _tell(_asked(Place(data, outputs, stage, endpoint, bucket, index), event), _message, as_json=as_json)
+
+
+def _step(step: str, text: str, tell: Callable[[dict[str, Any]], str]) -> None:
+    """A command that asks for one step and tells its answer."""
+
+    @index_app.command(step, help=text)
+    def run(
+        *,
+        data: Data = None,
+        outputs: Outputs = None,
+        stage: Stage = None,
+        endpoint: Endpoint = None,
+        bucket: Bucket = None,
+        index: Index = None,
+        as_json: AsJson = False,
+    ) -> None:
+        answer = _asked(Place(data, outputs, stage, endpoint, bucket, index), {"step": step})
+        _tell(answer, tell, as_json=as_json)
 
 
 def _asked(place: Place, event: dict[str, Any]) -> dict[str, Any]:
@@ -224,15 +154,53 @@ def _bar(total: int) -> Iterator[Told]:
         yield show
 
 
-def _tell(answer: dict[str, Any], *, as_json: bool) -> None:
-    from local.operations.migration_text import differences_text
-
+def _tell(answer: dict[str, Any], tell: Callable[[dict[str, Any]], str], *, as_json: bool) -> None:
+    """Prints the answer. One that names differences ends the command with exit code 1."""
+    differs = answer["action"] == "differs"
     if as_json:
         typer.echo(json.dumps(answer, indent=2))
-    if answer["action"] != "differs":
-        if not as_json:
-            typer.echo(answer["message"])
-        return
-    if not as_json:
-        typer.echo(differences_text(answer))
-    raise CommandError("Nothing was changed.", answer.get("hint") or "")
+    else:
+        typer.echo(_differences(answer) if differs else tell(answer))
+    if differs:
+        raise CommandError("Nothing was changed.", answer.get("hint") or "")
+
+
+def _state(answer: dict[str, Any]) -> str:
+    from local.operations.migration_text import status_text
+
+    return status_text(answer)
+
+
+def _plan(answer: dict[str, Any]) -> str:
+    from local.operations.migration_text import plan_text
+
+    return plan_text(answer)
+
+
+def _differences(answer: dict[str, Any]) -> str:
+    from local.operations.migration_text import differences_text
+
+    return differences_text(answer)
+
+
+def _message(answer: dict[str, Any]) -> str:
+    return str(answer["message"])
+
+
+def _verified(answer: dict[str, Any]) -> str:
+    return f"{_message(answer)}\nNext: commonplace index swap"
+
+
+def _swapped(answer: dict[str, Any]) -> str:
+    return _message(answer) + ("\nTo go back: commonplace index rollback" if answer.get("old") else "")
+
+
+_step("status", "Say which indexes there are, and which of them answers.", _state)
+_step("plan", "Say whether the index must be built anew, why, and how much work that is.", _plan)
+_step(
+    "verify",
+    "Compare the next index with the store, and search it for sampled documents. Exit code 1 if anything differs.",
+    _verified,
+)
+_step("swap", "Verify the next index and let it answer. The one before is kept as the previous one.", _swapped)
+_step("rollback", "Bring the previous index up to date and let it answer again.", _message)

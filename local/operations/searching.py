@@ -56,10 +56,12 @@ def ask_deployment(base_url: str, question: Question, transport: "httpx.BaseTran
     """The answer of a running REST API. The operators' key goes with a question for an explanation only."""
     import httpx
 
+    from commonplace.settings import is_loopback
+
     key = os.environ.get(KEY_VARIABLE, "").strip() if question.explain else ""
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     address = urlsplit(base_url)
-    local = address.hostname in ("127.0.0.1", "localhost", "::1")
+    local = is_loopback(address.hostname)
     if key and not local and address.scheme != "https":
         raise CommandError(f"{base_url} is not https.", "The operators' key is not sent where others could read it.")
     try:

@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from commonplace.adapters.model_values import encodable
 from commonplace.errors import Unavailable
 from commonplace.search.model import Vector
 
@@ -47,7 +48,7 @@ class LocalEmbeddings:
             tokenizer, weights = self._tokenizer, self._weights
         vectors: list[Vector] = []
         for start in range(0, len(texts), BATCH):
-            batch = [_encodable(text) for text in texts[start : start + BATCH]]
+            batch = [encodable(text) for text in texts[start : start + BATCH]]
             vectors += [
                 _mean(weights, encoding.ids) for encoding in tokenizer.encode_batch(batch, add_special_tokens=False)
             ]
@@ -103,8 +104,3 @@ def _mean(weights: "numpy.ndarray[Any, Any]", tokens: Sequence[int]) -> Vector:
     mean = weights[tokens].astype(numpy.float32).mean(axis=0)
     norm = float(numpy.linalg.norm(mean))
     return array("f", (mean / norm if norm else mean).astype(numpy.float32).tobytes())
-
-
-def _encodable(text: str) -> str:
-    """The tokenizer refuses lone surrogates, which Python strings may hold."""
-    return text.encode("utf-8", "replace").decode("utf-8")

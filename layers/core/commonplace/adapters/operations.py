@@ -24,10 +24,9 @@ def index_operations(
     if settings.search_engine == "embedded":
         return Operations([Indexer(objects, engine, models[0], memory)], None)
     from commonplace.adapters.opensearch.generations import OpenSearchGenerations
-    from commonplace.adapters.opensearch.parameters import IndexParameters
 
     connection, stem = wiring.open_search_connection(settings), settings.opensearch_index
-    parameters = IndexParameters.parse(settings.opensearch_parameters or "{}")
+    parameters = wiring.index_parameters(settings)
     engines = [engine, *(wiring.search_engine(settings, objects, model, read_only=False) for model in models[1:])]
     indexers = [
         Indexer(objects, each, model, memory, rebuilds=False) for each, model in zip(engines, models, strict=True)

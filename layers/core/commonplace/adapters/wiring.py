@@ -19,6 +19,7 @@ from commonplace.settings import (
 
 if TYPE_CHECKING:
     from commonplace.adapters.opensearch.connection import Connection
+    from commonplace.adapters.opensearch.parameters import IndexParameters
     from commonplace.content.store import ObjectStore
 
 QUERY_READ_SECONDS = 1.5
@@ -65,13 +66,19 @@ def search_engine(
             raise SettingsError("INDEX_LOCATION is not set. The embedded engine needs it.")
         return open_index(settings.index_location, objects, provider, read_only=read_only)
     from commonplace.adapters.opensearch.engine import OpenSearchEngine
+
+    parameters = index_parameters(settings)
+    return OpenSearchEngine(open_search_connection(settings), settings.opensearch_index, provider, parameters)
+
+
+def index_parameters(settings: RetrievalSettings) -> IndexParameters:
+    """How an index of OpenSearch is built. Raises SettingsError."""
     from commonplace.adapters.opensearch.parameters import IndexParameters
 
     try:
-        parameters = IndexParameters.parse(settings.opensearch_parameters or "{}")
+        return IndexParameters.parse(settings.opensearch_parameters or "{}")
     except ValueError as error:
         raise SettingsError(f"OPENSEARCH_PARAMETERS is malformed. {error}") from error
-    return OpenSearchEngine(open_search_connection(settings), settings.opensearch_index, provider, parameters)
 
 
 @cache

@@ -7,7 +7,7 @@ from typing import Literal
 from commonplace.content.manifest import Manifest
 from commonplace.search.indexing import Indexer
 from commonplace.search.model import EmbeddingProvider, Engine, RecordId, VectorMemory
-from commonplace.search.stored import StoredRecords
+from commonplace.search.stored import StoredRecords, published
 
 LOOKS = 3
 """What differs is brought up to date and looked at again, so often."""
@@ -56,7 +56,7 @@ def compare(store: StoredRecords, index: Inspected, *, vectors: bool) -> list[Di
     manifest = store.manifest()
     if manifest is None:
         return [Difference("unpublished", None, "Nothing is published in this store: it may be the wrong one.")]
-    wrong = _differing(store, manifest, held, {*held, *_published(manifest)})
+    wrong = _differing(store, manifest, held, {*held, *published(manifest)})
     for _ in range(LOOKS - 1):
         if not wrong:
             break
@@ -80,11 +80,11 @@ def _looked_at_again(
 def _differing(
     store: StoredRecords, manifest: Manifest, held: Mapping[RecordId, int], ids: Collection[RecordId]
 ) -> dict[RecordId, DifferenceKind]:
-    published = _published(manifest)
+    current = published(manifest)
     wrong: dict[RecordId, DifferenceKind] = {}
     newer: dict[RecordId, DifferenceKind] = {}
     for record in ids:
-        has, wanted = held.get(record), published.get(record)
+        has, wanted = held.get(record), current.get(record)
         if has is None and wanted is not None:
             wrong[record] = "missing"
         elif has is not None and wanted is not None and has < wanted:
@@ -93,19 +93,14 @@ def _differing(
             newer[record] = "foreign"
         elif has is not None and has > manifest.generation:
             newer[record] = "ahead"
-    arrived = {
-        record.id
-        for batch in _batches(list(newer))
-        for record in store.read(batch).records.values()
-        if record.version > manifest.generation
-    }
+    arrived = store.arriving(list(newer), manifest)
     return wrong | {record: kind for record, kind in newer.items() if record not in arrived}
 
 
 def _told(
     store: StoredRecords, index: Inspected, manifest: Manifest, wrong: Mapping[RecordId, DifferenceKind]
 ) -> Iterator[Difference]:
-    published, held = _published(manifest), index.engine.held(list(wrong))
+    current, held = published(manifest), index.engine.held(list(wrong))
     lacking = [record for record, kind in sorted(wrong.items()) if kind in ("missing", "outdated")][:READ]
     unreadable = set(lacking) - store.read(lacking).records.keys()
     for record, kind in sorted(wrong.items()):
@@ -113,17 +108,9 @@ def _told(
             yield Difference("unreadable", record, "Its object in the store is missing or cannot be read.")
             continue
         sentences: dict[DifferenceKind, str] = {
-            "missing": f"It is published with version {published.get(record)}, and the index does not have it.",
-            "outdated": f"It is published with version {published.get(record)}, the index has {held.get(record)}.",
+            "missing": f"It is published with version {current.get(record)}, and the index does not have it.",
+            "outdated": f"It is published with version {current.get(record)}, the index has {held.get(record)}.",
             "ahead": f"The index has version {held.get(record)}, which the store has nowhere.",
             "foreign": f"The index has version {held.get(record)}, and it is not published.",
         }
         yield Difference(kind, record, sentences[kind])
-
-
-def _published(manifest: Manifest) -> dict[RecordId, int]:
-    return {RecordId(entry.ref): entry.generation for entry in manifest.documents}
-
-
-def _batches(ids: Sequence[RecordId]) -> Iterator[Sequence[RecordId]]:
-    return (ids[start : start + 500] for start in range(0, len(ids), 500))

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from commonplace.search.embedding import embedding_text, model_fingerprint, vector_key
-from commonplace.search.model import EmbeddingProvider, Engine, Record, RecordId, VectorMemory
-from commonplace.search.stored import StoredRecords
+from commonplace.search.indexing import wanting
+from commonplace.search.model import EmbeddingProvider, Engine, Record, VectorMemory
+from commonplace.search.stored import StoredRecords, published
 
 SAMPLE = 40
 
@@ -28,18 +29,16 @@ def estimate(
         return Work(0, 0)
     held = dict(engine.versions()) if engine else {}
     incomplete = set(engine.incomplete()) if engine and provider else set()
-    published = {RecordId(entry.ref): entry.generation for entry in manifest.documents}
-    missing = [
-        record for record, generation in published.items() if held.get(record, -1) < generation or record in incomplete
-    ]
-    foreign = len(held.keys() - published.keys())
+    current = published(manifest)
+    missing = wanting(current, held, incomplete)
+    foreign = len(held.keys() - current.keys())
     if provider is None or not missing:
-        return Work(len(missing) + foreign, 0, len(published))
+        return Work(len(missing) + foreign, 0, len(current))
     step = max(1, len(missing) // SAMPLE)
     sample = list(store.read(missing[::step][:SAMPLE]).records.values())
     unknown = _unknown_chunks(sample, provider, memory)
     per_document = unknown / len(sample) if sample else 0
-    return Work(len(missing) + foreign, round(per_document * len(missing)), len(published))
+    return Work(len(missing) + foreign, round(per_document * len(missing)), len(current))
 
 
 def _unknown_chunks(records: list[Record], provider: EmbeddingProvider, memory: VectorMemory | None) -> int:

@@ -6,7 +6,7 @@ a publication that writes anything newer: a tombstone may stand above the first 
 """
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -23,11 +23,9 @@ from commonplace.search.model import (
     Tombstone,
     VectorMemory,
 )
-from commonplace.search.stored import StoredRecords
+from commonplace.search.stored import RECORDS_PER_BATCH, StoredRecords, batches, published
 
 logger = logging.getLogger(__name__)
-
-RECORDS_PER_WRITE = 500
 
 TOMBSTONES_KEPT = timedelta(days=15)
 """SQS keeps a message for 14 days at most: what is buried longer has no late writer left."""
@@ -85,7 +83,7 @@ class Indexer:
         memory: VectorMemory | None = None,
         *,
         rebuilds: bool = True,
-        records_per_write: int = RECORDS_PER_WRITE,
+        records_per_write: int = RECORDS_PER_BATCH,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._store = StoredRecords(objects)
@@ -130,7 +128,7 @@ class Indexer:
         manifest = self._store.manifest()
         if manifest is None:
             return
-        current = {RecordId(entry.ref): entry.generation for entry in manifest.documents}
+        current = published(manifest)
         self._index_stale([record for record in ids if held.get(record, -1) < current.get(record, -1)], manifest)
         self._bury_foreign([record for record in held if record not in current], manifest, held)
 
@@ -167,13 +165,11 @@ class Indexer:
         if manifest is None:
             logger.info("nothing is published yet, the index is left as it is")
             return Report()
-        current = {RecordId(entry.ref): entry.generation for entry in manifest.documents}
-        # What waits for a model comes last: while the model fails, all else goes on.
-        stale = [record for record, generation in current.items() if held.get(record, -1) < generation]
-        stale += [record for record in current if record in incomplete and held.get(record, -1) >= current[record]]
+        current = published(manifest)
+        stale = wanting(current, held, incomplete)
         foreign = [record for record in held if record not in current]
         done = unreadable = 0
-        for batch in self._batches(stale):
+        for batch in batches(stale, self._records_per_write):
             if done and enough():
                 break
             unreadable += len(self._index_stale(batch, manifest))
@@ -205,12 +201,7 @@ class Indexer:
 
     def _bury_foreign(self, ids: Sequence[RecordId], manifest: Manifest, held: Mapping[RecordId, int]) -> int:
         """Removes what the manifest does not name, except what a publication under way has just written."""
-        arriving = {
-            record.id
-            for batch in self._batches(ids)
-            for record in self._store.read(batch).records.values()
-            if record.version > manifest.generation
-        }
+        arriving = self._store.arriving(ids, manifest, self._records_per_write)
         tombstones = [_tombstone(record, manifest.generation, held) for record in ids if record not in arriving]
         self._write((), tombstones)
         return len(tombstones)
@@ -225,8 +216,16 @@ class Indexer:
         logger.warning("the index is rebuilt from the store", extra={"reason": mismatch.message})
         return self.rebuild()
 
-    def _batches(self, ids: Sequence[RecordId]) -> Iterator[Sequence[RecordId]]:
-        return (ids[start : start + self._records_per_write] for start in range(0, len(ids), self._records_per_write))
+
+def wanting(
+    current: Mapping[RecordId, int], held: Mapping[RecordId, int], incomplete: Collection[RecordId]
+) -> list[RecordId]:
+    """Which published records an index lacks in their version, and then which of the others lack their vectors.
+
+    What waits for a model comes last: while the model fails, all else goes on.
+    """
+    stale = [record for record, generation in current.items() if held.get(record, -1) < generation]
+    return stale + [record for record in current if record in incomplete and held.get(record, -1) >= current[record]]
 
 
 def _tombstone(record: RecordId, generation: int, held: Mapping[RecordId, int]) -> Tombstone:

@@ -56,7 +56,7 @@ class Plan:
     """What to run next; None when there is nothing to do."""
 
     def holding(self, role: Role) -> Generation | None:
-        return next((generation for generation in self.generations if generation.role == role), None)
+        return _holding(self.generations, role)
 
 
 @dataclass(frozen=True, slots=True)

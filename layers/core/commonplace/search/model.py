@@ -11,6 +11,7 @@ from commonplace.errors import Unavailable
 from commonplace.search.records import Chunk, IndexedRecord, QueryVector, Record, RecordId, Tombstone, Vector
 
 __all__ = [
+    "VECTOR_FLOOR",
     "Candidates",
     "Chunk",
     "Documents",
@@ -42,6 +43,11 @@ __all__ = [
     "VectorMemory",
     "Verdict",
 ]
+
+
+VECTOR_FLOOR = 0.15
+"""Cosine below which a chunk is about something else, in every engine. Chosen with the local model on judged queries: a
+lower one lets in more of what is not meant than it finds of what is (docs/retrieval.md)."""
 
 
 class LegHit(NamedTuple):

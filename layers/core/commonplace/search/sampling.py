@@ -8,13 +8,11 @@ from commonplace.content.manifest import Manifest
 from commonplace.search.differences import Difference, Inspected
 from commonplace.search.embedding import embed_records, model_fingerprint
 from commonplace.search.model import Candidates, Engine, LegHit, QueryVector, Record, RecordId
+from commonplace.search.retrieval import CANDIDATES_PER_LEG
 from commonplace.search.stored import StoredRecords
 from commonplace.search.text import plain, query_terms
 
 SAMPLES = 40
-LEG = 200
-"""Hits of a leg, as a search asks for."""
-
 WORDS = 16
 """Of a sampled chunk: enough to be of this chunk and of few others."""
 
@@ -92,9 +90,9 @@ class Searches:
         return QueryVector(self._model, embedded.vectors[len(record.chunks) // 2])
 
     def _ask(self, text: str, vector: QueryVector | None) -> Candidates:
-        answer = self._index.engine.candidates(text, vector, Filters(), LEG)
+        answer = self._index.engine.candidates(text, vector, Filters(), CANDIDATES_PER_LEG)
         if self._current:
-            before = self._current.candidates(text, vector, Filters(), LEG)
+            before = self._current.candidates(text, vector, Filters(), CANDIDATES_PER_LEG)
             for one, other in ((before.lexical, answer.lexical), (before.vector, answer.vector)):
                 ours, theirs = ([hit.id for hit in leg if hit.id in self._alike] for leg in (one, other))
                 if ours or theirs:
@@ -104,7 +102,7 @@ class Searches:
 
 def _has(record: RecordId, hits: Iterable[LegHit], leg: Sequence[LegHit]) -> bool:
     """A full leg proves nothing: so many others may say the very same."""
-    return len(leg) >= LEG or any(hit.id == record for hit in hits)
+    return len(leg) >= CANDIDATES_PER_LEG or any(hit.id == record for hit in hits)
 
 
 def _alike(one: Engine, other: Engine) -> set[RecordId]:

@@ -1,7 +1,7 @@
 """What the canonical store holds, as records to index."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -15,6 +15,9 @@ logger = logging.getLogger(__name__)
 
 PARALLEL_READS = 16
 
+RECORDS_PER_BATCH = 500
+"""Read, or written, at a time."""
+
 
 @dataclass(slots=True)
 class Reading:
@@ -23,6 +26,16 @@ class Reading:
     records: dict[RecordId, Record] = field(default_factory=dict)
     missing: list[RecordId] = field(default_factory=list)
     unreadable: list[RecordId] = field(default_factory=list)
+
+
+def published(manifest: Manifest) -> dict[RecordId, int]:
+    """What the manifest publishes, by id, with the version an index should have of it."""
+    return {RecordId(entry.ref): entry.generation for entry in manifest.documents}
+
+
+def batches(ids: Sequence[RecordId], size: int = RECORDS_PER_BATCH) -> Iterator[Sequence[RecordId]]:
+    """The ids in runs of at most so many."""
+    return (ids[start : start + size] for start in range(0, len(ids), size))
 
 
 class StoredRecords:
@@ -34,6 +47,15 @@ class StoredRecords:
     def manifest(self) -> Manifest | None:
         stored = self._objects.get(MANIFEST_KEY)
         return Manifest.model_validate_json(stored.body) if stored else None
+
+    def arriving(self, ids: Sequence[RecordId], manifest: Manifest, size: int = RECORDS_PER_BATCH) -> set[RecordId]:
+        """Those of `ids` that a publication under way has written: newer than what the manifest knows."""
+        return {
+            record.id
+            for batch in batches(ids, size)
+            for record in self.read(batch).records.values()
+            if record.version > manifest.generation
+        }
 
     def read(self, ids: Iterable[RecordId]) -> Reading:
         """The records as the store holds them now."""

@@ -18,6 +18,7 @@ from commonplace.content.filters import Filters
 from commonplace.errors import Unavailable
 from commonplace.search.embedding import model_fingerprint
 from commonplace.search.model import (
+    VECTOR_FLOOR,
     Candidates,
     EmbeddingProvider,
     Found,
@@ -34,10 +35,6 @@ from commonplace.search.model import (
 )
 
 logger = logging.getLogger(__name__)
-
-VECTOR_FLOOR = 0.15
-"""Cosine below which a chunk is about something else. Chosen with the local model on judged queries: a lower one lets
-in more of what is not meant than it finds of what is (docs/retrieval.md)."""
 
 BUSY_SECONDS = 10.0
 

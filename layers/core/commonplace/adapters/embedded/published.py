@@ -13,11 +13,12 @@ from urllib.parse import unquote, urlsplit
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from commonplace.adapters.embedded.engine import VECTOR_FLOOR, EmbeddedEngine
+from commonplace.adapters.embedded.engine import EmbeddedEngine
 from commonplace.content.filters import Filters
 from commonplace.content.store import ObjectStore, PreconditionFailed, StoredObject
 from commonplace.errors import Unavailable
 from commonplace.search.model import (
+    VECTOR_FLOOR,
     Candidates,
     EmbeddingProvider,
     Found,

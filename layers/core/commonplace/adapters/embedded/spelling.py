@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 
 from commonplace.adapters.embedded.conditions import Conditions
+from commonplace.adapters.word_distance import distance
 from commonplace.search.spelling import edits_allowed, suggest
 
 LAST = "\U0010ffff"
@@ -42,10 +43,4 @@ class IndexedVocabulary:
 
 def suggestions(database: sqlite3.Connection, text: str, conditions: Conditions) -> tuple[str, ...]:
     """The query with its misspelt words corrected, best first."""
-    return suggest(text, IndexedVocabulary(database, conditions), _distance)
-
-
-def _distance(one: str, other: str, most: int) -> int:
-    from rapidfuzz.distance import OSA
-
-    return OSA.distance(one, other, score_cutoff=most)
+    return suggest(text, IndexedVocabulary(database, conditions), distance)

@@ -13,6 +13,7 @@ from commonplace.adapters.opensearch import wire
 from commonplace.adapters.opensearch.transport import HttpTransport, Lost, Sign
 from commonplace.adapters.resilience import CircuitBreaker, RetryBudget
 from commonplace.errors import Unavailable
+from commonplace.settings import is_loopback
 
 Service = Literal["es", "aoss", "none"]
 
@@ -25,7 +26,9 @@ CONNECTIONS = 16
 LEFT_ALONE_SECONDS = 5.0
 """How long a cluster that did not answer three times is not asked: a refused connection costs little to try again."""
 
-_OVERLOADED = (429, 502, 503, 504)
+OVERLOADED = (429, 502, 503, 504)
+"""What may go better a moment later, of a request or of one item in it."""
+
 _RETRY_AFTER_SECONDS = 0.1
 
 
@@ -116,7 +119,7 @@ class Connection:
                 raise _unanswered(lost) from lost
             status, text = self._last(method, path, data, timeout, params)
         else:
-            if status in _OVERLOADED and self.budget.spend():
+            if status in OVERLOADED and self.budget.spend():
                 self.sleep(_RETRY_AFTER_SECONDS)
                 status, text = self._last(method, path, data, timeout, params)
         return status, text
@@ -170,7 +173,7 @@ def connect(
     if service != "none" and not (credentials and region):
         raise ValueError(f"requests to {service} are signed: credentials and a region are needed")
     secure = parts.scheme == "https"
-    local = parts.hostname in ("localhost", "127.0.0.1", "::1")
+    local = is_loopback(parts.hostname)
     transport = HttpTransport(
         parts.hostname,
         parts.port or (443 if secure else 80),
@@ -207,7 +210,7 @@ def _parsed(text: bytes) -> dict[str, Any]:
 
 def failure(status: int, kind: str, reason: str) -> Unavailable:
     """What an error of a request, or of one item in it, means for the caller."""
-    if status in _OVERLOADED:
+    if status in OVERLOADED:
         return Unavailable("The search index is overloaded or starting.", retry_after_seconds=5)
     if status in (401, 403):
         logger.error("OpenSearch does not let this function in", extra={"kind": kind, "reason": reason[:500]})

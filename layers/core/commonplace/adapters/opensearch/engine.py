@@ -18,6 +18,7 @@ from commonplace.adapters.opensearch.writing import Refresh, Vanished, Write, se
 from commonplace.content.filters import Filters
 from commonplace.errors import Unavailable
 from commonplace.search.model import (
+    VECTOR_FLOOR,
     Candidates,
     EmbeddingProvider,
     Found,
@@ -32,9 +33,6 @@ from commonplace.search.model import (
 )
 
 logger = logging.getLogger(__name__)
-
-VECTOR_FLOOR = 0.15
-"""Cosine below which a chunk is about something else; as in the embedded engine."""
 
 T = TypeVar("T")
 

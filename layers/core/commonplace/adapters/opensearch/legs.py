@@ -74,9 +74,5 @@ def cosine_of(score: float) -> float:
     return 2.0 * score - 1.0
 
 
-def score_of(cosine: float) -> float:
-    return (1.0 + cosine) / 2.0
-
-
 def _first(values: Sequence[str] | None) -> str | None:
     return values[0] if values else None

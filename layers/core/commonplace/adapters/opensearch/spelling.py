@@ -12,6 +12,7 @@ from typing import Any
 from commonplace.adapters.opensearch import legs, queries
 from commonplace.adapters.opensearch.connection import Connection
 from commonplace.adapters.opensearch.queries import Query, Words
+from commonplace.adapters.word_distance import distance
 from commonplace.search.spelling import MOST_WORDS, SHORTEST_WORD, TRIED, correctable, suggest
 from commonplace.search.text import query_terms
 
@@ -48,11 +49,6 @@ def suggestions(
     """The query with its misspelt words put right, best first; one request, and none without proposals."""
     if not 0 < len(proposed) <= MOST_WORDS:
         return ()
-    from rapidfuzz.distance import OSA
-
-    def distance(one: str, other: str, most: int) -> int:
-        return OSA.distance(one, other, score_cutoff=most)
-
     return suggest(text, _checked(connection, index, proposed, where), distance)
 
 

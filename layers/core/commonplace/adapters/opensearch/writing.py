@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from commonplace.adapters.opensearch import names, wire
-from commonplace.adapters.opensearch.connection import WRITE_SECONDS, Connection, item_failure
+from commonplace.adapters.opensearch.connection import OVERLOADED, WRITE_SECONDS, Connection, item_failure
 from commonplace.errors import Unavailable
 from commonplace.search.model import RecordId
 
@@ -53,15 +53,18 @@ class Outcome:
     refused: list[Unavailable] = field(default_factory=list)
     vanished: bool = False
 
+    def take_in(self, part: "Outcome") -> None:
+        """Counts what is settled of a part."""
+        self.stored += part.stored
+        self.stale += part.stale
+        self.refused += part.refused
+
 
 def send(connection: Connection, index: str, writes: Sequence[Write], refresh: Refresh) -> Outcome:
     """Writes all of them to one index. Raises Vanished, and Unavailable when some could not be written."""
     whole = Outcome()
     for batch in _batches(index, writes):
-        outcome = _send_patiently(connection, index, batch, refresh)
-        whole.stored += outcome.stored
-        whole.stale += outcome.stale
-        whole.refused += outcome.refused
+        whole.take_in(_send_patiently(connection, index, batch, refresh))
     if whole.refused:
         # The others are written: one record that cannot be does not keep them out.
         first = whole.refused[0]
@@ -84,7 +87,7 @@ def outcome_of(answer: Mapping[str, Any]) -> Outcome:
             outcome.stale += 1
         elif status == 404:
             outcome.vanished = True
-        elif status in (429, 502, 503, 504):
+        elif status in OVERLOADED:
             outcome.again.append(position)
         else:
             outcome.refused.append(item_failure(result.get("error"), status))
@@ -101,9 +104,7 @@ def _send_patiently(connection: Connection, index: str, batch: Sequence[Write], 
         outcome = outcome_of(answer)
         if outcome.vanished:
             raise Vanished(index)
-        whole.stored += outcome.stored
-        whole.stale += outcome.stale
-        whole.refused += outcome.refused
+        whole.take_in(outcome)
         if not outcome.again:
             return whole
         if delay is None or not connection.budget.spend():

@@ -1,0 +1,11 @@
+"""How far two words are apart, for did-you-mean: `search.spelling.Distance`."""
+
+
+def distance(one: str, other: str, most: int) -> int:
+    """Edits from one word to the other, a swap of neighbours being one; more than `most` may be told as more.
+
+    The library is loaded with the first misspelt word: most processes never meet one.
+    """
+    from rapidfuzz.distance import OSA
+
+    return OSA.distance(one, other, score_cutoff=most)
