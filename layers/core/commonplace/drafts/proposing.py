@@ -1,0 +1,43 @@
+"""What becomes of a draft: a pull request on the knowledge base."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A new file to propose."""
+
+    path: str
+    """In the repository."""
+    text: str
+    title: str
+    """Of the pull request, and of its commit."""
+    body: str
+    """Of the pull request, as Markdown."""
+    branch: str
+    """Named after the key of the request: the same key is the same proposal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """A pull request that is there."""
+
+    number: int
+    url: str
+    path: str
+    branch: str
+    created: bool
+    """False when it was there already: the request is a repetition."""
+
+
+class Proposals(Protocol):
+    """Pull requests on the knowledge base's repository."""
+
+    def propose(self, proposal: Proposal) -> Proposed:
+        """Opens a pull request with one new file, or finds the one that the same branch has.
+
+        Raises Conflict when the file exists already or the branch says something else, Unavailable when GitHub does
+        not take it now.
+        """
+        ...

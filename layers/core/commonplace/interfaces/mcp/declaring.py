@@ -1,0 +1,210 @@
+"""How a toolset is declared: once, as data, with the functions behind it. Nothing here knows the SDK.
+
+Lists, schemas, access, rate limits, docs and snapshots all come from these declarations. Titles and descriptions are
+constants of the code: text of the knowledge base never enters them.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+from commonplace.identity.principals import ANONYMOUS, Level, Principal, Tier, scope
+
+Cost = Literal["read", "search", "write"]
+"""Each class of calls has a rate limit of its own."""
+
+
+class Arguments(BaseModel):
+    """Base of a tool's arguments: camelCase outside; what is unknown never reaches it (`arguments.forgive`)."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
+
+
+class Output(BaseModel):
+    """Base of a tool's structured answer: camelCase outside, absent values left out."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
+
+
+class NoArguments(Arguments):
+    """A tool that asks for nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls, from where, and under which restrictions of this deployment and this request."""
+
+    principal: Principal = ANONYMOUS
+    address: str = "unknown"
+    read_only: bool = False
+    """No tool that writes exists for this request. A request can ask for it, and can never ask it away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call, as the function behind a declaration sees it."""
+
+    caller: Caller = Caller()
+    base_url: str = ""
+    """The public origin of this deployment, without a slash at its end."""
+    context: Any = None
+    """The SDK's request context, for functions that are coroutines and talk to the client while they work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A resource that an answer points to."""
+
+    uri: str
+    name: str
+    title: str | None = None
+    mime_type: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a tool says: compact text for a reader, the same as data, and resources worth reading on.
+
+    Some clients show a model the text only, some the data only: each says everything.
+    """
+
+    text: str
+    data: Output
+    links: tuple[Link, ...] = ()
+
+
+Run = Callable[[Call, Any], Answer] | Callable[[Call, Any], Awaitable[Any]]
+"""`(call, arguments) -> Answer`. A plain function runs in a thread. A coroutine may also return a result of the SDK.
+
+It raises CommonplaceError for what the caller should know: the model reads code, sentence and hint.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A function for models."""
+
+    name: str
+    """At most 40 characters of `a-z`, digits and `_`."""
+    title: str
+    description: str
+    """What it does, when to use it, when not: constant, a few sentences, no steering."""
+    arguments: type[Arguments]
+    output: type[Output] | None
+    run: Run
+    tier: Tier = "public"
+    level: Level = "read"
+    """With the toolset's name, the scope that a call needs."""
+    cost: Cost = "read"
+    read_only: bool = True
+    destructive: bool = False
+    idempotent: bool = True
+    open_world: bool = False
+    """Reaches beyond this deployment."""
+    verbatim: bool = False
+    """The text is the data as JSON, and nothing may be added to either: a shape that others have fixed."""
+    input_schema: Mapping[str, Any] | None = None
+    """In place of the schema of `arguments`, where a model cannot say it."""
+
+
+Complete = Callable[[str, Mapping[str, str]], Sequence[str]]
+"""`(what is typed so far, arguments given already) -> values that fit, best first`; any number, the frame cuts."""
+
+Text = str | bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """Something to read, at a fixed address."""
+
+    uri: str
+    name: str
+    title: str
+    description: str
+    mime_type: str
+    read: Callable[[Call], Text]
+    tier: Tier = "public"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Template:
+    """Things to read, at addresses of one shape (RFC 6570: `{name}` and `{+path}`)."""
+
+    uri_template: str
+    name: str
+    title: str
+    description: str
+    mime_type: str | None
+    read: Callable[[Call, Mapping[str, str]], tuple[Text, str]]
+    """`(call, variables) -> (contents, media type)`. Raises NotFound."""
+    tier: Tier = "public"
+    complete: Mapping[str, Complete] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One of many resources of a template, as a list shows it."""
+
+    uri: str
+    name: str
+    title: str
+    description: str | None
+    mime_type: str
+    size: int | None = None
+    updated_at: str | None = None
+    """ISO 8601."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Argument:
+    """What a prompt is made with."""
+
+    name: str
+    description: str
+    required: bool = True
+    complete: Complete | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """A workflow that a person starts."""
+
+    name: str
+    title: str
+    description: str
+    arguments: tuple[Argument, ...]
+    render: Callable[[Call, Mapping[str, str]], str]
+    tier: Tier = "public"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skill:
+    """Instructions for agents, as files (SEP-2640): `SKILL.md` with frontmatter, and what it refers to."""
+
+    name: str
+    files: Mapping[str, str]
+    """Relative path -> text; `SKILL.md` is among them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toolset:
+    """What one path serves."""
+
+    name: str
+    title: str
+    instructions: str
+    """When to use it, in constant words; those of all toolsets of a path together stay under a hundred words."""
+    tools: tuple[Tool, ...] = ()
+    resources: tuple[Resource, ...] = ()
+    templates: tuple[Template, ...] = ()
+    documents: Callable[[], Sequence[Listed]] | None = None
+    """Resources of the templates worth listing, in a lasting order; asked for page by page."""
+    documents_tier: Tier = "public"
+    prompts: tuple[Prompt, ...] = ()
+    skills: tuple[Skill, ...] = ()
+
+    def scope_of(self, tool: Tool) -> str:
+        return scope(self.name, tool.level)

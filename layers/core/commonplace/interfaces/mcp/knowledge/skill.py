@@ -1,0 +1,3 @@
+from commonplace.interfaces.mcp.declaring import Skill
+
+SKILL = Skill(name="knowledge", files={"SKILL.md": ""})
