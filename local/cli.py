@@ -19,6 +19,7 @@ COMMANDS = {
     "sync": ("sync_app", "Look at the sync, ask for a run, read reports."),
     "validate": ("validate_command", "Check the Markdown files of a folder."),
     "search": ("search_command", "Search the knowledge base that runs here, or that is deployed."),
+    "connect": ("connect_command", "Say how to connect an MCP client."),
     "opensearch": ("opensearch_app", "Run an OpenSearch node on this machine."),
     "operators": ("operators_app", "Make the key with which operators have a search explained."),
     "index": ("index_app", "Build the search index anew, check it, and swap it in."),

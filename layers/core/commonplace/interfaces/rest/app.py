@@ -14,6 +14,7 @@ from commonplace.interfaces.rest.documentation import API_VERSION, build_openapi
 from commonplace.interfaces.rest.pages import API
 from commonplace.interfaces.rest.routes import (
     attachments,
+    connecting,
     connections,
     entries,
     feed,
@@ -76,7 +77,7 @@ def create_app(
     errors.install(app)
     for router in (*ROUTERS, *ROUTERS_AT_ROOT_TOO):
         app.include_router(router, prefix=API)
-    for router in ROUTERS_AT_ROOT_TOO:
+    for router in (*ROUTERS_AT_ROOT_TOO, connecting.router):
         app.include_router(router, include_in_schema=False)
     app.add_api_route("/", _to_docs, include_in_schema=False)
     return app

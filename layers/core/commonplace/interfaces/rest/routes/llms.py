@@ -75,6 +75,7 @@ def _map(using: Services, edition: Edition, host: str) -> Page:
 
 ## Interface
 
+- [MCP]({host}/connect): tools for agents at {host}/mcp, and how to connect a client
 - [API description]({host}{API}/openapi.json): OpenAPI 3.1
 - [Everything in one file]({host}{API}/llms-full.txt)
 - [What changed last]({host}{API}/feed.json): JSON Feed

@@ -1,27 +1,18 @@
 """The description of this interface: for programs as OpenAPI, for people as a page."""
 
-from functools import cache
 from pathlib import Path
 
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from commonplace.interfaces.rest.assets import asset
 from commonplace.interfaces.rest.documentation import answers
 from commonplace.interfaces.rest.pages import Page, encode
 
 router = APIRouter(tags=["For machines"])
 
 ASSETS = Path(__file__).parent.parent / "assets"
-CONTENT_SECURITY_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-_TYPES = {
-    ".html": "text/html; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-}
 
 
 @router.get(
@@ -46,21 +37,14 @@ async def get_openapi(request: Request) -> Response:
 
 @router.get("/docs", include_in_schema=False)
 async def get_docs(request: Request) -> Response:
-    return _asset("docs.html").answer(request)
+    return asset(ASSETS / "docs.html").answer(request)
 
 
 @router.get("/docs/docs.css", include_in_schema=False)
 async def get_docs_styles(request: Request) -> Response:
-    return _asset("docs.css").answer(request)
+    return asset(ASSETS / "docs.css").answer(request)
 
 
 @router.get("/docs/docs.js", include_in_schema=False)
 async def get_docs_script(request: Request) -> Response:
-    return _asset("docs.js").answer(request)
-
-
-@cache
-def _asset(name: str) -> Page:
-    path = ASSETS / name
-    policy = {"content-security-policy": CONTENT_SECURITY_POLICY, "referrer-policy": "no-referrer"}
-    return Page.of(path.read_bytes(), _TYPES[path.suffix], policy)
+    return asset(ASSETS / "docs.js").answer(request)
