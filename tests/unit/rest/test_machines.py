@@ -5,6 +5,7 @@ import re
 import pytest
 from starlette.testclient import TestClient
 
+from commonplace.interfaces.rest import assets
 from commonplace.interfaces.rest.routes import llms
 from commonplace.interfaces.rest.services import Site
 from tests.fakes.library import COMMIT, FakeLibrary, garden, make
