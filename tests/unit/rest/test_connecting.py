@@ -22,7 +22,7 @@ def test_the_configured_address_wins_over_the_host_a_request_came_to(world: Worl
     assert "garden.example.org/mcp" not in page
 
 
-@pytest.mark.parametrize("path", ["/connect", "/connect/connect.css", "/connect/connect.js"])
+@pytest.mark.parametrize("path", ["/connect", "/connect/connect.css", "/connect/connect.js", "/icon.png"])
 def test_nothing_on_the_page_comes_from_elsewhere(client: TestClient, path: str) -> None:
     answer = client.get(path)
     policy = answer.headers["content-security-policy"]
@@ -44,3 +44,10 @@ def test_the_registry_entry_names_this_deployment(client: TestClient) -> None:
 
 def test_the_map_for_language_models_names_the_tools(client: TestClient) -> None:
     assert "https://garden.example.org/mcp" in client.get("/llms.txt").text
+
+
+def test_the_icon_is_a_picture(client: TestClient) -> None:
+    icon = client.get("/icon.png")
+    assert icon.headers["content-type"] == "image/png"
+    assert icon.content.startswith(b"\x89PNG")
+    assert client.get("/server.json").json()["icons"][0]["src"] == "https://garden.example.org/icon.png"

@@ -21,6 +21,7 @@ def _head(at: Endpoint) -> str:
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Connect to {title}</title>
+<link rel="icon" href="/icon.png">
 <link rel="stylesheet" href="/connect/connect.css">
 <script src="/connect/connect.js" defer></script>
 </head>

@@ -24,5 +24,6 @@ def server_json(at: Endpoint, version: str) -> dict[str, Any]:
         "description": DESCRIPTION,
         "version": version,
         "websiteUrl": f"{origin}/connect",
+        "icons": [{"src": f"{origin}/icon.png", "mimeType": "image/png", "sizes": ["128x128"]}],
         "remotes": [{"type": "streamable-http", "url": at.url}],
     }

@@ -10,7 +10,12 @@ CONTENT_SECURITY_POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 HTML = "text/html; charset=utf-8"
-_TYPES = {".html": HTML, ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
+_TYPES = {
+    ".html": HTML,
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".png": "image/png",
+}
 _PROTECTED = {"content-security-policy": CONTENT_SECURITY_POLICY, "referrer-policy": "no-referrer"}
 
 

@@ -35,6 +35,11 @@ async def get_connect_script(request: Request) -> Response:
     return asset(ASSETS / "connect.js").answer(request)
 
 
+@router.get("/icon.png")
+async def get_icon(request: Request) -> Response:
+    return asset(ASSETS / "icon.png").answer(request)
+
+
 @router.get("/server.json")
 async def get_server_json(request: Request) -> Response:
     return Page.of(encode(server_json(_endpoint(request), API_VERSION))).answer(request)
