@@ -1,0 +1,62 @@
+"""`completion/complete`: values for the arguments of prompts and the variables of templates."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import anyio.to_thread
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, CompleteRequestParams, PromptReference
+
+from commonplace.interfaces.mcp.access import caller_of, shown
+from commonplace.interfaces.mcp.addresses import variables_of
+from commonplace.interfaces.mcp.declaring import Complete
+from commonplace.interfaces.mcp.offer import Offer
+from commonplace.interfaces.mcp.rendering import COMPLETE
+
+MAX_VALUES = 100
+"""Of one answer, as the protocol says."""
+MAX_TYPED_CHARACTERS = 200
+"""What is typed beyond this fits nothing."""
+
+Context = ServerRequestContext[Any, Any]
+
+
+class Completions:
+    """The completers of one path."""
+
+    def __init__(self, offer: Offer) -> None:
+        self._prompts = {
+            name: (one.tier, {argument.name: argument.complete for argument in one.arguments})
+            for name, one in offer.prompts.items()
+        }
+        self._templates = {
+            one.uri_template: (one.tier, {name: one.complete.get(name) for name in variables_of(one.uri_template)})
+            for one in offer.templates
+        }
+
+    async def complete(self, ctx: Context, params: CompleteRequestParams) -> dict[str, Any]:
+        """Raises MCPError -32602 for a prompt, a template or an argument that is not there."""
+        tier, completers = self._target(params)
+        if params.argument.name not in completers:
+            raise MCPError(INVALID_PARAMS, f"Unknown argument: {params.argument.name[:64]}")
+        completer, typed = completers[params.argument.name], params.argument.value
+        if completer is None or len(typed) > MAX_TYPED_CHARACTERS or not shown(tier, caller_of(ctx.request)):
+            return _told([])
+        given = dict((params.context.arguments if params.context else None) or {})
+        return _told(await anyio.to_thread.run_sync(completer, typed, given, abandon_on_cancel=True))
+
+    def _target(self, params: CompleteRequestParams) -> tuple[Any, Mapping[str, Complete | None]]:
+        if isinstance(params.ref, PromptReference):
+            found = self._prompts.get(params.ref.name)
+        else:
+            found = self._templates.get(params.ref.uri)
+        if found is None:
+            raise MCPError(INVALID_PARAMS, "Unknown prompt or resource template")
+        return found
+
+
+def _told(values: Any) -> dict[str, Any]:
+    every = list(dict.fromkeys(values))
+    fitting = {"values": every[:MAX_VALUES], "total": len(every), "hasMore": len(every) > MAX_VALUES}
+    return COMPLETE | {"completion": fitting}

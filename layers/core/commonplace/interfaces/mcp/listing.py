@@ -1,0 +1,82 @@
+"""What lists say, as plain dicts in the wire's own shape: deterministic, without `_meta`, a page at a time."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from commonplace.interfaces.mcp.access import shown, tools_for
+from commonplace.interfaces.mcp.declaring import Caller, Listed, Prompt, Resource, Template
+from commonplace.interfaces.mcp.offer import Offer, Offered
+from commonplace.interfaces.mcp.schemas import input_schema, output_schema
+
+Row = dict[str, Any]
+
+
+def tool_rows(offer: Offer, caller: Caller, icons: Sequence[Row]) -> list[Row]:
+    return [_tool(one, icons) for one in tools_for(offer, caller)]
+
+
+def prompt_rows(offer: Offer, caller: Caller) -> list[Row]:
+    return [_prompt(name, one) for name, one in offer.prompts.items() if shown(one.tier, caller)]
+
+
+def template_rows(offer: Offer, caller: Caller) -> list[Row]:
+    return [_template(one) for one in offer.templates if shown(one.tier, caller)]
+
+
+def resource_rows(offer: Offer, caller: Caller) -> list[Row]:
+    """Those with an address of their own; documents are listed after them."""
+    return [_resource(one) for one in offer.resources.values() if shown(one.tier, caller)]
+
+
+def document_rows(documents: Iterable[Listed]) -> list[Row]:
+    return [_listed(one) for one in documents]
+
+
+def _tool(offered: Offered, icons: Sequence[Row]) -> Row:
+    tool = offered.tool
+    row: Row = {"name": offered.name, "title": tool.title, "description": tool.description}
+    row["inputSchema"] = input_schema(tool)
+    if (schema := output_schema(tool)) is not None:
+        row["outputSchema"] = schema
+    row["annotations"] = {
+        "title": tool.title,
+        "readOnlyHint": tool.read_only,
+        "destructiveHint": tool.destructive,
+        "idempotentHint": tool.idempotent,
+        "openWorldHint": tool.open_world,
+    }
+    return row | ({"icons": list(icons)} if icons else {})
+
+
+def _prompt(name: str, prompt: Prompt) -> Row:
+    arguments = [
+        {"name": one.name, "description": one.description, "required": one.required} for one in prompt.arguments
+    ]
+    return {"name": name, "title": prompt.title, "description": prompt.description, "arguments": arguments}
+
+
+def _resource(resource: Resource) -> Row:
+    return {
+        "uri": resource.uri,
+        "name": resource.name,
+        "title": resource.title,
+        "description": resource.description,
+        "mimeType": resource.mime_type,
+    }
+
+
+def _template(template: Template) -> Row:
+    row = {
+        "uriTemplate": template.uri_template,
+        "name": template.name,
+        "title": template.title,
+        "description": template.description,
+    }
+    return row | ({"mimeType": template.mime_type} if template.mime_type else {})
+
+
+def _listed(listed: Listed) -> Row:
+    row: Row = {"uri": listed.uri, "name": listed.name, "title": listed.title, "mimeType": listed.mime_type}
+    row |= {"description": listed.description} if listed.description else {}
+    row |= {"size": listed.size} if listed.size is not None else {}
+    return row | ({"annotations": {"lastModified": listed.updated_at}} if listed.updated_at else {})

@@ -1,0 +1,84 @@
+"""What one path offers: the declarations of its toolsets under the names they have there."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from commonplace.interfaces.mcp.declaring import Cost, Prompt, Resource, Template, Tool, Toolset
+
+MAX_INSTRUCTION_WORDS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A tool under the name it has on this path."""
+
+    name: str
+    tool: Tool
+    toolset: Toolset
+
+    @property
+    def scope(self) -> str:
+        return self.toolset.scope_of(self.tool)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Everything of one path, in the order of every list."""
+
+    toolsets: tuple[Toolset, ...]
+    tools: Mapping[str, Offered]
+    prompts: Mapping[str, Prompt]
+    resources: Mapping[str, Resource]
+    templates: tuple[Template, ...]
+
+    def instructions(self) -> str:
+        """Under a hundred words: those of the toolsets, or only what each is for if that is too much."""
+        whole = "\n\n".join(toolset.instructions for toolset in self.toolsets)
+        if len(whole.split()) < MAX_INSTRUCTION_WORDS:
+            return whole
+        first = (f"{one.title}: {one.instructions.partition('. ')[0].rstrip('.')}." for one in self.toolsets)
+        return " ".join("\n".join(first).split(" ")[: MAX_INSTRUCTION_WORDS - 1])
+
+
+def offer_of(toolsets: Sequence[Toolset], *, prefix_shared: bool = False) -> Offer:
+    """Raises ValueError when two things would answer to one name."""
+    tools = _named(
+        ((one, tool.name, Offered(tool.name, tool, one)) for one in toolsets for tool in one.tools), prefix_shared
+    )
+    prompts = _named(((one, prompt.name, prompt) for one in toolsets for prompt in one.prompts), prefix_shared)
+    return Offer(
+        toolsets=tuple(toolsets),
+        tools={name: Offered(name, offered.tool, offered.toolset) for name, offered in tools.items()},
+        prompts=prompts,
+        resources=_distinct((one.uri, one) for toolset in toolsets for one in toolset.resources),
+        templates=tuple(_distinct((one.uri_template, one) for set_ in toolsets for one in set_.templates).values()),
+    )
+
+
+def cost_of(toolsets: Sequence[Toolset], method: str, params: Any) -> Cost:
+    """The class of rate limits that a message counts in, whatever it holds. Names may carry their toolset's prefix."""
+    name = params.get("name") if method == "tools/call" and isinstance(params, Mapping) else None
+    for toolset, tool in chain.from_iterable(((one, tool) for tool in one.tools) for one in toolsets):
+        if name in (tool.name, f"{toolset.name}_{tool.name}"):
+            return tool.cost
+    return "read"
+
+
+def _named(declared: Iterable[tuple[Toolset, str, Any]], prefix_shared: bool) -> dict[str, Any]:
+    rows = list(declared)
+    shared = {name for name, count in Counter(name for _, name, _ in rows).items() if count > 1}
+    if not prefix_shared:
+        shared = set()
+    return _distinct((f"{toolset.name}_{name}" if name in shared else name, item) for toolset, name, item in rows)
+
+
+def _distinct(rows: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, item in rows:
+        if name in found:
+            raise ValueError(f"two declarations are called {name!r}")
+        found[name] = item
+    return found
