@@ -1,11 +1,14 @@
 """What a search found, as it is answered. The command line shows searches of its own under the same names."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 from pydantic.alias_generators import to_camel
 
+from commonplace.content.document import DocumentRef
+from commonplace.content.manifest import Entry
+from commonplace.interfaces.finding import Findings, settle
 from commonplace.interfaces.rest.highlighting import highlighted
 from commonplace.interfaces.rest.pages import PAGE_BYTES, encode, json_array, json_object
 from commonplace.search.model import Hit, SearchRequest, SearchResults
@@ -20,21 +23,20 @@ def answer(
     asked: SearchRequest,
     *,
     limit: int,
-    published: Callable[[str], bool] = lambda _: True,
+    published: Mapping[DocumentRef, Entry] | None = None,
     highlight: bool = False,
     next_cursor: str | None = None,
     max_bytes: int = PAGE_BYTES,
 ) -> bytes:
-    """The answer's body. What is not published any more is left out, whatever the index says.
+    """The answer's body. What is not `published` is left out, whatever the index says; None means that all of it is.
 
     Whole documents are null where there is none, and where it would make the body exceed `max_bytes`; the latter are
     named. Nothing else is ever left out for its size.
     """
-    live = [hit for hit in found.results if published(_ref(hit))]
-    gone = len(found.results) - len(live)
-    shown = live[:limit]
-    hits = [_hit(hit, published, highlight=highlight) for hit in shown]
-    members = {name: encode(value) for name, value in _whole(found, asked, gone, next_cursor).items()}
+    settled = settle(found, asked, published, limit=limit)
+    shown = settled.hits
+    hits = [_hit(hit, highlight=highlight) for hit in shown]
+    members = {name: encode(value) for name, value in _whole(found, settled, next_cursor).items()}
     query = encode(found.query)
     if not asked.documents:
         return json_object(query=query, results=json_array(map(encode, hits)), **members)
@@ -59,14 +61,13 @@ def camel(value: Any) -> Any:
     return value
 
 
-def _whole(found: SearchResults, asked: SearchRequest, gone: int, next_cursor: str | None) -> Json:
-    """What is told of the search as a whole; `gone` of its results are not published any more."""
+def _whole(found: SearchResults, settled: Findings, next_cursor: str | None) -> Json:
+    """What is told of the search as a whole."""
     told: Json = {
-        "total": max(found.total - gone, 0),
-        "totalRelation": "exact" if asked.mode == "lexical" or found.fallback else "candidates",
+        "total": settled.total,
+        "totalRelation": settled.relation,
         "nextCursor": next_cursor,
-        # It was made from words of the index, and this index is behind the store.
-        "suggestion": None if gone else found.suggestion,
+        "suggestion": settled.suggestion,
         "fallback": found.fallback,
         "reranked": found.reranked,
         "tookMs": found.took_ms,
@@ -91,7 +92,7 @@ def _with_document(hit: Json, document: bytes) -> bytes:
     return encode(hit)[:-1] + b',"document":' + document + b"}"
 
 
-def _hit(hit: Hit, published: Callable[[str], bool], *, highlight: bool) -> Json:
+def _hit(hit: Hit, *, highlight: bool) -> Json:
     told: Json = {
         "id": hit.id,
         "contentType": hit.content_type,
@@ -107,7 +108,7 @@ def _hit(hit: Hit, published: Callable[[str], bool], *, highlight: bool) -> Json
         "group": hit.group,
         "tags": list(hit.tags),
         "date": hit.date,
-        "duplicates": [record for record in hit.duplicates if published(record)],
+        "duplicates": list(hit.duplicates),
     }
     return told | {"highlight": highlighted(hit.snippet, hit.marks)} if highlight else told
 

@@ -13,6 +13,7 @@ from commonplace.content.catalogue import Selection, Sort
 from commonplace.content.filters import Filters
 from commonplace.content.ontology import ONTOLOGY
 from commonplace.errors import InvalidInput
+from commonplace.interfaces.finding import MAX_HITS
 from commonplace.interfaces.rest.cursors import MAX_CURSOR_CHARACTERS
 
 CONTENT_TYPES = list(ONTOLOGY.types)
@@ -20,8 +21,6 @@ CONTENT_TYPES = list(ONTOLOGY.types)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([Zz]|[+-]\d{2}:\d{2})?")
 MAX_LINK_CHARACTERS = 2_000
-MAX_HITS = 20
-"""Results of one search. More are no candidates of the reranker, and more whole documents no answer."""
 MAX_PAGE = 100
 """Results on a page of a search by words alone."""
 

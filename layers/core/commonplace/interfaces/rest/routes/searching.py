@@ -1,27 +1,21 @@
 """Search over published documents."""
 
-from collections.abc import Mapping
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from commonplace.content.document import DocumentRef, reference
-from commonplace.content.library import Library
-from commonplace.content.manifest import Entry
 from commonplace.errors import CommonplaceError
+from commonplace.interfaces import finding
 from commonplace.interfaces.rest import cursors, errors, examples, found, permission, search_shapes
 from commonplace.interfaces.rest.documentation import KEY_MAY_COME, answers
 from commonplace.interfaces.rest.pages import API, JSON
-from commonplace.interfaces.rest.parameters import MAX_HITS, Question, next_link
+from commonplace.interfaces.rest.parameters import Question, next_link
 from commonplace.interfaces.rest.services import services
-from commonplace.search.model import RecordId, SearchRequest, SearchResults
+from commonplace.search.model import RecordId, SearchRequest
 
 router = APIRouter(tags=["Search"])
-
-SPARE = 5
-"""Asked for beyond the limit, in place of hits that are no longer published."""
 
 BRIEFLY = {"cache-control": "public, max-age=30"}
 """Of an answer by words only: caches should not hold it much longer than the model was away."""
@@ -58,13 +52,12 @@ def _search(request: Request, asked: Question) -> Response:
     using = services(request)
     wanted = _request(asked)
     results = using.search.search(wanted)
-    by_ref = _published(using.library, results)
     onward = cursors.cursor(results.after, asked.question) if results.after else None
     body = found.answer(
         results,
         wanted,
         limit=asked.limit,
-        published=lambda ref: ref in by_ref,
+        published=finding.published(using.library, results),
         highlight=asked.highlight,
         next_cursor=onward,
     )
@@ -72,18 +65,10 @@ def _search(request: Request, asked: Question) -> Response:
     return Response(body, media_type=JSON, headers=headers)
 
 
-def _published(library: Library, results: SearchResults) -> Mapping[DocumentRef, Entry]:
-    """What is published. The index may know of a document before the manifest at hand does, which is then read anew."""
-    by_ref = library.manifest().by_ref
-    if all(reference(hit.content_type, hit.id) in by_ref for hit in results.results):
-        return by_ref
-    return library.edition(fresh=True).manifest.by_ref
-
-
 def _request(asked: Question) -> SearchRequest:
     # No spares where a page ends as the next begins, nor where it is explained which results are shown.
     exactly = asked.mode == "lexical" or asked.explain
-    limit = asked.limit if exactly else min(asked.limit + SPARE, MAX_HITS)
+    limit = asked.limit if exactly else finding.with_spares(asked.limit)
     return SearchRequest(
         asked.q,
         asked.filters(),
