@@ -1,0 +1,105 @@
+"""How much an answer may say, in tokens, and where to cut what is longer.
+
+Tokens are estimated: a letter or a space counts a quarter, a digit or a sign 0.65, a byte of UTF-8 beyond ASCII a half.
+Prose comes to about four bytes a token, JSON to three. The weights are fitted to the tokenizer of the embedding model,
+whose vocabulary (32,000) is smaller than that of any current chat model: those need fewer tokens, not more.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+
+DEFAULT_TOKENS = 5_000
+"""Of an answer that nobody asked more of: text and structured data together."""
+MAX_TOKENS = 20_000
+"""Of any answer, text and structured data together; common clients refuse results above 25,000."""
+
+_LETTERS = bytes(code for code in range(128) if chr(code).isalpha() or chr(code) in " \n")
+_ASCII = bytes(range(128))
+_BOUNDARIES = ("\n\n", "\n", ". ", " ")
+_LOOK_BACK = 0.5
+"""A boundary is worth at most this share of a piece."""
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Part of a text; pieces laid end to end are the text."""
+
+    text: str
+    start: int
+    end: int
+    """Positions in the whole, in characters."""
+    whole: int
+    """Characters of the whole."""
+
+    @property
+    def complete(self) -> bool:
+        """Nothing comes after it."""
+        return self.end >= self.whole
+
+
+def estimate_tokens(text: str) -> int:
+    """Of prose, Markdown, code or JSON alike; never less than 1 for text that is not empty."""
+    raw = text.encode("utf-8", "surrogatepass")
+    others = len(raw.translate(None, _LETTERS))
+    beyond = 0 if text.isascii() else len(raw.translate(None, _ASCII))
+    return -(-(5 * (len(raw) - others) + 13 * (others - beyond) + 10 * beyond) // 20)
+
+
+def piece(text: str, start: int = 0, *, max_tokens: int | None = None, max_characters: int | None = None) -> Piece:
+    """The text from `start` on, cut after a paragraph, a line, a sentence or a word, whichever is near enough.
+
+    At least one character long where there is one, so that whoever continues arrives.
+    """
+    start = min(max(start, 0), len(text))
+    most = len(text) - start if max_characters is None else max(0, max_characters)
+    if max_tokens is not None:
+        most = min(most, _characters_within(text, start, max_tokens))
+    end = min(start + max(most, 1), len(text))
+    if end < len(text):
+        end = _boundary(text, start, end)
+    return Piece(text[start:end], start, end, len(text))
+
+
+def fitting(items: Iterable[Item], tokens: Callable[[Item], int], max_tokens: int) -> list[Item]:
+    """As many of the first items as fit together; always the first one, whatever it costs."""
+    kept: list[Item] = []
+    left = max_tokens
+    for item in items:
+        left -= tokens(item)
+        if left < 0 and kept:
+            break
+        kept.append(item)
+    return kept
+
+
+def shortened(text: str, max_characters: int) -> str:
+    """At most so many characters, ellipsis included, cut at a word where one ends near enough."""
+    if len(text) <= max_characters:
+        return text
+    return piece(text, max_characters=max(1, max_characters - 1)).text.rstrip()[: max_characters - 1] + "…"
+
+
+def _characters_within(text: str, start: int, max_tokens: int) -> int:
+    """How many characters from `start` on cost at most `max_tokens`."""
+    # No character is cheaper than a quarter of a token.
+    low, high = 0, min(len(text) - start, 4 * max(max_tokens, 0))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if estimate_tokens(text[start : start + middle]) <= max_tokens:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _boundary(text: str, start: int, end: int) -> int:
+    """The best place to stop at or before `end`; `end` itself in text that has no places."""
+    earliest = start + int((end - start) * _LOOK_BACK)
+    for mark in _BOUNDARIES:
+        found = text.rfind(mark, earliest, end)
+        if found >= 0 and found + len(mark) > start:
+            return found + len(mark)
+    return end
