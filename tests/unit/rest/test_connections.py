@@ -79,7 +79,8 @@ def test_group_without_documents_or_pages_is_listed_all_the_same() -> None:
 
 
 def test_releases_are_counted(client: TestClient) -> None:
-    assert client.get("/api/v1/releases").json()["releases"] == [{"id": "first-harvest", "count": 1}]
+    (release,) = client.get("/api/v1/releases").json()["releases"]
+    assert release == {"id": "first-harvest", "title": "first-harvest", "description": None, "count": 1, "page": None}
 
 
 def test_no_releases_is_an_empty_list() -> None:

@@ -1,14 +1,19 @@
 """What documents have in common: groups, releases and tags, counted, each with the page that explains it."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from commonplace.content.catalogue import INDEX_PAGE, Catalogue
+from commonplace.content.lexicon import TERM, lexicon_of
 from commonplace.content.manifest import Entry
+from commonplace.content.terms import key
 
 GROUP_FOLDER = "docs/"
 """`docs/{group}/index.md` introduces a group that has no page of its own (notes of the real layout)."""
+
+RELEASE = "release"
+"""The content type of pages about releases, where an ontology has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,27 +30,51 @@ def groups(catalogue: Catalogue) -> list[Facet]:
     counts = Counter(entry.group for entry in catalogue.entries if entry.group)
     pages = _named(entry for entry in catalogue.entries if entry.content_type == "group")
     folders = {name: entry for entry in catalogue.entries if (name := _folder_of(entry.path))}
-    values = {_term(value): value for value in counts}
+    values = {key(value): value for value in counts}
     extra = {entry.id for entry in catalogue.entries if entry.content_type == "group"} | set(folders)
     named_by_value = {page.id for term in values if (page := pages.get(term))}
-    names = [*counts, *sorted(name for name in extra if _term(name) not in values and name not in named_by_value)]
-    found = [Facet(name, counts[name], pages.get(_term(name)) or folders.get(name)) for name in names]
+    names = [*counts, *sorted(name for name in extra if key(name) not in values and name not in named_by_value)]
+    found = [Facet(name, counts[name], pages.get(key(name)) or folders.get(name)) for name in names]
     return sorted(found, key=lambda facet: facet.name.casefold())
 
 
 def releases(catalogue: Catalogue) -> list[Facet]:
-    """Values of `release`, by name. None when no document has one."""
+    """Values of `release`, each with the document named after it, and release documents that none bears; by name.
+
+    The ontology that ships has no type for releases; an operator's may have.
+    """
     counts = Counter(entry.release for entry in catalogue.entries if entry.release)
-    return [Facet(name, counts[name]) for name in sorted(counts, key=str.casefold)]
+    values = {key(value) for value in counts}
+    pages = _release_pages(catalogue, values)
+    unborne = [
+        Facet(entry.id, 0, entry)
+        for entry in catalogue.entries
+        if entry.content_type == RELEASE and values.isdisjoint({key(entry.id), key(entry.title)})
+    ]
+    found = [*(Facet(name, count, pages.get(key(name))) for name, count in counts.items()), *unborne]
+    return sorted(found, key=lambda facet: facet.name.casefold())
 
 
 def tags(catalogue: Catalogue) -> list[Facet]:
-    """Tags, most used first, each with its lexicon document: matched by id, title or alias."""
+    """Tags, most used first, each with its lexicon document."""
     counts = Counter(tag for entry in catalogue.entries for tag in dict.fromkeys(entry.tags))
-    lexicon = _named(entry for entry in catalogue.entries if entry.content_type == "tag")
-    return [
-        Facet(name, counts[name], lexicon.get(_term(name))) for name in sorted(counts, key=lambda t: (-counts[t], t))
+    page = lexicon_of(catalogue).page
+    return [Facet(name, counts[name], page(name)) for name in sorted(counts, key=lambda t: (-counts[t], t))]
+
+
+def _release_pages(catalogue: Catalogue, values: Collection[str]) -> dict[str, Entry]:
+    """Documents whose id or title is the name of a release: a release document, else an index page, else any other.
+
+    Lexicon entries are none: a term may be called like a release and mean something else.
+    """
+    told = [
+        ((entry.content_type != RELEASE, entry.content_type != "index", entry.path), name, entry)
+        for entry in catalogue.entries
+        if entry.content_type != TERM
+        for name in {key(entry.id), key(entry.title)} & set(values)
     ]
+    best_last = sorted(told, key=lambda one: one[0], reverse=True)
+    return {name: entry for _, name, entry in best_last}
 
 
 def _named(entries: Iterable[Entry]) -> dict[str, Entry]:
@@ -58,13 +87,8 @@ def _named(entries: Iterable[Entry]) -> dict[str, Entry]:
         [(alias, entry) for entry in known for alias in entry.aliases],
     ):
         for name, entry in names:
-            found.setdefault(_term(name), entry)
+            found.setdefault(key(name), entry)
     return found
-
-
-def _term(name: str) -> str:
-    """`#Mutual Aid`, `mutual-aid` and `Mutual aid` are one term."""
-    return "-".join(name.lstrip("#").replace("-", " ").replace("_", " ").casefold().split())
 
 
 def _folder_of(path: str) -> str | None:

@@ -88,7 +88,14 @@ GROUPS = {
     "limit": 1000,
     "offset": 0,
 }
-RELEASES = {"releases": [{"id": "first-harvest", "count": 4}], "total": 1, "limit": 1000, "offset": 0}
+RELEASES = {
+    "releases": [
+        {"id": "first-harvest", "title": "first-harvest", "description": None, "count": 4, "page": None},
+    ],
+    "total": 1,
+    "limit": 1000,
+    "offset": 0,
+}
 TAGS = {"tags": [{"tag": "governance", "count": 9, "entry": LEXICON}], "total": 1, "limit": 1000, "offset": 0}
 MANIFEST = {
     "schemaVersion": 1,

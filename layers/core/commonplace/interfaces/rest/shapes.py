@@ -133,7 +133,10 @@ class GroupList(Shape):
 
 class Release(Shape):
     id: str
+    title: str
+    description: str | None
     count: int = Field(description="Documents of this release.")
+    page: Pointer | None = Field(description="The document that the release is named after.")
 
 
 class ReleaseList(Shape):

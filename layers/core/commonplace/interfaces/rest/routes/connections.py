@@ -18,7 +18,7 @@ from commonplace.interfaces.rest.documentation import answers
 from commonplace.interfaces.rest.pages import API, PAGE_BYTES, Page, encode, fitting, json_array, json_object
 from commonplace.interfaces.rest.parameters import Counting, Place, link_header
 from commonplace.interfaces.rest.services import services
-from commonplace.interfaces.rest.views import pointer
+from commonplace.interfaces.showing import group, pointer, release
 
 router = APIRouter(tags=["Connections"])
 
@@ -73,7 +73,7 @@ def _graph(graph: Graph, around: DocumentRef | None, depth: int) -> Page:
 )
 async def list_groups(request: Request, asked: Annotated[Counting, Query()]) -> Response:
     """Every group that documents name, that has a page, or that has a folder under `docs/`."""
-    return _counted(request, "groups", asked, facets.groups, _group)
+    return _counted(request, "groups", asked, facets.groups, group)
 
 
 @router.get(
@@ -84,8 +84,8 @@ async def list_groups(request: Request, asked: Annotated[Counting, Query()]) -> 
     responses=answers(examples.RELEASES, 422, description="Releases by name, with how many documents each has."),
 )
 async def list_releases(request: Request, asked: Annotated[Counting, Query()]) -> Response:
-    """Every release that documents name. An empty list means that none does."""
-    return _counted(request, "releases", asked, facets.releases, lambda facet: {"id": facet.name, "count": facet.count})
+    """Every release that documents name or that has a page. An empty list means that there is none."""
+    return _counted(request, "releases", asked, facets.releases, release)
 
 
 @router.get(
@@ -127,18 +127,6 @@ def _counting_page(name: str, asked: Counting, found: Sequence[Facet], view: Cal
     total = len(found)
     links = link_header(f"{API}/{name}", asked, limit=asked.limit, offset=asked.offset, shown=len(shown), total=total)
     return Page.of(body, headers=links)
-
-
-def _group(facet: Facet) -> dict[str, Any]:
-    page = facet.page
-    return {
-        "id": facet.name,
-        "title": page.title if page else facet.name,
-        "description": page.description if page else None,
-        "status": page.status if page else None,
-        "count": facet.count,
-        "page": pointer(page) if page else None,
-    }
 
 
 def _tag(facet: Facet) -> dict[str, Any]:

@@ -29,7 +29,8 @@ from commonplace.interfaces.rest.pages import (
 )
 from commonplace.interfaces.rest.parameters import Listing, PathId, PathType, link_header
 from commonplace.interfaces.rest.services import Services, services
-from commonplace.interfaces.rest.views import broken_link, entry_url, markdown, pointer, summary
+from commonplace.interfaces.rest.views import broken_link, entry_url, summary
+from commonplace.interfaces.showing import markdown, pointer
 
 router = APIRouter(tags=["Documents"])
 

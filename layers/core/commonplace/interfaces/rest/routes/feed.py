@@ -15,7 +15,8 @@ from commonplace.interfaces.rest.documentation import answers
 from commonplace.interfaces.rest.pages import API, Page, encode, fitting, json_array, json_object
 from commonplace.interfaces.rest.parameters import Feed
 from commonplace.interfaces.rest.services import Services, origin, services
-from commonplace.interfaces.rest.views import entry_url, moment
+from commonplace.interfaces.rest.views import entry_url
+from commonplace.interfaces.showing import moment
 
 router = APIRouter(tags=["For machines"])
 

@@ -25,7 +25,8 @@ from commonplace.interfaces.rest.pages import (
 )
 from commonplace.interfaces.rest.parameters import Inventory, link_header
 from commonplace.interfaces.rest.services import services
-from commonplace.interfaces.rest.views import manifest_attachment, manifest_document, moment
+from commonplace.interfaces.rest.views import manifest_attachment, manifest_document
+from commonplace.interfaces.showing import moment
 
 logger = logging.getLogger(__name__)
 
