@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from commonplace.adapters import clients, wiring
+from commonplace.adapters.dynamodb_changes import DynamoChanges
 from commonplace.adapters.operations import index_operations
 from commonplace.adapters.s3 import S3ObjectStore
 from commonplace.search.indexing import Message
@@ -20,7 +21,8 @@ SETTINGS = IndexSettings.from_environ(os.environ)
 OBJECTS = S3ObjectStore(clients.s3(), SETTINGS.content_bucket)
 MODELS = wiring.indexed_models(SETTINGS)
 ENGINE = wiring.search_engine(SETTINGS, OBJECTS, MODELS[0], read_only=False)
-OPERATIONS = index_operations(SETTINGS, OBJECTS, MODELS, ENGINE)
+CHANGES = DynamoChanges(clients.dynamodb(attempts=2), SETTINGS.activity_table) if SETTINGS.activity_table else None
+OPERATIONS = index_operations(SETTINGS, OBJECTS, MODELS, ENGINE, CHANGES)
 
 
 def handler(event: Mapping[str, Any], context: object) -> dict[str, Any]:

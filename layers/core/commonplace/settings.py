@@ -297,11 +297,18 @@ class SyncSettings:
 class IndexSettings(RetrievalSettings):
     stage: str
     content_bucket: str
+    activity_table: str | None = None
+    """Where changes of the index are told; None means that nobody waits for them."""
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> Self:
         env = Environment(environ)
-        return cls(stage=env.stage(), content_bucket=env.bucket(), **_retrieval(env))
+        return cls(
+            stage=env.stage(),
+            content_bucket=env.bucket(),
+            activity_table=env.optional("ACTIVITY_TABLE", "the name of a DynamoDB table", lambda text: text),
+            **_retrieval(env),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

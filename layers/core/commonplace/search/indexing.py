@@ -6,12 +6,13 @@ a publication that writes anything newer: a tombstone may stand above the first 
 """
 
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from commonplace.content.manifest import Manifest
 from commonplace.content.store import ObjectReader
+from commonplace.search.changes import Change, ChangeLog
 from commonplace.search.embedding import embed_records
 from commonplace.search.events import records_of
 from commonplace.search.model import (
@@ -71,6 +72,9 @@ def never() -> bool:
 class Indexer:
     """Writes documents of the store to the index. `memory` lets unchanged text keep its vectors.
 
+    `changes` is told what the index has taken: each newer version and each removal, but not what is written again. Of
+    an index that is rebuilt it is told nothing, for no document has changed.
+
     An index that was built otherwise is rebuilt on the spot when `rebuilds` is set, as a small one in one file can be.
     Else IndexMismatch leaves every method, with the command to run, and what was to be written is to come again.
     """
@@ -82,6 +86,7 @@ class Indexer:
         embeddings: EmbeddingProvider | None,
         memory: VectorMemory | None = None,
         *,
+        changes: ChangeLog | None = None,
         rebuilds: bool = True,
         records_per_write: int = RECORDS_PER_BATCH,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -90,6 +95,7 @@ class Indexer:
         self._engine = engine
         self._embeddings = embeddings
         self._memory = memory
+        self._changes = changes
         self._rebuilds = rebuilds
         self._records_per_write = records_per_write
         self._now = now
@@ -129,7 +135,7 @@ class Indexer:
         if manifest is None:
             return
         current = published(manifest)
-        self._index_stale([record for record in ids if held.get(record, -1) < current.get(record, -1)], manifest)
+        self._index_stale([record for record in ids if held.get(record, -1) < current.get(record, -1)], manifest, held)
         self._bury_foreign([record for record in held if record not in current], manifest, held)
 
     def rebuild(self) -> Report:
@@ -156,6 +162,7 @@ class Indexer:
         generation = manifest.generation if manifest else 0
         tombstones = [_tombstone(record, generation, held) for record in reading.missing]
         self._write(list(reading.records.values()), tombstones)
+        self._tell(reading.records.values(), tombstones, held)
         return set(reading.unreadable)
 
     def _reconcile(self, enough: Enough = never, told: Told | None = None) -> Report:
@@ -172,7 +179,7 @@ class Indexer:
         for batch in batches(stale, self._records_per_write):
             if done and enough():
                 break
-            unreadable += len(self._index_stale(batch, manifest))
+            unreadable += len(self._index_stale(batch, manifest, held))
             done += len(batch)
             if told:
                 told(done, len(stale) + len(foreign) - done)
@@ -184,8 +191,10 @@ class Indexer:
         logger.info("the index was compared with the store", extra={"report": str(report)})
         return report
 
-    def _index_stale(self, ids: Sequence[RecordId], manifest: Manifest) -> list[RecordId]:
-        """Answers those that could not be read."""
+    def _index_stale(
+        self, ids: Sequence[RecordId], manifest: Manifest, before: Mapping[RecordId, int]
+    ) -> list[RecordId]:
+        """Answers those that could not be read. `before` is what the index held."""
         reading = self._store.read(ids)
         self._write(list(reading.records.values()), ())
         held = self._engine.held(ids)
@@ -197,6 +206,8 @@ class Indexer:
             if record.id not in held and record.version < manifest.generation
         ]
         self._write(buried, ())
+        restored = {record.id: record for record in buried}
+        self._tell([restored.get(record.id, record) for record in reading.records.values()], (), before)
         return reading.unreadable + reading.missing
 
     def _bury_foreign(self, ids: Sequence[RecordId], manifest: Manifest, held: Mapping[RecordId, int]) -> int:
@@ -204,11 +215,29 @@ class Indexer:
         arriving = self._store.arriving(ids, manifest, self._records_per_write)
         tombstones = [_tombstone(record, manifest.generation, held) for record in ids if record not in arriving]
         self._write((), tombstones)
+        self._tell((), tombstones, held)
         return len(tombstones)
 
     def _write(self, records: Sequence[Record], tombstones: Sequence[Tombstone]) -> None:
         if records or tombstones:
             self._engine.write(embed_records(records, self._embeddings, self._memory), tombstones)
+
+    def _tell(
+        self, records: Iterable[Record], tombstones: Iterable[Tombstone], before: Mapping[RecordId, int]
+    ) -> None:
+        """Tells what has changed since `before`. The index has taken it all: a failure here is nobody else's."""
+        if self._changes is None:
+            return
+        told = [
+            Change(record.id, "written", record.version, added=record.id not in before)
+            for record in records
+            if before.get(record.id, -1) < record.version
+        ] + [Change(gone.id, "removed", gone.version) for gone in tombstones if gone.id in before]
+        try:
+            if told:
+                self._changes.append(told)
+        except Exception:
+            logger.exception("what has changed could not be told", extra={"changes": len(told)})
 
     def _rebuild_because(self, mismatch: IndexMismatch) -> Report:
         if not self._rebuilds:

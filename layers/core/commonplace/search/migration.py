@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from commonplace.content.store import ObjectReader
 from commonplace.errors import InvalidInput, Unavailable
+from commonplace.search.changes import ChangeLog
 from commonplace.search.differences import Difference, DifferenceKind, Inspected, compare
 from commonplace.search.estimate import Work, estimate
 from commonplace.search.generations import Facts, Generation, Generations, Role
@@ -108,6 +109,7 @@ class Migration:
         objects: ObjectReader,
         targets: Sequence[Target],
         *,
+        changes: ChangeLog | None = None,
         clock: Callable[[], float] = time.monotonic,
         records_per_write: int = BUILD_RECORDS_PER_WRITE,
     ) -> None:
@@ -115,6 +117,7 @@ class Migration:
         self._store = StoredRecords(objects)
         self._targets = tuple(targets)
         self._wanted = self._targets[-1]
+        self._changes = changes
         self._clock = clock
         self._records_per_write = records_per_write
 
@@ -229,6 +232,8 @@ class Migration:
     def keep_up(self, enough: Enough = never) -> Report | None:
         """Mends current and previous, so that both hold what is published. Next is left to `build`.
 
+        What is mended in current was missing from answers, so it is told as a change; nothing else here is.
+
         None when there is no current index. Raises IndexMismatch when no model at hand is that of the current index.
         """
         report = Report()
@@ -238,7 +243,8 @@ class Migration:
         for generation in generations:
             target = self._target_of(generation.facts)
             if target and generation.role in ("current", "previous"):
-                report += self._indexer(target, generation.name).reconcile(enough)
+                changes = self._changes if generation.role == "current" else None
+                report += self._indexer(target, generation.name, changes).reconcile(enough)
             elif generation.role == "current":
                 raise mismatch(generation.facts, self._wanted.generations.wanted())
         return report
@@ -262,12 +268,13 @@ class Migration:
     def _target_of(self, facts: Facts) -> Target | None:
         return next((target for target in self._targets if target.generations.wanted() == facts), None)
 
-    def _indexer(self, target: Target, name: str) -> Indexer:
+    def _indexer(self, target: Target, name: str, changes: ChangeLog | None = None) -> Indexer:
         return Indexer(
             self._objects,
             target.generations.engine(name),
             target.embeddings,
             target.memory,
+            changes=changes,
             rebuilds=False,
             records_per_write=self._records_per_write,
         )
