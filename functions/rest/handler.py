@@ -11,9 +11,9 @@ from commonplace.adapters import clients
 from commonplace.adapters.dynamodb import DynamoCounters
 from commonplace.adapters.s3 import S3ObjectStore
 from commonplace.content.library import Library
+from commonplace.interfaces.deferred import DeferredSearch
+from commonplace.interfaces.gateway import Gateway
 from commonplace.interfaces.rest.app import create_app
-from commonplace.interfaces.rest.deferred import DeferredSearch
-from commonplace.interfaces.rest.gateway import Gateway
 from commonplace.interfaces.rest.services import Site
 from commonplace.limits.quota import Limiter
 from commonplace.search.fusion import Fusion

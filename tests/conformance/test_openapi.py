@@ -18,9 +18,9 @@ from commonplace.adapters.embedded.engine import EmbeddedEngine
 from commonplace.content.document import DocumentRef
 from commonplace.content.library import Library
 from commonplace.content.problems import Problem
+from commonplace.interfaces.deferred import DeferredSearch
 from commonplace.interfaces.finding import MAX_HITS
 from commonplace.interfaces.rest.app import create_app
-from commonplace.interfaces.rest.deferred import DeferredSearch
 from commonplace.interfaces.rest.services import Site
 from commonplace.limits.quota import Limiter
 from commonplace.search.documents import record_from_document

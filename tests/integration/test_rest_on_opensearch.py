@@ -15,8 +15,8 @@ from commonplace.adapters.opensearch.directory import Aliases
 from commonplace.adapters.opensearch.engine import OpenSearchEngine
 from commonplace.adapters.resilience import CircuitBreaker
 from commonplace.content.library import Library
+from commonplace.interfaces.deferred import DeferredSearch
 from commonplace.interfaces.rest.app import create_app
-from commonplace.interfaces.rest.deferred import DeferredSearch
 from commonplace.interfaces.rest.services import Site
 from commonplace.limits.quota import Limiter
 from commonplace.search.documents import record_from_document

@@ -7,8 +7,8 @@ from starlette.testclient import TestClient
 
 from commonplace.content.library import Library
 from commonplace.errors import Unavailable
+from commonplace.interfaces.deferred import DeferredSearch
 from commonplace.interfaces.rest.app import create_app
-from commonplace.interfaces.rest.deferred import DeferredSearch
 from commonplace.interfaces.rest.services import Site
 from commonplace.limits.quota import Limiter
 from commonplace.search.service import SearchService

@@ -14,7 +14,7 @@ import pytest
 from moto import mock_aws
 
 from commonplace.adapters import clients
-from commonplace.interfaces.rest.gateway import MAX_TEXT_BYTES, Gateway
+from commonplace.interfaces.gateway import MAX_TEXT_BYTES, Gateway
 from commonplace.interfaces.rest.services import Site
 from tests.fakes.library import garden, make
 from tests.unit.rest.conftest import World

@@ -1,4 +1,4 @@
-"""How much one client address may ask for in a minute, counted together by every process that serves it.
+"""How much one client may ask for in a minute, counted together by every process that serves it.
 
 Windows are fixed. A process leases a block of calls from the shared counter and spends it without asking again, so a
 busy client costs a handful of counter writes a minute. The first block is small and each further one is twice as
@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import IPv6Address
+from threading import Lock
 from typing import Protocol
 
 logger = logging.getLogger(__name__)
@@ -59,9 +60,37 @@ class _Lease:
     total: int = 0
     """What every process together has leased, as of the last time the counter was asked."""
 
+    def wanted(self, quota: Quota) -> int:
+        """How many calls to lease before one can be spent; 0 when there is one, or none to be had."""
+        spent = self.used >= self.granted and self.total < quota.calls
+        return min(self.next_block, quota.calls) if spent else 0
+
+    def extend(self, quota: Quota, block: int, total: int | None) -> None:
+        """Takes what the counter leaves of the block; None is a counter that does not answer."""
+        if total is None:
+            # Readers are worth more than an exact count: this process counts alone until the store is back.
+            total = self.total + block
+        before = max(0, total - block)
+        self.granted += max(0, min(block, quota.calls - before))
+        self.total = max(self.total, min(total, quota.calls))
+        self.next_block = min(block * 2, max(1, quota.calls // 6))
+
+    def spend(self) -> bool:
+        """Whether one call was left."""
+        allowed = self.used < self.granted
+        self.used += allowed
+        return allowed
+
+    def left(self, quota: Quota) -> int:
+        """What the window still holds, as far as this process knows."""
+        return max(0, self.granted - self.used + quota.calls - self.total)
+
 
 class Limiter:
-    """Counts calls by client. Client addresses never reach the store: keys are keyed hashes that differ by window."""
+    """Counts calls by client. Who a client is never reaches the store: keys are keyed hashes that differ by window.
+
+    Any thread may take: the lock is held while a lease changes, never while the store is asked.
+    """
 
     def __init__(self, counters: CounterStore, clock: Callable[[], float], *, secret: bytes = b"commonplace") -> None:
         """`clock` gives epoch seconds."""
@@ -69,44 +98,42 @@ class Limiter:
         self._clock = clock
         self._secret = secret
         self._leases: OrderedDict[tuple[str, str], _Lease] = OrderedDict()
+        self._lock = Lock()
         self._store_paused_until = 0.0
 
-    def take(self, quota: Quota, address: str) -> Allowance | None:
-        """Spends one call; None when the quota is switched off."""
+    def take(self, quota: Quota, client: str) -> Allowance | None:
+        """Spends one call of whoever `client` names; None when the quota is switched off.
+
+        An address is named by `network`, so that a subscriber with many addresses is one client.
+        """
         if quota.calls <= 0:
             return None
         now = self._clock()
         window = int(now // quota.window_seconds)
-        client = network(address)
-        lease = self._lease(quota, client, window)
-        if lease.used >= lease.granted and lease.total < quota.calls:
-            self._extend(lease, quota, client, now)
-        allowed = lease.used < lease.granted
-        lease.used += allowed
-        remaining = max(0, lease.granted - lease.used + quota.calls - lease.total)
+        allowed, remaining = self._spend(quota, client, window, now)
         reset = max(1, -int((now - (window + 1) * quota.window_seconds) // 1))
         return Allowance(quota, allowed, remaining if allowed else 0, reset)
+
+    def _spend(self, quota: Quota, client: str, window: int, now: float) -> tuple[bool, int]:
+        while True:
+            with self._lock:
+                lease = self._lease(quota, client, window)
+                block = lease.wanted(quota)
+                if not block:
+                    return lease.spend(), lease.left(quota)
+            total = self._add(self._key(quota, client, window), block, window, quota, now)
+            with self._lock:
+                lease.extend(quota, block, total)
 
     def _lease(self, quota: Quota, client: str, window: int) -> _Lease:
         name = (quota.name, client)
         lease = self._leases.get(name)
-        if lease is None or lease.window != window:
+        if lease is None or lease.window < window:
             lease = self._leases[name] = _Lease(window, next_block=max(1, quota.calls // 60))
         self._leases.move_to_end(name)
         if len(self._leases) > MAX_LEASES:
             self._leases.popitem(last=False)
         return lease
-
-    def _extend(self, lease: _Lease, quota: Quota, client: str, now: float) -> None:
-        block = min(lease.next_block, quota.calls)
-        total = self._add(self._key(quota, client, lease.window), block, lease.window, quota, now)
-        if total is None:
-            # Readers are worth more than an exact count: this process counts alone until the store is back.
-            total = lease.total + block
-        before = max(0, total - block)
-        lease.granted += max(0, min(block, quota.calls - before))
-        lease.total = min(total, quota.calls)
-        lease.next_block = min(block * 2, max(1, quota.calls // 6))
 
     def _add(self, key: str, block: int, window: int, quota: Quota, now: float) -> int | None:
         if now < self._store_paused_until:

@@ -5,7 +5,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from commonplace.errors import RateLimited
 from commonplace.interfaces.rest.errors import envelope
-from commonplace.limits.quota import Allowance, Limiter, Quota
+from commonplace.limits.quota import Allowance, Limiter, Quota, network
 
 UNLIMITED = ("/health", "/api/v1/health")
 """Monitors must learn the truth, not their own quota."""
@@ -27,7 +27,8 @@ class Throttle:
             return
         quota = self._searches if scope["path"] == SEARCH else self._reads
         # The gateway's source address; headers such as X-Forwarded-For are the caller's own words.
-        allowance = self._limiter.take(quota, (scope.get("client") or ("unknown", 0))[0] or "unknown")
+        address = (scope.get("client") or ("unknown", 0))[0] or "unknown"
+        allowance = self._limiter.take(quota, network(address))
         if allowance is None:
             await self._app(scope, receive, send)
         elif allowance.allowed:

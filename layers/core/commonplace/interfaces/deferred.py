@@ -1,0 +1,61 @@
+"""Parts that are loaded when they are first needed."""
+
+from collections.abc import Callable
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+from commonplace.search.model import SearchRequest, SearchResults
+
+if TYPE_CHECKING:
+    from commonplace.search.service import SearchService
+
+T = TypeVar("T")
+
+
+class Deferred(Generic[T]):
+    """What `build` gives, built at the first call, whichever thread comes first; the others wait for it.
+
+    What could not be built is built again at the next call, so that nothing needs a restart.
+    """
+
+    def __init__(self, build: Callable[[], T]) -> None:
+        self._build = build
+        self._built: tuple[T] | None = None
+        self._building = Lock()
+
+    def __call__(self) -> T:
+        if self._built is None:
+            with self._building:
+                if self._built is None:
+                    self._built = (self._build(),)
+        return self._built[0]
+
+
+class _Proxy:
+    def __init__(self, build: Callable[[], Any]) -> None:
+        self._deferred = Deferred(build)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._deferred(), name)
+
+
+def deferred(build: Callable[[], T]) -> T:
+    """Stands for what `build` gives, and builds it when it is first used.
+
+    `build` imports what it needs, so that a process that never uses the part never loads it.
+    """
+    return cast(T, _Proxy(build))
+
+
+class DeferredSearch:
+    """Builds the search at the first question: most processes only ever answer documents."""
+
+    def __init__(self, build: "Callable[[], SearchService]") -> None:
+        self._service = Deferred(build)
+
+    def search(self, request: SearchRequest) -> SearchResults:
+        return self._service().search(request)
+
+    def check(self) -> None:
+        """One small request to the index. Raises Unavailable."""
+        self._service().check()
