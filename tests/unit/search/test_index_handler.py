@@ -13,9 +13,12 @@ import pytest
 from moto import mock_aws
 
 from commonplace.adapters import clients
+from commonplace.adapters.dynamodb_changes import DynamoChanges
 from commonplace.adapters.s3 import S3ObjectStore
 from commonplace.content.filters import Filters
 from commonplace.content.store import content_key
+from commonplace.search.changes import Change
+from commonplace.search.records import RecordId
 from tests.unit.search.records import TEST_EVENT, body_of, document, notification, publish, put, versions
 
 Load = Callable[..., ModuleType]
@@ -155,3 +158,21 @@ def test_on_a_laptop_the_index_is_a_file(store: S3ObjectStore, load: Load, tmp_p
 def test_an_event_of_nobody_known_is_refused(load: Load) -> None:
     with pytest.raises(ValueError, match="neither"):
         load().handler({"rebuild": True}, None)
+
+
+def test_what_the_index_takes_is_told_in_the_table_that_is_set(store: S3ObjectStore, load: Load) -> None:
+    client = clients.dynamodb()
+    keys: list[Any] = [("pk", "HASH"), ("sk", "RANGE")]
+    client.create_table(
+        TableName="activity",
+        KeySchema=[{"AttributeName": name, "KeyType": kind} for name, kind in keys],
+        AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name, _ in keys],
+        BillingMode="PAY_PER_REQUEST",
+    )
+    feed = DynamoChanges(client, "activity")
+    position = feed.position()
+    put(store, document("note/a", "rain", generation=4))
+
+    load(ACTIVITY_TABLE="activity").handler(queue(body_of(notification("content/note/a.json"))), None)
+
+    assert feed.since(position)[0] == [Change(RecordId("note/a"), "written", 4, added=True)]

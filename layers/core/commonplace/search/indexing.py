@@ -222,9 +222,7 @@ class Indexer:
         if records or tombstones:
             self._engine.write(embed_records(records, self._embeddings, self._memory), tombstones)
 
-    def _tell(
-        self, records: Iterable[Record], tombstones: Iterable[Tombstone], before: Mapping[RecordId, int]
-    ) -> None:
+    def _tell(self, records: Iterable[Record], tombstones: Iterable[Tombstone], before: Mapping[RecordId, int]) -> None:
         """Tells what has changed since `before`. The index has taken it all: a failure here is nobody else's."""
         if self._changes is None:
             return
