@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from commonplace.identity.principals import TIERS, Tier
 from infra.providers import (
     bundled_folder,
     embedding_provider,
@@ -15,7 +16,7 @@ from infra.providers import (
     opensearch_parameters,
     rerank_provider,
 )
-from infra.readers import ConfigurationError, Reader, number, one_of, patterns, text, version
+from infra.readers import ConfigurationError, Reader, flag, names, number, one_of, patterns, text, version
 
 __all__ = ["Configuration", "ConfigurationError", "from_context"]
 
@@ -71,6 +72,15 @@ class Configuration:
     index_reconcile_hours: int = 6
     rate_limit_reads: int = 600
     rate_limit_searches: int = 60
+    mcp_toolsets: str = "knowledge"
+    mcp_read_only: bool = False
+    mcp_allowed_origins: str | None = None
+    full_text_tier: Tier = "member"
+    uri_host: str = "superbenefit"
+    name_authors: bool = False
+    rate_limit_mcp_reads: int = 60
+    rate_limit_mcp_writes: int = 10
+    rate_limit_mcp_searches: int = 20
     throttle_rate: int = 100
     throttle_burst: int = 200
     exclude: tuple[str, ...] | None = None
@@ -93,6 +103,11 @@ class Configuration:
     def base_url(self) -> str | None:
         """The public origin, where one is configured; else callers' own Host header tells."""
         return f"https://{self.domain}" if self.domain else None
+
+    @property
+    def reranks(self) -> bool:
+        """Whether a model puts the best hits in a second order."""
+        return self.rerank_provider != "none"
 
     @property
     def providers(self) -> tuple[str, ...]:
@@ -221,6 +236,17 @@ _READERS: dict[str, Reader] = {
     "indexReconcileHours": number(1, 24),
     "rateLimitReads": number(0, 1_000_000),
     "rateLimitSearches": number(0, 1_000_000),
+    "mcpToolsets": names(r"[a-z]+", "names of toolsets such as knowledge"),
+    "mcpReadOnly": flag,
+    "mcpAllowedOrigins": names(
+        r"https://[a-z0-9.-]+(:\d{1,5})?", "origins such as https://chat.example.org", every="*"
+    ),
+    "fullTextTier": one_of(*TIERS),
+    "uriHost": text(r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?", "a name of lower-case letters, digits, dots and dashes"),
+    "nameAuthors": flag,
+    "rateLimitMcpReads": number(0, 1_000_000),
+    "rateLimitMcpWrites": number(0, 1_000_000),
+    "rateLimitMcpSearches": number(0, 1_000_000),
     "throttleRate": number(1, 10_000),
     "throttleBurst": number(1, 5_000),
     "exclude": patterns,

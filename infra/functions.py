@@ -21,7 +21,7 @@ from infra.requirements import GROUPS, ONNX
 PLATFORM = lambda_.Architecture.ARM_64
 RUNTIME = lambda_.Runtime.PYTHON_3_13
 ALIAS = "live"
-SOURCES_WITH_MODELS = ("functions/index", "functions/rest")
+SOURCES_WITH_MODELS = ("functions/index", "functions/rest", "functions/mcp")
 SOURCE = "commonplace:source"
 """Metadata of a function's resource: the folder it comes from, which the hash of its zip does not tell."""
 

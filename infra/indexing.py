@@ -19,6 +19,9 @@ from infra.store import Store
 
 TIMEOUT_SECONDS = 120
 
+CHANGES = "change#*"
+"""Partitions of what happened to the index lately (`commonplace.adapters.dynamodb_changes`)."""
+
 
 class Indexing(Construct):
     """Events say which document to look at again; their order and number do not matter."""
@@ -87,7 +90,11 @@ def writer_environment(
     configuration: Configuration, store: Store, state: State, engine: SearchEngine
 ) -> dict[str, str]:
     """What whoever writes the index has to know."""
-    environment = {"CONTENT_BUCKET": store.bucket.bucket_name, **engine.environment}
+    environment = {
+        "CONTENT_BUCKET": store.bucket.bucket_name,
+        "ACTIVITY_TABLE": state.activity.table_name,
+        **engine.environment,
+    }
     if remembers_vectors(configuration):
         environment["CACHE_TABLE"] = state.cache.table_name
     return environment | embedding_environment(configuration)
@@ -96,9 +103,10 @@ def writer_environment(
 def let_write(
     function: PythonFunction, configuration: Configuration, store: Store, state: State, engine: SearchEngine
 ) -> None:
-    """The documents, the index, the models, and the vectors that are known already."""
+    """The documents, the index, the models, the vectors that are known already, and the record of what changed."""
     function.allow_objects(store.bucket, ["s3:GetObject"], [CONTENT_PREFIX, METADATA_PREFIX])
     function.allow_listing(store.bucket, [CONTENT_PREFIX, METADATA_PREFIX])
+    function.allow_items(state.activity, ["PutItem"], CHANGES)
     engine.admit_writer(function)
     allow_embedding(function, configuration)
     if remembers_vectors(configuration):

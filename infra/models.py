@@ -38,13 +38,16 @@ def embedding_environment(configuration: Configuration) -> dict[str, str]:
 def ranking_environment(configuration: Configuration) -> dict[str, str]:
     """What makes one ranking of two, and the ranking better. Left out where the code's own default stands."""
     environment = {}
-    if configuration.rerank_provider != "none":
+    if configuration.reranks:
         environment["RERANK_PROVIDER"] = deployed(configuration.rerank_provider)
     if configuration.fusion:
         environment["FUSION"] = configuration.fusion
-    if configuration.operator_key_hash:
-        environment["OPERATOR_KEY_HASH"] = configuration.operator_key_hash
     return environment
+
+
+def operator_environment(configuration: Configuration) -> dict[str, str]:
+    """What lets operators ask why a search answers as it does."""
+    return {"OPERATOR_KEY_HASH": configuration.operator_key_hash} if configuration.operator_key_hash else {}
 
 
 def allow_embedding(function: PythonFunction, configuration: Configuration) -> None:

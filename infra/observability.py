@@ -18,6 +18,7 @@ from constructs import Construct
 
 from infra.configuration import Configuration
 from infra.functions import PythonFunction
+from infra.mcp_watch import TOOL_FAILURES, WatchedCalls, watch_calls
 from infra.search_alarms import MIGRATION_FAILED, MODEL_FALLBACKS
 from infra.search_watch import WatchedSearch, fallback_metric
 
@@ -41,6 +42,8 @@ class Watched:
     index_queue: sqs.Queue
     machine: sfn.StateMachine
     api: apigateway.HttpApi
+    agents: PythonFunction
+    """Whose log tells of agents' calls."""
     search: WatchedSearch | None = None
     """With OpenSearch."""
     users_of_models: Sequence[PythonFunction] = ()
@@ -61,11 +64,13 @@ class Observability(Construct):
         self._sync_alarms(configuration, watched.machine)
         self._index_alarm(watched.index_queue)
         self._api_alarm(watched.api)
+        calls = watch_calls(configuration.stage, watched.agents)
+        self._calls_alarm(calls)
         if watched.search:
             self._search_alarms(watched.search)
         if watched.users_of_models:
             self._model_alarm(watched.users_of_models)
-        self.dashboard = self._dashboard(watched)
+        self.dashboard = self._dashboard(watched, calls)
 
     @property
     def dashboard_url(self) -> str:
@@ -190,6 +195,14 @@ class Observability(Construct):
             threshold=5,
         )
 
+    def _calls_alarm(self, calls: WatchedCalls) -> None:
+        self._alarm(
+            TOOL_FAILURES,
+            "Agents' calls ended in an error nobody expected five times or more within 15 minutes.",
+            calls.failures,
+            threshold=5,
+        )
+
     def _alarm(
         self,
         name: str,
@@ -216,7 +229,7 @@ class Observability(Construct):
         alarm.add_alarm_action(action)
         alarm.add_ok_action(action)
 
-    def _dashboard(self, watched: Watched) -> cloudwatch.Dashboard:
+    def _dashboard(self, watched: Watched, calls: WatchedCalls) -> cloudwatch.Dashboard:
         functions = [function.function for function in watched.functions]
         api, machine, queue = watched.api, watched.machine, watched.index_queue
         rows = [
@@ -246,6 +259,7 @@ class Observability(Construct):
                 _graph("Function duration, p95", [function.metric_duration(statistic="p95") for function in functions]),
             ],
         ]
+        rows += calls.rows()
         rows += _search_rows(watched.search) if watched.search else []
         return cloudwatch.Dashboard(
             self,

@@ -48,6 +48,29 @@ def number(low: int, high: int, *, among: tuple[int, ...] = ()) -> Reader:
     return read
 
 
+def flag(key: str, value: Any) -> bool:
+    """true or false; the command line gives them as text."""
+    given = value if isinstance(value, bool) else {"true": True, "false": False}.get(str(value))
+    if given is None:
+        raise ConfigurationError(f"{key} is true or false, not {value!r}")
+    return given
+
+
+def names(pattern: str, description: str, *, every: str | None = None) -> Reader:
+    """A JSON list, or its members as text with commas; read as the latter. `every` stands alone for all there are."""
+
+    def read(key: str, value: Any) -> str:
+        given = value if isinstance(value, list) else str(value).split(",")
+        listed = [name.strip() for name in given if isinstance(name, str)]
+        known = [name for name in listed if re.fullmatch(pattern, name)]
+        if listed == [every] or (known and len(known) == len(given) == len(set(known))):
+            return ",".join(listed)
+        alone = f", or {every} alone" if every else ""
+        raise ConfigurationError(f"{key} is {description}, each once and separated by commas{alone}, not {value!r}")
+
+    return read
+
+
 def checked(parse: Callable[[str], object], valid: str) -> Reader:
     """Text that the application itself can read: `parse` raises ValueError or returns None for what it cannot."""
 

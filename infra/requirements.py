@@ -12,7 +12,13 @@ DATA_FILE = "data-requirements.txt"
 
 ONNX = "layers/onnx"
 
-GROUPS = {"functions/sync": "sync", "functions/index": "index", "functions/rest": "rest", ONNX: "onnx"}
+GROUPS = {
+    "functions/sync": "sync",
+    "functions/index": "index",
+    "functions/rest": "rest",
+    "functions/mcp": "mcp",
+    ONNX: "onnx",
+}
 """Source folder -> dependency group. The webhook has no packages: GitHub waits ten seconds, and imports take time."""
 
 BESIDE = {ONNX: ("numpy", "tokenizers")}
@@ -27,9 +33,10 @@ with it go the packages that it alone needs."""
 
 DATA_FILES = ("wordllama/weights/*.safetensors", "wordllama/tokenizers/*.json")
 
-NEVER_IMPORTED = ("huggingface-hub",)
-"""`tokenizers` names it for downloads from a hub; nothing is downloaded here, and loading a local file imports none of
-it (16 MB and a dozen packages)."""
+NEVER_IMPORTED = ("huggingface-hub", "jsonschema")
+"""`tokenizers` names the hub's client for downloads; nothing is downloaded here, and loading a local file imports none
+of it (16 MB and a dozen packages). In `mcp` only the client looks at schemas with `jsonschema` (five packages); what a
+server has no use for but `mcp` imports at once, such as `uvicorn`, stays."""
 
 
 def uv() -> str:

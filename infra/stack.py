@@ -7,21 +7,23 @@ from constructs import Construct
 
 from infra.configuration import Configuration
 from infra.embedded import EmbeddedIndex
+from infra.front import ANY, POST, Front
 from infra.functions import Platform
 from infra.indexing import Indexing
+from infra.mcp import MCP_PATHS, Mcp
 from infra.migration import Migration
 from infra.observability import Observability, Watched
 from infra.opensearch import ExistingOpenSearch
 from infra.opensearch_domain import Domain
 from infra.opensearch_serverless import Collection
-from infra.rest import WEBHOOK_PATH, Rest
+from infra.rest import Rest
 from infra.schedules import Schedules
 from infra.search_watch import WatchedSearch
 from infra.secrets import Secrets
 from infra.state import State
 from infra.store import Store
 from infra.sync import Sync
-from infra.webhook import Webhook
+from infra.webhook import WEBHOOK_PATH, Webhook
 
 
 class CommonplaceStack(Stack):
@@ -37,10 +39,16 @@ class CommonplaceStack(Stack):
         webhook = Webhook(self, "Webhook", platform, state=state, secrets=secrets, sync=sync)
         engine = _engine(self, platform, store)
         indexing = Indexing(self, "Index", platform, store=store, state=state, engine=engine)
-        rest = Rest(self, "Rest", platform, store=store, state=state, engine=engine, webhook=webhook)
+        front = Front(self, "Rest", configuration)
+        base_url = front.base_url
+        rest = Rest(front, "Rest", platform, store=store, state=state, engine=engine)
+        mcp = Mcp(self, "Mcp", platform, store=store, state=state, engine=engine, secrets=secrets, base_url=base_url)
+        front.rest_of_the_paths("Rest", rest)
+        front.route("Webhook", webhook, POST, WEBHOOK_PATH)
+        front.route("Mcp", mcp, ANY, *MCP_PATHS)
         schedules = Schedules(self, "Schedules", platform, sync=webhook, index=indexing.function)
-        functions = [webhook, sync.run, sync.store, indexing.function, rest.function]
-        users_of_models = [indexing.function, rest.function]
+        functions = [webhook, sync.run, sync.store, indexing.function, rest, mcp]
+        users_of_models = [indexing.function, rest, mcp]
         search: WatchedSearch | None = None
         if not isinstance(engine, EmbeddedIndex):
             migration = Migration(self, "Migration", platform, store=store, state=state, engine=engine)
@@ -65,15 +73,17 @@ class CommonplaceStack(Stack):
                 dead_letters=dead_letters,
                 index_queue=indexing.queue,
                 machine=sync.machine,
-                api=rest.api,
+                api=front.api,
+                agents=mcp,
                 search=search,
                 users_of_models=users_of_models if set(configuration.providers) - {"local"} else (),
             ),
         )
         self._say(
-            BaseUrl=rest.base_url,
-            RestUrl=f"{rest.base_url}/api/v1",
-            WebhookUrl=f"{rest.base_url}{WEBHOOK_PATH}",
+            BaseUrl=base_url,
+            RestUrl=f"{base_url}/api/v1",
+            McpUrl=f"{base_url}/mcp",
+            WebhookUrl=f"{base_url}{WEBHOOK_PATH}",
             GithubSecretArn=secrets.github.secret_arn,
             ContentBucket=store.bucket.bucket_name,
             ActivityTable=state.activity.table_name,
@@ -87,10 +97,13 @@ class CommonplaceStack(Stack):
             SyncRunFunction=sync.run.live.function_arn,
             SyncStoreFunction=sync.store.live.function_arn,
             IndexFunction=indexing.function.live.function_arn,
-            RestFunction=rest.function.live.function_arn,
+            RestFunction=rest.live.function_arn,
+            McpFunction=mcp.live.function_arn,
         )
-        if rest.domain:
-            self._say(DomainTarget=rest.domain.regional_domain_name)
+        if secrets.github_writer:
+            self._say(GithubWriterSecretArn=secrets.github_writer.secret_arn)
+        if front.domain:
+            self._say(DomainTarget=front.domain.regional_domain_name)
 
     def _say(self, **outputs: str) -> None:
         for name, value in outputs.items():

@@ -7,6 +7,8 @@ from infra.secrets import Secrets
 from infra.state import State
 from infra.sync import Sync, machine_name, run_state_key, states_arn
 
+WEBHOOK_PATH = "/webhooks/github"
+
 
 class Webhook(PythonFunction):
     """Checks the signature, counts the hint, starts a run unless one is under way. Cannot reach the store."""

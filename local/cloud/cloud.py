@@ -191,9 +191,9 @@ class Cloud:
         """What a function is: its name, its environment, its limits."""
         return self._parts.functions[choose(name, self._parts.functions, "function")]
 
-    @property
-    def secret_arn(self) -> str:
-        return self._parts.secrets[choose("", self._parts.secrets, "secret")]
+    def secret(self, name: str = "") -> str:
+        """The ARN of a secret; without a name, of the only one."""
+        return self._parts.secrets[choose(name, self._parts.secrets, "secret")]
 
     @property
     def failed_executions(self) -> dict[str, str]:

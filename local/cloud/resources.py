@@ -38,6 +38,7 @@ WITHOUT_EFFECT = (
     "AWS::Lambda::LayerVersion",
     "AWS::Lambda::Permission",
     "AWS::Logs::LogGroup",
+    "AWS::Logs::MetricFilter",
     "AWS::S3::BucketPolicy",
     "AWS::SNS::Topic",
     "AWS::SNS::TopicPolicy",

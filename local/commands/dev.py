@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 SAMPLE = PROJECT / "samples" / "knowledge-base"
 SAMPLE_NAME = "local/knowledge-base"
 DEFAULT_PORT = 8787
+TIER_VARIABLE = "MCP_ASSUMED_TIER"
 
 
 class EngineName(StrEnum):
@@ -26,6 +27,14 @@ class EngineName(StrEnum):
 
     EMBEDDED = "embedded"
     OPENSEARCH = "opensearch"
+
+
+class TierName(StrEnum):
+    """What the roles of an account can amount to."""
+
+    PUBLIC = "public"
+    MEMBER = "member"
+    VIBECODER = "vibecoder"
 
 
 def dev_command(
@@ -38,6 +47,9 @@ def dev_command(
     once: Annotated[bool, typer.Option("--once", help="Sync, print the report and end; 1 if not whole.")] = False,
     data: Annotated[Path | None, typer.Option(help="Keep store, index and state in this folder.")] = None,
     engine: Annotated[EngineName, typer.Option(help="What answers searches.")] = EngineName.EMBEDDED,
+    tier: Annotated[
+        TierName | None, typer.Option(help="Take every agent for an account of this tier; default: for nobody.")
+    ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Name skipped files; show the logs.")] = False,
 ) -> None:
     """Serve a knowledge base on this machine, and keep up with every saved file."""
@@ -55,7 +67,8 @@ def dev_command(
             free = 0 if once else DEFAULT_PORT
             with search_engine(engine, folder if data else None, screen, brief=once) as chosen:
                 given = free if port is None else port
-                laptop = Laptop(source, folder, port=given, environment=chosen.environment, on_log=log)
+                environment = {**chosen.environment, **({TIER_VARIABLE: tier} if tier else {})}
+                laptop = Laptop(source, folder, port=given, environment=environment, on_log=log)
                 whole = serve(laptop, screen, once=once, verbose=verbose, data=data, engine=chosen)
     except KeyboardInterrupt:
         screen.say("Stopped.")

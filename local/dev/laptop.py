@@ -34,7 +34,9 @@ logger = logging.getLogger(__name__)
 
 TEMPLATE = PROJECT / "infra" / "template.json"
 WEBHOOK_PATH = "/webhooks/github"
+MCP_PATH = "/mcp"
 INDEX_FUNCTION = "IndexFunction"
+SECRET, WRITER_SECRET = "SecretsGithub", "SecretsGithubWriter"
 RETRY_SECONDS = 2
 """The workflow's retries start at 30 s on AWS; nobody waits so long for a stand-in."""
 
@@ -74,7 +76,10 @@ class Laptop:
             PROJECT,
             data / "cloud",
             environment=self._environment() | dict(environment or {}),
-            secrets={"SecretsGithub": {"webhookSecret": self.webhook_secret, "token": secrets.token_hex(20)}},
+            secrets={
+                SECRET: {"webhookSecret": self.webhook_secret, "token": secrets.token_hex(20)},
+                WRITER_SECRET: {"token": secrets.token_hex(20)},
+            },
             port=port,
             retry_interval_seconds=retry_seconds,
             on_log=on_log,
@@ -120,6 +125,11 @@ class Laptop:
     def url(self) -> str:
         """Where the knowledge base is served, without a slash at its end."""
         return self.cloud.http_url
+
+    @property
+    def mcp_url(self) -> str:
+        """Where agents connect."""
+        return self.url + MCP_PATH
 
     @property
     def index_file(self) -> Path:
@@ -221,7 +231,7 @@ class Laptop:
             "ContentBucket": self.cloud.bucket,
             "ActivityTable": self.cloud.table("StateActivity"),
             "SyncMachineArn": self.cloud.machine("Sync"),
-            "GithubSecretArn": self.cloud.secret_arn,
+            "GithubSecretArn": self.cloud.secret(SECRET),
             "WebhookFunction": _function_name(self._template, "functions/webhook"),
             "SyncRunFunction": _function_name(self._template, "functions/sync"),
             "IndexFunction": self.cloud.function(INDEX_FUNCTION).name,
@@ -240,6 +250,9 @@ class Laptop:
             "INDEX_LOCATION": self.index_file.resolve().as_uri(),
             "RATE_LIMIT_READS": "0",
             "RATE_LIMIT_SEARCHES": "0",
+            "MCP_RATE_LIMIT_READS": "0",
+            "MCP_RATE_LIMIT_WRITES": "0",
+            "MCP_RATE_LIMIT_SEARCHES": "0",
             "EXPLAIN": "anyone",
         }
 

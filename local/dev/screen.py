@@ -79,12 +79,13 @@ class Screen:
         for fault in outcome.faults:
             self.say(f"Not done: {fault}")
 
-    def addresses(self, url: str, outcome: Outcome) -> None:
-        """Where to look, as lines to copy."""
+    def addresses(self, url: str, mcp_url: str, outcome: Outcome) -> None:
+        """Where to look and where agents connect, as lines to copy."""
         title = outcome.manifest.documents[0].title if outcome.manifest and outcome.manifest.documents else "hello"
         self.say(f"Open {url}/docs, or ask:")
         for path in ("/health", "/api/v1/entries?limit=3", f"/api/v1/search?q={quote(title)}", "/llms.txt"):
             self.say(f"  curl -s {shlex.quote(url + path)}")
+        self.say(f"Agents connect to {mcp_url}; how: commonplace connect --url {url}")
 
     def _two_columns(self, title: str, name: str, rows: list[tuple[str, int]]) -> None:
         table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="dim")

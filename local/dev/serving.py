@@ -99,7 +99,7 @@ def serve(
         screen.say(f"Searches are answered by {engine.label}")
         if once:
             return not outcome.faults
-        screen.addresses(laptop.url, outcome)
+        screen.addresses(laptop.url, laptop.mcp_url, outcome)
         keep_up(laptop, screen)
     return True
 

@@ -78,6 +78,12 @@ def existing(synthesized: Callable[..., Template]) -> Template:
 
 
 @pytest.fixture(scope="session")
+def read_only(synthesized: Callable[..., Template]) -> Template:
+    """Stage dev with an MCP server through which nothing can be proposed."""
+    return synthesized(mcpReadOnly="true")
+
+
+@pytest.fixture(scope="session")
 def prod(synthesized: Callable[..., Template]) -> Template:
     """Stage prod with everything optional switched on."""
     return synthesized(

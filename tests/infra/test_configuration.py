@@ -47,6 +47,23 @@ def test_patterns_may_come_as_text_from_the_command_line() -> None:
     assert from_context({"exclude": '["drafts/", "tools/"]'}).exclude == ("drafts/", "tools/")
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "read"),
+    [
+        ("mcpReadOnly", "true", True),
+        ("mcpReadOnly", "false", False),
+        ("nameAuthors", True, True),
+        ("mcpToolsets", ["knowledge", "memory"], "knowledge,memory"),
+        ("mcpToolsets", "knowledge, memory", "knowledge,memory"),
+        ("mcpAllowedOrigins", "*", "*"),
+        ("mcpAllowedOrigins", "https://a.example.org,https://b.example.org:8443", None),
+    ],
+)
+def test_what_agents_meet_may_come_as_json_or_as_text(key: str, value: Any, read: Any) -> None:
+    name = re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", key)
+    assert getattr(from_context({key: value}), name) == (value if read is None else read)
+
+
 def test_an_empty_value_means_the_default() -> None:
     assert from_context({"alarmEmail": "", "domain": None}) == Configuration()
 
@@ -112,6 +129,23 @@ break """,
         ("indexReconcileHours", 0),
         ("rateLimitReads", "-1"),
         ("rateLimitSearches", "many"),
+        ("mcpToolsets", "Knowledge"),
+        ("mcpToolsets", "knowledge,knowledge"),
+        ("mcpToolsets", "knowledge,"),
+        ("mcpToolsets", []),
+        ("mcpToolsets", ["knowledge", 3]),
+        ("mcpReadOnly", "yes"),
+        ("mcpReadOnly", 1),
+        ("mcpAllowedOrigins", "http://chat.example.org"),
+        ("mcpAllowedOrigins", "https://chat.example.org/"),
+        ("mcpAllowedOrigins", "https://chat.example.org,*"),
+        ("fullTextTier", "admin"),
+        ("uriHost", "super benefit"),
+        ("uriHost", "-"),
+        ("nameAuthors", "no"),
+        ("rateLimitMcpReads", "-1"),
+        ("rateLimitMcpWrites", 1_000_001),
+        ("rateLimitMcpSearches", 1.5),
         ("throttleRate", 0),
         ("throttleBurst", 5001),
         ("exclude", "drafts/"),

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from commonplace.adapters.dynamodb import DynamoCounters, DynamoSyncState
-from commonplace.settings import IndexSettings, RestSettings, SyncSettings, WebhookSettings
+from commonplace.settings import IndexSettings, McpSettings, RestSettings, SyncSettings, WebhookSettings
 from tests.infra.templates import Template
 
 FUNCTIONS = {
@@ -13,6 +13,7 @@ FUNCTIONS = {
     "sync-store": ("functions/sync", "handler.store", 512, 120, SyncSettings),
     "index": ("functions/index", "handler.handler", 1024, 120, IndexSettings),
     "rest": ("functions/rest", "handler.handler", 1024, 29, RestSettings),
+    "mcp": ("functions/mcp", "handler.handler", 1769, 29, McpSettings),
 }
 
 
@@ -77,11 +78,11 @@ def test_everything_calls_functions_by_their_alias(template: Template) -> None:
         *(target["Arn"] for each in template.properties("AWS::Events::Rule") for target in each["Targets"]),
         *template.properties("AWS::StepFunctions::StateMachine")[0]["DefinitionSubstitutions"].values(),
     ]
-    assert len(called) == 11
+    assert len(called) == 15
     assert {reference["Ref"] for reference in called} == aliases.keys()
 
 
-@pytest.mark.parametrize("stage", ["template", "prod", "opensearch", "large", "serverless", "existing"])
+@pytest.mark.parametrize("stage", ["template", "prod", "opensearch", "large", "serverless", "existing", "read_only"])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_is_given_what_its_settings_read_and_nothing_else(
     name: str, stage: str, request: pytest.FixtureRequest
@@ -106,7 +107,7 @@ def test_readers_look_where_the_index_is_written(template: Template) -> None:
         variables = template.environment(template.function(name))
         return variables["INDEX_LOCATION"], variables["SEARCH_ENGINE"], variables["EMBEDDING_PROVIDER"]
 
-    assert index("rest") == index("index")
+    assert index("rest") == index("mcp") == index("index")
 
 
 class Asked(Exception):

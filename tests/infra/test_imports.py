@@ -20,7 +20,14 @@ RUNTIME = {*IN_THE_RUNTIME, "jmespath", "python-dateutil", "six", "urllib3"}
 OWN = {"urllib3"}
 """Bundled by whoever imports it, all the same: the runtime's may be of another major version than the tested one."""
 
-HANDLERS = {"webhook": "webhook", "sync-run": "sync", "index": "index", "rest": "rest", "bootstrap": "bootstrap"}
+HANDLERS = {
+    "webhook": "webhook",
+    "sync-run": "sync",
+    "index": "index",
+    "rest": "rest",
+    "mcp": "mcp",
+    "bootstrap": "bootstrap",
+}
 
 SCRIPT = """
 import json, sys
@@ -98,7 +105,7 @@ def test_a_handler_needs_only_what_its_bundle_or_the_runtime_holds(opensearch: T
 
 
 def test_an_embedded_index_loads_nothing_of_opensearch(template: Template) -> None:
-    for name in ("index", "rest"):
+    for name in ("index", "rest", "mcp"):
         loaded = run(template, name)
         assert loaded.returncode == 0, loaded.stderr
         assert not {"commonplace.adapters.opensearch.engine", "rapidfuzz", "onnxruntime"} & set(
@@ -113,14 +120,14 @@ def test_what_answers_in_a_hurry_loads_no_package(opensearch: Template, name: st
     assert not {"pydantic", "commonplace.adapters.opensearch.engine", "numpy", "httpx"} & set(json.loads(loaded.stdout))
 
 
-@pytest.mark.parametrize("name", ["index", "rest"])
+@pytest.mark.parametrize("name", ["index", "rest", "mcp"])
 def test_embedding_needs_nothing_that_was_left_out_of_the_bundle(template: Template, name: str) -> None:
     loaded = run(template, name, EMBED)
     assert loaded.returncode == 0, loaded.stderr
     assert {"numpy", "tokenizers"} <= set(json.loads(loaded.stdout))
 
 
-@pytest.mark.parametrize("name", ["index", "rest"])
+@pytest.mark.parametrize("name", ["index", "rest", "mcp"])
 def test_the_model_is_not_loaded_before_somebody_searches(template: Template, name: str) -> None:
     loaded = run(template, name)
     assert loaded.returncode == 0, loaded.stderr

@@ -27,8 +27,16 @@ def test_the_laptop_knows_every_type_reference_and_property_of_the_snapshot(buil
     Stack(json.loads(SNAPSHOT.read_text()), builders.table_of_types()).make()
     parts = builders.parts
     assert {function.name for function in parts.functions.values()} == {
-        f"commonplace-dev-{name}" for name in ("webhook", "sync-run", "sync-store", "index", "rest")
+        f"commonplace-dev-{name}" for name in ("webhook", "sync-run", "sync-store", "index", "rest", "mcp")
     }
-    assert {route.key for route in parts.routes} == {"POST /webhooks/github", "$default"}
+    assert {route.key for route in parts.routes} == {
+        "POST /webhooks/github",
+        "ANY /mcp",
+        "ANY /mcp/{proxy+}",
+        "$default",
+    }
     assert (len(parts.buckets), len(parts.tables), len(parts.queues), len(parts.machines)) == (1, 2, 3, 1)
     assert (len(parts.mappings), len(parts.rules), len(parts.notifications)) == (1, 2, 1)
+    assert len(parts.secrets) == 2
+    (mcp,) = [function for function in parts.functions.values() if function.name.endswith("-mcp")]
+    assert mcp.variables["BASE_URL"] == "http://127.0.0.1:1"

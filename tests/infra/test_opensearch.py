@@ -12,7 +12,7 @@ import pytest
 
 from commonplace.adapters.domain_roles import REVISION
 from commonplace.adapters.opensearch.parameters import IndexParameters
-from commonplace.settings import IndexSettings, RestSettings
+from commonplace.settings import IndexSettings, McpSettings, RestSettings
 from infra.requirements import ROOT
 from infra.search_alarms import DOMAIN_ALARMS, OPTIONAL_ALARMS
 from infra.search_watch import FALLBACKS
@@ -32,7 +32,8 @@ def domain(template: Template) -> dict[str, Any]:
 
 def test_the_default_stack_has_nothing_of_opensearch(template: Template) -> None:
     kinds = {each["Type"] for each in template.body["Resources"].values()}
-    assert not [kind for kind in kinds if "OpenSearch" in kind or kind == "AWS::Logs::MetricFilter"]
+    assert not [kind for kind in kinds if "OpenSearch" in kind]
+    assert "fused order" not in json.dumps(template.properties("AWS::Logs::MetricFilter"))
 
 
 def test_everything_is_encrypted_everywhere(opensearch: Template) -> None:
@@ -90,11 +91,11 @@ def test_passwords_are_nowhere_and_the_master_is_the_bootstrap_function(opensear
 def test_the_access_policy_names_the_functions_roles_and_nobody_else(opensearch: Template) -> None:
     statements = domain(opensearch)["AccessPolicies"]["Statement"]
     named = [arn["Fn::GetAtt"][0] for each in statements for arn in as_list(each["Principal"]["AWS"])]
-    assert set(named) == {_role(opensearch, name) for name in ("index", "index-build", "rest", "bootstrap")}
+    assert set(named) == {_role(opensearch, name) for name in ("index", "index-build", "rest", "mcp", "bootstrap")}
     assert {each["Effect"] for each in statements} == {"Allow"}
 
 
-@pytest.mark.parametrize("name", ["index", "index-build", "rest", "bootstrap"])
+@pytest.mark.parametrize("name", ["index", "index-build", "rest", "mcp", "bootstrap"])
 def test_policy_and_role_allow_the_same_requests(opensearch: Template, name: str) -> None:
     assert _allowed_by_policy(opensearch, name) == _allowed_by_role(opensearch, name) != set()
 
@@ -108,8 +109,9 @@ def test_the_master_may_look_after_the_roles_of_its_stage_and_ask_nothing_else(o
     }
 
 
-def test_rest_may_search_and_nothing_that_changes_an_index(opensearch: Template) -> None:
-    assert _allowed_by_role(opensearch, "rest") == {
+@pytest.mark.parametrize("name", ["rest", "mcp"])
+def test_readers_may_search_and_nothing_that_changes_an_index(opensearch: Template, name: str) -> None:
+    assert _allowed_by_role(opensearch, name) == {
         ("GET", "commonplace-dev-*/_alias"),
         ("GET", "commonplace-dev-*/_mapping"),
         ("POST", "commonplace-dev-*/_search"),
@@ -170,7 +172,7 @@ def test_an_existing_collection_is_asked_by_name_and_marked_as_an_experiment(
         openSearchEndpoint="https://abc123.eu-central-1.aoss.amazonaws.com",
         openSearchArn=arn,
     )
-    for name in ("rest", "index", "index-build"):
+    for name in ("rest", "mcp", "index", "index-build"):
         statements = stack.statements(_role(stack, name))
         (allowed,) = [each for each in statements if each["Action"] == "aoss:APIAccessAll"]
         assert allowed["Resource"] == arn
@@ -183,7 +185,8 @@ def test_the_roles_inside_the_domain_are_made_when_it_stands(opensearch: Templat
     properties = resource["Properties"]
     assert properties["Names"] == "commonplace-dev"
     assert properties["Revision"] == REVISION
-    assert [arn["Fn::GetAtt"][0] for arn in properties["Readers"]] == [_role(opensearch, "rest")]
+    readers = {arn["Fn::GetAtt"][0] for arn in properties["Readers"]}
+    assert readers == {_role(opensearch, "rest"), _role(opensearch, "mcp")}
     writers = {arn["Fn::GetAtt"][0] for arn in properties["Writers"]}
     assert writers == {_role(opensearch, "index"), _role(opensearch, "index-build")}
     (domain_id,) = opensearch.of("AWS::OpenSearchService::Domain")
@@ -229,20 +232,21 @@ def test_a_collection_lets_each_function_at_the_indexes_of_its_stage(serverless:
     (access,) = serverless.properties("AWS::OpenSearchServerless::AccessPolicy")
     text = "".join(part if isinstance(part, str) else part["Fn::GetAtt"][0] for part in access["Policy"]["Fn::Join"][1])
     rules = {tuple(rule["Principal"]): rule["Rules"] for rule in json.loads(text)}
-    assert rules.keys() == {(_role(serverless, name),) for name in ("index", "index-build", "rest")}
+    assert rules.keys() == {(_role(serverless, name),) for name in ("index", "index-build", "rest", "mcp")}
     for kinds in rules.values():
         assert [rule["Resource"] for rule in kinds] == [
             ["index/commonplace-dev/commonplace-dev-*"],
             ["collection/commonplace-dev"],
         ]
-    indexes, aliases = rules[(_role(serverless, "rest"),)]
-    assert indexes["Permission"] == ["aoss:DescribeIndex", "aoss:ReadDocument"]
-    assert aliases["Permission"] == ["aoss:DescribeCollectionItems"]
+    for name in ("rest", "mcp"):
+        indexes, aliases = rules[(_role(serverless, name),)]
+        assert indexes["Permission"] == ["aoss:DescribeIndex", "aoss:ReadDocument"]
+        assert aliases["Permission"] == ["aoss:DescribeCollectionItems"]
 
 
 def test_a_collection_needs_no_roles_inside(serverless: Template) -> None:
     assert not serverless.of("AWS::CloudFormation::CustomResource")
-    for name in ("rest", "index", "index-build"):
+    for name in ("rest", "mcp", "index", "index-build"):
         statements = serverless.statements(_role(serverless, name))
         (allowed,) = [each for each in statements if each["Action"] == "aoss:APIAccessAll"]
         assert allowed["Resource"]["Fn::GetAtt"][1] == "Arn"
@@ -274,13 +278,13 @@ def test_whoever_writes_is_told_what_readers_are_told(opensearch: Template, name
     assert IndexParameters.parse(rest.opensearch_parameters or "").m == 24
 
 
-def test_what_is_configured_of_the_ranking_reaches_rest_alone(opensearch: Template) -> None:
+def test_what_is_configured_of_the_ranking_reaches_readers_alone(opensearch: Template) -> None:
     rest = RestSettings.from_environ(opensearch.environment(opensearch.function("rest")))
-    assert (rest.fusion, rest.operator_key_hash, rest.rerank_provider.kind) == (
-        "rrf:0.4,0.6",
-        "0" * 64,
-        "bedrock-cohere",
-    )
+    mcp = McpSettings.from_environ(opensearch.environment(opensearch.function("mcp")))
+    for settings in (rest, mcp):
+        assert (settings.fusion, settings.rerank_provider.kind) == ("rrf:0.4,0.6", "bedrock-cohere")
+    assert rest.operator_key_hash == "0" * 64
+    assert "OPERATOR_KEY_HASH" not in opensearch.environment(opensearch.function("mcp"))
     assert not {"FUSION", "RERANK_PROVIDER", "OPERATOR_KEY_HASH"} & set(
         opensearch.environment(opensearch.function("index"))
     )
@@ -290,7 +294,7 @@ def test_models_are_allowed_by_name(opensearch: Template) -> None:
     titan, cohere, rerank = "amazon.titan-embed-text-v2:0", "cohere.embed-v4:0", "cohere.rerank-v3-5:0"
     assert _models(opensearch, "index") == {titan, cohere}
     assert _models(opensearch, "index-build") == {titan, cohere}
-    assert _models(opensearch, "rest") == {titan, cohere, rerank}
+    assert _models(opensearch, "rest") == _models(opensearch, "mcp") == {titan, cohere, rerank}
     profiles = [
         each for each in opensearch.statements(_role(opensearch, "index")) if "inference-profile/" in json.dumps(each)
     ]
@@ -300,7 +304,7 @@ def test_models_are_allowed_by_name(opensearch: Template) -> None:
     ]
     assert json.dumps(profiles[1]["Resource"]).count("-*::foundation-model/cohere.embed-v4:0") == 2
     reranking = [each for each in opensearch.statements() if "bedrock:Rerank" in as_list(each["Action"])]
-    assert len(reranking) == 1
+    assert len(reranking) == 2
     assert not [each for each in opensearch.statements("Webhook") if "bedrock" in json.dumps(each)]
 
 
@@ -316,10 +320,14 @@ def test_each_function_has_its_own_part_of_the_cache(opensearch: Template, templ
             for key in each.get("Condition", {}).get("ForAllValues:StringLike", {}).get("dynamodb:LeadingKeys", [])
         }
 
+    def cached(function: str) -> dict[str, set[str]]:
+        elsewhere = ("counter#*", "change#*", "change#documents")
+        return {key: actions for key, actions in partitions(function).items() if key not in elsewhere}
+
     vectors = {"vector#*": {"BatchGetItem", "BatchWriteItem"}}
-    assert partitions("index") == partitions("index-build") == vectors
-    assert partitions("rest") == {"counter#*": {"UpdateItem"}, "rerank#*": {"GetItem", "PutItem"}}
-    for name in ("index", "rest"):
+    assert cached("index") == cached("index-build") == vectors
+    assert cached("rest") == cached("mcp") == {"rerank#*": {"GetItem", "PutItem"}}
+    for name in ("index", "rest", "mcp"):
         assert "CACHE_TABLE" in opensearch.environment(opensearch.function(name))
         assert "CACHE_TABLE" not in template.environment(template.function(name))
 
@@ -331,7 +339,7 @@ def test_a_model_of_ones_own_comes_in_layers_of_those_who_use_it(
         (tmp_path / "encoder").mkdir(exist_ok=True)
         (tmp_path / "encoder" / name).touch()
     stack = synthesized(embeddingProvider=f"onnx:{tmp_path}/encoder")
-    for name, more in {"index": 2, "rest": 2, "sync-run": 0, "webhook": -1}.items():
+    for name, more in {"index": 2, "rest": 2, "mcp": 2, "sync-run": 0, "webhook": -1}.items():
         properties = stack.function(name)
         assert len(properties["Layers"]) == 2 + more, name
         assert properties["MemorySize"] == (2048 if more == 2 else properties["MemorySize"])
@@ -408,10 +416,13 @@ def test_alarms_are_for_what_is_there(template: Template, serverless: Template, 
 
 
 def test_going_on_without_a_model_is_counted_in_the_log_of_every_function_that_can(opensearch: Template) -> None:
-    filters = opensearch.properties("AWS::Logs::MetricFilter")
+    filters = [
+        each for each in opensearch.properties("AWS::Logs::MetricFilter") if "mcp call" not in each["FilterPattern"]
+    ]
     groups = {each["LogGroupName"]["Ref"] for each in filters}
     expected = {
-        opensearch.function(name)["LoggingConfig"]["LogGroup"]["Ref"] for name in ("index", "index-build", "rest")
+        opensearch.function(name)["LoggingConfig"]["LogGroup"]["Ref"]
+        for name in ("index", "index-build", "rest", "mcp")
     }
     assert groups == expected
     for each in filters:

@@ -25,9 +25,9 @@ NO_RESOURCE = {
 }
 """Actions that AWS lets nobody narrow to a resource."""
 
-EVERY = ("template", "prod", "opensearch", "large", "serverless", "existing")
+EVERY = ("template", "prod", "opensearch", "large", "serverless", "existing", "read_only")
 
-ROLES = ("Webhook", "SyncRun", "SyncStore", "Index", "Rest")
+ROLES = ("Webhook", "SyncRun", "SyncStore", "Index", "Rest", "Mcp")
 
 
 @pytest.mark.parametrize("stage", EVERY)
@@ -96,13 +96,14 @@ def test_every_function_has_a_role_of_its_own(template: Template) -> None:
 
 
 def test_what_serves_readers_cannot_reach_the_operators_files(template: Template) -> None:
-    for role in ("Rest", "Index", "Webhook"):
+    for role in ("Rest", "Mcp", "Index", "Webhook"):
         assert not [each for each in template.statements(role) if reaches(each, OPERATIONS_PREFIX)], role
     assert [each for each in template.statements("SyncRun") if reaches(each, OPERATIONS_PREFIX)]
 
 
-def test_what_serves_readers_writes_nothing_to_the_store(template: Template) -> None:
-    actions = {action for each in template.statements("Rest") for action in as_list(each["Action"])}
+@pytest.mark.parametrize("role", ["Rest", "Mcp"])
+def test_what_serves_readers_writes_nothing_to_the_store(template: Template, role: str) -> None:
+    actions = {action for each in template.statements(role) for action in as_list(each["Action"])}
     assert {action for action in actions if action.startswith("s3:")} == {"s3:GetObject", "s3:ListBucket"}
 
 
@@ -116,14 +117,35 @@ def test_only_runs_write_documents(template: Template) -> None:
     assert writers == {"SyncRun"}
 
 
-def test_only_what_talks_to_github_reads_its_secret(template: Template) -> None:
+def test_agents_may_read_what_readers_may_read(template: Template) -> None:
+    def objects(role: str) -> list[Any]:
+        return [each for each in template.statements(role) if "s3" in str(each["Action"])]
+
+    assert objects("Mcp") == objects("Rest") != []
+
+
+def test_only_what_talks_to_github_reads_a_secret_and_nobody_reads_both(template: Template) -> None:
     readers = {
-        role
+        (role, secret["Ref"][: -len("12345678")])
         for role in ROLES
         for each in template.statements(role)
         if "secretsmanager:GetSecretValue" in as_list(each["Action"])
+        for secret in as_list(each["Resource"])
     }
-    assert readers == {"Webhook", "SyncRun", "SyncStore"}
+    assert readers == {
+        *((role, "SecretsGithub") for role in ("Webhook", "SyncRun", "SyncStore")),
+        ("Mcp", "SecretsGithubWriter"),
+    }
+
+
+def test_a_server_that_only_reads_has_no_credential_to_write_with(read_only: Template) -> None:
+    (secret,) = read_only.properties("AWS::SecretsManager::Secret")
+    assert "webhook" in secret["Description"]
+    assert not [each for each in read_only.statements("Mcp") if "secretsmanager" in str(each["Action"])]
+    variables = read_only.environment(read_only.function("mcp"))
+    assert variables["MCP_READ_ONLY"] == "true"
+    assert not {"GITHUB_WRITER_SECRET_ARN", "GITHUB_API_URL"} & set(variables)
+    assert "GithubWriterSecretArn" not in read_only.body["Outputs"]
 
 
 def test_listing_is_allowed_only_where_reading_is(template: Template) -> None:
@@ -138,14 +160,20 @@ def test_listing_is_allowed_only_where_reading_is(template: Template) -> None:
         assert all(any(reaches(each, prefix) for each in readable) for prefix in listed), role
 
 
-def test_counters_of_readers_and_state_of_runs_are_apart(template: Template) -> None:
-    def keys(role: str) -> list[str]:
-        tables = [each for each in template.statements(role) if "dynamodb:UpdateItem" in as_list(each["Action"])]
-        return [key for each in tables for key in each["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]]
+def test_counters_state_of_runs_and_record_of_changes_are_apart(template: Template) -> None:
+    def items(role: str) -> dict[str, list[str]]:
+        return {
+            key: [action.removeprefix("dynamodb:") for action in as_list(each["Action"])]
+            for each in template.statements(role)
+            for key in each.get("Condition", {}).get("ForAllValues:StringLike", {}).get("dynamodb:LeadingKeys", [])
+        }
 
-    assert keys("Rest") == ["counter#*"]
-    assert keys("Webhook") == keys("SyncRun") == ["sync#example/knowledge-base#main"]
-    assert keys("SyncStore") == keys("Index") == []
+    assert items("Rest") == {"counter#*": ["UpdateItem"]}
+    assert items("Mcp") == {"counter#*": ["UpdateItem"], "change#documents": ["Query"]}
+    assert items("Index") == {"change#*": ["PutItem"]}
+    for role in ("Webhook", "SyncRun"):
+        assert items(role).keys() == {"sync#example/knowledge-base#main"}
+    assert items("SyncStore") == {}
 
 
 def _nag(template: Template) -> dict[str, Any]:

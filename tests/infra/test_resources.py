@@ -111,15 +111,32 @@ def test_the_template_has_no_function_or_resource_of_cdks_own(template: Template
 
 
 def test_the_webhook_has_a_secret_that_nobody_chose(template: Template) -> None:
-    (secret,) = template.properties("AWS::SecretsManager::Secret")
+    (secret,) = [
+        each for each in template.properties("AWS::SecretsManager::Secret") if "webhook" in each["Description"]
+    ]
     assert secret["GenerateSecretString"]["GenerateStringKey"] == "webhookSecret"
     assert secret["GenerateSecretString"]["SecretStringTemplate"] == '{"token": ""}'
     assert "SecretString" not in secret
 
 
-def test_routes_are_the_webhook_and_everything_else(template: Template) -> None:
-    routes = {route["RouteKey"] for route in template.properties("AWS::ApiGatewayV2::Route")}
-    assert routes == {"POST /webhooks/github", "$default"}
+def test_what_writes_to_github_starts_without_a_credential(template: Template) -> None:
+    secrets = template.properties("AWS::SecretsManager::Secret")
+    (secret,) = [each for each in secrets if "drafts" in each["Description"]]
+    assert secret["SecretString"] == '{"token": ""}'
+
+
+def test_routes_are_the_webhook_agents_and_everything_else(template: Template) -> None:
+    resources = template.body["Resources"]
+    routes = {
+        route["RouteKey"]: resources[route["Target"]["Fn::Join"][1][1]["Ref"]]["Properties"]["IntegrationUri"]["Ref"]
+        for route in template.properties("AWS::ApiGatewayV2::Route")
+    }
+    assert {key: alias.partition("Function")[0] for key, alias in routes.items()} == {
+        "POST /webhooks/github": "Webhook",
+        "ANY /mcp": "Mcp",
+        "ANY /mcp/{proxy+}": "Mcp",
+        "$default": "Rest",
+    }
     assert {each["PayloadFormatVersion"] for each in template.properties("AWS::ApiGatewayV2::Integration")} == {"2.0"}
 
 
@@ -162,7 +179,7 @@ def test_what_can_go_wrong_has_an_alarm(template: Template) -> None:
     names = {
         alarm["AlarmName"].removeprefix("commonplace-dev-") for alarm in template.properties("AWS::CloudWatch::Alarm")
     }
-    functions = ("webhook", "sync-run", "sync-store", "index", "rest")
+    functions = ("webhook", "sync-run", "sync-store", "index", "rest", "mcp")
     assert names == {
         *(f"{function}-errors" for function in functions),
         *(f"{function}-throttled" for function in functions),
@@ -172,7 +189,27 @@ def test_what_can_go_wrong_has_an_alarm(template: Template) -> None:
         "sync-late",
         "index-late",
         "api-errors",
+        "mcp-failures",
     }
+
+
+def test_calls_of_agents_are_counted_in_the_log_of_their_function(template: Template) -> None:
+    group = template.function("mcp")["LoggingConfig"]["LogGroup"]
+    counted = {}
+    for each in template.properties("AWS::Logs::MetricFilter"):
+        (metric,) = each["MetricTransformations"]
+        assert each["LogGroupName"] == group
+        assert '$.message = "mcp call"' in each["FilterPattern"]
+        dimensions = {item["Key"]: item["Value"] for item in metric.get("Dimensions", [])}
+        counted[metric["MetricName"]] = (metric["MetricValue"], dimensions)
+    assert counted == {
+        "McpCalls": ("1", {"Method": "$.method", "Outcome": "$.outcome"}),
+        "McpToolCalls": ("1", {"Tool": "$.name", "Outcome": "$.outcome"}),
+        "McpToolMilliseconds": ("$.milliseconds", {"Tool": "$.name"}),
+        "McpFailures": ("1", {}),
+    }
+    (alarm,) = [each for each in _alarms(template) if each["AlarmName"].endswith("-mcp-failures")]
+    assert (alarm["Namespace"], alarm["MetricName"]) == ("Commonplace/dev", "McpFailures")
 
 
 @pytest.mark.parametrize(("stage", "seconds", "periods"), [("template", 3600, 3), ("prod", 900, 4)])
@@ -210,8 +247,11 @@ def test_outputs_tell_what_an_operator_needs(template: Template) -> None:
         "DashboardUrl",
         "DlqUrls",
         "GithubSecretArn",
+        "GithubWriterSecretArn",
         "IndexFunction",
         "IndexQueueUrl",
+        "McpFunction",
+        "McpUrl",
         "RestFunction",
         "RestUrl",
         "SyncMachineArn",

@@ -95,7 +95,7 @@ def test_variables_come_from_the_template_and_the_overrides(cloud: Cloud) -> Non
     seen = cloud.invoke("Probe", {"do": "environment"})
     assert seen["STAGE"] == "dev"
     assert seen["EXTRA"] == "given"
-    assert seen["SECRET_ARN"] == cloud.secret_arn
+    assert seen["SECRET_ARN"] == cloud.secret()
     assert seen["MACHINE_ARN"] == cloud.machine()
     assert seen["AWS_LAMBDA_FUNCTION_NAME"] == "synthetic-probe"
 

@@ -100,7 +100,7 @@ def test_objects_items_and_secrets_survive_a_restart_and_are_not_announced_again
             TableName=cloud.table("Items"), Item={"pk": {"S": "a"}, "sk": {"S": "b"}, "bytes": {"B": b"\x00\xff"}}
         )
         cloud.wait_idle()
-        secret = cloud.client("secretsmanager").get_secret_value(SecretId=cloud.secret_arn)["SecretString"]
+        secret = cloud.client("secretsmanager").get_secret_value(SecretId=cloud.secret())["SecretString"]
         cloud.client("s3").delete_object(Bucket=cloud.bucket, Key="content/gone.json")
         cloud.wait_idle()
     assert (tmp_path / "state.sqlite").stat().st_mode & 0o777 == 0o600
@@ -114,7 +114,7 @@ def test_objects_items_and_secrets_survive_a_restart_and_are_not_announced_again
         key = {"pk": {"S": "a"}, "sk": {"S": "b"}}
         item = cloud.client("dynamodb").get_item(TableName=cloud.table("Items"), Key=key)["Item"]
         assert item["bytes"] == {"B": b"\x00\xff"}
-        assert cloud.client("secretsmanager").get_secret_value(SecretId=cloud.secret_arn)["SecretString"] == secret
+        assert cloud.client("secretsmanager").get_secret_value(SecretId=cloud.secret())["SecretString"] == secret
         cloud.wait_idle()
         events = cloud.client("dynamodb").query(
             TableName=cloud.table("Items"),
@@ -127,14 +127,14 @@ def test_objects_items_and_secrets_survive_a_restart_and_are_not_announced_again
 def test_a_secret_that_is_given_wins_over_the_saved_one(template: dict[str, Any], stack: Path, tmp_path: Path) -> None:
     for value in ("first", "second"):
         with Cloud(template, stack, tmp_path, secrets={"A key for the tests": {"signing": value}}) as cloud:
-            found = cloud.client("secretsmanager").get_secret_value(SecretId=cloud.secret_arn)["SecretString"]
+            found = cloud.client("secretsmanager").get_secret_value(SecretId=cloud.secret())["SecretString"]
             assert json.loads(found) == {"signing": value}
             assert value not in "".join(cloud.function_logs(name) for name in ("Probe", "Plan", "Indexer"))
 
 
 def test_a_generated_secret_follows_its_template(template: dict[str, Any], stack: Path) -> None:
     with Cloud(template, stack) as cloud:
-        found = cloud.client("secretsmanager").get_secret_value(SecretId=cloud.secret_arn)["SecretString"]
+        found = cloud.client("secretsmanager").get_secret_value(SecretId=cloud.secret())["SecretString"]
     value = json.loads(found)
     assert value["token"] == ""
     assert len(value["signing"]) == 48
@@ -180,5 +180,5 @@ def test_the_committed_template_is_accepted_whole() -> None:
         assert len({cloud.table("activity"), cloud.table("cache")}) == 2
         assert cloud.queue_url.startswith(cloud.endpoint_url)
         cloud.client("s3").head_bucket(Bucket=cloud.bucket)
-        found = cloud.client("secretsmanager").get_secret_value(SecretId=cloud.secret_arn)["SecretString"]
+        found = cloud.client("secretsmanager").get_secret_value(SecretId=cloud.secret())["SecretString"]
         assert set(json.loads(found)) == {"token", "webhookSecret"}

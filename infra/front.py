@@ -1,0 +1,122 @@
+"""The front door: one HTTP API, its stage, its name; whoever answers requests hangs a function on it."""
+
+import json
+from typing import cast
+
+from aws_cdk import aws_apigatewayv2 as apigateway
+from aws_cdk import aws_apigatewayv2_integrations as integrations
+from aws_cdk import aws_certificatemanager as acm
+from aws_cdk import aws_lambda as lambda_
+from constructs import Construct
+
+from infra.configuration import Configuration
+from infra.functions import PythonFunction
+from infra.log_groups import log_group
+from infra.nag import accept
+
+ANY = apigateway.HttpMethod.ANY
+POST = apigateway.HttpMethod.POST
+
+ACCESS_LOG = {
+    "requestId": "$context.requestId",
+    "time": "$context.requestTime",
+    "ip": "$context.identity.sourceIp",
+    "method": "$context.httpMethod",
+    "path": "$context.path",
+    "route": "$context.routeKey",
+    "status": "$context.status",
+    "bytes": "$context.responseLength",
+    "latencyMs": "$context.responseLatency",
+    "functionMs": "$context.integrationLatency",
+    "error": "$context.integrationErrorMessage",
+    "userAgent": "$context.identity.userAgent",
+}
+"""No query string: what people search for is theirs."""
+
+
+class Front(Construct):
+    """Made before the functions behind it: some are told its address.
+
+    Its id in the stack has to stay `Rest`, as it began: another one would make another API, at another address.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, configuration: Configuration) -> None:
+        super().__init__(scope, construct_id)
+        self.api = self._api(configuration)
+        self._base_url = configuration.base_url
+        self.domain = _domain(self, configuration) if configuration.domain else None
+        self._stage(configuration)
+
+    @property
+    def base_url(self) -> str:
+        """Where everybody goes, without a slash at its end."""
+        return self._base_url or self.api.api_endpoint
+
+    def route(self, name: str, function: PythonFunction, method: apigateway.HttpMethod, *paths: str) -> None:
+        """Sends requests for these paths to the function; a path may end in `{proxy+}` for all that is below it."""
+        integration = _integration(name, function)
+        for path in paths:
+            self.api.add_routes(path=path, methods=[method], integration=integration)
+
+    def rest_of_the_paths(self, name: str, function: PythonFunction) -> None:
+        """Sends to the function what no other route is for."""
+        apigateway.HttpRoute(
+            self.api,
+            "DefaultRoute",
+            http_api=cast(apigateway.IHttpApi, self.api),
+            integration=_integration(name, function),
+            route_key=apigateway.HttpRouteKey.DEFAULT,
+        )
+
+    def _api(self, configuration: Configuration) -> apigateway.HttpApi:
+        """CORS is the applications', which know what is public."""
+        api = apigateway.HttpApi(
+            self,
+            "Api",
+            api_name=f"commonplace-{configuration.stage}",
+            create_default_stage=False,
+            disable_execute_api_endpoint=configuration.domain is not None,
+        )
+        accept(
+            api,
+            "Published documents are public; functions check GitHub's signature and agents' tokens themselves.",
+            "APIG4",
+        )
+        return api
+
+    def _stage(self, configuration: Configuration) -> None:
+        stage = apigateway.HttpStage(
+            self,
+            "Stage",
+            http_api=cast(apigateway.IHttpApi, self.api),
+            stage_name="$default",
+            auto_deploy=True,
+            throttle=apigateway.ThrottleSettings(
+                rate_limit=configuration.throttle_rate, burst_limit=configuration.throttle_burst
+            ),
+            domain_mapping=apigateway.DomainMappingOptions(domain_name=self.domain) if self.domain else None,
+        )
+        group = log_group(stage, f"/commonplace/{configuration.stage}/access", configuration)
+        cast(
+            apigateway.CfnStage, stage.node.default_child
+        ).access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
+            destination_arn=group.log_group_arn, format=json.dumps(ACCESS_LOG)
+        )
+
+
+def _integration(name: str, function: PythonFunction) -> apigateway.HttpRouteIntegration:
+    integration = integrations.HttpLambdaIntegration(name, cast(lambda_.IFunction, function.live))
+    return cast(apigateway.HttpRouteIntegration, integration)
+
+
+def _domain(scope: Construct, configuration: Configuration) -> apigateway.DomainName:
+    """A name of one's own. Its DNS record is the operator's: an alias to the output `DomainTarget`."""
+    assert configuration.domain and configuration.certificate_arn  # noqa: S101 - the configuration has checked it
+    certificate = acm.Certificate.from_certificate_arn(scope, "Certificate", configuration.certificate_arn)
+    return apigateway.DomainName(
+        scope,
+        "Domain",
+        domain_name=configuration.domain,
+        certificate=certificate,
+        security_policy=apigateway.SecurityPolicy.TLS_1_2,
+    )
