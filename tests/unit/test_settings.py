@@ -5,6 +5,7 @@ import pytest
 from commonplace.settings import (
     EmbeddingChoice,
     IndexSettings,
+    McpSettings,
     RerankChoice,
     RestSettings,
     RetrievalSettings,
@@ -22,8 +23,9 @@ ENVIRONMENT = {
     "GITHUB_BRANCH": "main",
     "GITHUB_SECRET_ARN": "arn:aws:secretsmanager:us-east-1:123456789012:secret:github-AbCdEf",
     "INDEX_LOCATION": "s3://content/index/documents.sqlite",
+    "BASE_URL": "https://kb.example.org",
 }
-KINDS = [WebhookSettings, SyncSettings, IndexSettings, RestSettings]
+KINDS = [WebhookSettings, SyncSettings, IndexSettings, RestSettings, McpSettings]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -33,7 +35,7 @@ def test_a_complete_environment_is_read(kind: type[WebhookSettings]) -> None:
 
 def test_defaults_are_those_of_the_public_services() -> None:
     sync = SyncSettings.from_environ(ENVIRONMENT)
-    rest = RestSettings.from_environ(ENVIRONMENT)
+    rest = RestSettings.from_environ({name: ENVIRONMENT[name] for name in ENVIRONMENT if name != "BASE_URL"})
 
     assert (sync.github_api_url, sync.exclude) == ("https://api.github.com", None)
     assert (rest.search_engine, rest.embedding_provider, rest.base_url) == ("embedded", EmbeddingChoice("local"), None)
@@ -50,6 +52,7 @@ def test_defaults_are_those_of_the_public_services() -> None:
         (SyncSettings, "CONTENT_BUCKET ACTIVITY_TABLE GITHUB_REPOSITORY GITHUB_BRANCH GITHUB_SECRET_ARN"),
         (IndexSettings, "CONTENT_BUCKET INDEX_LOCATION"),
         (RestSettings, "CONTENT_BUCKET ACTIVITY_TABLE GITHUB_REPOSITORY GITHUB_BRANCH INDEX_LOCATION"),
+        (McpSettings, "CONTENT_BUCKET ACTIVITY_TABLE GITHUB_REPOSITORY GITHUB_BRANCH INDEX_LOCATION BASE_URL"),
     ],
 )
 def test_a_missing_or_blank_variable_is_named(kind: type[WebhookSettings], names: str) -> None:
@@ -200,3 +203,75 @@ def test_only_the_reader_reranks_fuses_and_explains() -> None:
 
     assert rest.rerank_provider == RerankChoice("onnx", Path("/opt/model folder"))
     assert (rest.fusion, rest.explain, rest.operator_key_hash) == ("rrf:0.3,0.7", "anyone", "0f" * 32)
+
+
+def test_an_mcp_server_is_open_for_reading_and_modest_unless_it_is_told_otherwise() -> None:
+    mcp = McpSettings.from_environ(ENVIRONMENT)
+
+    assert (mcp.toolsets, mcp.read_only, mcp.allowed_origins) == (("knowledge",), False, ())
+    assert (mcp.full_text_tier, mcp.uri_host, mcp.names_authors) == ("member", "superbenefit", False)
+    assert (mcp.reads_per_minute, mcp.searches_per_minute, mcp.writes_per_minute) == (60, 20, 10)
+    assert (mcp.github_api_url, mcp.github_writer_secret_arn) == ("https://api.github.com", None)
+    assert (mcp.site_name, mcp.base_url, mcp.assumed_tier) == ("Commonplace", "https://kb.example.org", None)
+
+
+def test_everything_of_an_mcp_server_can_be_told() -> None:
+    mcp = McpSettings.from_environ(
+        ENVIRONMENT
+        | {
+            "MCP_TOOLSETS": "knowledge, memory,knowledge",
+            "MCP_READ_ONLY": "true",
+            "MCP_ALLOWED_ORIGINS": "https://App.example.org/, http://localhost:6274",
+            "MCP_FULL_TEXT_TIER": "public",
+            "MCP_URI_HOST": "garden.example",
+            "MCP_NAME_AUTHORS": "true",
+            "MCP_RATE_LIMIT_READS": "0",
+            "GITHUB_WRITER_SECRET_ARN": "arn:aws:secretsmanager:us-east-1:123456789012:secret:writer-AbCdEf",
+        }
+    )
+
+    assert mcp.toolsets == ("knowledge", "memory")
+    assert mcp.allowed_origins == ("https://app.example.org", "http://localhost:6274")
+    assert (mcp.read_only, mcp.full_text_tier, mcp.uri_host) == (True, "public", "garden.example")
+    assert (mcp.names_authors, mcp.reads_per_minute) == (True, 0)
+    assert (mcp.github_writer_secret_arn or "").endswith("secret:writer-AbCdEf")
+
+
+def test_every_origin_is_one_word() -> None:
+    assert McpSettings.from_environ(ENVIRONMENT | {"MCP_ALLOWED_ORIGINS": "*"}).allowed_origins == ("*",)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("BASE_URL", "http://kb.example.org"),
+        ("MCP_TOOLSETS", "Knowledge"),
+        ("MCP_TOOLSETS", "all"),
+        ("MCP_TOOLSETS", "knowledge,,memory"),
+        ("MCP_READ_ONLY", "yes"),
+        ("MCP_ALLOWED_ORIGINS", "app.example.org"),
+        ("MCP_ALLOWED_ORIGINS", "https://app.example.org/path"),
+        ("MCP_ALLOWED_ORIGINS", "*,https://app.example.org"),
+        ("MCP_ALLOWED_ORIGINS", "null"),
+        ("MCP_FULL_TEXT_TIER", "admin"),
+        ("MCP_URI_HOST", "Super Benefit"),
+        ("MCP_NAME_AUTHORS", "1"),
+        ("MCP_RATE_LIMIT_WRITES", "-1"),
+        ("GITHUB_WRITER_SECRET_ARN", "secret"),
+        ("MCP_ASSUMED_TIER", "admin"),
+    ],
+)
+def test_a_malformed_mcp_variable_is_named(name: str, value: str) -> None:
+    with pytest.raises(SettingsError, match=f"^{name} is malformed. It must be "):
+        McpSettings.from_environ(ENVIRONMENT | {name: value})
+
+
+@pytest.mark.parametrize("cloud", [{}, {"AWS_ENDPOINT_URL": " "}, {"AWS_ENDPOINT_URL": "https://aws.example.org"}])
+def test_no_deployment_takes_strangers_for_members(cloud: dict[str, str]) -> None:
+    with pytest.raises(SettingsError, match=r"^MCP_ASSUMED_TIER is set\."):
+        McpSettings.from_environ(ENVIRONMENT | {"MCP_ASSUMED_TIER": "member"} | cloud)
+
+
+def test_a_laptop_may_assume_a_tier() -> None:
+    laptop = {"AWS_ENDPOINT_URL": "http://127.0.0.1:5000", "MCP_ASSUMED_TIER": "vibecoder"}
+    assert McpSettings.from_environ(ENVIRONMENT | laptop).assumed_tier == "vibecoder"

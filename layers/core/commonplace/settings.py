@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any, Literal, Self, TypeVar, cast
 from urllib.parse import urlsplit
 
+from commonplace.identity.principals import TIERS, Tier
+
 SearchEngine = Literal["embedded", "opensearch"]
 OpenSearchService = Literal["es", "aoss", "none"]
 EmbeddingKind = Literal["none", "local", "bedrock-titan", "bedrock-cohere", "onnx"]
@@ -41,6 +43,8 @@ _WEIGHT = r"(?:[0-9]{1,3}(?:\.[0-9]{1,6})?)"
 _FUSION = re.compile(rf"(?:min-max|rrf)(?::{_WEIGHT},{_WEIGHT})?")
 _INDEX_STEM = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 _REGION = re.compile(r"[a-z]{2}(?:-[a-z]+)+-[0-9]")
+_TOOLSET = re.compile(r"(?!all$)[a-z][a-z0-9-]{0,39}")
+_URI_HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,61}[a-z0-9])?")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _ARN = re.compile(r"arn:[a-z-]+:(?P<service>[a-z-]+):[a-z0-9-]*:[0-9]*:.+")
 
@@ -134,6 +138,13 @@ class Environment:
     def url(self, name: str, default: str | None = None) -> str:
         """An origin, with or without a path: https, or http to this very machine; no trailing slash."""
         return self.parsed(name, WEB_URL, _web_url, default)
+
+    def flag(self, name: str) -> bool:
+        """False unless it is said."""
+        return self.choice(name, ("true", "false"), "false") == "true"
+
+    def tier(self, name: str, default: str) -> Tier:
+        return cast(Tier, self.choice(name, TIERS, default))
 
     def stage(self) -> str:
         return self.matching(
@@ -312,7 +323,9 @@ class IndexSettings(RetrievalSettings):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RestSettings(RetrievalSettings):
+class ReaderSettings(RetrievalSettings):
+    """What every function that answers readers is told: which knowledge base, where it is, how it is searched."""
+
     stage: str
     content_bucket: str
     activity_table: str
@@ -321,13 +334,31 @@ class RestSettings(RetrievalSettings):
     rerank_provider: RerankChoice
     fusion: str | None
     """As `search.fusion` reads it; None means its default."""
+    site_name: str
+
+
+def _reader(env: Environment) -> dict[str, Any]:
+    return {
+        "stage": env.stage(),
+        "content_bucket": env.bucket(),
+        "activity_table": env.activity_table(),
+        "repository": env.repository(),
+        "branch": env.branch(),
+        **_retrieval(env),
+        "rerank_provider": env.rerank(),
+        "fusion": env.fusion(),
+        "site_name": env.text("SITE_NAME", "the name that readers see", "Commonplace"),
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestSettings(ReaderSettings):
     explain: Audience
     """Who may ask why a search answers as it does."""
     operator_key_hash: str | None
     """sha256 of the operators' key, in hexadecimal digits; None means that there is no such key."""
     base_url: str | None
     """Public origin without trailing slash; None means that it is derived from the request's Host."""
-    site_name: str
     reads_per_minute: int
     """Per client address; 0 switches the limit off."""
     searches_per_minute: int
@@ -337,21 +368,77 @@ class RestSettings(RetrievalSettings):
         env = Environment(environ)
         key = "the sha256 of the operators' key, 64 hexadecimal digits"
         return cls(
-            stage=env.stage(),
-            content_bucket=env.bucket(),
-            activity_table=env.activity_table(),
-            repository=env.repository(),
-            branch=env.branch(),
-            **_retrieval(env),
-            rerank_provider=env.rerank(),
-            fusion=env.fusion(),
+            **_reader(env),
             explain=cast(Audience, env.choice("EXPLAIN", ("operators", "anyone"), "operators")),
             operator_key_hash=env.optional("OPERATOR_KEY_HASH", key, _matching(_SHA256)),
             base_url=env.optional("BASE_URL", WEB_URL, _web_url),
-            site_name=env.text("SITE_NAME", "the name that readers see", "Commonplace"),
             reads_per_minute=env.count("RATE_LIMIT_READS", 600),
             searches_per_minute=env.count("RATE_LIMIT_SEARCHES", 60),
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpSettings(ReaderSettings):
+    base_url: str
+    """Public origin without trailing slash: behind the gateway a function sees another host than its callers do."""
+    toolsets: tuple[str, ...]
+    """What `/mcp` serves."""
+    read_only: bool
+    """No tool that writes exists in this deployment."""
+    allowed_origins: tuple[str, ...]
+    """Origins of browsers, or `*` alone; empty means the deployment's own."""
+    full_text_tier: Tier
+    uri_host: str
+    names_authors: bool
+    reads_per_minute: int
+    """Per token, or per address of who has none; 0 switches the limit off. The same for the next two."""
+    searches_per_minute: int
+    writes_per_minute: int
+    github_api_url: str
+    github_writer_secret_arn: str | None
+    """None means that nothing can be proposed."""
+    assumed_tier: Tier | None
+    """What every caller is taken for; None but on a laptop."""
+
+    @classmethod
+    def from_environ(cls, environ: Mapping[str, str]) -> Self:
+        env = Environment(environ)
+        writes = environ.get("GITHUB_WRITER_SECRET_ARN", "").strip()
+        return cls(
+            **_reader(env),
+            base_url=env.url("BASE_URL"),
+            **_surface(env),
+            reads_per_minute=env.count("MCP_RATE_LIMIT_READS", 60),
+            searches_per_minute=env.count("MCP_RATE_LIMIT_SEARCHES", 20),
+            writes_per_minute=env.count("MCP_RATE_LIMIT_WRITES", 10),
+            github_api_url=env.url("GITHUB_API_URL", GITHUB_API),
+            github_writer_secret_arn=env.arn("GITHUB_WRITER_SECRET_ARN", "secretsmanager") if writes else None,
+            assumed_tier=_assumed_tier(env),
+        )
+
+
+def _surface(env: Environment) -> dict[str, Any]:
+    toolsets = "names of toolsets with commas between them, such as knowledge"
+    origins = "origins such as https://app.example.org with commas between them, or *"
+    host = "a host name of lower-case letters, digits, dots and hyphens"
+    return {
+        "toolsets": env.parsed("MCP_TOOLSETS", toolsets, _listed(_matching(_TOOLSET)), "knowledge"),
+        "read_only": env.flag("MCP_READ_ONLY"),
+        "allowed_origins": env.optional("MCP_ALLOWED_ORIGINS", origins, _origins) or (),
+        "full_text_tier": env.tier("MCP_FULL_TEXT_TIER", "member"),
+        "uri_host": env.parsed("MCP_URI_HOST", host, _matching(_URI_HOST), "superbenefit"),
+        "names_authors": env.flag("MCP_NAME_AUTHORS"),
+    }
+
+
+def _assumed_tier(env: Environment) -> Tier | None:
+    """Raises SettingsError where it would give strangers what is for members."""
+    valid = "one of: " + ", ".join(TIERS)
+    tier = env.optional("MCP_ASSUMED_TIER", valid, lambda text: text if text in TIERS else None)
+    cloud = env.optional("AWS_ENDPOINT_URL", WEB_URL, _web_url)
+    if tier and not is_loopback(urlsplit(cloud or "").hostname):
+        raise SettingsError("MCP_ASSUMED_TIER is set. It must be absent where AWS_ENDPOINT_URL is not this machine.")
+    return cast(Tier | None, tier)
 
 
 def is_loopback(host: str | None) -> bool:
@@ -364,6 +451,26 @@ def _web_url(text: str) -> str | None:
     secure = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname))
     plain = parts.username is None and not parts.query and not parts.fragment
     return text.rstrip("/") if secure and plain and parts.hostname else None
+
+
+def _listed(parse: Callable[[str], str | None]) -> Callable[[str], tuple[str, ...] | None]:
+    """Items with commas between them, each once and in order."""
+
+    def read(text: str) -> tuple[str, ...] | None:
+        items = [parse(item.strip()) for item in text.split(",")]
+        return None if None in items else tuple(dict.fromkeys(item for item in items if item))
+
+    return read
+
+
+def _origins(text: str) -> tuple[str, ...] | None:
+    return ("*",) if text == "*" else _listed(_origin)(text)
+
+
+def _origin(text: str) -> str | None:
+    """As browsers write it: scheme, host and port, nothing else."""
+    url = _web_url(text)
+    return url.lower() if url and not urlsplit(url).path else None
 
 
 def _matching(pattern: re.Pattern[str]) -> Callable[[str], str | None]:

@@ -11,8 +11,8 @@ from commonplace.search.reranking import MemoryRerankCache
 from commonplace.settings import (
     DEFAULT_DIMENSION,
     EmbeddingChoice,
+    ReaderSettings,
     RerankChoice,
-    RestSettings,
     RetrievalSettings,
     SettingsError,
 )
@@ -46,7 +46,7 @@ def indexed_models(settings: RetrievalSettings, *, patient: bool = True) -> list
     return [_embeddings(choice, settings, patient=patient) for choice in choices]
 
 
-def reranker(settings: RestSettings) -> Reranker | None:
+def reranker(settings: ReaderSettings) -> Reranker | None:
     """The configured reranker; None where the fused order stands."""
     return _reranker(settings.rerank_provider, settings)
 
