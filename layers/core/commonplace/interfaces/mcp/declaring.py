@@ -4,9 +4,9 @@ Lists, schemas, access, rate limits, docs and snapshots all come from these decl
 constants of the code: text of the knowledge base never enters them.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
@@ -189,6 +189,22 @@ class Skill:
     """Relative path -> text; `SKILL.md` is among them."""
 
 
+class Snapshot(Protocol):
+    """The documents of a toolset as they are at one moment, to tell what has changed since another."""
+
+    def find(self, uri: str) -> str | None:
+        """The name of the document behind an address, as the change feed has it; None when there is none."""
+        ...
+
+    def version(self, name: str) -> int | None:
+        """Differs whenever the document does; None when there is none of that name."""
+        ...
+
+    def names(self) -> Set[str]:
+        """Every document there is."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toolset:
     """What one path serves."""
@@ -203,6 +219,8 @@ class Toolset:
     documents: Callable[[], Sequence[Listed]] | None = None
     """Resources of the templates worth listing, in a lasting order; asked for page by page."""
     documents_tier: Tier = "public"
+    snapshot: Callable[[bool], Snapshot] | None = None
+    """The documents as of now, for subscriptions; True asks the store however recently it was asked."""
     prompts: tuple[Prompt, ...] = ()
     skills: tuple[Skill, ...] = ()
 
