@@ -44,7 +44,7 @@ class Lexicon:
     @cached_property
     def defined(self) -> Sequence[Term]:
         """Every term with a document, by title."""
-        return [self._term(entry) for entry in self._entries]
+        return [self.term(entry) for entry in self._entries]
 
     @cached_property
     def undefined(self) -> Sequence[Term]:
@@ -59,10 +59,14 @@ class Lexicon:
         punctuation or number (`policy` for `Policies`). A tag that nobody has defined comes after all of these.
         """
         if found := self._named(text):
-            return [self._term(entry) for entry in found]
+            return [self.term(entry) for entry in found]
         spellings = (key(text), *forms(squeezed(text)))
         tag = next((tag for spelling in spellings if (tag := self._undefined.get(spelling))), None)
         return [tag] if tag else []
+
+    def term(self, entry: Entry) -> Term:
+        """A lexicon document as a term."""
+        return Term(entry.title, self._documents.get(entry.ref, 0), entry)
 
     def page(self, tag: str) -> Entry | None:
         """The document that defines a tag; of several that could, the one with this id, else the first by title."""
@@ -76,9 +80,6 @@ class Lexicon:
     def search(self, keyword: str) -> list[Match]:
         """Terms whose title, alias, tag or description contains or resembles the keyword, best first."""
         return likeness.matches(keyword, self._comparable)
-
-    def _term(self, entry: Entry) -> Term:
-        return Term(entry.title, self._documents.get(entry.ref, 0), entry)
 
     def _named(self, text: str) -> Sequence[Entry]:
         asked = bare(text)
