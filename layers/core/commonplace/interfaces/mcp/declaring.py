@@ -28,6 +28,9 @@ class Output(BaseModel):
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
 
+    notes: list[str] | None = None
+    """How the arguments were understood, where that is not what they said. The frame writes it."""
+
 
 class NoArguments(Arguments):
     """A tool that asks for nothing."""

@@ -4,6 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import BaseModel
+
 from commonplace.interfaces.mcp.declaring import Tool
 
 _DEFINITIONS = "#/$defs/"
@@ -14,7 +16,7 @@ _NAMED = ("properties", "$defs", "patternProperties", "dependentSchemas")
 def input_schema(tool: Tool) -> dict[str, Any]:
     """What a call may hold. Models see it with every conversation, so notes on parsing stay out of it."""
     given = tool.input_schema
-    schema = dict(given) if given is not None else compact_schema(tool.arguments.model_json_schema(by_alias=True))
+    schema: dict[str, Any] = dict(given) if given is not None else _of(tool.arguments)
     schema.setdefault("type", "object")
     schema.setdefault("properties", {})
     schema.setdefault("additionalProperties", False)
@@ -25,7 +27,14 @@ def output_schema(tool: Tool) -> dict[str, Any] | None:
     """What `structuredContent` holds; absent values are left out, so nothing with a default is required."""
     if tool.output is None:
         return None
-    return compact_schema(tool.output.model_json_schema(by_alias=True, mode="validation"))
+    schema = _of(tool.output)
+    if tool.verbatim:
+        schema["properties"] = {name: one for name, one in schema["properties"].items() if name != "notes"}
+    return schema
+
+
+def _of(model: type[BaseModel]) -> dict[str, Any]:
+    return compact_schema(model.model_json_schema(by_alias=True, mode="validation"))
 
 
 def compact_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
