@@ -6,6 +6,7 @@ CommonplaceError           what a caller may see: stable code, sentence, hint
 ├── Unauthorized      401  this needs a key, and none that is valid came
 ├── Forbidden         403  the caller may not do this
 ├── NotFound          404  nothing answers to this name; the hint names the nearest
+├── Conflict          409  something else is there already; nothing was written
 ├── TooLarge          413  a body or an answer exceeds its bound
 ├── RateLimited       429  too many calls; details say when to come back
 └── Unavailable       503  a part we depend on does not answer; details say when to come back
@@ -61,6 +62,12 @@ class NotFound(CommonplaceError):
     """Nothing answers to this name."""
 
     code, status = "NOT_FOUND", 404
+
+
+class Conflict(CommonplaceError):
+    """Something else is there already, and it was left as it is."""
+
+    code, status = "CONFLICT", 409
 
 
 class TooLarge(CommonplaceError):
