@@ -18,7 +18,7 @@ _TAG = re.compile(r"[a-z0-9]+(?:[-/_][a-z0-9]+)*\Z")
 _WIKI_LINK = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]]+))?\]\]\Z")
 _COORDINATES = re.compile(r"\s*(-?\d{1,3}(?:\.\d+)?)\s*,\s*(-?\d{1,3}(?:\.\d+)?)\s*\Z")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_MAX_URL_LENGTH = 2048
+MAX_URL_LENGTH = 2048
 
 
 def coerce(spec: FieldSpec, value: Any, authored: str | None = None) -> Coerced:
@@ -138,7 +138,7 @@ def _url(value: Any) -> Coerced:
 
 
 def _is_web_address(text: str) -> bool:
-    if len(text) > _MAX_URL_LENGTH or any(char.isspace() or not char.isprintable() for char in text):
+    if len(text) > MAX_URL_LENGTH or any(char.isspace() or not char.isprintable() for char in text):
         return False
     try:
         parts = urlsplit(text)

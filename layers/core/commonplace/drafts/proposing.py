@@ -17,6 +17,8 @@ class Proposal:
     """Of the pull request, as Markdown."""
     branch: str
     """Named after the key of the request: the same key is the same proposal."""
+    fingerprint: str
+    """Of what was asked for, whatever the day: a repetition has the same, another request has another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +37,10 @@ class Proposals(Protocol):
     """Pull requests on the knowledge base's repository."""
 
     def propose(self, proposal: Proposal) -> Proposed:
-        """Opens a pull request with one new file, or finds the one that the same branch has.
+        """Opens a pull request with one new file, or finds the one that the same branch has, open, merged or closed.
 
-        Raises Conflict when the file exists already or the branch says something else, Unavailable when GitHub does
-        not take it now.
+        Never writes to the branch that is served, and never over a file. What a crash has left half done, the same
+        proposal finishes. Raises Conflict when the file exists already or the branch says something else, Unavailable
+        when GitHub does not take it now, or this deployment's credentials do not allow it.
         """
         ...
