@@ -26,6 +26,14 @@ def not_found() -> Refused:
     return Refused(404, "Not Found")
 
 
+def json_body(request: Request) -> dict[str, Any]:
+    """What was sent. Raises Refused 400 unless it is a JSON object."""
+    body = request.get_json(force=True, silent=True)
+    if not isinstance(body, dict):
+        raise Refused(400, "Problems parsing JSON")
+    return body
+
+
 def json_response(body: Any, status: int = 200, *, tag: str | None = None) -> Response:
     """A JSON answer; `tag` is what its entity tag is made from, by default the body."""
     raw = json.dumps(body, separators=(",", ":")).encode()

@@ -14,7 +14,9 @@ from local.github.answers import Refused, json_response, not_found
 from local.github.credentials import AppKey, Credentials
 from local.github.endpoints import CommitStatus, Endpoints
 from local.github.faults import Fault, Faults
+from local.github.proposing import ProposalEndpoints
 from local.github.repository import GitRepository
+from local.github.writing import GitWriter, PullRequests
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -32,12 +34,23 @@ ROUTES = Map(
         Rule(f"{REPOSITORY}/tarball/<path:ref>", endpoint="tarball", methods=["GET"]),
         Rule("/codeload/<owner>/<name>/legacy.tar.gz/<sha>", endpoint="archive", methods=["GET"]),
         Rule(f"{REPOSITORY}/statuses/<sha>", endpoint="set_status", methods=["POST"]),
+        Rule(f"{REPOSITORY}/git/ref/heads/<path:branch>", endpoint="ref", methods=["GET"]),
+        Rule(f"{REPOSITORY}/git/refs", endpoint="create_ref", methods=["POST"]),
+        Rule(f"{REPOSITORY}/git/commits/<sha>", endpoint="git_commit", methods=["GET"]),
+        Rule(f"{REPOSITORY}/git/commits", endpoint="create_commit", methods=["POST"]),
+        Rule(f"{REPOSITORY}/git/trees", endpoint="create_tree", methods=["POST"]),
+        Rule(f"{REPOSITORY}/pulls", endpoint="pulls", methods=["GET"]),
+        Rule(f"{REPOSITORY}/pulls", endpoint="create_pull", methods=["POST"]),
+        Rule(f"{REPOSITORY}/pulls/<int:number>", endpoint="pull", methods=["GET"]),
         Rule("/graphql", endpoint="graphql", methods=["POST"]),
         Rule("/app/installations/<int:installation>/access_tokens", endpoint="access_token", methods=["POST"]),
     ],
     merge_slashes=False,
 )
-NEEDS_CREDENTIAL = frozenset({"set_status", "graphql"})
+PROPOSING = frozenset(
+    {"ref", "create_ref", "git_commit", "create_commit", "create_tree", "pulls", "create_pull", "pull"}
+)
+NEEDS_CREDENTIAL = frozenset({"set_status", "graphql", "create_ref", "create_commit", "create_tree", "create_pull"})
 NOT_COUNTED = frozenset({"archive"})
 """The download behind a tarball's redirect is another host's on GitHub: no API call."""
 
@@ -54,7 +67,10 @@ class Call:
 
 
 class GitHubApi:
-    """Serves `name` (`owner/repository`). `hourly_limit` is enforced only when given."""
+    """Serves `name` (`owner/repository`). `hourly_limit` is enforced only when given.
+
+    Only a `writable` repository takes branches and pull requests: one that is this machine's own, never a user's.
+    """
 
     def __init__(
         self,
@@ -65,11 +81,13 @@ class GitHubApi:
         hourly_limit: int | None = None,
         tokens: Iterable[str] = (),
         app: AppKey | None = None,
+        writable: bool = False,
     ) -> None:
         self.repository, self.name = repository, name
         self.faults = Faults()
         self._credentials = Credentials(tokens, app)
         self._endpoints = Endpoints(repository, name, tree_limit)
+        self._proposing = ProposalEndpoints(repository, name, GitWriter(repository.git_dir) if writable else None)
         self._hourly_limit = hourly_limit
         self._lock = threading.Lock()
         self._requests: list[Call] = []
@@ -85,6 +103,10 @@ class GitHubApi:
     def statuses(self) -> tuple[CommitStatus, ...]:
         """Commit statuses, newest last."""
         return self._endpoints.given
+
+    @property
+    def pull_requests(self) -> PullRequests:
+        return self._proposing.pull_requests
 
     def forget_requests(self) -> None:
         with self._lock:
@@ -102,13 +124,16 @@ class GitHubApi:
             endpoint, arguments = ROUTES.bind_to_environ(request.environ).match()
         except HTTPException:
             return "unknown", not_found().response()
-        if fault := self.faults.take(request.path):
+        fault = self.faults.take(request.method, request.path)
+        if fault and not fault.afterwards:
             return endpoint, _faulty(fault)
         try:
             self._within_limit()
             response = self._dispatch(endpoint, request, arguments)
         except Refused as error:
             return endpoint, error.response()
+        if fault:
+            return endpoint, _faulty(fault)
         return endpoint, response.make_conditional(request) if request.method == "GET" else response
 
     def _dispatch(self, endpoint: str, request: Request, arguments: Mapping[str, Any]) -> Response:
@@ -118,7 +143,8 @@ class GitHubApi:
         named = {key: arguments[key] for key in ("owner", "name") if key in arguments}
         if named and "/".join(named.values()).lower() != self.name.lower():
             raise not_found()
-        handler: Callable[..., Response] = getattr(self._endpoints, endpoint)
+        endpoints = self._proposing if endpoint in PROPOSING else self._endpoints
+        handler: Callable[..., Response] = getattr(endpoints, endpoint)
         return handler(request, **{key: value for key, value in arguments.items() if key not in named})
 
     def _within_limit(self) -> None:

@@ -12,7 +12,7 @@ from werkzeug.utils import redirect
 from werkzeug.wrappers import Request, Response
 
 from local.github import graphql
-from local.github.answers import Refused, json_response, not_found, raw_response, wants
+from local.github.answers import Refused, json_body, json_response, not_found, raw_response, wants
 from local.github.repository import SHA, GitRepository, TreeEntry
 
 STATES = frozenset({"error", "failure", "pending", "success"})
@@ -96,7 +96,7 @@ class Endpoints:
         return json_response([status.body() for status in reversed(self.given) if status.sha == sha])
 
     def set_status(self, request: Request, sha: str) -> Response:
-        body = _json(request)
+        body = json_body(request)
         state, description = body.get("state"), body.get("description") or ""
         if state not in STATES or not isinstance(description, str) or len(description) > STATUS_CHARACTERS:
             raise Refused(422, "Validation Failed", errors=[{"resource": "Status", "code": "custom"}])
@@ -108,7 +108,7 @@ class Endpoints:
         return json_response(status.body(), 201)
 
     def graphql(self, request: Request) -> Response:
-        return json_response(graphql.answer(_json(request), self.name, self._last_changed))
+        return json_response(graphql.answer(json_body(request), self.name, self._last_changed))
 
     def _last_changed(self, oid: str) -> dict[str, str] | None:
         known = SHA.fullmatch(oid) and self.repository.commit(oid)
@@ -130,10 +130,3 @@ class Endpoints:
 
     def _url(self, request: Request, rest: str) -> str:
         return f"{request.host_url}repos/{quote(self.name)}/{rest}"
-
-
-def _json(request: Request) -> dict[str, Any]:
-    body = request.get_json(force=True, silent=True)
-    if not isinstance(body, dict):
-        raise Refused(400, "Problems parsing JSON")
-    return body

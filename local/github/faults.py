@@ -15,6 +15,13 @@ class Fault:
     times: int = 1
     matching: str = ""
     """A part of the path; empty matches every request."""
+    method: str = ""
+    """Empty matches every one."""
+    afterwards: bool = False
+    """The request is carried out, and its answer is lost on the way."""
+
+    def meets(self, method: str, path: str) -> bool:
+        return self.matching in path and self.method in ("", method)
 
 
 class Faults:
@@ -24,9 +31,13 @@ class Faults:
         self._lock = threading.Lock()
         self._waiting: list[Fault] = []
 
-    def fail(self, times: int = 1, *, status: int = 502, matching: str = "") -> None:
+    def fail(self, times: int = 1, *, status: int = 502, matching: str = "", method: str = "") -> None:
         """The next `times` matching requests are answered with `status`."""
-        self._add(Fault(status, "Server Error", times=times, matching=matching))
+        self._add(Fault(status, "Server Error", times=times, matching=matching, method=method))
+
+    def lose(self, times: int = 1, *, matching: str = "", method: str = "") -> None:
+        """The next `times` matching requests are carried out, and answered with 502 all the same."""
+        self._add(Fault(502, "Server Error", times=times, matching=matching, method=method, afterwards=True))
 
     def limit(self, times: int = 1, *, retry_after_seconds: int = 1, status: int = 403, matching: str = "") -> None:
         """A secondary rate limit: 403 (or 429) with `Retry-After`, quota left."""
@@ -43,10 +54,10 @@ class Faults:
         with self._lock:
             self._waiting.clear()
 
-    def take(self, path: str) -> Fault | None:
+    def take(self, method: str, path: str) -> Fault | None:
         """The fault that this request meets, used up by one."""
         with self._lock:
-            fault = next((fault for fault in self._waiting if fault.matching in path), None)
+            fault = next((fault for fault in self._waiting if fault.meets(method, path)), None)
             if fault is None:
                 return None
             fault.times -= 1

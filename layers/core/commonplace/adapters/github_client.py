@@ -60,10 +60,13 @@ _REASONS = {
 }
 
 
-def http_client(api_url: str, *, connections: int = 20) -> httpx.Client:
-    """The client to reach GitHub with; a stand-in on this machine is reached past any proxy."""
+def http_client(api_url: str, *, connections: int = 20, seconds: float = 20) -> httpx.Client:
+    """The client to reach GitHub with; a stand-in on this machine is reached past any proxy.
+
+    `seconds` is the longest wait for any piece of an answer.
+    """
     return httpx.Client(
-        timeout=httpx.Timeout(20, connect=5),
+        timeout=httpx.Timeout(seconds, connect=min(seconds, 5)),
         limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
         follow_redirects=False,
         trust_env=not is_loopback(urlsplit(api_url).hostname),
@@ -110,8 +113,17 @@ class GitHubClient:
         with self._open(_Ask("GET", path, authorization, accept, condition, absent=absent)) as response:
             return self._read(response, max_bytes)
 
-    def post(self, path: str, authorization: str | None, body: object, *, max_bytes: int) -> Answer:
-        with self._open(_Ask("POST", path, authorization, body=body)) as response:
+    def post(
+        self,
+        path: str,
+        authorization: str | None,
+        body: object,
+        *,
+        max_bytes: int,
+        absent: Exception | None = None,
+    ) -> Answer:
+        """As `get`; `absent` is also raised when GitHub says that what is to be made is there already."""
+        with self._open(_Ask("POST", path, authorization, body=body, absent=absent)) as response:
             return self._read(response, max_bytes)
 
     def download(self, path: str, authorization: str | None, into: BinaryIO, *, max_bytes: int) -> None:

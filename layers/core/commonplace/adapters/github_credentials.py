@@ -7,13 +7,16 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from commonplace.adapters.github_client import GitHubClient
-from commonplace.adapters.secrets import GitHubSecret, MalformedSecret
+from commonplace.adapters.secrets import GitHubSecret, GitHubWriter, MalformedSecret
 from commonplace.sync.ports import RepositoryUnavailable
 
 RENEW_BEFORE = timedelta(minutes=5)
 CLAIM_LIFE = timedelta(minutes=9)
 """GitHub takes ten minutes at most."""
 CLOCK_DRIFT = timedelta(seconds=60)
+
+
+Access = GitHubSecret | GitHubWriter
 
 
 class Credentials(Protocol):
@@ -25,10 +28,10 @@ class Credentials(Protocol):
 class SecretCredentials:
     """Reads the secret again for every request (its reader caches), so a rotated token is taken up."""
 
-    def __init__(self, read: Callable[[], GitHubSecret]) -> None:
+    def __init__(self, read: Callable[[], Access]) -> None:
         self._read = read
         self._lock = threading.Lock()
-        self._earned: tuple[GitHubSecret, str, datetime] | None = None
+        self._earned: tuple[Access, str, datetime] | None = None
 
     def authorization(self, client: GitHubClient) -> str | None:
         secret = self._read()
@@ -36,7 +39,7 @@ class SecretCredentials:
             return f"Bearer {self._installation_token(secret, client)}"
         return f"Bearer {secret.token}" if secret.token else None
 
-    def _installation_token(self, secret: GitHubSecret, client: GitHubClient) -> str:
+    def _installation_token(self, secret: Access, client: GitHubClient) -> str:
         with self._lock:
             if self._earned is None or self._earned[0] != secret or self._earned[2] - RENEW_BEFORE <= client.clock():
                 path = f"/app/installations/{secret.installation_id}/access_tokens"
@@ -45,7 +48,7 @@ class SecretCredentials:
             return self._earned[1]
 
 
-def app_claim(secret: GitHubSecret, now: datetime) -> str:
+def app_claim(secret: Access, now: datetime) -> str:
     """The JSON web token that a GitHub App signs itself in with (RS256; RFC 7519). Raises MalformedSecret."""
     # Imported here: deployments with a token never need it.
     from joserfc import jwt

@@ -1,4 +1,4 @@
-"""The GitHub secret of a deployment, read from Secrets Manager and kept in the process for five minutes."""
+"""The GitHub secrets of a deployment, read from Secrets Manager and kept in the process for five minutes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     from mypy_boto3_secretsmanager import SecretsManagerClient
@@ -18,6 +18,7 @@ _SHAPE = (
     'a JSON object with "webhookSecret" and, for private repositories or more than 60 calls an hour, '
     '"token" or "appId", "installationId" and "privateKey"'
 )
+_WRITER_SHAPE = 'a JSON object with "token" or "appId", "installationId" and "privateKey"'
 
 
 class MalformedSecret(Exception):
@@ -37,39 +38,87 @@ class GitHubSecret:
     @classmethod
     def from_json(cls, text: str) -> GitHubSecret:
         """Raises MalformedSecret. Empty values count as absent; ids may be numbers."""
-        try:
-            values = json.loads(text)
-        except ValueError:
-            values = None
-        if not isinstance(values, dict):
-            raise MalformedSecret(f"the GitHub secret must be {_SHAPE}")
-
-        def text_of(name: str) -> str | None:
-            value = values.get(name)
-            return str(value).strip() or None if isinstance(value, str | int) else None
-
-        secret = text_of("webhookSecret")
-        app = (text_of("appId"), text_of("installationId"), text_of("privateKey"))
+        values = _values(text)
+        secret, app = _text(values, "webhookSecret"), _app(values)
         if secret is None or (any(app) and not all(app)):
             raise MalformedSecret(f"the GitHub secret must be {_SHAPE}")
-        return cls(secret, text_of("token"), *app)
+        return cls(secret, _text(values, "token"), *app)
 
 
-class GitHubSecrets:
+@dataclass(frozen=True, slots=True)
+class GitHubWriter:
+    """Who opens pull requests: a token, or an App. It knows nothing of the webhook. Nothing of it shows in `repr`."""
+
+    token: str | None = field(default=None, repr=False)
+    app_id: str | None = field(default=None, repr=False)
+    installation_id: str | None = field(default=None, repr=False)
+    private_key: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> GitHubWriter:
+        """Raises MalformedSecret. Empty values count as absent: nobody has put a credential in yet."""
+        values = _values(text)
+        app = _app(values)
+        if "token" not in values and not all(app):
+            raise MalformedSecret(f"the GitHub writer's secret must be {_WRITER_SHAPE}")
+        return cls(_text(values, "token"), *app)
+
+
+Secret = TypeVar("Secret", GitHubSecret, GitHubWriter)
+
+
+def _values(text: str) -> dict[str, Any]:
+    try:
+        values = json.loads(text)
+    except ValueError:
+        values = None
+    return values if isinstance(values, dict) else {}
+
+
+def _text(values: dict[str, Any], name: str) -> str | None:
+    value = values.get(name)
+    return str(value).strip() or None if isinstance(value, str | int) else None
+
+
+def _app(values: dict[str, Any]) -> tuple[str | None, str | None, str | None]:
+    return _text(values, "appId"), _text(values, "installationId"), _text(values, "privateKey")
+
+
+class _KeptSecret(Generic[Secret]):
     """Reads the secret when it is first needed, and again when five minutes have passed."""
+
+    def __init__(
+        self, client: SecretsManagerClient, arn: str, parse: Callable[[str], Secret], monotonic: Callable[[], float]
+    ) -> None:
+        self._client = client
+        self._arn = arn
+        self._parse: Callable[[str], Secret] = parse
+        self._monotonic = monotonic
+        self._lock = threading.Lock()
+        self._kept: tuple[float, Secret] | None = None
+
+    def current(self) -> Secret:
+        """Raises MalformedSecret, and what the client raises."""
+        with self._lock:
+            if self._kept is None or self._monotonic() - self._kept[0] >= CACHE_SECONDS:
+                answer = self._client.get_secret_value(SecretId=self._arn)
+                self._kept = (self._monotonic(), self._parse(answer.get("SecretString", "")))
+            return self._kept[1]
+
+
+class GitHubSecrets(_KeptSecret[GitHubSecret]):
+    """The secret that the webhook and the sync share."""
 
     def __init__(
         self, client: SecretsManagerClient, arn: str, *, monotonic: Callable[[], float] = time.monotonic
     ) -> None:
-        self._client = client
-        self._arn = arn
-        self._monotonic = monotonic
-        self._lock = threading.Lock()
-        self._kept: tuple[float, GitHubSecret] | None = None
+        super().__init__(client, arn, GitHubSecret.from_json, monotonic)
 
-    def current(self) -> GitHubSecret:
-        with self._lock:
-            if self._kept is None or self._monotonic() - self._kept[0] >= CACHE_SECONDS:
-                answer = self._client.get_secret_value(SecretId=self._arn)
-                self._kept = (self._monotonic(), GitHubSecret.from_json(answer.get("SecretString", "")))
-            return self._kept[1]
+
+class GitHubWriterSecrets(_KeptSecret[GitHubWriter]):
+    """The secret of the function that proposes documents: it can write, and the others' cannot."""
+
+    def __init__(
+        self, client: SecretsManagerClient, arn: str, *, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        super().__init__(client, arn, GitHubWriter.from_json, monotonic)
