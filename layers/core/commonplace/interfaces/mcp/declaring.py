@@ -23,10 +23,14 @@ class Arguments(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
 
 
-class Output(BaseModel):
-    """Base of a tool's structured answer: camelCase outside, absent values left out."""
+class Part(BaseModel):
+    """Base of what structured answers are made of: camelCase outside, absent values left out."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
+
+
+class Output(Part):
+    """Base of a tool's structured answer as a whole."""
 
     notes: list[str] | None = None
     """How the arguments were understood, where that is not what they said. The frame writes it."""

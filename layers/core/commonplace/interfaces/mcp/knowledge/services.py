@@ -12,9 +12,13 @@ from commonplace.search.model import SearchRequest, SearchResults
 
 
 class Searcher(Protocol):
-    """The search capability. Raises Unavailable when the index does not answer."""
+    """The search capability. Both raise Unavailable when the index does not answer."""
 
     def search(self, request: SearchRequest) -> SearchResults: ...
+
+    def check(self) -> None:
+        """Does nothing if a search could be answered."""
+        ...
 
 
 def utc_now() -> datetime:
