@@ -1,5 +1,7 @@
 """The toolset, put together from its parts. The order here is the order of every list."""
 
+from functools import partial
+
 from commonplace.interfaces.mcp.declaring import Toolset
 from commonplace.interfaces.mcp.knowledge import (
     connecting,
@@ -11,6 +13,7 @@ from commonplace.interfaces.mcp.knowledge import (
     resources,
     searching,
     skill,
+    snapshots,
     standard,
     state,
 )
@@ -45,6 +48,7 @@ def knowledge_toolset(using: KnowledgeServices) -> Toolset:
         templates=resources.templates(using),
         documents=lambda: resources.documents(using),
         documents_tier=using.full_text_tier,
+        snapshot=partial(snapshots.snapshot, using),
         prompts=prompts.prompts(using),
         skills=(skill.SKILL,),
     )

@@ -1,0 +1,139 @@
+"""`subscriptions/listen` (2026-07-28) where an answer travels only when it is whole: a long poll.
+
+The client is told what is granted, then what has changed, in one answer: as soon as something has, else after twenty
+seconds; and listens again. There is no replay. Who listens again reads again what it depends on; and another process
+may show for up to five seconds what was published before. One listen is one running call of the function, so as many
+can be held open as the rate limit lets begin in twenty seconds: at 60 reads a minute, twenty.
+"""
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import Server
+from mcp.shared.exceptions import MCPError
+from mcp.shared.subscriptions import (
+    SUBSCRIPTION_ID_META_KEY,
+    ResourcesListChanged,
+    ResourceUpdated,
+    ServerEvent,
+    event_to_notification,
+)
+
+from commonplace.errors import Unavailable
+from commonplace.interfaces.mcp.access import caller_of
+from commonplace.interfaces.mcp.declaring import Toolset
+from commonplace.interfaces.mcp.watching import Happened, Waiting
+from commonplace.search.changes import ChangeFeed
+
+MAX_URIS = 50
+
+Context = ServerRequestContext[Any, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """How long a listen lasts, in seconds, and how often it looks."""
+
+    longest: float = 20.0
+    between_looks: float = 0.5
+    margin: float = 2.0
+    """Left of the function's time for the answer."""
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], Awaitable[None]] = anyio.sleep
+
+
+def install_subscriptions(
+    server: Server[Any], toolsets: Sequence[Toolset], feed: ChangeFeed, pace: Pace | None = None
+) -> None:
+    """Serves subscriptions to the documents of these toolsets; does nothing where no toolset has any."""
+    if not any(one.snapshot for one in toolsets):
+        return
+    listening = _Listening(toolsets, feed, pace or Pace())
+    server.add_request_handler("subscriptions/listen", types.SubscriptionsListenRequestParams, listening.listen)
+    _promise_only_what_happens(server)
+
+
+class _Listening:
+    def __init__(self, toolsets: Sequence[Toolset], feed: ChangeFeed, pace: Pace) -> None:
+        self._toolsets = tuple(toolsets)
+        self._feed = feed
+        self._pace = pace
+
+    async def listen(
+        self, ctx: Context, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        """Raises MCPError: -32602 for too many addresses, -32603 when the documents cannot be looked at."""
+        end = self._pace.clock() + min(self._pace.longest, _remaining_seconds(ctx) - self._pace.margin)
+        waiting = await self._begin(ctx, params.notifications)
+        granted = types.SubscriptionFilter(
+            resources_list_changed=waiting.lists or None, resource_subscriptions=waiting.uris or None
+        )
+        meta: dict[str, Any] = {SUBSCRIPTION_ID_META_KEY: ctx.request_id}
+        ack = types.SubscriptionsAcknowledgedNotificationParams(notifications=granted, _meta=meta)
+        await _send(ctx, types.SubscriptionsAcknowledgedNotification(params=ack))
+        if waiting.lists or waiting.uris:
+            for event in _events(await self._wait(waiting, end)):
+                await _send(ctx, event_to_notification(event, meta))
+        return types.SubscriptionsListenResult(_meta=meta)
+
+    async def _begin(self, ctx: Context, asked: types.SubscriptionFilter) -> Waiting:
+        uris = list(dict.fromkeys(asked.resource_subscriptions or ()))
+        if len(uris) > MAX_URIS:
+            raise MCPError(types.INVALID_PARAMS, f"One subscription is for at most {MAX_URIS} resources.")
+        caller, lists = caller_of(ctx.request), asked.resources_list_changed is True
+
+        def begin() -> Waiting:
+            return Waiting(self._toolsets, self._feed, caller, uris, lists=lists)
+
+        try:
+            return await anyio.to_thread.run_sync(begin, abandon_on_cancel=True)
+        except Unavailable as error:
+            raise MCPError(types.INTERNAL_ERROR, error.message) from None
+
+    async def _wait(self, waiting: Waiting, end: float) -> Happened:
+        """What has happened first, all of it that shows by then; nothing when the time is up."""
+        while True:
+            happened = await anyio.to_thread.run_sync(waiting.look, abandon_on_cancel=True)
+            if happened or (left := end - self._pace.clock()) <= 0:
+                return happened
+            await self._pace.sleep(min(self._pace.between_looks, left))
+
+
+def _events(happened: Happened) -> list[ServerEvent]:
+    listed: list[ServerEvent] = [ResourcesListChanged()] if happened.listed else []
+    return listed + [ResourceUpdated(uri=uri) for uri in happened.updated]
+
+
+async def _send(ctx: Context, notification: types.ServerNotification) -> None:
+    await ctx.session.send_notification(notification, related_request_id=ctx.request_id)
+
+
+def _remaining_seconds(ctx: Context) -> float:
+    """What Lambda leaves for this call; without end outside of it."""
+    scope = ctx.request.scope if ctx.request is not None else {}
+    ask = getattr(scope.get("aws.context"), "get_remaining_time_in_millis", None)
+    return ask() / 1_000 if ask else float("inf")
+
+
+def _promise_only_what_happens(server: Server[Any]) -> None:
+    """Tools and prompts change with a deployment alone, and nobody can be told of that: the SDK promises it."""
+    discovery = server.get_request_handler("server/discover")
+    if discovery is None:
+        return
+
+    async def discover(ctx: Context, params: types.RequestParams) -> Any:
+        found = await discovery.handler(ctx, params)
+        if not isinstance(found, types.DiscoverResult):
+            return found
+        for part in (found.capabilities.tools, found.capabilities.prompts):
+            if part is not None:
+                part.list_changed = False
+        return found
+
+    server.add_request_handler("server/discover", types.RequestParams, discover)
