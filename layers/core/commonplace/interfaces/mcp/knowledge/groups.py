@@ -9,7 +9,7 @@ from commonplace.content import facets
 from commonplace.content.catalogue import Catalogue
 from commonplace.content.facets import Facet
 from commonplace.interfaces.mcp.budgets import DEFAULT_TOKENS, estimate_tokens, fitting, shortened
-from commonplace.interfaces.mcp.declaring import Answer, Call, NoArguments, Output, Tool
+from commonplace.interfaces.mcp.declaring import Answer, Call, NoArguments, Output, Part, Tool
 from commonplace.interfaces.mcp.knowledge.citing import citation
 from commonplace.interfaces.mcp.knowledge.lexicon import documents_told, sentence
 from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
@@ -19,7 +19,7 @@ LIST_TOKENS = DEFAULT_TOKENS - 500
 DESCRIPTION_CHARACTERS = 240
 
 
-class Counted(Output):
+class Counted(Part):
     id: str = Field(description="The value to filter by")
     title: str
     description: str | None = None

@@ -12,15 +12,16 @@ from commonplace.content.likeness import Likeness, Match
 from commonplace.content.manifest import Entry
 from commonplace.content.terms import bare
 from commonplace.errors import InvalidInput, NotFound
-from commonplace.interfaces.mcp.budgets import Piece, estimate_tokens, fitting, piece, shortened
-from commonplace.interfaces.mcp.declaring import Answer, Arguments, Call, Output, Tool
+from commonplace.interfaces.mcp.budgets import estimate_tokens, fitting, shortened
+from commonplace.interfaces.mcp.declaring import Answer, Arguments, Call, Output, Part, Tool
+from commonplace.interfaces.mcp.knowledge import paging
 from commonplace.interfaces.mcp.knowledge.citing import citation, link
 from commonplace.interfaces.mcp.knowledge.locating import shown
 from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
 
 MAX_TERM_CHARACTERS = 200
-BODY_TOKENS = 1_900
-"""Of an entry's text; an answer holds it twice."""
+TEXT_TOKENS = 3_800
+"""Of an entry's text, which an answer holds twice."""
 LIST_TOKENS = 1_500
 """Of a list's lines."""
 DEFINITION_CHARACTERS = 1_200
@@ -54,7 +55,7 @@ class KeywordAsked(Arguments):
     limit: int = Field(10, ge=1, le=50)
 
 
-class RelatedTerm(Output):
+class RelatedTerm(Part):
     title: str
     id: str | None = None
 
@@ -64,14 +65,15 @@ class Definition(Output):
     id: str
     definition: str | None = Field(None, description="In a sentence or two")
     text: str = Field(description="Markdown")
-    truncated: bool = Field(False, description="get_document has the rest of the text")
+    truncated: bool
+    next_cursor: str | None = Field(None, description="For get_document")
     aliases: list[str] = Field([])
     related: list[RelatedTerm] = Field([])
     documents: int = Field(description="That bear it as a tag")
     url: str
 
 
-class FoundTerm(Output):
+class FoundTerm(Part):
     term: str
     id: str | None = Field(None, description="None: a tag without a definition")
     definition: str | None = None
@@ -113,19 +115,20 @@ def _define(using: KnowledgeServices, call: Call, asked: TermAsked) -> Answer:
         raise _missing(lexicon, asked.term)
     entry, stored = found
     document = Document.model_validate_json(stored.body)
-    part = piece(document.content.replace("\r\n", "\n").strip(), max_tokens=BODY_TOKENS)
+    text = paging.excerpt(entry, document.content, 0, TEXT_TOKENS, paging.PAGE_CHARACTERS)
     definition = Definition(
         term=entry.title,
         id=entry.id,
         definition=shortened(entry.description, DEFINITION_CHARACTERS) if entry.description else None,
-        text=part.text.rstrip(),
-        truncated=not part.complete,
+        text=text.piece.text.strip(),
+        truncated=text.cursor is not None,
+        next_cursor=text.cursor,
         aliases=entry.aliases[:MOST_NAMES],
         related=_related(lexicon, document),
         documents=lexicon.term(entry).documents,
         url=citation(call, entry.ref, entry.source_url),
     )
-    return Answer(_definition_told(definition, part), definition, (link(using, entry.ref, entry.title),))
+    return Answer(_definition_told(definition, text), definition, (link(using, entry.ref, entry.title),))
 
 
 def _meant(lexicon: Lexicon, text: str) -> Entry | None:
@@ -157,16 +160,16 @@ def _related(lexicon: Lexicon, document: Document) -> list[RelatedTerm]:
     return list(found.values())
 
 
-def _definition_told(told: Definition, part: Piece) -> str:
+def _definition_told(told: Definition, text: paging.Excerpt) -> str:
     """Where it stands and how much is missing come first: a reader takes a page that looks full for all there is."""
     lines = [f"# {told.term}", f"{TERM}/{told.id}, a tag of {documents_told(told.documents)}"]
     lines += [f"Also called: {', '.join(told.aliases)}"] if told.aliases else []
     related = [f"{term.title} ({TERM}/{term.id})" if term.id else term.title for term in told.related]
     lines += [f"Related terms: {', '.join(related)}"] if related else []
     lines.append(f"Source: {told.url}")
-    if told.truncated:
-        rest = f'get_document with contentType "{TERM}" and id "{told.id}" has the whole'
-        lines.append(f"Cut: {part.end} of {part.whole} characters of the text; {rest}.")
+    if text.cursor:
+        onward = f'get_document goes on with contentType "{TERM}", id "{told.id}", cursor `{text.cursor}`'
+        lines.append(f"The text is cut, {text.place}; {onward}.")
     return "\n".join(lines) + "".join(f"\n\n{text}" for text in (told.definition, told.text) if text)
 
 
