@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Any
 
 from commonplace.interfaces.mcp.declaring import Cost, Prompt, Resource, Template, Tool, Toolset
+from commonplace.interfaces.mcp.skill_files import skill_resources
 
 MAX_INSTRUCTION_WORDS = 100
 
@@ -53,7 +54,9 @@ def offer_of(toolsets: Sequence[Toolset], *, prefix_shared: bool = False) -> Off
         toolsets=tuple(toolsets),
         tools={name: Offered(name, offered.tool, offered.toolset) for name, offered in tools.items()},
         prompts=prompts,
-        resources=_distinct((one.uri, one) for toolset in toolsets for one in toolset.resources),
+        resources=_distinct(
+            (one.uri, one) for toolset in toolsets for one in (*toolset.resources, *skill_resources(toolset.skills))
+        ),
         templates=tuple(_distinct((one.uri_template, one) for set_ in toolsets for one in set_.templates).values()),
     )
 

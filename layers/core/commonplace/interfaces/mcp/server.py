@@ -15,7 +15,10 @@ from commonplace.interfaces.mcp.declaring import Toolset
 from commonplace.interfaces.mcp.offer import Offer, cost_of, offer_of
 from commonplace.interfaces.mcp.reading import Reading
 from commonplace.interfaces.mcp.rendering import CACHED
+from commonplace.interfaces.mcp.skills import install_skills
+from commonplace.interfaces.mcp.subscriptions import install_subscriptions
 from commonplace.interfaces.mcp.surface import CALLER, Surface
+from commonplace.search.changes import ChangeFeed
 
 __all__ = ["CALLER", "build_server", "cost_of"]
 
@@ -23,7 +26,7 @@ Context = ServerRequestContext[Any, Any]
 
 
 def build_server(
-    toolsets: Sequence[Toolset], surface: Surface, feed: Any = None, *, prefix_shared: bool = False
+    toolsets: Sequence[Toolset], surface: Surface, feed: ChangeFeed | None = None, *, prefix_shared: bool = False
 ) -> Server[Any]:
     """Raises ValueError when two tools, prompts or resources would answer to one name."""
     offer = offer_of(toolsets, prefix_shared=prefix_shared)
@@ -41,6 +44,9 @@ def build_server(
     server.add_request_handler("resources/read", types.ReadResourceRequestParams, reading.read)
     server.add_request_handler("prompts/get", types.GetPromptRequestParams, reading.prompt)
     server.add_request_handler("completion/complete", types.CompleteRequestParams, completions.complete)
+    install_skills(server, [skill for toolset in toolsets for skill in toolset.skills])
+    if feed is not None:
+        install_subscriptions(server, toolsets, feed)
     return server
 
 
