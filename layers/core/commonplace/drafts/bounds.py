@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from commonplace.content.fields import coerce, plain_text
 from commonplace.content.ontology import ONTOLOGY
-from commonplace.content.reading import parse
 from commonplace.errors import InvalidInput, TooLarge
 
 MAX_TITLE_CHARACTERS = 200
@@ -17,6 +16,7 @@ MAX_KEY_CHARACTERS = 200
 
 _BEGINNING = re.compile(r"\A(?:\ufeff|[ \t]*\n)+")
 """A byte order mark and empty lines, behind which frontmatter could hide."""
+_FRONTMATTER = re.compile(r"---[ \t]*\n")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
@@ -71,7 +71,7 @@ def content_of(text: str) -> str:
         raise InvalidInput("`content` is empty", hint="write the document's text as Markdown")
     if _CONTROL.search(body):
         raise InvalidInput("`content` holds control characters", hint="send plain Markdown")
-    if parse(body.encode()) is not None:
+    if _FRONTMATTER.match(body):
         hint = "leave it out: title, description and tags are arguments; begin with text, not with a line `---`"
         raise InvalidInput("`content` begins with frontmatter", hint=hint)
     return body

@@ -45,10 +45,18 @@ def folder_of(content_type: str, ontology: Ontology = ONTOLOGY) -> str:
 
 
 def proposable(ontology: Ontology = ONTOLOGY) -> tuple[str, ...]:
-    """Types that a draft may have, in the table's order."""
+    """Types that title, text and a folder are enough for, in the table's order."""
     return tuple(
-        spec.name for spec in ontology.types.values() if not spec.abstract and not all(map(_is_left_out, spec.prefixes))
+        name
+        for name, spec in ontology.types.items()
+        if not (spec.abstract or needs_more(name, ontology) or all(map(_is_left_out, spec.prefixes)))
     )
+
+
+def needs_more(content_type: str, ontology: Ontology = ONTOLOGY) -> bool:
+    """Whether the type has a required field besides the title."""
+    fields = ontology.types[content_type].fields.values()
+    return any(field.required and field.name != "title" for field in fields)
 
 
 def file_name(title: str) -> str:

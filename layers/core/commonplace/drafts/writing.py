@@ -8,7 +8,7 @@ from commonplace.content.ontology import ONTOLOGY
 from commonplace.drafts import bounds
 from commonplace.drafts.addresses import web_address
 from commonplace.drafts.frontmatter import Value, frontmatter
-from commonplace.drafts.naming import branch_of, content_type_of, digest, file_name, folder_of
+from commonplace.drafts.naming import branch_of, content_type_of, digest, file_name, folder_of, needs_more
 from commonplace.drafts.proposing import Proposal
 from commonplace.drafts.pull_requests import pull_request_body, pull_request_title
 from commonplace.errors import InvalidInput
@@ -48,7 +48,7 @@ def document_proposal(
 ) -> Proposal:
     """A document of one of the ontology's types. Raises InvalidInput or TooLarge."""
     kind = content_type_of(content_type)
-    if any(field.required and field.name != "title" for field in ONTOLOGY.types[kind].fields.values()):
+    if needs_more(kind):
         raise InvalidInput(f"a {kind} needs more than a text", hint="save a web page with save_link")
     name, about = bounds.title_of(title), bounds.description_of(description)
     return _proposal(asking, kind, name, about, tags=bounds.tags_of(tags), content=bounds.content_of(content))

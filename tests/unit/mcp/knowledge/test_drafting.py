@@ -1,0 +1,165 @@
+"""`save_link` and `create_draft`: what a model gets back, and what becomes of a request."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from commonplace.content.reading import Unpublished, judge
+from commonplace.errors import Conflict, InvalidInput, Unavailable
+from commonplace.identity.principals import Principal
+from commonplace.interfaces.mcp.declaring import Answer, Call, Caller, Tool
+from commonplace.interfaces.mcp.knowledge import drafting
+from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
+from tests.fakes.proposals import FakeProposals
+
+MEMBER = Principal(subject="0xabc", tier="member", display_name="rosa.eth")
+OTHER = Principal(subject="0xdef", tier="vibecoder")
+LINK = {"url": "https://example.org/handbook", "title": "The handbook"}
+DRAFT = {"contentType": "pattern", "title": "Rotating stewardship", "content": "Take turns."}
+
+
+class Nothing:
+    """No tool of this module may look into the store or the index."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError(f"{name} is not for proposals")
+
+
+@pytest.fixture
+def proposals() -> FakeProposals:
+    return FakeProposals({"data/links/tide-tables.md": ""})
+
+
+def tools(proposals: FakeProposals | None, **how: Any) -> dict[str, Tool]:
+    clock = lambda: datetime(2026, 3, 4, 23, 59, tzinfo=UTC)  # noqa: E731
+    nothing: Any = Nothing()
+    using = KnowledgeServices(library=nothing, search=nothing, proposals=proposals, clock=clock, **how)
+    return {tool.name: tool for tool in drafting.tools(using)}
+
+
+def call(tool: Tool, principal: Principal = MEMBER, **arguments: Any) -> Answer:
+    answer = tool.run(Call(Caller(principal)), tool.arguments.model_validate(arguments))
+    assert isinstance(answer, Answer)
+    return answer
+
+
+def data(answer: Answer) -> dict[str, Any]:
+    return answer.data.model_dump(by_alias=True, exclude_none=True)
+
+
+def test_the_tools_write_and_say_so() -> None:
+    declared = tools(None)
+    assert {name: (tool.tier, tool.level, tool.cost) for name, tool in declared.items()} == {
+        "save_link": ("member", "write", "write"),
+        "create_draft": ("vibecoder", "write", "write"),
+    }
+    for tool in declared.values():
+        assert (tool.read_only, tool.destructive, tool.idempotent, tool.open_world) == (False, False, True, True)
+
+
+def test_a_saved_link_is_a_pull_request_with_a_handle_and_a_next_step(proposals: FakeProposals) -> None:
+    answer = call(tools(proposals)["save_link"], **LINK)
+    told = data(answer)
+    assert told["url"] == "https://github.com/reef/garden/pull/1"
+    assert (told["number"], told["path"], told["created"]) == (1, "data/links/the-handbook.md", True)
+    assert told["handle"] in proposals.opened
+    assert "merge" in told["nextStep"]
+
+
+def test_the_text_says_everything_that_the_data_says(proposals: FakeProposals) -> None:
+    answer = call(tools(proposals)["save_link"], **LINK)
+    told = data(answer)
+    for name in ("url", "path", "handle", "nextStep"):
+        assert told[name] in answer.text
+    assert f"#{told['number']}" in answer.text
+
+
+def test_a_draft_is_proposed_unpublished_with_today_as_its_date(proposals: FakeProposals) -> None:
+    answer = call(tools(proposals)["create_draft"], **DRAFT, tags=["governance"], description="In short.")
+    text = proposals.opened[data(answer)["handle"]].proposal.text
+    assert isinstance(judge(text.encode()), Unpublished)
+    for line in ("date: 2026-03-04", 'tags: ["governance"]', 'description: "In short."', "publish: false"):
+        assert f"\n{line}\n" in text
+
+
+@pytest.mark.parametrize("key", [None, "monday"])
+def test_the_same_request_again_finds_what_is_there(proposals: FakeProposals, key: str | None) -> None:
+    tool = tools(proposals)["save_link"]
+    first, again = data(call(tool, **LINK, key=key)), call(tool, **LINK, key=key)
+    assert data(again) | {"created": True} == first | {"nextStep": data(again)["nextStep"]}
+    assert "was there already" in again.text
+    assert len(proposals.opened) == 1
+
+
+def test_a_key_used_for_something_else_is_a_conflict(proposals: FakeProposals) -> None:
+    tool = tools(proposals)["save_link"]
+    call(tool, **LINK, key="monday")
+    with pytest.raises(Conflict):
+        call(tool, **(LINK | {"title": "Another"}), key="monday")
+
+
+def test_another_callers_key_is_another_proposal(proposals: FakeProposals) -> None:
+    tool = tools(proposals)["save_link"]
+    first = data(call(tool, **LINK, key="monday"))
+    second = data(call(tool, OTHER, **(LINK | {"title": "Another"}), key="monday"))
+    assert second["created"]
+    assert first["number"] != second["number"]
+
+
+def test_a_file_that_is_there_is_a_conflict(proposals: FakeProposals) -> None:
+    with pytest.raises(Conflict):
+        call(tools(proposals)["save_link"], url="https://example.org", title="Tide Tables")
+
+
+@pytest.mark.parametrize(
+    ("content_type", "hint"), [("resource", "pattern"), ("link", "save_link"), ("patern", "pattern")]
+)
+def test_a_type_that_cannot_be_is_refused_with_those_that_can(
+    proposals: FakeProposals, content_type: str, hint: str
+) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        call(tools(proposals)["create_draft"], **(DRAFT | {"contentType": content_type}))
+    assert hint in (caught.value.hint or "")
+    assert not proposals.opened
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "https://user:pw@example.org", "not an address"])
+def test_an_address_that_is_none_is_refused(proposals: FakeProposals, url: str) -> None:
+    with pytest.raises(InvalidInput):
+        call(tools(proposals)["save_link"], url=url, title="x")
+    assert not proposals.opened
+
+
+def test_nobody_is_named_unless_the_deployment_says_so(proposals: FakeProposals) -> None:
+    handle = data(call(tools(proposals)["save_link"], **LINK))["handle"]
+    proposal = proposals.opened[handle].proposal
+    for secret in ("0xabc", "rosa"):
+        assert secret not in f"{proposal}"
+
+
+@pytest.mark.parametrize(("principal", "name"), [(MEMBER, "rosa.eth"), (OTHER, "0xdef")])
+def test_an_author_is_named_where_the_deployment_says_so(
+    proposals: FakeProposals, principal: Principal, name: str
+) -> None:
+    handle = data(call(tools(proposals, names_authors=True)["save_link"], principal, **LINK))["handle"]
+    proposal = proposals.opened[handle].proposal
+    assert f'author: ["{name}"]' in proposal.text
+    assert f"Proposed by: {name}" in proposal.body
+
+
+@pytest.mark.parametrize(("name", "arguments"), [("save_link", LINK), ("create_draft", DRAFT)])
+def test_a_deployment_that_takes_no_proposals_says_so(name: str, arguments: dict[str, str]) -> None:
+    with pytest.raises(Unavailable, match="takes no proposals") as caught:
+        call(tools(None)[name], **arguments)
+    assert "GitHub" in (caught.value.hint or "")
+    assert caught.value.retry_after_seconds >= 3600
+
+
+def test_an_outage_reaches_the_caller_as_it_is(proposals: FakeProposals) -> None:
+    proposals.failures.append(Unavailable("GitHub does not answer now.", retry_after_seconds=7))
+    tool = tools(proposals)["save_link"]
+    with pytest.raises(Unavailable) as caught:
+        call(tool, **LINK)
+    assert caught.value.retry_after_seconds == 7
+    assert data(call(tool, **LINK))["created"]
