@@ -1,7 +1,8 @@
-"""`tools/call`: who may, what it costs, what was meant, what it says, and how much of that fits."""
+"""`tools/call`: who may, what it costs, what was meant, what it says, and whether that fits."""
 
 import inspect
 import logging
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -9,13 +10,15 @@ import anyio.to_thread
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolRequestParams
-from pydantic import ValidationError
 
-from commonplace.errors import CommonplaceError
+from commonplace.errors import CommonplaceError, TooLarge
 from commonplace.interfaces.mcp import rendering
 from commonplace.interfaces.mcp.access import caller_of, denial, exists
-from commonplace.interfaces.mcp.declaring import Answer, Call, Caller
-from commonplace.interfaces.mcp.offer import Offer, Offered
+from commonplace.interfaces.mcp.arguments import understand
+from commonplace.interfaces.mcp.budgets import MAX_TOKENS, estimate_tokens
+from commonplace.interfaces.mcp.declaring import Answer, Call, Tool
+from commonplace.interfaces.mcp.offer import Offer
+from commonplace.interfaces.mcp.replying import Reply
 from commonplace.interfaces.mcp.surface import Surface
 
 logger = logging.getLogger(__name__)
@@ -29,37 +32,57 @@ class Calls:
     def __init__(self, offer: Offer, surface: Surface) -> None:
         self._offer = offer
         self._surface = surface
+        self._awaited = {name for name, one in offer.tools.items() if inspect.iscoroutinefunction(one.tool.run)}
 
-    async def call(self, ctx: Context, params: CallToolRequestParams) -> Any:
-        """Raises MCPError for a tool that is not there; everything else is an answer the model reads."""
+    def name(self, params: CallToolRequestParams) -> str:
+        return params.name if params.name in self._offer.tools else "unknown"
+
+    async def call(self, ctx: Context, params: CallToolRequestParams) -> Reply:
+        """Raises MCPError for a tool that is not there; every other failure is an answer that the model reads."""
         caller = caller_of(ctx.request)
         offered = self._offer.tools.get(params.name)
         if offered is None or not exists(offered, caller):
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name[:64]}")
-        if not caller.principal.reaches(offered.tool.tier):
-            return rendering.failure(denial("tool", offered.tool.tier), {"code": "ACCESS_DENIED"})
+        tool = offered.tool
+        if not caller.principal.reaches(tool.tier):
+            return _failed(rendering.failure(denial("tool", tool.tier), {"code": "ACCESS_DENIED"}), "ACCESS_DENIED")
         try:
-            self._surface.spend(caller, offered.tool.cost)
-            return await self._run(offered, caller, params.arguments or {}, ctx)
+            self._surface.spend(caller, tool.cost)
+            arguments, notes = understand(params.arguments or {}, tool.arguments, lenient=tool.read_only)
+            answer = await self._run(params.name, tool, Call(caller, self._surface.base_url, ctx), arguments)
+            return _reply(tool, answer, notes) if isinstance(answer, Answer) else Reply(answer)
         except CommonplaceError as error:
-            return rendering.refusal(error)
+            return _failed(rendering.refusal(error), error.code)
         except MCPError:
             raise
         except Exception:
-            logger.exception("a tool failed", extra={"tool": offered.name})
-            return rendering.failure(rendering.GENERIC, {"code": "INTERNAL_ERROR"})
+            logger.exception("a tool failed", extra={"tool": params.name})
+            return _failed(rendering.failure(rendering.GENERIC, {"code": "INTERNAL_ERROR"}), "INTERNAL_ERROR")
 
-    async def _run(self, offered: Offered, caller: Caller, raw: dict[str, Any], ctx: Context) -> Any:
-        tool = offered.tool
-        try:
-            arguments = tool.arguments.model_validate(raw)
-        except ValidationError as error:
-            return rendering.failure(f"INVALID_INPUT: {error.error_count()} arguments are wrong.")
-        call = Call(caller, self._surface.base_url, ctx)
-        if inspect.iscoroutinefunction(tool.run):
-            answer = await tool.run(call, arguments)
+    async def _run(self, name: str, tool: Tool, call: Call, arguments: Any) -> Any:
+        if name in self._awaited:
+            answer: Any = tool.run(call, arguments)
         else:
+            # In a thread, for stores are asked; a deadline does not wait for them.
             answer = await anyio.to_thread.run_sync(partial(tool.run, call, arguments), abandon_on_cancel=True)
-        if not isinstance(answer, Answer):
-            return answer
-        return rendering.result(answer.text, rendering.data_of(answer), answer.links)
+        return await answer if inspect.isawaitable(answer) else answer
+
+
+def _reply(tool: Tool, answer: Answer, notes: tuple[str, ...]) -> Reply:
+    """Raises TooLarge for what no client would take."""
+    data = rendering.data_of(answer) if tool.output is not None else None
+    text = answer.text
+    if notes and not tool.verbatim:
+        text += "\n\n" + "\n".join(f"Note: {note}" for note in notes)
+        data = data | {"notes": list(notes)} if data is not None else None
+    tokens = estimate_tokens(text) + (estimate_tokens(rendering.compact(data)) if data is not None else 0)
+    if tokens > MAX_TOKENS:
+        raise TooLarge(
+            f"This answer would be about {tokens} tokens, more than the {MAX_TOKENS} there are room for.",
+            hint="Ask for less: a smaller limit, fewer documents, or one part of a document.",
+        )
+    return Reply(rendering.result(text, data, answer.links), tokens)
+
+
+def _failed(body: Mapping[str, Any], outcome: str) -> Reply:
+    return Reply(body, estimate_tokens(body["content"][0]["text"]), outcome)

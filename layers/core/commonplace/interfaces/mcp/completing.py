@@ -1,6 +1,6 @@
 """`completion/complete`: values for the arguments of prompts and the variables of templates."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import anyio.to_thread
@@ -10,9 +10,11 @@ from mcp_types import INVALID_PARAMS, CompleteRequestParams, PromptReference
 
 from commonplace.interfaces.mcp.access import caller_of, shown
 from commonplace.interfaces.mcp.addresses import variables_of
+from commonplace.interfaces.mcp.budgets import estimate_tokens
 from commonplace.interfaces.mcp.declaring import Complete
 from commonplace.interfaces.mcp.offer import Offer
 from commonplace.interfaces.mcp.rendering import COMPLETE
+from commonplace.interfaces.mcp.replying import Reply
 
 MAX_VALUES = 100
 """Of one answer, as the protocol says."""
@@ -35,7 +37,11 @@ class Completions:
             for one in offer.templates
         }
 
-    async def complete(self, ctx: Context, params: CompleteRequestParams) -> dict[str, Any]:
+    def name(self, params: CompleteRequestParams) -> str:
+        known = params.ref.name if isinstance(params.ref, PromptReference) else params.ref.uri
+        return known if known in self._prompts or known in self._templates else "unknown"
+
+    async def complete(self, ctx: Context, params: CompleteRequestParams) -> Reply:
         """Raises MCPError -32602 for a prompt, a template or an argument that is not there."""
         tier, completers = self._target(params)
         if params.argument.name not in completers:
@@ -56,7 +62,7 @@ class Completions:
         return found
 
 
-def _told(values: Any) -> dict[str, Any]:
+def _told(values: Sequence[str]) -> Reply:
     every = list(dict.fromkeys(values))
     fitting = {"values": every[:MAX_VALUES], "total": len(every), "hasMore": len(every) > MAX_VALUES}
-    return COMPLETE | {"completion": fitting}
+    return Reply(COMPLETE | {"completion": fitting}, estimate_tokens(" ".join(every[:MAX_VALUES])))

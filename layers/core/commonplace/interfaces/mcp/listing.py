@@ -1,6 +1,6 @@
 """What lists say, as plain dicts in the wire's own shape: deterministic, without `_meta`, a page at a time."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from commonplace.interfaces.mcp.access import shown, tools_for
@@ -23,13 +23,8 @@ def template_rows(offer: Offer, caller: Caller) -> list[Row]:
     return [_template(one) for one in offer.templates if shown(one.tier, caller)]
 
 
-def resource_rows(offer: Offer, caller: Caller) -> list[Row]:
-    """Those with an address of their own; documents are listed after them."""
-    return [_resource(one) for one in offer.resources.values() if shown(one.tier, caller)]
-
-
-def document_rows(documents: Iterable[Listed]) -> list[Row]:
-    return [_listed(one) for one in documents]
+def resource_row(one: Resource | Listed) -> Row:
+    return _resource(one) if isinstance(one, Resource) else _listed(one)
 
 
 def _tool(offered: Offered, icons: Sequence[Row]) -> Row:

@@ -1,7 +1,7 @@
-"""`resources/read` and `prompts/get`: what is asked for by name or address."""
+"""`resources/read` and `prompts/get`: what is asked for by address or name."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -10,19 +10,22 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, GetPromptRequestParams, ReadResourceRequestParams
 
-from commonplace.errors import NotFound
+from commonplace.errors import NotFound, TooLarge
 from commonplace.identity.principals import Tier
 from commonplace.interfaces.mcp.access import caller_of, denial
 from commonplace.interfaces.mcp.addresses import match, pattern_of
+from commonplace.interfaces.mcp.budgets import estimate_tokens
 from commonplace.interfaces.mcp.declaring import Call, Caller, Template, Text
 from commonplace.interfaces.mcp.offer import Offer
 from commonplace.interfaces.mcp.rendering import CACHED, COMPLETE, contents
+from commonplace.interfaces.mcp.replying import ACCESS_DENIED, Reply
 from commonplace.interfaces.mcp.surface import Surface
 
 Context = ServerRequestContext[Any, Any]
+Read = Callable[[Call], tuple[Text, str]]
 
-ACCESS_DENIED = 403
-"""The code of a JSON-RPC error of ours: outside the range that JSON-RPC keeps for itself."""
+MAX_RESOURCE_BYTES = 3_500_000
+"""A function's response holds 6 MB, and base64 makes a third more of a file."""
 
 
 class Reading:
@@ -35,7 +38,17 @@ class Reading:
             (pattern_of(one.uri_template), one) for one in offer.templates
         ]
 
-    async def read(self, ctx: Context, params: ReadResourceRequestParams) -> dict[str, Any]:
+    def resource_name(self, params: ReadResourceRequestParams) -> str:
+        """The address of a fixed resource, or the template that fits."""
+        uri = str(params.uri)
+        if uri in self._offer.resources:
+            return uri
+        return next((one.uri_template for pattern, one in self._patterns if match(pattern, uri) is not None), "unknown")
+
+    def prompt_name(self, params: GetPromptRequestParams) -> str:
+        return params.name if params.name in self._offer.prompts else "unknown"
+
+    async def read(self, ctx: Context, params: ReadResourceRequestParams) -> Reply:
         """Raises MCPError: -32602 with `data.uri` for what is not there, 403 for what this account may not read."""
         uri, caller = str(params.uri), caller_of(ctx.request)
         tier, read = self._reader(uri)
@@ -44,9 +57,27 @@ class Reading:
             body, mime_type = await _aside(read, Call(caller, self._surface.base_url, ctx))
         except NotFound as error:
             raise _no_resource(uri, error.hint) from None
-        return CACHED | {"contents": [contents(uri, mime_type, body)]}
+        size = len(body) if isinstance(body, bytes) else len(body.encode("utf-8", "replace"))
+        if size > MAX_RESOURCE_BYTES:
+            raise TooLarge("This resource is too large to be read here.", sizeBytes=size)
+        tokens = size // 2 if isinstance(body, bytes) else estimate_tokens(body)
+        return Reply(CACHED | {"contents": [contents(uri, mime_type, body)]}, tokens)
 
-    def _reader(self, uri: str) -> tuple[Tier, Callable[[Call], tuple[Text, str]]]:
+    async def prompt(self, ctx: Context, params: GetPromptRequestParams) -> Reply:
+        """Raises MCPError -32602 for an unknown prompt or a missing argument."""
+        caller, prompt = caller_of(ctx.request), self._offer.prompts.get(params.name)
+        if prompt is None:
+            raise MCPError(INVALID_PARAMS, f"Unknown prompt: {params.name[:64]}")
+        _admit("prompt", prompt.tier, caller)
+        given = {name: value for name, value in (params.arguments or {}).items() if value.strip()}
+        if missing := [one.name for one in prompt.arguments if one.required and one.name not in given]:
+            raise MCPError(INVALID_PARAMS, "Missing arguments: " + ", ".join(missing))
+        known = {one.name: given[one.name] for one in prompt.arguments if one.name in given}
+        text = await _aside(lambda call: prompt.render(call, known), Call(caller, self._surface.base_url, ctx))
+        message = {"role": "user", "content": {"type": "text", "text": text}}
+        return Reply(COMPLETE | {"description": prompt.description, "messages": [message]}, estimate_tokens(text))
+
+    def _reader(self, uri: str) -> tuple[Tier, Read]:
         if (fixed := self._offer.resources.get(uri)) is not None:
             return fixed.tier, lambda call: (fixed.read(call), fixed.mime_type)
         for pattern, template in self._patterns:
@@ -54,22 +85,8 @@ class Reading:
                 return template.tier, partial(_read_template, template, variables)
         raise _no_resource(uri, None)
 
-    async def prompt(self, ctx: Context, params: GetPromptRequestParams) -> dict[str, Any]:
-        """Raises MCPError -32602 for an unknown prompt or a missing argument."""
-        caller, prompt = caller_of(ctx.request), self._offer.prompts.get(params.name)
-        if prompt is None:
-            raise MCPError(INVALID_PARAMS, f"Unknown prompt: {params.name[:64]}")
-        _admit("prompt", prompt.tier, caller)
-        given = params.arguments or {}
-        if missing := [one.name for one in prompt.arguments if one.required and not given.get(one.name, "").strip()]:
-            raise MCPError(INVALID_PARAMS, "Missing arguments: " + ", ".join(missing))
-        known = {one.name: given[one.name] for one in prompt.arguments if one.name in given}
-        text = await _aside(lambda call: prompt.render(call, known), Call(caller, self._surface.base_url, ctx))
-        message = {"role": "user", "content": {"type": "text", "text": text}}
-        return COMPLETE | {"description": prompt.description, "messages": [message]}
 
-
-def _read_template(template: Template, variables: Mapping[str, str], call: Call) -> tuple[Text, str]:
+def _read_template(template: Template, variables: Any, call: Call) -> tuple[Text, str]:
     return template.read(call, variables)
 
 
@@ -79,8 +96,7 @@ def _admit(thing: str, tier: Tier, caller: Caller) -> None:
 
 
 def _no_resource(uri: str, hint: str | None) -> MCPError:
-    told = {"uri": uri[:256]} | ({"hint": hint} if hint else {})
-    return MCPError(INVALID_PARAMS, "Resource not found", told)
+    return MCPError(INVALID_PARAMS, "Resource not found", {"uri": uri[:256]} | ({"hint": hint} if hint else {}))
 
 
 async def _aside(work: Callable[[Call], Any], call: Call) -> Any:

@@ -16,7 +16,7 @@ _NAMED = ("properties", "$defs", "patternProperties", "dependentSchemas")
 def input_schema(tool: Tool) -> dict[str, Any]:
     """What a call may hold. Models see it with every conversation, so notes on parsing stay out of it."""
     given = tool.input_schema
-    schema: dict[str, Any] = dict(given) if given is not None else _of(tool.arguments)
+    schema = dict(given) if given is not None else _of(tool.arguments)
     schema.setdefault("type", "object")
     schema.setdefault("properties", {})
     schema.setdefault("additionalProperties", False)
@@ -38,14 +38,19 @@ def _of(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def compact_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Without titles, null defaults and null alternatives; definitions inlined where that is shorter."""
-    definitions = {name: _plain(one) for name, one in schema.get("$defs", {}).items()}
-    bare = _plain({key: value for key, value in schema.items() if key != "$defs"})
+    """Without titles, docstrings of models, null defaults and alternatives; definitions inlined where it is shorter."""
+    definitions = {name: _model(one) for name, one in schema.get("$defs", {}).items()}
+    bare: dict[str, Any] = _model({key: value for key, value in schema.items() if key != "$defs"})
     while chosen := next((name for name in definitions if _better_inline(name, bare, definitions)), None):
         body = definitions.pop(chosen)
         bare = _inlined(bare, chosen, body)
         definitions = {name: _inlined(one, chosen, body) for name, one in definitions.items()}
     return bare | ({"$defs": definitions} if definitions else {})
+
+
+def _model(schema: Mapping[str, Any]) -> Any:
+    """A model's own description is its docstring, written for who reads the code; those of its fields stay."""
+    return _plain({key: value for key, value in schema.items() if key != "description"})
 
 
 def _plain(node: Any) -> Any:

@@ -1,20 +1,20 @@
 """One MCP server for the toolsets of a path: stateless, at module level, for both protocol eras."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import mcp_types as types
-from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 
-from commonplace.interfaces.mcp import listing
-from commonplace.interfaces.mcp.access import caller_of
 from commonplace.interfaces.mcp.calling import Calls
 from commonplace.interfaces.mcp.completing import Completions
 from commonplace.interfaces.mcp.declaring import Toolset
+from commonplace.interfaces.mcp.lists import Lasting, Lists, discovery
 from commonplace.interfaces.mcp.offer import Offer, cost_of, offer_of
 from commonplace.interfaces.mcp.reading import Reading
-from commonplace.interfaces.mcp.rendering import CACHED
+from commonplace.interfaces.mcp.replying import Handler, recorded
+from commonplace.interfaces.mcp.schemas import input_schema
 from commonplace.interfaces.mcp.skills import install_skills
 from commonplace.interfaces.mcp.subscriptions import install_subscriptions
 from commonplace.interfaces.mcp.surface import CALLER, Surface
@@ -22,13 +22,15 @@ from commonplace.search.changes import ChangeFeed
 
 __all__ = ["CALLER", "build_server", "cost_of"]
 
-Context = ServerRequestContext[Any, Any]
-
 
 def build_server(
     toolsets: Sequence[Toolset], surface: Surface, feed: ChangeFeed | None = None, *, prefix_shared: bool = False
 ) -> Server[Any]:
-    """Raises ValueError when two tools, prompts or resources would answer to one name."""
+    """Subscriptions are served where a feed is there, skills where a toolset has some.
+
+    `prefix_shared` puts the toolset before every name that two of them share. Raises ValueError when two tools,
+    prompts or resources would answer to one name, or a skill is malformed.
+    """
     offer = offer_of(toolsets, prefix_shared=prefix_shared)
     server: Server[Any] = Server(
         surface.name,
@@ -37,38 +39,32 @@ def build_server(
         instructions=offer.instructions(),
         website_url=surface.website_url,
         icons=[types.Icon(src=url) for url in surface.icon_urls()] or None,
+        get_tool_input_schema=_with_header_parameters(offer).get,
     )
-    _Lists(offer, surface).install(server)
-    calls, reading, completions = Calls(offer, surface), Reading(offer, surface), Completions(offer)
-    server.add_request_handler("tools/call", types.CallToolRequestParams, calls.call)
-    server.add_request_handler("resources/read", types.ReadResourceRequestParams, reading.read)
-    server.add_request_handler("prompts/get", types.GetPromptRequestParams, reading.prompt)
-    server.add_request_handler("completion/complete", types.CompleteRequestParams, completions.complete)
-    install_skills(server, [skill for toolset in toolsets for skill in toolset.skills])
+    # In place of the SDK's spans, which no exporter here takes: calls are counted by `surface.record`.
+    server.middleware[:] = [Lasting()]
+    _install_handlers(server, offer, surface)
+    install_skills(server, [skill for one in toolsets for skill in one.skills])
     if feed is not None:
         install_subscriptions(server, toolsets, feed)
     return server
 
 
-class _Lists:
-    def __init__(self, offer: Offer, surface: Surface) -> None:
-        self._offer = offer
-        self._surface = surface
+def _install_handlers(server: Server[Any], offer: Offer, surface: Surface) -> None:
+    calls, reading, completions = Calls(offer, surface), Reading(offer, surface), Completions(offer)
+    served: list[tuple[str, type[types.RequestParams], Callable[[Any], str], Handler]] = [
+        ("tools/call", types.CallToolRequestParams, calls.name, calls.call),
+        ("resources/read", types.ReadResourceRequestParams, reading.resource_name, reading.read),
+        ("prompts/get", types.GetPromptRequestParams, reading.prompt_name, reading.prompt),
+        ("completion/complete", types.CompleteRequestParams, completions.name, completions.complete),
+    ]
+    for method, params, name_of, handler in served:
+        server.add_request_handler(method, params, recorded(surface, name_of, handler))
+    Lists(offer, surface).install(server)
+    server.add_request_handler("server/discover", types.RequestParams, discovery(server))
 
-    def install(self, server: Server[Any]) -> None:
-        server.add_request_handler("tools/list", types.PaginatedRequestParams, self.tools)
-        server.add_request_handler("prompts/list", types.PaginatedRequestParams, self.prompts)
-        server.add_request_handler("resources/list", types.PaginatedRequestParams, self.resources)
-        server.add_request_handler("resources/templates/list", types.PaginatedRequestParams, self.templates)
 
-    async def tools(self, ctx: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
-        return CACHED | {"tools": listing.tool_rows(self._offer, caller_of(ctx.request), [])}
-
-    async def prompts(self, ctx: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
-        return CACHED | {"prompts": listing.prompt_rows(self._offer, caller_of(ctx.request))}
-
-    async def resources(self, ctx: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
-        return CACHED | {"resources": listing.resource_rows(self._offer, caller_of(ctx.request))}
-
-    async def templates(self, ctx: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
-        return CACHED | {"resourceTemplates": listing.template_rows(self._offer, caller_of(ctx.request))}
+def _with_header_parameters(offer: Offer) -> Mapping[str, Mapping[str, Any]]:
+    """Schemas of tools whose parameters travel as headers as well; without these, each call would list all tools."""
+    schemas = {name: input_schema(one.tool) for name, one in offer.tools.items()}
+    return {name: schema for name, schema in schemas.items() if "x-mcp-header" in json.dumps(schema)}

@@ -23,9 +23,9 @@ class CallRecord:
 
     method: str
     name: str
-    """Of the tool or prompt, the URI of the resource, or what a completion is for; "unknown" if there is none such."""
+    """Of the tool or prompt, the resource's URI or template; or "unknown". Never the caller's words."""
     outcome: str
-    """`ok`, or the code of an error: `NOT_FOUND`, `INTERNAL_ERROR`, `ACCESS_DENIED`, or a JSON-RPC code."""
+    """`ok`, or the code of an error: `NOT_FOUND`, `ACCESS_DENIED`, `CANCELLED`, `INTERNAL_ERROR`, a JSON-RPC code."""
     milliseconds: float
     answer_tokens: int
     era: Era
