@@ -14,7 +14,7 @@ from aws_cdk import AssetHashType, BundlingOptions, DockerImage, ILocalBundling,
 from aws_cdk.aws_lambda import Code
 from constructs import Construct
 
-from infra.requirements import DATA_FILE, DATA_FILES, ONNX, REQUIREMENTS_FILE, ROOT, uv
+from infra.requirements import DATA_FILE, DATA_FILES, ONNX, REQUIREMENTS_FILE, ROOT, TEST_FOLDERS, uv
 
 PYTHON = "3.13"
 PLATFORM = "aarch64-manylinux_2_28"
@@ -80,6 +80,8 @@ def build_models(folders: Sequence[Path], out: Path) -> None:
 def build_dependencies(source: str, out: Path) -> None:
     target = out / "python"
     _install(ROOT / source / REQUIREMENTS_FILE, target, PLATFORM)
+    for folder in [folder for pattern in TEST_FOLDERS for folder in target.glob(pattern)]:
+        shutil.rmtree(folder)
     if (ROOT / source / DATA_FILE).exists():
         _copy_data(ROOT / source / DATA_FILE, target)
     _compile(target, "/opt/python")
@@ -131,7 +133,7 @@ def _asset(scope: Construct, source: Path, inputs: Iterable[Path], build: Build)
     if not Stack.of(scope).bundling_required:
         # `cdk ls` and tests do not bundle. Raw source must not be filed under the hash of a bundle, so no own hash.
         return Code.from_asset(str(source))
-    digest = hashlib.sha256(f"{PYTHON} {PLATFORM} {bool(deployed_python())}".encode())
+    digest = hashlib.sha256(f"{PYTHON} {PLATFORM} {bool(deployed_python())} {TEST_FOLDERS}".encode())
     for file in _files(inputs):
         digest.update(f"\0{_told(file)}\0".encode() + file.read_bytes())
     bundling = BundlingOptions(image=DockerImage.from_registry("scratch"), local=_OnThisMachine(build))

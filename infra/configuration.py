@@ -236,7 +236,7 @@ _READERS: dict[str, Reader] = {
     "indexReconcileHours": number(1, 24),
     "rateLimitReads": number(0, 1_000_000),
     "rateLimitSearches": number(0, 1_000_000),
-    "mcpToolsets": names(r"[a-z]+", "names of toolsets such as knowledge"),
+    "mcpToolsets": names(r"(?!all$)[a-z][a-z0-9-]{0,39}", "names of toolsets such as knowledge"),
     "mcpReadOnly": flag,
     "mcpAllowedOrigins": names(
         r"https://[a-z0-9.-]+(:\d{1,5})?", "origins such as https://chat.example.org", every="*"

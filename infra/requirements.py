@@ -33,6 +33,9 @@ with it go the packages that it alone needs."""
 
 DATA_FILES = ("wordllama/weights/*.safetensors", "wordllama/tokenizers/*.json")
 
+TEST_FOLDERS = ("numpy/**/tests", "certifi/tests")
+"""Installed with their packages, 9 MB with their bytecode, and run by nobody here."""
+
 NEVER_IMPORTED = ("huggingface-hub", "jsonschema")
 """`tokenizers` names the hub's client for downloads; nothing is downloaded here, and loading a local file imports none
 of it (16 MB and a dozen packages). In `mcp` only the client looks at schemas with `jsonschema` (five packages); what a

@@ -42,7 +42,7 @@ class Store(Construct):
         )
         accept(
             self.bucket,
-            "Only this stack's five roles reach the bucket, each for a few prefixes, and their functions log what they "
+            "Only roles of this stack reach the bucket, each for a few prefixes, and their functions log what they "
             "do; who needs every request on record turns on CloudTrail data events for the bucket.",
             "S1",
         )

@@ -13,8 +13,8 @@ _NAMES = {
     "AWS::StepFunctions::StateMachine": "arn:aws:states:eu-central-1:123456789012:stateMachine:{}",
 }
 
-
 _ATTRIBUTES = {
+    "ApiEndpoint": "https://abc.execute-api.eu-central-1.amazonaws.com",
     "DomainEndpoint": "search-commonplace-dev-abc.eu-central-1.es.amazonaws.com",
     "CollectionEndpoint": "https://abc.eu-central-1.aoss.amazonaws.com",
 }

@@ -78,7 +78,7 @@ def test_everything_calls_functions_by_their_alias(template: Template) -> None:
         *(target["Arn"] for each in template.properties("AWS::Events::Rule") for target in each["Targets"]),
         *template.properties("AWS::StepFunctions::StateMachine")[0]["DefinitionSubstitutions"].values(),
     ]
-    assert len(called) == 15
+    assert len(called) == 14
     assert {reference["Ref"] for reference in called} == aliases.keys()
 
 

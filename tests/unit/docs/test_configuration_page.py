@@ -26,7 +26,8 @@ def test_the_documented_defaults_are_the_real_ones() -> None:
     documented = {row[0].strip("`"): row[1].strip("`") for row in rows(section(PAGE, "Context keys"))}
     for field in dataclasses.fields(Configuration):
         if field.default is not None and field.name != "removal_policy":
-            assert documented[camel_case(field.name)] == str(field.default)
+            shown = str(field.default).lower() if isinstance(field.default, bool) else str(field.default)
+            assert documented[camel_case(field.name)] == shown
 
 
 def test_the_environment_variables_are_those_the_functions_read() -> None:

@@ -1,12 +1,15 @@
 """The tables of docs/costs.md follow from its prices by the formulas it gives."""
 
+import json
 import re
+from collections import Counter
 
 import pytest
 
 from tests.unit.docs.pages import ROOT, rows, section
 
 PAGE = ROOT / "docs" / "costs.md"
+TEMPLATE = ROOT / "infra" / "template.json"
 HOURS = 730
 MONTHS = ("idle", "light", "busy")
 
@@ -61,10 +64,28 @@ def test_functions_cost_their_searches() -> None:
     ]
 
 
+def test_agents_cost_their_calls() -> None:
+    price = prices()
+    each = 0.1 * 1.73 * price["gb-second"] + price["request"] / 1e6
+    assert table("The rest of the stack")["calls of agents, with any engine"] == [
+        shown(calls * each) for calls in usage("calls of agents")
+    ]
+
+
+def test_metrics_cost_what_their_number_does() -> None:
+    assert table("The rest of the stack")["metrics of agents' calls"] == [
+        shown(metrics * prices()["metric"]) for metrics in usage("metrics of agents' calls")
+    ]
+
+
 def test_what_is_always_there_costs_the_same() -> None:
     price = prices()
-    dollars = 15 * price["alarm"] + price["key-and-secret"] + price["dashboard"]
-    assert set(table("The rest of the stack")["alarms, key, secret, dashboard"]) == {shown(dollars)}
+    kinds = Counter(
+        resource["Type"] for resource in json.loads(TEMPLATE.read_text(encoding="utf-8"))["Resources"].values()
+    )
+    alarms, secrets = kinds["AWS::CloudWatch::Alarm"], kinds["AWS::SecretsManager::Secret"]
+    dollars = alarms * price["alarm"] + price["key"] + secrets * price["secret"] + price["dashboard"]
+    assert set(table("The rest of the stack")["alarms, key, secrets, dashboard"]) == {shown(dollars)}
 
 
 def test_models_cost_by_tokens_or_by_queries() -> None:
