@@ -12,6 +12,7 @@ from local.github.repository import SHA, GitRepository
 from local.github.writing import GitWriter, NewEntry, PullRequest, PullRequests
 
 FILE_MODES = frozenset({"100644", "100755", "120000"})
+NEVER_IN_A_PATH = frozenset({"", ".", "..", ".git"})
 HEADS = "refs/heads/"
 PAGE = 30
 LARGEST_PAGE = 100
@@ -162,7 +163,7 @@ def _entry(entry: Any) -> NewEntry:
     written = isinstance(content, str) != isinstance(sha, str)
     if not isinstance(path, str) or mode not in FILE_MODES or not written or entry.get("type", "blob") != "blob":
         raise Refused(422, "Must supply a valid path, mode, and either sha or content")
-    if not path or "\0" in path or path.startswith("/"):
+    if "\0" in path or any(part.lower() in NEVER_IN_A_PATH for part in path.split("/")):
         raise Refused(422, "tree.path contains a malformed path component")
     return NewEntry(path, mode, content, sha)
 

@@ -40,7 +40,7 @@ class GitWriter:
         return self._run("hash-object", "-w", "--stdin", data=body)
 
     def tree(self, base: str | None, entries: Iterable[NewEntry]) -> str:
-        """The tree `base` with these files added or replaced. Raises GitError for paths that Git does not take."""
+        """The tree `base` with these files added or replaced. Git passes over paths that it does not take."""
         lines = [
             f"{entry.mode} {entry.sha or self.blob((entry.content or '').encode())}\t{entry.path}" for entry in entries
         ]

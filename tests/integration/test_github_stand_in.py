@@ -252,3 +252,113 @@ def test_signature_is_the_documented_one() -> None:
     """The example of GitHub's documentation, "Validating webhook deliveries"."""
     expected = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
     assert sign("It's a Secret to Everybody", b"Hello, World!") == expected
+
+
+@pytest.fixture
+def writable(user: Clone) -> Iterator[httpx.Client]:
+    api = GitHubApi(GitRepository(user.git_dir), "reef/garden", writable=True)
+    with GitHubServer(api) as server, httpx.Client(base_url=server.url, trust_env=False, headers=TOKEN) as client:
+        yield client
+
+
+def committed(github: httpx.Client, user: Clone, path: str = "deep/new.md", **entry: Any) -> dict[str, Any]:
+    head = user.git("rev-parse", "HEAD")
+    tree = github.get(f"/repos/reef/garden/git/commits/{head}").json()["tree"]["sha"]
+    file = {"path": path, "mode": "100644", "type": "blob", "content": "new – ü\n"} | entry
+    made = github.post("/repos/reef/garden/git/trees", json={"base_tree": tree, "tree": [file]}).json()
+    body = {"message": "Add\n\nBody", "tree": made["sha"], "parents": [head]}
+    commit: dict[str, Any] = github.post("/repos/reef/garden/git/commits", json=body).json()
+    return commit
+
+
+def test_a_commit_is_made_beside_the_branch_and_then_named(writable: httpx.Client, user: Clone) -> None:
+    head = user.git("rev-parse", "HEAD")
+    commit = committed(writable, user)
+    assert (commit["message"], commit["parents"]) == ("Add\n\nBody", [{"sha": head}])
+    assert user.git("diff", "--name-status", head, commit["sha"]) == "A\tdeep/new.md"
+
+    named = {"ref": "refs/heads/topic/new", "sha": commit["sha"]}
+    assert writable.post("/repos/reef/garden/git/refs", json=named).status_code == 201
+    again = writable.post("/repos/reef/garden/git/refs", json=named | {"sha": head})
+    assert (again.status_code, again.json()["message"]) == (422, "Reference already exists")
+    found = writable.get("/repos/reef/garden/git/ref/heads/topic/new").json()
+    assert (found["ref"], found["object"]["sha"]) == ("refs/heads/topic/new", commit["sha"])
+    assert user.git("rev-parse", "main") == head
+
+
+def test_unknown_references_and_commits_are_not_found(writable: httpx.Client) -> None:
+    assert writable.get("/repos/reef/garden/git/ref/heads/nope").status_code == 404
+    assert writable.get(f"/repos/reef/garden/git/commits/{'0' * 40}").status_code == 404
+    assert writable.get("/repos/reef/garden/pulls/1").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"path": "../x"},
+        {"path": "/x"},
+        {"path": ".git/x"},
+        {"path": ""},
+        {"mode": "777"},
+        {"sha": "0" * 40},
+        {"content": 1},
+    ],
+)
+def test_a_wrong_tree_is_refused(writable: httpx.Client, user: Clone, wrong: dict[str, Any]) -> None:
+    file = {"path": "x.md", "mode": "100644", "type": "blob", "content": "x"} | wrong
+    body = {"base_tree": user.git("rev-parse", "HEAD^{tree}"), "tree": [file]}
+    assert writable.post("/repos/reef/garden/git/trees", json=body).status_code == 422
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"ref": "topic"}, {"ref": "refs/heads/a..b"}, {"sha": "0" * 40}, {"sha": "main"}, {"ref": "refs/heads/main/x"}],
+)
+def test_a_wrong_reference_is_refused(writable: httpx.Client, user: Clone, wrong: dict[str, str]) -> None:
+    body = {"ref": "refs/heads/topic", "sha": user.git("rev-parse", "HEAD")} | wrong
+    assert writable.post("/repos/reef/garden/git/refs", json=body).status_code == 422
+
+
+def test_a_pull_request_is_opened_once_and_listed(writable: httpx.Client, user: Clone) -> None:
+    sha = committed(writable, user)["sha"]
+    writable.post("/repos/reef/garden/git/refs", json={"ref": "refs/heads/topic/new", "sha": sha})
+    body = {"title": "Add", "head": "topic/new", "base": "main", "body": "Why"}
+    made = writable.post("/repos/reef/garden/pulls", json=body)
+    assert made.status_code == 201
+    again = writable.post("/repos/reef/garden/pulls", json=body)
+    assert again.status_code == 422
+    assert again.json()["errors"][0]["message"] == "A pull request already exists for reef:topic/new."
+    listed = writable.get("/repos/reef/garden/pulls", params={"head": "reef:topic/new", "state": "all"}).json()
+    assert [(one["number"], one["state"], one["head"]["sha"]) for one in listed] == [(1, "open", sha)]
+    assert writable.get("/repos/reef/garden/pulls", params={"head": "reef:other"}).json() == []
+    assert writable.get(made.json()["html_url"]).json()["title"] == "Add"
+
+
+@pytest.mark.parametrize("wrong", [{"head": "nope"}, {"base": "nope"}, {"title": ""}])
+def test_a_wrong_pull_request_is_refused(writable: httpx.Client, user: Clone, wrong: dict[str, str]) -> None:
+    user.git("branch", "topic")
+    body = {"title": "Add", "head": "topic", "base": "main"} | wrong
+    assert writable.post("/repos/reef/garden/pulls", json=body).status_code == 422
+
+
+def test_a_repository_that_is_not_ours_is_never_written_to(github: httpx.Client, user: Clone) -> None:
+    before = user.fingerprint()
+    for path, body in (
+        ("git/trees", {"tree": [{"path": "x", "mode": "100644", "content": "x"}]}),
+        ("git/commits", {"message": "x", "tree": user.git("rev-parse", "HEAD^{tree}")}),
+        ("git/refs", {"ref": "refs/heads/x", "sha": user.git("rev-parse", "HEAD")}),
+        ("pulls", {"title": "x", "head": "main", "base": "main"}),
+    ):
+        assert github.post(f"/repos/reef/garden/{path}", json=body).status_code == 401
+        assert github.post(f"/repos/reef/garden/{path}", json=body, headers=TOKEN).status_code == 403
+    assert user.fingerprint() == before
+
+
+def test_an_answer_can_be_lost_after_the_deed(user: Clone) -> None:
+    api = GitHubApi(GitRepository(user.git_dir), "reef/garden", writable=True)
+    api.faults.lose(matching="/git/refs", method="POST")
+    body = {"ref": "refs/heads/topic", "sha": user.git("rev-parse", "HEAD")}
+    with GitHubServer(api) as server:
+        answer = httpx.post(f"{server.url}/repos/reef/garden/git/refs", json=body, headers=TOKEN, trust_env=False)
+    assert answer.status_code == 502
+    assert user.git("rev-parse", "topic") == body["sha"]

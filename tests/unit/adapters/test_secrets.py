@@ -2,7 +2,14 @@ import json
 
 import pytest
 
-from commonplace.adapters.secrets import CACHE_SECONDS, GitHubSecret, GitHubSecrets, MalformedSecret
+from commonplace.adapters.secrets import (
+    CACHE_SECONDS,
+    GitHubSecret,
+    GitHubSecrets,
+    GitHubWriter,
+    GitHubWriterSecrets,
+    MalformedSecret,
+)
 
 
 class Vault:
@@ -74,3 +81,38 @@ def test_a_secret_never_shows() -> None:
     secret = GitHubSecret("whs", "token", "app", "installation", "key")
 
     assert repr(secret) == str(secret) == "GitHubSecret()"
+
+
+@pytest.mark.parametrize(
+    ("values", "wanted"),
+    [
+        ({"token": "t"}, GitHubWriter("t")),
+        ({"token": ""}, GitHubWriter()),
+        ({"token": "t", "webhookSecret": "whs"}, GitHubWriter("t")),
+        (
+            {"appId": 42, "installationId": "77", "privateKey": "pem"},
+            GitHubWriter(app_id="42", installation_id="77", private_key="pem"),
+        ),
+    ],
+)
+def test_a_writers_secret_needs_no_webhook(values: dict[str, object], wanted: GitHubWriter) -> None:
+    vault = Vault(json.dumps(values))
+    assert GitHubWriterSecrets(vault, "arn").current() == wanted  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "malformed", ["", "token-in-clear", "[]", "{}", '{"webhookSecret": "whs"}', '{"appId": 1, "privateKey": "pem"}']
+)
+def test_a_malformed_writers_secret_says_what_it_must_be_and_quotes_nothing(malformed: str) -> None:
+    with pytest.raises(MalformedSecret, match='a JSON object with "token"') as caught:
+        GitHubWriter.from_json(malformed)
+    assert "in-clear" not in str(caught.value)
+
+
+def test_a_writers_secret_never_shows() -> None:
+    assert repr(GitHubWriter("token", "app", "installation", "key")) == "GitHubWriter()"
+
+
+def test_the_webhooks_secret_is_not_satisfied_with_a_writers() -> None:
+    with pytest.raises(MalformedSecret):
+        GitHubSecret.from_json('{"token": "t"}')

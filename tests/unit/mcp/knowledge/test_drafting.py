@@ -15,8 +15,8 @@ from tests.fakes.proposals import FakeProposals
 
 MEMBER = Principal(subject="0xabc", tier="member", display_name="rosa.eth")
 OTHER = Principal(subject="0xdef", tier="vibecoder")
-LINK = {"url": "https://example.org/handbook", "title": "The handbook"}
-DRAFT = {"contentType": "pattern", "title": "Rotating stewardship", "content": "Take turns."}
+LINK: dict[str, Any] = {"url": "https://example.org/handbook", "title": "The handbook"}
+DRAFT: dict[str, Any] = {"contentType": "pattern", "title": "Rotating stewardship", "content": "Take turns."}
 
 
 class Nothing:
@@ -149,7 +149,7 @@ def test_an_author_is_named_where_the_deployment_says_so(
 
 
 @pytest.mark.parametrize(("name", "arguments"), [("save_link", LINK), ("create_draft", DRAFT)])
-def test_a_deployment_that_takes_no_proposals_says_so(name: str, arguments: dict[str, str]) -> None:
+def test_a_deployment_that_takes_no_proposals_says_so(name: str, arguments: dict[str, Any]) -> None:
     with pytest.raises(Unavailable, match="takes no proposals") as caught:
         call(tools(None)[name], **arguments)
     assert "GitHub" in (caught.value.hint or "")
