@@ -21,8 +21,6 @@ _MEDIA_TYPES = {".md": "text/markdown", ".json": "application/json", ".csv": "te
 _NAME = re.compile(r"(?!.*--)[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 _PATH = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)*")
 _HEAD = re.compile(r"---\n(?P<fields>(?:[a-z-]+: [^\n]+\n)+)---\n")
-_PLAIN = re.compile(r"[A-Za-z](?:(?!: | #)[^\n])*(?<!:)")
-"""A value that YAML takes for text as it stands."""
 
 
 def frontmatter(skill: Skill) -> dict[str, str]:
@@ -32,11 +30,18 @@ def frontmatter(skill: Skill) -> dict[str, str]:
     """
     head = _HEAD.match(skill.files.get(MANIFEST, ""))
     fields = dict(line.split(": ", 1) for line in head["fields"].splitlines()) if head else {}
-    if not all(_PLAIN.fullmatch(value) for value in fields.values()) or not fields.get("description"):
+    if not all(map(_is_plain, fields.values())) or not fields.get("description"):
         raise ValueError(f"{MANIFEST} of the skill {skill.name!r} needs frontmatter of plain lines, with a description")
     if fields.get("name") != skill.name or _NAME.fullmatch(skill.name) is None:
         raise ValueError(f"the skill {skill.name!r} has to be called so in its frontmatter, in lower case with hyphens")
     return fields
+
+
+def _is_plain(value: str) -> bool:
+    """Whether YAML takes it for this very text as it stands."""
+    constant = value.casefold() in ("null", "true", "false")
+    ends_well = value == value.strip() and not value.endswith(":")
+    return value[0].isalpha() and value.isprintable() and ends_well and not constant and not re.search(": | #", value)
 
 
 def skill_resources(skills: Iterable[Skill]) -> tuple[Resource, ...]:
