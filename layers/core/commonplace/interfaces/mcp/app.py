@@ -1,0 +1,111 @@
+"""The MCP application: a path for the deployment's toolsets, one for each toolset, one for all of them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from inspect import iscoroutinefunction
+from typing import Any
+
+from mcp.server.lowlevel.server import Server
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from commonplace.identity.principals import Everybody, Principals
+from commonplace.interfaces.deferred import Deferred
+from commonplace.interfaces.mcp.declaring import Toolset
+from commonplace.interfaces.mcp.doorway import Admission, Doorway
+from commonplace.interfaces.mcp.edge import Endpoint, Shield
+from commonplace.interfaces.mcp.guard import Challenge, Guard, bearer
+from commonplace.interfaces.mcp.offer import offer_of
+from commonplace.interfaces.mcp.reception import Reception
+from commonplace.interfaces.mcp.refusing import internal, rpc_error
+from commonplace.interfaces.mcp.server import build_server
+from commonplace.interfaces.mcp.surface import Surface
+from commonplace.interfaces.mcp.throttle import Throttle
+from commonplace.search.changes import ChangeFeed
+
+ROOT = "/mcp"
+ALL = "all"
+
+Build = Callable[..., Server[Any]]
+"""As `build_server`."""
+
+
+def create_app(
+    toolsets: Sequence[Toolset],
+    surface: Surface,
+    *,
+    throttle: Throttle,
+    default: Sequence[str] = (),
+    origins: Sequence[str] = (),
+    read_only: bool = False,
+    principals: Principals | None = None,
+    challenge: Challenge = bearer,
+    feed: ChangeFeed | None = None,
+    build: Build = build_server,
+) -> Starlette:
+    """`default` names what `/mcp` serves: everything, if nothing is named. Raises ValueError for an unknown name.
+
+    `surface.spend` is to be the throttle's, or a deployment of its own: the edge counts what is no call of a tool.
+    """
+    by_name = {toolset.name: toolset for toolset in toolsets}
+    paths = _paths(by_name, default)
+    served = {names: _Served([by_name[name] for name in names], surface, feed, build) for names in set(paths.values())}
+    routes: list[Route] = []
+    for path, names in paths.items():
+        guard = Guard(
+            served[names].endpoint,
+            principals=principals or Everybody(),
+            throttle=throttle,
+            tools=served[names].tools,
+            read_only=read_only,
+            challenge=challenge,
+        )
+        answering = Reception(Shield(guard))
+        # Instances, which take every method, at both forms of the path: a redirect may lose a body.
+        routes += [Route(path, answering), Route(f"{path}/", answering)]
+    return Starlette(
+        routes=[*routes, Route("/{path:path}", Elsewhere(tuple(paths)))],
+        middleware=[Middleware(Doorway, admission=Admission(surface.base_url, origins))],
+        exception_handlers={500: _failed},
+    )
+
+
+class _Served:
+    """Toolsets that are served together: one server, built at the first request."""
+
+    def __init__(self, toolsets: Sequence[Toolset], surface: Surface, feed: ChangeFeed | None, build: Build) -> None:
+        several = len(toolsets) > 1
+        offer = offer_of(toolsets, prefix_shared=several)
+        self.tools = frozenset(offer.tools)
+        server = Deferred(lambda: build(toolsets, surface, feed, prefix_shared=several))
+        talking = {name for name, offered in offer.tools.items() if iscoroutinefunction(offered.tool.run)}
+        self.endpoint: ASGIApp = Endpoint(server, frozenset(talking))
+
+
+class Elsewhere:
+    """Where no toolset is: names the paths that there are."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self._paths = paths
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        message = f"There is no toolset here. MCP is served at: {', '.join(self._paths)}."
+        # HTTP's number serves as JSON-RPC's as well: it is outside the range that is reserved.
+        await rpc_error(404, 404, message, data={"paths": list(self._paths)})(scope, receive, send)
+
+
+def _paths(toolsets: Mapping[str, Toolset], default: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """What each path serves, by name."""
+    unknown = [name for name in default if name not in toolsets]
+    if unknown:
+        raise ValueError(f"There is no toolset {', '.join(unknown)}. It must be among: {', '.join(toolsets)}.")
+    everything = tuple(toolsets)
+    each = {f"{ROOT}/{name}": (name,) for name in everything}
+    return {ROOT: tuple(dict.fromkeys(default)) or everything, **each, f"{ROOT}/{ALL}": everything}
+
+
+async def _failed(_: Request, __: Exception) -> Response:
+    return internal(None)
