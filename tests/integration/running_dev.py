@@ -75,7 +75,14 @@ class Dev:
 
 @contextmanager
 def running(folder: Path, *options: str) -> Iterator[Dev]:
-    dev = Dev(garden(folder / "garden"), folder / "data", *options)
+    with started(garden(folder / "garden"), folder / "data", *options) as dev:
+        yield dev
+
+
+@contextmanager
+def started(user: Clone, data: Path, *options: str) -> Iterator[Dev]:
+    """Over any clone; it is ready, and killed at the end if nobody has ended it."""
+    dev = Dev(user, data, *options)
     try:
         dev.wait_for("ready:")
         yield dev

@@ -1,0 +1,100 @@
+"""The tools that a model is shown: a committed contract, complete, and small enough for every conversation."""
+
+import json
+import os
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+from tokenizers import Tokenizer
+
+from commonplace.content.library import Library
+from commonplace.interfaces.mcp.budgets import estimate_tokens
+from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
+from commonplace.interfaces.mcp.knowledge.toolset import knowledge_toolset
+from commonplace.interfaces.mcp.server import build_server
+from commonplace.interfaces.mcp.surface import Surface
+from tests.fakes.library import FakeLibrary
+from tests.fakes.proposals import FakeProposals
+from tests.fakes.search import FakeSearch
+
+SNAPSHOT = Path(__file__).with_name("tools.json")
+UPDATE = "UPDATE_SNAPSHOTS"
+"""Set this variable to 1 to accept what the server says now."""
+MODEL_TOKENS, LIST_TOKENS = 2_500, 6_000
+"""Of what a client puts before a model (names, descriptions, input schemas), and of the whole list."""
+TIERS = {
+    "public": {
+        *("search_knowledge", "define_term", "search_lexicon", "list_groups", "list_releases"),
+        *("search", "get_related", "sync_status"),
+    },
+    "member": {"get_document", "search_with_documents", "fetch", "save_link"},
+    "vibecoder": {"create_draft"},
+}
+
+
+def compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def shown_to_models(tools: list[dict[str, Any]]) -> str:
+    return compact([{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in tools])
+
+
+@pytest.fixture(scope="module")
+def listed() -> dict[str, Any]:
+    """`tools/list` of the knowledge toolset, for somebody unknown: everything is shown."""
+    services = KnowledgeServices(library=Library(FakeLibrary()), search=FakeSearch(), proposals=FakeProposals())
+    server = build_server([knowledge_toolset(services)], Surface(base_url="https://knowledge.example.org"))
+
+    async def ask() -> dict[str, Any]:
+        async with Client(server) as client:
+            return (await client.list_tools()).model_dump(mode="json", by_alias=True, exclude_none=True)
+
+    return anyio.run(ask)
+
+
+def test_tools_are_the_committed_ones(listed: dict[str, Any]) -> None:
+    if os.environ.get(UPDATE) == "1":
+        SNAPSHOT.write_text(json.dumps(listed["tools"], indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    committed = json.loads(SNAPSHOT.read_text(encoding="utf-8"))
+    assert committed == listed["tools"], f"run with {UPDATE}=1 to accept the change"
+
+
+def test_every_tool_is_there_and_no_other(listed: dict[str, Any]) -> None:
+    assert {tool["name"] for tool in listed["tools"]} == set().union(*TIERS.values())
+
+
+def test_every_tool_says_what_it_is_what_it_may_do_and_what_it_answers(listed: dict[str, Any]) -> None:
+    for tool in listed["tools"]:
+        assert tool["title"]
+        assert tool["description"].endswith("."), tool["name"]
+        assert {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"} <= tool["annotations"].keys()
+        assert tool["inputSchema"]["additionalProperties"] is False
+        assert tool["outputSchema"]["type"] == "object", tool["name"]
+        assert len(tool["name"]) <= 40
+
+
+def test_only_tools_that_propose_write(listed: dict[str, Any]) -> None:
+    writing = {tool["name"] for tool in listed["tools"] if not tool["annotations"]["readOnlyHint"]}
+    assert writing == {"save_link", "create_draft"}
+
+
+def test_what_a_model_is_shown_fits_its_budget(listed: dict[str, Any]) -> None:
+    assert estimate_tokens(shown_to_models(listed["tools"])) <= MODEL_TOKENS
+
+
+def test_the_whole_list_fits_its_budget(listed: dict[str, Any]) -> None:
+    assert estimate_tokens(compact(listed)) <= LIST_TOKENS
+
+
+def test_a_real_tokenizer_counts_no_more_than_the_budgets(listed: dict[str, Any]) -> None:
+    shipped = files("wordllama").joinpath("tokenizers/l2_supercat_tokenizer_config.json")
+    tokenizer = Tokenizer.from_str(shipped.read_text(encoding="utf-8"))
+    for text, budget in ((shown_to_models(listed["tools"]), MODEL_TOKENS), (compact(listed), LIST_TOKENS)):
+        counted = len(tokenizer.encode(text, add_special_tokens=False).ids)
+        assert counted <= budget
+        assert counted <= 1.1 * estimate_tokens(text)
