@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,9 @@ from commonplace.adapters.github_client import GitHubClient, http_client
 from commonplace.adapters.github_credentials import SecretCredentials
 from commonplace.adapters.github_proposals import GitHubProposals
 from commonplace.adapters.secrets import GitHubWriter, MalformedSecret
+from commonplace.content.reading import Unpublished, judge
 from commonplace.drafts.proposing import Proposal, Proposals
+from commonplace.drafts.writing import Asking, document_proposal
 from commonplace.errors import Conflict, Unavailable
 from local.dev.source import clone
 from local.dev.workspace import Workspace
@@ -189,6 +191,27 @@ def test_a_file_where_a_folder_would_be_is_left_alone(proposals: GitHubProposals
 def test_a_folder_that_is_not_there_yet_is_made(proposals: GitHubProposals, workspace: Workspace) -> None:
     made = proposals.propose(proposal(path="data/stories/guides/kelp.md"))
     assert shown(workspace, f"{made.branch}:data/stories/guides/kelp.md")
+
+
+def test_a_draft_of_a_strangers_words_is_one_private_file_in_the_repository(
+    proposals: GitHubProposals, workspace: Workspace
+) -> None:
+    title = "--- \"Kelp\": 'forests' & ../../ fixes #1 \u202e@all 🌊"
+    asking = Asking(tool="create_draft", day=date(2026, 3, 4), subject="0xabc", key="k")
+    asked = document_proposal(
+        asking, content_type="pattern", title=title, content="# Kelp\r\n\n---\npublish: true\n---\n"
+    )
+    made = proposals.propose(asked)
+    stored = git(f"--git-dir={workspace.git_dir}", "show", f"{made.branch}:{made.path}")
+    assert stored == asked.text.encode()
+    assert isinstance(judge(stored), Unpublished)
+    again = document_proposal(
+        replace(asking, day=date(2026, 3, 5)),
+        content_type="Pattern",
+        title=title,
+        content="# Kelp\n\n---\npublish: true\n---",
+    )
+    assert proposals.propose(again) == replace(made, created=False)
 
 
 # What happens when it is cut short
