@@ -1,0 +1,139 @@
+"""The MCP server on Lambda: settings, deferred parts, toolsets, and the application over them.
+
+Importing this loads the SDK and what declares the tools, nothing that a call may not need: clients of AWS, the index,
+models and GitHub are loaded by the first call that asks them something.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from typing import TYPE_CHECKING
+
+from commonplace.content.library import Library
+from commonplace.identity.principals import ANONYMOUS, Everybody, Principal, scope
+from commonplace.interfaces.deferred import DeferredSearch, deferred
+from commonplace.interfaces.gateway import Gateway
+from commonplace.interfaces.mcp.app import create_app
+from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
+from commonplace.interfaces.mcp.knowledge.toolset import knowledge_toolset
+from commonplace.interfaces.mcp.surface import Surface
+from commonplace.interfaces.mcp.telemetry import record
+from commonplace.interfaces.mcp.throttle import Throttle
+from commonplace.limits.quota import CounterStore, Limiter
+from commonplace.search.fusion import Fusion
+from commonplace.settings import McpSettings
+
+if TYPE_CHECKING:
+    from commonplace.adapters.dynamodb_changes import DynamoChanges
+    from commonplace.content.store import ObjectStore
+    from commonplace.drafts.proposing import Proposals
+    from commonplace.search.service import SearchService
+
+logging.getLogger("commonplace").setLevel(logging.INFO)
+for noisy in ("mangum", "mcp"):  # the gateway writes the access log, and the SDK a few lines for each request
+    logging.getLogger(noisy).setLevel(logging.WARNING)
+
+SETTINGS = McpSettings.from_environ(os.environ)
+FUSION = Fusion.parse(SETTINGS.fusion) if SETTINGS.fusion else None
+
+
+def _objects() -> ObjectStore:
+    from commonplace.adapters import clients
+    from commonplace.adapters.s3 import S3ObjectStore
+
+    return S3ObjectStore(clients.s3(read_timeout_seconds=5), SETTINGS.content_bucket)
+
+
+def _counters() -> CounterStore:
+    from commonplace.adapters import clients
+    from commonplace.adapters.dynamodb import DynamoCounters
+
+    return DynamoCounters(clients.dynamodb(read_timeout_seconds=0.5, attempts=1), SETTINGS.activity_table)
+
+
+def _changes() -> DynamoChanges:
+    from commonplace.adapters import clients
+    from commonplace.adapters.dynamodb_changes import DynamoChanges
+
+    return DynamoChanges(clients.dynamodb(), SETTINGS.activity_table)
+
+
+def _proposals() -> Proposals:
+    from commonplace.adapters import clients
+    from commonplace.adapters.github_client import GitHubClient, http_client
+    from commonplace.adapters.github_credentials import SecretCredentials
+    from commonplace.adapters.github_proposals import CALL_SECONDS, GitHubProposals
+    from commonplace.adapters.secrets import GitHubWriterSecrets
+
+    github = GitHubClient(http_client(SETTINGS.github_api_url, seconds=CALL_SECONDS), SETTINGS.github_api_url)
+    secrets = GitHubWriterSecrets(clients.secretsmanager(), SETTINGS.github_writer_secret_arn or "")
+    return GitHubProposals(github, SETTINGS.repository, SETTINGS.branch, SecretCredentials(secrets.current))
+
+
+OBJECTS = deferred(_objects)
+LIBRARY = Library(OBJECTS)
+
+
+def _search() -> SearchService:
+    from commonplace.adapters import wiring
+    from commonplace.search.service import SearchService
+
+    models = wiring.embedding_providers(SETTINGS)
+    return SearchService(
+        wiring.search_engine(SETTINGS, OBJECTS, next(iter(models), None), read_only=True),
+        models,
+        wiring.reranker(SETTINGS),
+        rerank_cache=wiring.rerank_cache(SETTINGS),
+        fusion=FUSION,
+        documents=LIBRARY,
+        publication=LIBRARY,
+    )
+
+
+def _principals() -> Everybody:
+    """Nobody signs in yet. A laptop may take everybody for a member, or for more."""
+    if SETTINGS.assumed_tier is None:
+        return Everybody(ANONYMOUS)
+    allowed = frozenset(scope(name, "write") for name in SETTINGS.toolsets)
+    return Everybody(
+        Principal(subject="laptop", display_name="this laptop", tier=SETTINGS.assumed_tier, scopes=allowed)
+    )
+
+
+KNOWLEDGE = KnowledgeServices(
+    library=LIBRARY,
+    search=DeferredSearch(_search),
+    proposals=deferred(_proposals) if SETTINGS.github_writer_secret_arn else None,
+    site_name=SETTINGS.site_name,
+    uri_host=SETTINGS.uri_host,
+    full_text_tier=SETTINGS.full_text_tier,
+    names_authors=SETTINGS.names_authors,
+)
+THROTTLE = Throttle(
+    Limiter(deferred(_counters), time.time, secret=f"{SETTINGS.stage}/{SETTINGS.activity_table}".encode()),
+    {
+        "read": SETTINGS.reads_per_minute,
+        "search": SETTINGS.searches_per_minute,
+        "write": SETTINGS.writes_per_minute,
+    },
+)
+APP = create_app(
+    [knowledge_toolset(KNOWLEDGE)],
+    Surface(
+        title=SETTINGS.site_name,
+        base_url=SETTINGS.base_url,
+        website_url=SETTINGS.base_url,
+        icons=("/icon.png",),
+        spend=THROTTLE.spend,
+        record=record,
+    ),
+    throttle=THROTTLE,
+    default=SETTINGS.toolsets,
+    origins=SETTINGS.allowed_origins,
+    read_only=SETTINGS.read_only,
+    principals=_principals(),
+    feed=deferred(_changes),
+)
+handler = Gateway(APP)
