@@ -67,7 +67,9 @@ def get_document(using: KnowledgeServices, call: Call, asked: DocumentArguments)
     bare = _answer(using, call, resolved, asked.id, None)
     room = paging.budget(asked.max_tokens) - paging.cost(bare) - paging.MARGIN
     most = paging.PAGE_CHARACTERS if asked.max_tokens is None else None
-    return _answer(using, call, resolved, asked.id, paging.excerpt(resolved.entry, body, start, room, most))
+    return _answer(
+        using, call, resolved, asked.id, paging.excerpt(resolved.entry, body, start, room, max_characters=most)
+    )
 
 
 def read(using: KnowledgeServices, content_type: str | None, name: str) -> tuple[Resolved, str]:

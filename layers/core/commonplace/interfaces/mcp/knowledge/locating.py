@@ -16,6 +16,9 @@ from commonplace.errors import InvalidInput, NotFound
 MAX_NAME_CHARACTERS = 1_000
 SHOWN_CHARACTERS = 80
 
+MOST_NAMED = 5
+"""Documents in one message."""
+
 _OWN = re.compile(r"/(?:documents|entries)/([^/]+)/([^/]+?)(?:\.md)?$")
 _RAW = re.compile(r"/raw/(.+)$")
 
@@ -113,10 +116,10 @@ def _by_title(catalogue: Catalogue, types: Sequence[str], name: str) -> Entry | 
 
 
 def _only(found: Sequence[Entry]) -> Entry:
-    """Raises NotFound when several answer to one name."""
+    """Raises InvalidInput, naming them, when several answer to one name."""
     if len(found) > 1:
-        refs = [entry.ref for entry in found[:5]]
-        raise NotFound("Several documents are called that.", hint=f"Say which: {', '.join(refs)}.", nearest=refs)
+        refs = [entry.ref for entry in found[:MOST_NAMED]]
+        raise InvalidInput("Several documents are called that.", hint=f"Ask for one of: {', '.join(refs)}.")
     return found[0]
 
 

@@ -1,7 +1,7 @@
 """The body of a document a page at a time: cut to a budget, and continued by a handle while the document stays."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from commonplace.content.manifest import Entry
@@ -52,12 +52,21 @@ def position(entry: Entry, cursor: str | None) -> int:
     return found if isinstance(found, int) else 0
 
 
-def excerpt(entry: Entry, body: str, start: int, tokens: int, max_characters: int | None = None) -> Excerpt:
-    """As much of a body as costs at most so many tokens, in the text and again in the data of an answer."""
+def excerpt(
+    entry: Entry,
+    body: str,
+    start: int,
+    tokens: int,
+    max_characters: int | None = None,
+    *,
+    weigh: Callable[[str], int] | None = None,
+) -> Excerpt:
+    """As much of a body as costs at most so many tokens; `weigh` says what a part does, by default as `twice`."""
+    weigh = weigh or twice
     share = max(tokens // 2, 1)
     found = piece(body, start, max_tokens=share, max_characters=max_characters)
-    while (cost := twice(found.text)) > tokens and share > 1:
-        share = min(share - 1, share * tokens // cost)
+    while (weight := weigh(found.text)) > tokens and share > 1:
+        share = min(share - 1, share * tokens // weight)
         found = piece(body, start, max_tokens=share, max_characters=max_characters)
     if found.complete:
         return Excerpt(found, None)
@@ -65,8 +74,13 @@ def excerpt(entry: Entry, body: str, start: int, tokens: int, max_characters: in
 
 
 def twice(text: str) -> int:
-    """Tokens of a text that is told plainly and as a JSON string."""
-    return estimate_tokens(text) + estimate_tokens(json.dumps(text, ensure_ascii=False))
+    """Tokens of a text that is told plainly and in the data."""
+    return estimate_tokens(text) + estimate_tokens(compact(text))
+
+
+def twice_as_data(text: str) -> int:
+    """Tokens of a text in an answer whose text is its data."""
+    return 2 * estimate_tokens(compact(text))
 
 
 def cost(answer: Answer) -> int:
@@ -76,8 +90,8 @@ def cost(answer: Answer) -> int:
 
 
 def budget(max_tokens: int | None) -> int:
-    """Tokens of a whole answer, within what is allowed."""
-    return min(max(max_tokens or DEFAULT_TOKENS, LEAST_TOKENS), MAX_TOKENS)
+    """Tokens of a whole answer, within what is allowed; some are left for what the frame has to say."""
+    return min(max(max_tokens or DEFAULT_TOKENS, LEAST_TOKENS), MAX_TOKENS) - MARGIN
 
 
 def shares(needs: Sequence[int], room: int) -> list[int]:

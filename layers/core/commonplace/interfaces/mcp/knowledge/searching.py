@@ -194,7 +194,7 @@ def _facts(call: Call, hit: Hit) -> dict[str, Any]:
 def _passage(number: int, one: _Result) -> str:
     """A result, for a reader."""
     place = f"`{one.content_type}/{one.id}`" + (f", {one.date}" if one.date else "")
-    heading = one.heading if isinstance(one, FoundPassage) else None
+    heading = one.heading if isinstance(one, FoundPassage) and one.heading != one.title else None
     lines = [f"{number}. **{one.title}** ({place})", heading, one.snippet, f"<{one.url}>"]
     if one.link:
         lines.append(f"About <{one.link}>")

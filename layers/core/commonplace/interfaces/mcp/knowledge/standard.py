@@ -122,7 +122,8 @@ def fetch(using: KnowledgeServices, call: Call, asked: DocumentId) -> Answer:
         )
 
     room = paging.budget(None) - paging.cost(answer(None)) - paging.MARGIN
-    return answer(paging.excerpt(entry, body, start, room, paging.PAGE_CHARACTERS))
+    most, weigh = paging.PAGE_CHARACTERS, paging.twice_as_data
+    return answer(paging.excerpt(entry, body, start, room, max_characters=most, weigh=weigh))
 
 
 def _parts(text: str) -> tuple[str, str | None]:

@@ -1,0 +1,46 @@
+"""Bodies a page at a time."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.content.manifest import Entry
+from commonplace.interfaces.mcp.knowledge.paging import excerpt, position, shares, twice
+from tests.fakes.library import FakeLibrary, make
+
+texts = st.text(st.sampled_from('abc de.\n\r"\\#é漢🌱'), max_size=400)
+
+
+def entry() -> Entry:
+    return FakeLibrary()._store(make("file", "long", "long.md"))
+
+
+@given(texts, st.integers(1, 200), st.none() | st.integers(1, 100))
+def test_pages_laid_end_to_end_are_the_body(body: str, tokens: int, characters: int | None) -> None:
+    told, start, of = "", 0, entry()
+    while True:
+        page = excerpt(of, body, start, tokens, max_characters=characters)
+        told += page.piece.text
+        if page.cursor is None:
+            break
+        assert page.piece.text
+        start = position(of, page.cursor)
+        assert start == len(told)
+    assert told == body
+
+
+@given(texts, st.integers(8, 200))
+def test_a_page_costs_no_more_than_it_may(body: str, tokens: int) -> None:
+    assert twice(excerpt(entry(), body, 0, tokens).piece.text) <= tokens
+
+
+@given(st.lists(st.integers(0, 1_000), max_size=20), st.integers(-10, 5_000))
+def test_room_is_shared_until_it_is_used_or_nobody_needs_more(needs: list[int], room: int) -> None:
+    given_out = shares(needs, room)
+    assert all(0 <= got <= need for got, need in zip(given_out, needs, strict=True))
+    left = max(room, 0) - sum(given_out)
+    assert left >= 0
+    assert given_out == needs or left < len(needs)
+
+
+def test_the_small_leave_their_share_to_the_large() -> None:
+    assert shares([10, 1_000, 300, 1_000], 1_010) == [10, 350, 300, 350]
