@@ -213,12 +213,17 @@ def _explained(client: GitHubClient) -> Iterator[None]:
         wait = max(1, math.ceil((limited.until - client.clock()).total_seconds()))
         raise Unavailable("GitHub takes no more for now.", retry_after_seconds=wait, hint=AGAIN) from None
     except (RepositoryUnavailable, BotoCoreError) as error:
-        logger.warning("a proposal was not taken", extra={"reason": type(error).__name__})
+        logger.warning("a proposal was not taken", extra={"reason": _reason(error)})
         raise Unavailable("GitHub does not answer now.", hint=AGAIN) from None
     except (RepositoryRefused, MalformedSecret, _NotThere, ClientError) as error:
-        reason = str(error) if isinstance(error, RepositoryRefused | MalformedSecret) else type(error).__name__
-        logger.error("proposals are not allowed", extra={"reason": reason})
+        logger.error("proposals are not allowed", extra={"reason": _reason(error)})
         raise _not_allowed() from None
+
+
+def _reason(error: Exception) -> str:
+    """Our own words, where there are some: those of others may quote what nobody should read."""
+    ours = isinstance(error, RepositoryUnavailable | RepositoryRefused | MalformedSecret)
+    return str(error) if ours else type(error).__name__
 
 
 def _not_allowed() -> Unavailable:
