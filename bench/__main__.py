@@ -4,8 +4,9 @@ import subprocess
 import sys
 
 BENCHMARKS = {
-    "imports": "import time of the webhook's and the REST function's handlers, beside bare imports of their frameworks",
+    "imports": "import time of the handlers, beside bare imports of their frameworks",
     "rest": "latency and throughput of REST, beside a bare route that returns the same bytes",
+    "mcp": "CPU and import of MCP, beside the bare SDK; tokens of every tool's default answer, calls a second",
     "sync": "first sync, no-change sync, one-file push, large push: files per second, GitHub calls, embedding calls",
     "freshness": "seconds from a push until its text is found",
     "retrieval": "how well a search finds, on our own judged set",

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -35,10 +36,14 @@ BARE = {
         "fastapi, mangum, boto3 and two clients": "import fastapi, mangum; "
         + MAKE_CLIENTS.format(names=["s3", "dynamodb"]),
     },
+    "mcp": {"mcp.server": "import mcp.server", "mcp.server, boto3": "import mcp.server, boto3"},
     "sync": {"boto3": "import boto3"},
     "index": {"boto3": "import boto3"},
 }
 HANDLER = "import handler"
+
+Job = tuple[str, str]
+"""A function, and the code that is timed with its folder on the path."""
 
 
 @dataclass(slots=True)
@@ -51,7 +56,18 @@ class Sample:
 
 
 def main() -> int:
-    jobs = [(function, code) for function, bare in BARE.items() for code in (HANDLER, *bare.values())]
+    samples = sampled([(function, code) for function, bare in BARE.items() for code in (HANDLER, *bare.values())])
+    rows = [
+        row(function, beside, samples[function, HANDLER], samples[function, code])
+        for function, bare in BARE.items()
+        for beside, code in bare.items()
+    ]
+    table.show("imports", f"Import of the handlers, median of {ROUNDS} fresh interpreters", rows)
+    return 0
+
+
+def sampled(jobs: Sequence[Job]) -> dict[Job, Sample]:
+    """What each import took, in the order of the jobs."""
     samples = {job: Sample() for job in jobs}
     with tempfile.TemporaryDirectory(prefix="commonplace-bench-") as folder:
         for number in range(ROUNDS + 1):
@@ -62,16 +78,10 @@ def main() -> int:
                 if number:  # the first round wrote the compiled files
                     sample.wall.append(wall)
                     sample.cpu.append(cpu)
-    rows = [
-        _row(function, beside, samples[function, HANDLER], samples[function, code])
-        for function, bare in BARE.items()
-        for beside, code in bare.items()
-    ]
-    table.show("imports", f"Import of the handlers, median of {ROUNDS} fresh interpreters", rows)
-    return 0
+    return samples
 
 
-def _row(function: str, beside: str, ours: Sample, bare: Sample) -> table.Row:
+def row(function: str, beside: str, ours: Sample, bare: Sample) -> table.Row:
     return {
         "handler": function,
         "beside": beside,
@@ -118,6 +128,7 @@ def _environment(function: str, folder: Path) -> dict[str, str]:
         "GITHUB_BRANCH": "main",
         "GITHUB_SECRET_ARN": arn.format("secretsmanager", "secret:bench"),
         "SYNC_MACHINE_ARN": arn.format("states", "stateMachine:bench"),
+        "BASE_URL": "https://mcp.example.org",
         "INDEX_LOCATION": (folder / "documents.sqlite").as_uri(),
     }
 

@@ -69,7 +69,7 @@ def install(home: Path) -> Clients:
 
 
 def or_skipped(home: Path) -> Clients:
-    """Without npm or its registry tests are left out aloud; in CI they fail, for there nobody reads what was left out."""
+    """Without npm or its registry tests are left out aloud; in CI they fail: nobody reads there what was left out."""
     try:
         return install(home)
     except NotInstalled as missing:

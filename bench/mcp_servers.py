@@ -1,0 +1,152 @@
+"""Two servers with the same tools: ours, and the SDK's own with as little round it as Lambda allows.
+
+Their tools return a prepared answer, so that what is measured is what stands between an event and a tool.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from mangum import Mangum
+from mcp.server import MCPServer
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.types import CallToolResult, TextContent, ToolAnnotations
+from pydantic import Field
+from starlette.applications import Starlette
+from starlette.routing import Route
+
+from bench.mcp_events import BASE_URL, HOST, PATH
+from commonplace.interfaces.gateway import Gateway
+from commonplace.interfaces.mcp.app import create_app
+from commonplace.interfaces.mcp.declaring import Answer, Arguments, Call, Output, Tool, Toolset
+from commonplace.interfaces.mcp.surface import Surface
+from commonplace.interfaces.mcp.throttle import Throttle
+from commonplace.limits.quota import Limiter
+
+Handler = Callable[[dict[str, Any], Any], dict[str, Any]]
+
+TOOLS = 13
+HITS = 5
+DESCRIPTION = (
+    "Search a knowledge base for passages that answer a question. Use it before you answer from memory. "
+    "Returns the best passages with title, address and score; ask for whole documents with another tool."
+)
+QUERY, LIMIT, TAGS = "What to look for, in plain words.", "How many hits to return.", "Only what has these tags."
+
+
+class Hit(Output):
+    title: str
+    url: str
+    passage: str
+    score: float
+
+
+class Hits(Output):
+    results: list[Hit]
+    total: int
+
+
+class Question(Arguments):
+    query: str = Field(description=QUERY, min_length=1, max_length=500)
+    limit: int = Field(default=5, ge=1, le=20, description=LIMIT)
+    tags: list[str] | None = Field(default=None, max_length=20, description=TAGS)
+
+
+PASSAGE = "Circles share work by asking who has energy for it, and write down what they decide. " * 4
+DATA = Hits(
+    results=[Hit(title=f"How to share work {n}", url=f"{BASE_URL}/{n}", passage=PASSAGE, score=1 / (n + 1))
+             for n in range(HITS)],
+    total=HITS,
+)  # fmt: skip
+TEXT = "\n\n".join(f"{hit.title}\n{hit.url}\n{hit.passage}" for hit in DATA.results)
+
+
+def quiet() -> None:
+    """The SDK and the adapter say three lines a request; nobody measures a terminal."""
+    for name in ("mangum", "mcp"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def toolset() -> Toolset:
+    """The tools as the product declares them."""
+
+    def run(_: Call, __: Any) -> Answer:
+        return Answer(text=TEXT, data=DATA)
+
+    tools = tuple(
+        Tool(
+            name=f"search_{number}",
+            title="Search",
+            description=DESCRIPTION,
+            arguments=Question,
+            output=Hits,
+            run=run,
+            cost="search",
+        )
+        for number in range(TOOLS)
+    )
+    return Toolset(name="bench", title="Bench", instructions="Search before you answer.", tools=tools)
+
+
+def ours() -> Handler:
+    """The product's frame, edge and gateway. Nothing is limited, for a counter would be a call of a store."""
+    surface = Surface(name="bench", base_url=BASE_URL)
+    throttle = Throttle(Limiter(_NoCounters(), time.time), {"read": 0, "search": 0, "write": 0})
+    return Gateway(create_app([toolset()], surface, throttle=throttle))
+
+
+class _NoCounters:
+    def add(self, key: str, amount: int, expires_at: int) -> int:  # noqa: ARG002 - the port's shape
+        return amount
+
+
+def bare(*, json_response: bool) -> Handler:
+    """`MCPServer`, a manager for each request, Mangum: what the SDK does by itself on Lambda, and no more.
+
+    The SDK answers JSON or a stream of events as it is told; ours chooses by what is asked, so there are two of these.
+    """
+    server = MCPServer("bench", instructions="Search before you answer.", log_level="WARNING")
+    for number in range(TOOLS):
+        server.tool(
+            name=f"search_{number}",
+            title="Search",
+            description=DESCRIPTION,
+            annotations=ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False),
+        )(_bare_tool)
+    server.streamable_http_app()
+    inner = server.session_manager.app
+    security = TransportSecuritySettings(allowed_hosts=[HOST], allowed_origins=[BASE_URL])
+
+    async def endpoint(scope: Any, receive: Any, send: Any) -> None:
+        manager = StreamableHTTPSessionManager(
+            app=inner, stateless=True, security_settings=security, json_response=json_response
+        )
+        async with manager.run():
+            await manager.handle_request(scope, receive, send)
+
+    app = Starlette(routes=[Route(PATH, endpoint=_Instance(endpoint))])
+    return Mangum(app, lifespan="off", text_mime_types=["text/", "application/json"])
+
+
+def _bare_tool(
+    query: Annotated[str, Field(description=QUERY, min_length=1, max_length=500)],  # noqa: ARG001 - a schema
+    limit: Annotated[int, Field(ge=1, le=20, description=LIMIT)] = 5,  # noqa: ARG001
+    tags: Annotated[list[str] | None, Field(max_length=20, description=TAGS)] = None,  # noqa: ARG001
+) -> Annotated[CallToolResult, Hits]:
+    """Answers as ours does: a text for readers and the same as data."""
+    return CallToolResult(
+        content=[TextContent(type="text", text=TEXT)],
+        structured_content=DATA.model_dump(mode="json", by_alias=True, exclude_none=True),
+    )
+
+
+class _Instance:
+    """An endpoint that the router takes for an application, and not for a function of a request."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await self._app(scope, receive, send)
