@@ -93,11 +93,12 @@ class _Calls:
         return self._client.post(target, self._authorization(), body, max_bytes=MAX_ANSWER_BYTES, absent=_NotThere())
 
     def _authorization(self) -> str:
-        if self._monotonic() > self._until:
-            raise RepositoryUnavailable("GitHub takes too long")
         authorization = self._credentials.authorization(self._client)
         if authorization is None:
             raise RepositoryRefused("the writer's secret holds no credentials")
+        # Afterwards: reading the secret, or earning a token, takes time too.
+        if self._monotonic() > self._until:
+            raise RepositoryUnavailable("GitHub takes too long")
         return authorization
 
 

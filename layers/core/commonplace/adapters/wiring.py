@@ -6,7 +6,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from commonplace.drafts.proposing import Proposals
 from commonplace.search.model import EmbeddingProvider, Engine, RerankCache, Reranker, VectorMemory
 from commonplace.search.reranking import MemoryRerankCache
 from commonplace.settings import (
@@ -126,19 +125,6 @@ def rerank_cache(settings: RetrievalSettings) -> RerankCache:
 
     client = clients.dynamodb(read_timeout_seconds=CACHE_SECONDS, connect_timeout_seconds=CACHE_SECONDS, attempts=1)
     return DynamoRerankCache(client, settings.cache_table)
-
-
-def proposals(api_url: str, repository: str, branch: str, secret_arn: str) -> Proposals:
-    """Where drafts go: pull requests on the repository (`owner/name`), with the writer's own credentials."""
-    from commonplace.adapters import clients
-    from commonplace.adapters.github_client import GitHubClient, http_client
-    from commonplace.adapters.github_credentials import SecretCredentials
-    from commonplace.adapters.github_proposals import CALL_SECONDS, GitHubProposals
-    from commonplace.adapters.secrets import GitHubWriterSecrets
-
-    client = GitHubClient(http_client(api_url, connections=4, seconds=CALL_SECONDS), api_url)
-    credentials = SecretCredentials(GitHubWriterSecrets(clients.secretsmanager(), secret_arn).current)
-    return GitHubProposals(client, repository, branch, credentials)
 
 
 def _embeddings(choice: EmbeddingChoice, settings: RetrievalSettings, *, patient: bool) -> EmbeddingProvider | None:
