@@ -1,5 +1,7 @@
 """Groups, releases and tags: values, pages, counts."""
 
+from collections.abc import Sequence
+
 from commonplace.content import facets
 from commonplace.content.catalogue import Catalogue
 from commonplace.content.document import Document
@@ -12,7 +14,7 @@ def catalogue(*told: Document) -> Catalogue:
     return Library(FakeLibrary(told)).edition().catalogue
 
 
-def shown(found: list[Facet]) -> list[tuple[str, int, str | None]]:
+def shown(found: Sequence[Facet]) -> list[tuple[str, int, str | None]]:
     return [(facet.name, facet.count, facet.page.path if facet.page else None) for facet in found]
 
 
@@ -51,7 +53,7 @@ def test_release_documents_are_listed_even_if_no_document_bears_them() -> None:
 
 
 def test_there_may_be_no_releases() -> None:
-    assert facets.releases(catalogue(make("file", "a", "notes/a.md"))) == []
+    assert facets.releases(catalogue(make("file", "a", "notes/a.md"))) == ()
 
 
 def test_tags_are_shown_with_the_entry_that_defines_them_in_any_number_and_spelling() -> None:

@@ -5,12 +5,12 @@ process that answers one document pays for none of them.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
 from functools import cached_property, reduce
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, cast
 
 from commonplace.content.document import DocumentRef, reference
 from commonplace.content.filters import Filters
@@ -28,6 +28,8 @@ LAST = "\U0010ffff"
 
 
 NO_CONDITION = Filters()
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,13 @@ class Catalogue:
     def __init__(self, manifest: Manifest) -> None:
         self.manifest = manifest
         self._selected: dict[tuple[Selection, Sort], Sequence[Entry]] = {}
+        self._made: dict[object, object] = {}
+
+    def once(self, make: Callable[["Catalogue"], Made]) -> Made:
+        """What `make` makes of this catalogue, made once and kept with it; two threads may both make it."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return cast(Made, self._made[make])
 
     def resolve(self, content_type: str, document_id: str) -> Resolved | None:
         """The document of that name; a former name answers as long as no living document bears it."""

@@ -1,4 +1,7 @@
-"""What documents have in common: groups, releases and tags, counted, each with the page that explains it."""
+"""What documents have in common: groups, releases and tags, counted, each with the page that explains it.
+
+Each list is made once per catalogue.
+"""
 
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -25,8 +28,12 @@ class Facet:
     page: Entry | None = None
 
 
-def groups(catalogue: Catalogue) -> list[Facet]:
+def groups(catalogue: Catalogue) -> tuple[Facet, ...]:
     """Values of `group`, group pages and the folders of groups, by name."""
+    return catalogue.once(_groups)
+
+
+def _groups(catalogue: Catalogue) -> tuple[Facet, ...]:
     counts = Counter(entry.group for entry in catalogue.entries if entry.group)
     pages = _named(entry for entry in catalogue.entries if entry.content_type == "group")
     folders = {name: entry for entry in catalogue.entries if (name := _folder_of(entry.path))}
@@ -35,14 +42,18 @@ def groups(catalogue: Catalogue) -> list[Facet]:
     named_by_value = {page.id for term in values if (page := pages.get(term))}
     names = [*counts, *sorted(name for name in extra if key(name) not in values and name not in named_by_value)]
     found = [Facet(name, counts[name], pages.get(key(name)) or folders.get(name)) for name in names]
-    return sorted(found, key=lambda facet: facet.name.casefold())
+    return tuple(sorted(found, key=lambda facet: facet.name.casefold()))
 
 
-def releases(catalogue: Catalogue) -> list[Facet]:
+def releases(catalogue: Catalogue) -> tuple[Facet, ...]:
     """Values of `release`, each with the document named after it, and release documents that none bears; by name.
 
     The ontology that ships has no type for releases; an operator's may have.
     """
+    return catalogue.once(_releases)
+
+
+def _releases(catalogue: Catalogue) -> tuple[Facet, ...]:
     counts = Counter(entry.release for entry in catalogue.entries if entry.release)
     values = {key(value) for value in counts}
     pages = _release_pages(catalogue, values)
@@ -52,14 +63,18 @@ def releases(catalogue: Catalogue) -> list[Facet]:
         if entry.content_type == RELEASE and values.isdisjoint({key(entry.id), key(entry.title)})
     ]
     found = [*(Facet(name, count, pages.get(key(name))) for name, count in counts.items()), *unborne]
-    return sorted(found, key=lambda facet: facet.name.casefold())
+    return tuple(sorted(found, key=lambda facet: facet.name.casefold()))
 
 
-def tags(catalogue: Catalogue) -> list[Facet]:
+def tags(catalogue: Catalogue) -> tuple[Facet, ...]:
     """Tags, most used first, each with its lexicon document."""
+    return catalogue.once(_tags)
+
+
+def _tags(catalogue: Catalogue) -> tuple[Facet, ...]:
     counts = Counter(tag for entry in catalogue.entries for tag in dict.fromkeys(entry.tags))
     page = lexicon_of(catalogue).page
-    return [Facet(name, counts[name], page(name)) for name in sorted(counts, key=lambda t: (-counts[t], t))]
+    return tuple(Facet(name, counts[name], page(name)) for name in sorted(counts, key=lambda t: (-counts[t], t)))
 
 
 def _release_pages(catalogue: Catalogue, values: Collection[str]) -> dict[str, Entry]:

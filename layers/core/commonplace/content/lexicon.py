@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from commonplace.content import likeness
 from commonplace.content.catalogue import Catalogue
@@ -172,7 +172,6 @@ def _index(named: Iterable[tuple[str, Entry]]) -> Index:
     return {name: list(entries.values()) for name, entries in found.items()}
 
 
-@lru_cache(maxsize=2)
 def lexicon_of(catalogue: Catalogue) -> Lexicon:
-    """The lexicon of a catalogue, built once; the one before is kept too, for calls that still read it."""
-    return Lexicon(catalogue)
+    """The lexicon of a catalogue, built once."""
+    return catalogue.once(Lexicon)

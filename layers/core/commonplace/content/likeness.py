@@ -71,7 +71,8 @@ def matches(keyword: str, terms: Iterable[Comparable]) -> list[Match]:
     if not asked:
         return []
     each = [forms(word) for word in words(keyword)]
-    compared = ((_compared(asked, each, comparable), comparable.term) for comparable in terms)
+    matcher = SequenceMatcher(None, "", asked)
+    compared = ((_compared(asked, each, matcher, comparable), comparable.term) for comparable in terms)
     found = [(*how, -term.documents, at, term) for at, (how, term) in enumerate(compared) if how is not None]
     return [Match(term, likeness) for likeness, _, _, _, term in sorted(found, key=lambda one: one[:4])]
 
@@ -90,7 +91,9 @@ def nearest(text: str, terms: Sequence[Comparable], count: int) -> list["Term"]:
     return [terms[at].term for at in dict.fromkeys((*alike, *begun, *sharing))][:count]
 
 
-def _compared(asked: str, each: Sequence[tuple[str, ...]], with_: Comparable) -> tuple[Likeness, bool] | None:
+def _compared(
+    asked: str, each: Sequence[tuple[str, ...]], matcher: SequenceMatcher[str], with_: Comparable
+) -> tuple[Likeness, bool] | None:
     """How alike they are, and whether it is the description alone that says so. `each` are the keyword's words."""
     if any(form in with_.names for form in forms(asked)):
         return Likeness.EXACT, False
@@ -104,8 +107,7 @@ def _compared(asked: str, each: Sequence[tuple[str, ...]], with_: Comparable) ->
         return Likeness.SUBSTRING, False
     if all(word[0] in with_.told for word in each):
         return Likeness.SUBSTRING, True
-    resembles = _alike(SequenceMatcher(None, "", asked), with_.names, RESEMBLES)
-    return (Likeness.FUZZY, False) if resembles else None
+    return (Likeness.FUZZY, False) if _alike(matcher, with_.names, RESEMBLES) else None
 
 
 def _alike(matcher: SequenceMatcher[str], names: Iterable[str], least: float) -> float:

@@ -73,6 +73,14 @@ def test_entry_without_a_description_is_defined_by_its_text() -> None:
     assert answer.text.endswith("\n\nGrows in forests.")
 
 
+def test_aliases_that_only_spell_another_name_differently_are_not_told() -> None:
+    told = [
+        term("tide-pool", title="Tide pool", aliases=["tide-pool", "rock_pool", "TIDE POOL", "rock pool", "lagoon"])
+    ]
+    assert data(asked("define_term", told, term="lagoon"))["aliases"] == ["rock_pool", "lagoon"]
+    assert "aliases" not in data(asked("define_term", [term("kelp", aliases=["#Kelp"])], term="kelp"))
+
+
 def test_long_entry_is_cut_and_get_document_goes_on_where_it_stopped() -> None:
     body = "".join(f"Paragraph {number} tells of kelp.\r\n\r\n" for number in range(2_000))
     using = services([term("kelp", content=body, description="Seaweed. " * 400)])
@@ -122,12 +130,11 @@ def test_search_lists_defined_terms_and_tags_apart() -> None:
     answer = asked("search_lexicon", keyword="water")
     assert data(answer) == {
         "results": [
-            {"term": "low-water", "aliases": [], "documents": 2, "match": "word"},
+            {"term": "low-water", "documents": 2, "match": "word"},
             {
                 "term": "Tide Pools",
                 "id": "tide-pools",
                 "definition": "Water that stays",
-                "aliases": [],
                 "documents": 0,
                 "match": "word",
             },

@@ -73,7 +73,7 @@ def _list_releases(using: KnowledgeServices, call: Call, _: NoArguments) -> Answ
 
 
 def _listed(
-    using: KnowledgeServices, call: Call, count: Callable[[Catalogue], list[Facet]]
+    using: KnowledgeServices, call: Call, count: Callable[[Catalogue], Sequence[Facet]]
 ) -> tuple[list[Counted], int]:
     """All by name; where not all fit, those with most documents."""
     found = count(using.library.edition().catalogue)

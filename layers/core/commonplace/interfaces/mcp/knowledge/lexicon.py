@@ -10,7 +10,7 @@ from commonplace.content.document import Document
 from commonplace.content.lexicon import TERM, Lexicon, lexicon_of
 from commonplace.content.likeness import Likeness, Match
 from commonplace.content.manifest import Entry
-from commonplace.content.terms import bare
+from commonplace.content.terms import bare, key
 from commonplace.errors import InvalidInput, NotFound
 from commonplace.interfaces.mcp.budgets import estimate_tokens, fitting, shortened
 from commonplace.interfaces.mcp.declaring import Answer, Arguments, Call, Output, Part, Tool
@@ -67,17 +67,17 @@ class Definition(Output):
     text: str = Field(description="Markdown")
     truncated: bool
     next_cursor: str | None = Field(None, description="For get_document")
-    aliases: list[str] = Field([])
-    related: list[RelatedTerm] = Field([])
+    aliases: list[str] | None = None
+    related: list[RelatedTerm] | None = None
     documents: int = Field(description="That bear it as a tag")
     url: str
 
 
 class FoundTerm(Part):
     term: str
-    id: str | None = Field(None, description="None: a tag without a definition")
+    id: str | None = Field(None, description="Absent: a tag that nobody has defined")
     definition: str | None = None
-    aliases: list[str] = Field([])
+    aliases: list[str] | None = None
     documents: int
     match: Likened
 
@@ -123,8 +123,8 @@ def _define(using: KnowledgeServices, call: Call, asked: TermAsked) -> Answer:
         text=text.piece.text.strip(),
         truncated=text.cursor is not None,
         next_cursor=text.cursor,
-        aliases=entry.aliases[:MOST_NAMES],
-        related=_related(lexicon, document),
+        aliases=_aliases(entry),
+        related=_related(lexicon, document) or None,
         documents=lexicon.term(entry).documents,
         url=citation(call, entry.ref, entry.source_url),
     )
@@ -149,6 +149,13 @@ def _missing(lexicon: Lexicon, text: str) -> NotFound:
     return NotFound(f'Term "{shown(text)}" not found in lexicon.', hint=" ".join(told), nearest=nearest)
 
 
+def _aliases(entry: Entry) -> list[str] | None:
+    """Without those that only spell the title, or each other, in another way."""
+    told = {key(alias): alias for alias in reversed(entry.aliases)}
+    told.pop(key(entry.title), None)
+    return list(reversed(told.values()))[:MOST_NAMES] or None
+
+
 def _related(lexicon: Lexicon, document: Document) -> list[RelatedTerm]:
     """As far as it can be known: a name that means no single entry stays as it was authored."""
     found: dict[str, RelatedTerm] = {}
@@ -164,7 +171,7 @@ def _definition_told(told: Definition, text: paging.Excerpt) -> str:
     """Where it stands and how much is missing come first: a reader takes a page that looks full for all there is."""
     lines = [f"# {told.term}", f"{TERM}/{told.id}, a tag of {documents_told(told.documents)}"]
     lines += [f"Also called: {', '.join(told.aliases)}"] if told.aliases else []
-    related = [f"{term.title} ({TERM}/{term.id})" if term.id else term.title for term in told.related]
+    related = [f"{term.title} ({TERM}/{term.id})" if term.id else term.title for term in told.related or ()]
     lines += [f"Related terms: {', '.join(related)}"] if related else []
     lines.append(f"Source: {told.url}")
     if text.cursor:
@@ -187,7 +194,7 @@ def _found(match: Match) -> FoundTerm:
         term=match.term.name,
         id=entry.id if entry else None,
         definition=shortened(description, DESCRIPTION_CHARACTERS) if description else None,
-        aliases=entry.aliases[:MOST_NAMES] if entry else [],
+        aliases=_aliases(entry) if entry else None,
         documents=match.term.documents,
         match=_LIKENED[match.likeness],
     )

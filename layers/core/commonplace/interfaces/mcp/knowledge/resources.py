@@ -143,7 +143,7 @@ def file_uri(using: KnowledgeServices, path: str) -> str:
 def _counted(
     using: KnowledgeServices,
     name: str,
-    count: Callable[[Catalogue], list[Facet]],
+    count: Callable[[Catalogue], Sequence[Facet]],
     show: Callable[[Facet], Mapping[str, Any]],
     _: Call,
 ) -> str:

@@ -104,7 +104,7 @@ def _counted(
     request: Request,
     name: str,
     asked: Counting,
-    count: Callable[[Catalogue], list[Facet]],
+    count: Callable[[Catalogue], Sequence[Facet]],
     view: Callable[[Facet], dict[str, Any]],
 ) -> Response:
     using = services(request)
