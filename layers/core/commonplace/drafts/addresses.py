@@ -41,4 +41,6 @@ def web_address(text: str) -> str:
 
 
 def _refused(what: str) -> InvalidInput:
-    return InvalidInput(f"`url` {what}", hint="give the whole address of a page, such as https://example.org/handbook")
+    return InvalidInput(
+        f"`url` {what}.", hint="Give the whole address of a page, such as https://example.org/handbook."
+    )

@@ -24,7 +24,7 @@ def title_of(text: str) -> str:
     """One line of 1 to 200 characters. Raises InvalidInput."""
     title = _line("title", text, MAX_TITLE_CHARACTERS)
     if not any(char.isprintable() and not char.isspace() for char in title):
-        raise InvalidInput("`title` is empty", hint="give the name of the document, as people say it")
+        raise InvalidInput("`title` is empty.", hint="Give the name of the document, as people say it.")
     return title
 
 
@@ -48,11 +48,11 @@ def tags_of(values: Sequence[str]) -> tuple[str, ...]:
     for value in values:
         _line("tags", value, MAX_TAG_CHARACTERS)
     if len(values) > MAX_TAGS:
-        raise InvalidInput(f"`tags` are more than {MAX_TAGS}", hint="keep those that others use too")
+        raise InvalidInput(f"`tags` are more than {MAX_TAGS}.", hint="Keep those that others use too.")
     usable, _ = coerce(ONTOLOGY.fields["tags"], list(values))
     _, problem = coerce(ONTOLOGY.fields["tags"], usable)
     if usable and problem:
-        raise InvalidInput(problem.message, hint=problem.hint)
+        raise InvalidInput(f"{problem.message}.", hint=f"{problem.hint}.")
     return tuple(usable or ())
 
 
@@ -65,15 +65,15 @@ def content_of(text: str) -> str:
     _storable("content", text)
     if len(text.encode()) > MAX_CONTENT_BYTES:
         limit = f"{MAX_CONTENT_BYTES // 1000} kB"
-        raise TooLarge(f"`content` is larger than {limit}", hint="propose it in several documents")
+        raise TooLarge(f"`content` is larger than {limit}.", hint="Propose it in several documents.")
     body = _BEGINNING.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).rstrip() + "\n"
     if body.isspace():
-        raise InvalidInput("`content` is empty", hint="write the document's text as Markdown")
+        raise InvalidInput("`content` is empty.", hint="Write the document's text as Markdown.")
     if _CONTROL.search(body):
-        raise InvalidInput("`content` holds control characters", hint="send plain Markdown")
+        raise InvalidInput("`content` holds control characters.", hint="Send plain Markdown.")
     if _FRONTMATTER.match(body):
-        hint = "leave it out: title, description and tags are arguments; begin with text, not with a line `---`"
-        raise InvalidInput("`content` begins with frontmatter", hint=hint)
+        hint = "Leave it out: title, description and tags are arguments. Begin with text, not with a line `---`."
+        raise InvalidInput("`content` begins with frontmatter.", hint=hint)
     return body
 
 
@@ -81,7 +81,7 @@ def _line(name: str, text: str, most_characters: int) -> str:
     _storable(name, text)
     line = plain_text(text)
     if len(line) > most_characters:
-        raise InvalidInput(f"`{name}` is longer than {most_characters} characters", hint=f"shorten `{name}`")
+        raise InvalidInput(f"`{name}` is longer than {most_characters} characters.", hint=f"Shorten `{name}`.")
     return line
 
 
@@ -89,4 +89,4 @@ def _storable(name: str, text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise InvalidInput(f"`{name}` holds half a character", hint="send whole Unicode characters") from None
+        raise InvalidInput(f"`{name}` holds half a character.", hint="Send whole Unicode characters.") from None

@@ -30,7 +30,7 @@ def content_type_of(authored: str, ontology: Ontology = ONTOLOGY) -> str:
     name, *below = ontology.expand(authored)
     if ontology.types[name].abstract:
         concrete = ", ".join(each for each in below if not ontology.types[each].abstract)
-        raise InvalidInput(f"`{name}` is a group of types, not a type of its own", hint=f"use one of: {concrete}")
+        raise InvalidInput(f"`{name}` is a group of types, not a type of its own.", hint=f"Use one of: {concrete}.")
     return name
 
 
@@ -39,8 +39,8 @@ def folder_of(content_type: str, ontology: Ontology = ONTOLOGY) -> str:
     read = (folder for folder in reversed(ontology.types[content_type].prefixes) if not _is_left_out(folder))
     folder = next(read, None)
     if folder is None:
-        hint = f"its pages are proposed on GitHub; use one of: {', '.join(proposable(ontology))}"
-        raise InvalidInput(f"`{content_type}` has no folder of its own", hint=hint)
+        hint = f"Its pages are proposed on GitHub. Use one of: {', '.join(proposable(ontology))}."
+        raise InvalidInput(f"`{content_type}` has no folder of its own.", hint=hint)
     return folder
 
 

@@ -49,7 +49,7 @@ def document_proposal(
     """A document of one of the ontology's types. Raises InvalidInput or TooLarge."""
     kind = content_type_of(content_type)
     if needs_more(kind):
-        raise InvalidInput(f"a {kind} needs more than a text", hint="save a web page with save_link")
+        raise InvalidInput(f"A {kind} needs more than a text.", hint="Save a web page with save_link.")
     name, about = bounds.title_of(title), bounds.description_of(description)
     return _proposal(asking, kind, name, about, tags=bounds.tags_of(tags), content=bounds.content_of(content))
 
