@@ -57,7 +57,8 @@ def _changes() -> DynamoChanges:
     from commonplace.adapters import clients
     from commonplace.adapters.dynamodb_changes import DynamoChanges
 
-    return DynamoChanges(clients.dynamodb(), SETTINGS.activity_table)
+    # Whoever listens is told without the feed as well, only later: it is not worth waiting for.
+    return DynamoChanges(clients.dynamodb(read_timeout_seconds=1, attempts=1), SETTINGS.activity_table)
 
 
 def _proposals() -> Proposals:
