@@ -178,6 +178,31 @@ def test_nothing_but_a_published_path_is_read(store: FakeLibrary, using: Knowled
     assert store.reads == []
 
 
+@pytest.mark.parametrize(
+    "path", [SECRET, "../raw/index.md", "notes/../index.md", "/index.md", "index.md\x00", "", ".."]
+)
+def test_file_is_found_by_its_exact_path_whatever_the_frame_lets_through(
+    store: FakeLibrary, using: KnowledgeServices, path: str
+) -> None:
+    resources.documents(using)
+    store.reads.clear()
+    (_, files) = resources.templates(using)
+    with pytest.raises(NotFound):
+        files.read(CALL, {"path": path})
+    assert store.reads == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [("..", "index"), ("tag", "../index/garden"), ("", ""), ("TAG", "governance")]
+)
+def test_document_is_found_by_its_exact_name_whatever_the_frame_lets_through(
+    using: KnowledgeServices, kind: str, name: str
+) -> None:
+    (texts, _) = resources.templates(using)
+    with pytest.raises(NotFound):
+        texts.read(CALL, {"contentType": kind, "id": name})
+
+
 def test_file_that_no_answer_holds_is_refused_before_it_is_read(store: FakeLibrary) -> None:
     store.attach("film.mp4", "video/mp4", b"0" * 4_000_001)
     store.publish(garden())
