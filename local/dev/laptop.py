@@ -67,7 +67,7 @@ class Laptop:
         self.source, self.data = source, data
         self.webhook_secret = secrets.token_urlsafe(32)
         self.workspace = Workspace(source, data / "repository.git")
-        self.api = GitHubApi(GitRepository(self.workspace.git_dir), source.name)
+        self.api = GitHubApi(GitRepository(self.workspace.git_dir), source.name, writable=True)
         self.github = GitHubServer(self.api)
         self._port = port
         self._template = template or committed_template()
