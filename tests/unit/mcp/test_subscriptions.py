@@ -119,6 +119,15 @@ def test_a_document_is_waited_for_by_its_file_as_well(place: Garden) -> None:
     assert place.listen(SWAP_FILE, SWAP, ROTA_FILE)[1] == [ResourceUpdated(uri=SWAP_FILE), ResourceUpdated(uri=SWAP)]
 
 
+def test_a_document_is_waited_for_by_a_name_it_had_before(place: Garden) -> None:
+    former = {"practice/swap": "artifacts/practices/Seed swap.md"}
+    place.store.publish(garden(), former_refs=former)
+    uri = "mcp://superbenefit/documents/practice/swap"
+    place.happenings = [lambda: place.store.publish(edited("seed-swap"), former_refs=former)]
+
+    assert place.listen(uri)[1] == [ResourceUpdated(uri=uri)]
+
+
 def test_everything_of_one_publication_is_told_at_once(place: Garden) -> None:
     def publish() -> None:
         place.publish(edited("rotating-stewardship", "seed-swap"))
