@@ -8,7 +8,7 @@ import pytest
 from commonplace.content.filters import Filters
 from commonplace.content.ontology import ONTOLOGY
 from commonplace.errors import InvalidInput, Unavailable
-from commonplace.interfaces.mcp.budgets import DEFAULT_TOKENS, MAX_TOKENS
+from commonplace.interfaces.mcp.budgets import DEFAULT_TOKENS
 from commonplace.interfaces.mcp.declaring import Answer
 from commonplace.interfaces.mcp.knowledge import documents, paging, searching
 from tests.fakes.library import COMMIT, garden, make
@@ -263,12 +263,25 @@ def test_large_documents_share_the_room_and_go_on_with_get_document() -> None:
     assert first["nextCursor"] in answer.text
 
 
-@pytest.mark.parametrize("tokens", [500, 2_000, 12_000, 20_000])
+@pytest.mark.parametrize("tokens", [2_000, 5_000, 12_000, 20_000])
 def test_an_answer_with_documents_is_as_large_as_it_may_be(tokens: int) -> None:
     answer = whole(large(40_000, count=3), maxTokens=tokens)
-    assert paging.cost(answer) <= max(tokens, 2_000)
-    assert paging.cost(answer) >= 0.85 * tokens
-    assert tokens <= MAX_TOKENS
+    assert 0.8 * tokens <= paging.cost(answer) <= tokens
+
+
+def test_where_there_is_no_room_for_texts_the_passages_are_told_and_that_there_is_more() -> None:
+    answer = whole(large(9_000), maxTokens=500)
+    assert len(shown(answer)) == 5
+    assert not any("content" in one for one in data(answer)["results"])
+    assert data(answer)["hints"] == [searching.NOT_ALL]
+    assert searching.NOT_ALL in answer.text
+
+
+def test_whole_documents_are_no_pages_of_a_ranking() -> None:
+    answer = whole(crowd())
+    assert data(answer)["truncated"]
+    assert "nextCursor" not in data(answer)
+    assert "More: cursor" not in answer.text
 
 
 def test_a_document_that_cannot_be_read_is_still_found() -> None:

@@ -33,6 +33,11 @@ class Excerpt:
     cursor: str | None
 
     @property
+    def complete(self) -> bool:
+        """Nothing comes after it."""
+        return self.cursor is None
+
+    @property
     def place(self) -> str:
         """Which characters these are, for a reader."""
         return f"characters {self.piece.start + 1:,} to {self.piece.end:,} of {self.piece.whole:,}"
