@@ -38,8 +38,11 @@ class Gateway:
     def __call__(self, event: Mapping[str, Any], context: LambdaContext) -> dict[str, Any]:
         if "requestContext" not in event:
             return {"ok": True}
-        self._loops.settle()
-        return _portable(self._adapter(_tame(event), context))
+        loop = self._loops.settle()
+        try:
+            return _portable(self._adapter(_tame(event), context))
+        finally:
+            _end_what_is_left(loop)
 
 
 class _Loops(threading.local):
@@ -54,12 +57,23 @@ class _Loops(threading.local):
         self._held = _Held()
         weakref.finalize(self._held, self._loop.close)
 
-    def settle(self) -> None:
+    def settle(self) -> asyncio.AbstractEventLoop:
+        """Makes this thread's loop the current one."""
         asyncio.set_event_loop(self._loop)
+        return self._loop
 
 
 class _Held:
     """Lives as long as what holds it."""
+
+
+def _end_what_is_left(loop: asyncio.AbstractEventLoop) -> None:
+    """Cancels tasks that a request has left behind: they would stand still until the next one, and then disturb it."""
+    left = asyncio.all_tasks(loop)
+    for task in left:
+        task.cancel()
+    if left:
+        loop.run_until_complete(asyncio.wait(left, timeout=1))
 
 
 def _tame(event: Mapping[str, Any]) -> dict[str, Any]:

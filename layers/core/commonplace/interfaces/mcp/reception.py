@@ -127,14 +127,15 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
 
 
 def _headers(scope: Scope) -> list[tuple[bytes, bytes]]:
-    """Without the spaces around values that RFC 9110 (section 5.5) allows: the SDK compares them as they are.
+    """As the SDK compares them: without the spaces round values that RFC 9110 (section 5.5) allows, one content type.
 
-    Whoever says nothing of what it accepts, accepts anything (section 12.5.1); the SDK answers 406.
+    Whoever says nothing of what it accepts, accepts anything (section 12.5.1); the SDK would answer 406.
     """
+    replaced = (b"content-type", b"accept")
     headers = [(bytes(name), bytes(value).strip()) for name, value in scope["headers"]]
-    if not any(name == b"accept" and value for name, value in headers):
-        headers = [(name, value) for name, value in headers if name != b"accept"] + [(b"accept", ANYTHING)]
-    return headers
+    accepted = [(name, value) for name, value in headers if name == b"accept" and value]
+    kept = [header for header in headers if header[0] not in replaced]
+    return [*kept, (b"content-type", b"application/json"), *(accepted or [(b"accept", ANYTHING)])]
 
 
 def request_id(scope: Scope) -> RequestId:
