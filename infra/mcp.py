@@ -2,6 +2,7 @@
 
 from constructs import Construct
 
+from commonplace.adapters.dynamodb_changes import PARTITION
 from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction
 from infra.opensearch import SearchEngine
@@ -12,9 +13,6 @@ from infra.state import State
 from infra.store import Store
 
 MCP_PATHS = ("/mcp", "/mcp/{proxy+}")
-
-CHANGES = "change#documents"
-"""The partition of what happened to documents lately (`commonplace.adapters.dynamodb_changes`)."""
 
 
 class Mcp(PythonFunction):
@@ -52,7 +50,7 @@ class Mcp(PythonFunction):
             },
         )
         let_read(self, configuration, store, state, engine)
-        self.allow_items(state.activity, ["Query"], CHANGES)
+        self.allow_items(state.activity, ["Query"], PARTITION)
         if secrets.github_writer:
             self.allow(["secretsmanager:GetSecretValue"], [secrets.github_writer.secret_arn])
 

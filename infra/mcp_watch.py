@@ -7,21 +7,19 @@ from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_logs as logs
 
+from commonplace.interfaces.mcp.telemetry import MESSAGE
 from infra.functions import PythonFunction
-
-CALL = "mcp call"
-"""The message of the one line that a call writes; its fields stand beside it (`interfaces.mcp.telemetry`)."""
 
 TOOL_FAILURES = "mcp-failures"
 
 CALLS, TOOL_CALLS, TOOL_MILLISECONDS, FAILURES = "McpCalls", "McpToolCalls", "McpToolMilliseconds", "McpFailures"
 
-ANY_CALL = f'$.message = "{CALL}"'
+ANY_CALL = f'$.message = "{MESSAGE}"'
 OF_A_TOOL = f'{ANY_CALL} && $.method = "tools/call"'
 UNEXPECTED = f'{ANY_CALL} && $.outcome = "INTERNAL_ERROR"'
 
 BY_METHOD = {"Method": "$.method", "Outcome": "$.outcome"}
-BY_TOOL = {"Tool": "$.name"}
+BY_TOOL = {"Tool": "$.target"}
 BY_TOOL_AND_OUTCOME = {**BY_TOOL, "Outcome": "$.outcome"}
 """Every value makes a metric that is paid for, so no caller may add to them: tools are those that are declared, and the
 names of resources, which are as many as documents, are no dimension."""

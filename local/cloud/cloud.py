@@ -4,7 +4,7 @@ import contextlib
 import json
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -40,7 +40,7 @@ class Cloud:
     `root` holds `functions/` and `layers/`. `data` keeps state and logs; `None` forgets them. `environment` overrides
     variables of every function. `secrets` are initial values by logical id, its stem, or description.
     `retry_interval_seconds` replaces every `IntervalSeconds` of state machines. `on_log` is told every line a function
-    writes, with the function's short name.
+    writes, with the function's short name. `prewarm` starts every function but those of `later` before they are called.
     """
 
     def __init__(
@@ -55,10 +55,12 @@ class Cloud:
         retry_interval_seconds: int | None = None,
         on_log: Callable[[str, str], None] | None = None,
         prewarm: bool = False,
+        later: Collection[str] = (),
     ) -> None:
         self._template, self._root, self._data, self._port = template, root.resolve(), data, port
         self._environment, self._secrets = dict(environment or {}), dict(secrets or {})
         self._retry_interval_seconds, self._on_log, self._prewarm = retry_interval_seconds, on_log, prewarm
+        self._later = later
         self._undo = contextlib.ExitStack()
         self._parts = Parts()
 
@@ -98,7 +100,8 @@ class Cloud:
         for bucket, wanted in self._parts.notifications.items():  # after the restore, of which nobody need hear
             self.client("s3").put_bucket_notification_configuration(Bucket=bucket, NotificationConfiguration=wanted)
         if self._prewarm:
-            self._lambdas.prewarm()
+            names = {function.name for function in self._parts.functions.values()}
+            self._lambdas.prewarm(*(names - {self.function(name).name for name in self._later}))
         for create in self._parts.deferred:
             create()
         self._rest = Rest(self._lambdas, self._edge, [mapping.queue_name for mapping in self._parts.mappings.values()])
@@ -212,6 +215,10 @@ class Cloud:
         if outcome.failed:
             raise FunctionFailed(answer)
         return answer
+
+    def warm(self, function: str) -> None:
+        """Start a function before it is called. Returns at once."""
+        self._lambdas.prewarm(self.function(function).name)
 
     def fire(self, schedule: str) -> None:
         """Fire a schedule now. Returns at once; `wait_idle` waits for what it starts."""

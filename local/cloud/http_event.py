@@ -84,7 +84,8 @@ class Route:
         for index, segment in enumerate(self._segments):
             if segment.endswith("+}"):
                 rest = "/".join(given[index:])
-                return parameters | {segment[1:-2]: rest} if rest else None
+                # A route key cannot end in a slash: `/a/` is taken by `/a/{x+}`, though `/` is not by `/{x+}`.
+                return parameters | {segment[1:-2]: rest} if rest or 0 < index < len(given) else None
             if index >= len(given) or (not segment.startswith("{") and segment != given[index]):
                 return None
             if segment.startswith("{"):

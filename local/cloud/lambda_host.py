@@ -78,9 +78,10 @@ class LambdaHost:
         """Functions with calls that wait or run."""
         return [name for name, pool in self._pools.items() if pool.busy]
 
-    def prewarm(self) -> None:
-        for pool in self._pools.values():
-            pool.prewarm()
+    def prewarm(self, *names: str) -> None:
+        """Start an environment of these functions, or of all, for calls to come; where there is one, it stays."""
+        for name in names or self._pools:
+            self._pools[name].prewarm()
 
     @property
     def pids(self) -> list[int]:

@@ -36,6 +36,7 @@ TEMPLATE = PROJECT / "infra" / "template.json"
 WEBHOOK_PATH = "/webhooks/github"
 MCP_PATH = "/mcp"
 INDEX_FUNCTION = "IndexFunction"
+MCP_FUNCTION = "McpFunction"
 SECRET, WRITER_SECRET = "SecretsGithub", "SecretsGithubWriter"
 RETRY_SECONDS = 2
 """The workflow's retries start at 30 s on AWS; nobody waits so long for a stand-in."""
@@ -84,6 +85,7 @@ class Laptop:
             retry_interval_seconds=retry_seconds,
             on_log=on_log,
             prewarm=True,
+            later=[MCP_FUNCTION],
         )
         self._fetched = 0
         self._undo = ExitStack()
@@ -130,6 +132,10 @@ class Laptop:
     def mcp_url(self) -> str:
         """Where agents connect."""
         return self.url + MCP_PATH
+
+    def welcome_agents(self) -> None:
+        """Starts what answers them. The sync has no use for it, and it takes longer to import than all the others."""
+        self.cloud.warm(MCP_FUNCTION)
 
     @property
     def index_file(self) -> Path:

@@ -99,6 +99,7 @@ def serve(
         screen.say(f"Searches are answered by {engine.label}")
         if once:
             return not outcome.faults
+        laptop.welcome_agents()
         screen.addresses(laptop.url, laptop.mcp_url, outcome)
         keep_up(laptop, screen)
     return True

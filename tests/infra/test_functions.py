@@ -1,9 +1,13 @@
 from collections.abc import Callable, Iterator
+from fnmatch import fnmatch
 from typing import Any
 
 import pytest
 
 from commonplace.adapters.dynamodb import DynamoCounters, DynamoSyncState
+from commonplace.adapters.dynamodb_changes import DynamoChanges
+from commonplace.search.changes import Change
+from commonplace.search.records import RecordId
 from commonplace.settings import IndexSettings, McpSettings, RestSettings, SyncSettings, WebhookSettings
 from tests.infra.templates import Template
 
@@ -122,7 +126,10 @@ class Table:
 
     def __getattr__(self, operation: str) -> Callable[..., Any]:
         def note(**arguments: Any) -> Any:
-            self.partitions.append(arguments["Key"]["pk"]["S"])
+            keys = (
+                arguments.get("Key") or arguments.get("Item") or {"pk": arguments["ExpressionAttributeValues"][":pk"]}
+            )
+            self.partitions.append(keys["pk"]["S"])
             raise Asked
 
         return note
@@ -135,15 +142,22 @@ def test_roles_are_for_the_partitions_that_the_adapters_use(template: Template) 
         DynamoSyncState(table, webhook.activity_table, webhook.repository, webhook.branch).read()
     with pytest.raises(Asked):
         DynamoCounters(table, webhook.activity_table).add("203.0.113.7", 1, 60)
-    state, counter = table.partitions
-    assert state == _partition(template, "Webhook")
-    assert counter.startswith(_partition(template, "Rest").removesuffix("*"))
+    changes = DynamoChanges(table, webhook.activity_table)
+    with pytest.raises(Asked):
+        changes.append([Change(RecordId("document/pattern/a"), "written", 1, True)])
+    with pytest.raises(Asked):
+        changes.position()
+    state, counter, told, heard = table.partitions
+    assert [state] == _partitions(template, "Webhook")
+    for role in ("Rest", "Mcp"):
+        assert any(fnmatch(counter, key) for key in _partitions(template, role)), role
+    assert any(fnmatch(told, key) for key in _partitions(template, "Index"))
+    assert heard in _partitions(template, "Mcp")
 
 
-def _partition(template: Template, role: str) -> str:
-    (key,) = [
+def _partitions(template: Template, role: str) -> list[str]:
+    return [
         key
         for statement in template.statements(role)
         for key in statement.get("Condition", {}).get("ForAllValues:StringLike", {}).get("dynamodb:LeadingKeys", [])
     ]
-    return str(key)

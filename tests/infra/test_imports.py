@@ -53,14 +53,26 @@ assert len(LocalEmbeddings().embed(["tide pool"])) == 1
 """
 
 
-def run(template: Template, name: str, also: str = "") -> subprocess.CompletedProcess[str]:
+LIST = """
+body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+headers = {"host": "abc.execute-api.eu-central-1.amazonaws.com", "content-type": "application/json"}
+http = {"method": "POST", "path": "/mcp", "sourceIp": "203.0.113.7"}
+event = {"version": "2.0", "rawPath": "/mcp", "rawQueryString": "", "headers": headers, "body": body}
+event |= {"isBase64Encoded": False, "requestContext": {"http": http, "stage": "$default"}}
+answer = handler.handler(event, None)
+assert answer["statusCode"] == 200, answer
+assert len(json.loads(answer["body"])["result"]["tools"]) > 10, answer
+"""
+
+
+def run(template: Template, name: str, also: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
     """Imports the function's handler where only its bundle and the runtime can be seen, and prints what was loaded."""
     visible = bundled(name) | RUNTIME | {"commonplace"}
     owners = importlib.metadata.packages_distributions()
     hidden = {module for module, names in owners.items() if not visible & {_canonical(each) for each in names}}
     path = [str(ROOT / "functions" / HANDLERS[name]), str(ROOT / "layers/core")]
     keys = {"AWS_ACCESS_KEY_ID": "example", "AWS_SECRET_ACCESS_KEY": "example", "AWS_DEFAULT_REGION": "eu-central-1"}
-    environment = {"PATH": os.environ["PATH"], **keys, **template.environment(template.function(name))}
+    environment = {"PATH": os.environ["PATH"], **keys, **template.environment(template.function(name)), **variables}
     command = [sys.executable, "-c", SCRIPT.format(hidden=hidden | {"infra", "local"}, path=path, also=also)]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
@@ -132,6 +144,14 @@ def test_the_model_is_not_loaded_before_somebody_searches(template: Template, na
     loaded = run(template, name)
     assert loaded.returncode == 0, loaded.stderr
     assert not {"numpy", "tokenizers", "wordllama"} & set(json.loads(loaded.stdout))
+
+
+def test_agents_are_answered_without_what_was_left_out_of_the_bundle(template: Template) -> None:
+    loaded = run(template, "mcp", LIST, MCP_RATE_LIMIT_READS="0")
+    assert loaded.returncode == 0, loaded.stderr
+    assert not {"boto3", "numpy", "tokenizers", "httpx", "fastapi", "jsonschema"} & set(
+        json.loads(loaded.stdout.splitlines()[-1])
+    )
 
 
 def test_what_is_not_bundled_cannot_be_imported_here(template: Template) -> None:

@@ -1,7 +1,11 @@
+import json
+import re
 from typing import Any
 
 import pytest
 
+from commonplace.interfaces.mcp.surface import CallRecord
+from commonplace.interfaces.mcp.telemetry import record
 from tests.infra.templates import Template
 
 
@@ -204,12 +208,33 @@ def test_calls_of_agents_are_counted_in_the_log_of_their_function(template: Temp
         counted[metric["MetricName"]] = (metric["MetricValue"], dimensions)
     assert counted == {
         "McpCalls": ("1", {"Method": "$.method", "Outcome": "$.outcome"}),
-        "McpToolCalls": ("1", {"Tool": "$.name", "Outcome": "$.outcome"}),
-        "McpToolMilliseconds": ("$.milliseconds", {"Tool": "$.name"}),
+        "McpToolCalls": ("1", {"Tool": "$.target", "Outcome": "$.outcome"}),
+        "McpToolMilliseconds": ("$.milliseconds", {"Tool": "$.target"}),
         "McpFailures": ("1", {}),
     }
     (alarm,) = [each for each in _alarms(template) if each["AlarmName"].endswith("-mcp-failures")]
     assert (alarm["Namespace"], alarm["MetricName"]) == ("Commonplace/dev", "McpFailures")
+
+
+def test_what_is_counted_of_a_call_is_what_its_line_tells(template: Template, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO"):
+        record(
+            CallRecord(
+                method="tools/call",
+                name="define_term",
+                outcome="ok",
+                milliseconds=1.5,
+                answer_tokens=90,
+                era="modern",
+                tier="public",
+                client="a client",
+            )
+        )
+    (line,) = [vars(each) for each in caplog.records]
+    fields = set(re.findall(r"\$\.(\w+)", json.dumps(template.properties("AWS::Logs::MetricFilter"))))
+    assert fields == {"message", "method", "target", "outcome", "milliseconds"}
+    assert fields <= line.keys() | {"message"}
+    assert (line["target"], line["outcome"], line["message"]) == ("define_term", "ok", "mcp call")
 
 
 @pytest.mark.parametrize(("stage", "seconds", "periods"), [("template", 3600, 3), ("prod", 900, 4)])

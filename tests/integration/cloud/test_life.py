@@ -180,5 +180,6 @@ def test_the_committed_template_is_accepted_whole() -> None:
         assert len({cloud.table("activity"), cloud.table("cache")}) == 2
         assert cloud.queue_url.startswith(cloud.endpoint_url)
         cloud.client("s3").head_bucket(Bucket=cloud.bucket)
-        found = cloud.client("secretsmanager").get_secret_value(SecretId=cloud.secret())["SecretString"]
-        assert set(json.loads(found)) == {"token", "webhookSecret"}
+        for name, keys in {"SecretsGithub": {"token", "webhookSecret"}, "SecretsGithubWriter": {"token"}}.items():
+            found = cloud.client("secretsmanager").get_secret_value(SecretId=cloud.secret(name))["SecretString"]
+            assert set(json.loads(found)) == keys

@@ -28,7 +28,7 @@ ROUTES = [
     [
         ("GET", "/", "$default", {}),
         ("GET", "/api", "$default", {}),
-        ("GET", "/api/", "$default", {}),
+        ("GET", "/api/", "ANY /api/{proxy+}", {"proxy": ""}),
         ("GET", "/api/x/y", "ANY /api/{proxy+}", {"proxy": "x/y"}),
         ("POST", "/api/x", "POST /api/{proxy+}", {"proxy": "x"}),
         ("GET", "/api/items/7", "GET /api/items/{id}", {"id": "7"}),
