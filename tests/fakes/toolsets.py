@@ -98,7 +98,7 @@ async def talk(call: Call, arguments: NoArguments) -> CallToolResult:
 
 def tool(run: Callable[[Call, Any], Any], name: str, **changes: Any) -> Tool:
     """A public tool without arguments, but for what is changed."""
-    given = {
+    given: dict[str, Any] = {
         "name": name,
         "title": name.replace("_", " ").title(),
         "description": f"Does {name}.",

@@ -6,6 +6,7 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
+from commonplace.identity.principals import Tier
 from commonplace.interfaces.mcp.declaring import Caller, Listed
 from commonplace.interfaces.mcp.server import build_server
 from commonplace.interfaces.mcp.surface import Surface
@@ -54,8 +55,9 @@ def test_a_list_is_the_same_every_time_and_holds_no_meta_of_ours() -> None:
 def test_callers_of_different_tiers_do_not_get_each_others_lists() -> None:
     server = build_server([tides()], SURFACE)
     seen: list[int] = []
-    for tier in ("vibecoder", "public", "member", "vibecoder"):
-        as_caller(server, account(tier))  # type: ignore[arg-type]
+    tiers: list[Tier] = ["vibecoder", "public", "member", "vibecoder"]
+    for tier in tiers:
+        as_caller(server, account(tier))
         seen.append(len(ask(server, lambda client: client.list_tools()).tools))
         server.middleware.pop(0)
     assert seen == [4, 2, 3, 4]

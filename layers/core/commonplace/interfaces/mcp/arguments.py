@@ -89,6 +89,7 @@ class _Taken:
 
     def _put(self, field: str, name: str, value: Any) -> None:
         shape = self._shape.fields[field]
+        value = coercing.alone(value, shape)
         if coercing.absent(value, shape, field in self._shape.required):
             return
         if shape.fields and isinstance(value := self._object(value), Mapping):
@@ -101,17 +102,15 @@ class _Taken:
             value = " ".join(value) if _texts(value) else value
         coerced = self._coerced(value, shape, self._path + field)
         if field in self.values and self.values[field] != coerced:
-            raise InvalidInput(
-                f"{shown(self._written[field])} and {shown(name)} mean the same argument and differ.",
-                hint=f"Give {field} once.",
-            )
+            raise _twice(field, self._written.get(field, field), name)
         self.values[field] = coerced
         self._written.setdefault(field, name)
 
     def _coerced(self, value: Any, shape: Shape, name: str) -> Any:
         if "array" in shape.kinds and isinstance(value := coercing.listed(value, shape), list):
             items = shape.items or Shape()
-            return [self._coerced(one, items, name) for one in value if one is not None]
+            inner = (coercing.alone(one, items) for one in value)
+            return [self._coerced(one, items, name) for one in inner if one is not None]
         if "object" in shape.kinds:
             value = self._object(value)
             return self._whole(value, shape, name) if shape.fields and isinstance(value, Mapping) else value
@@ -131,6 +130,8 @@ class _Taken:
 
     def _nested(self, field: str) -> "_Taken":
         if field not in self._inside:
+            if field in self.values:
+                raise _twice(field, self._written[field], f"{field}.…")
             inside = self._inside[field] = _Taken(self._shape.fields[field], self._lenient, f"{self._path}{field}.")
             self.values[field] = inside.values
         return self._inside[field]
@@ -159,6 +160,12 @@ class _Taken:
         if not self._lenient or plain(name) in POSITIONS:
             raise InvalidInput(f"There is no argument {self._path}{shown(name)}.", hint=_names_here(self._shape))
         self._unknown.append(self._path + shown(name))
+
+
+def _twice(field: str, name: str, other: str) -> InvalidInput:
+    return InvalidInput(
+        f"{shown(name)} and {shown(other)} mean the same argument and differ.", hint=f"Give {field} once."
+    )
 
 
 def _texts(values: list[Any]) -> bool:

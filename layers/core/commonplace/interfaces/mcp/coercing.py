@@ -34,10 +34,8 @@ def absent(value: Any, shape: Shape, required: bool) -> bool:
 
 def scalar(value: Any, shape: Shape, name: str, notes: list[str], *, clamp: bool) -> Any:
     """A text, number or truth value. Raises InvalidInput for a number that is none and a value that is not a choice."""
-    if isinstance(value, list) and len(value) == 1 and "array" not in shape.kinds:
-        value = value[0]
     if isinstance(value, float) and not math.isfinite(value):
-        raise InvalidInput(f"{name} has to be a finite number.")
+        raise InvalidInput(f"{name} has to be a finite number.", hint="Give digits, or leave it out.")
     if shape.choices and isinstance(value, str | int | float):
         return _chosen(str(value), shape, name)
     if shape.only("boolean"):
@@ -46,6 +44,13 @@ def scalar(value: Any, shape: Shape, name: str, notes: list[str], *, clamp: bool
         return _bounded(_number(value, shape), shape, name, notes) if clamp else _number(value, shape)
     if shape.only("string") and isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
+    return value
+
+
+def alone(value: Any, shape: Shape) -> Any:
+    """The one value of a list, where no list is meant."""
+    while isinstance(value, list) and len(value) == 1 and shape.kinds and "array" not in shape.kinds:
+        value = value[0]
     return value
 
 
@@ -114,16 +119,17 @@ def _truth(value: Any) -> Any:
 def _number(value: Any, shape: Shape) -> Any:
     if isinstance(value, str) and len(value) <= 40:
         try:
-            value = float(value) if "integer" not in shape.kinds or "." in value or "e" in value.lower() else int(value)
+            read = int(value) if "integer" in shape.kinds and value.strip("+- ").isdigit() else float(value)
         except ValueError:
             return value
-    if isinstance(value, float) and math.isfinite(value) and value.is_integer() and "integer" in shape.kinds:
+        value = read if math.isfinite(read) else value
+    if isinstance(value, float) and value.is_integer() and "integer" in shape.kinds:
         return int(value)
     return value
 
 
 def _bounded(value: Any, shape: Shape, name: str, notes: list[str]) -> Any:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return value
     low, high = shape.minimum, shape.maximum
     taken = low if low is not None and value < low else high if high is not None and value > high else value

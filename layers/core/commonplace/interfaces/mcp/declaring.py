@@ -20,7 +20,9 @@ Cost = Literal["read", "search", "write"]
 class Arguments(BaseModel):
     """Base of a tool's arguments: camelCase outside; what is unknown never reaches it (`arguments.forgive`)."""
 
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True, allow_inf_nan=False
+    )
 
 
 class Part(BaseModel):
