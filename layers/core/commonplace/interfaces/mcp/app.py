@@ -1,6 +1,6 @@
 """The MCP application: a path for the deployment's toolsets, one for each toolset, one for all of them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from inspect import iscoroutinefunction
 from typing import Any
 
@@ -10,7 +10,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from commonplace.identity.principals import Everybody, Principals
 from commonplace.interfaces.deferred import Deferred
@@ -67,9 +67,9 @@ def create_app(
         # Instances, which take every method, at both forms of the path: a redirect may lose a body.
         routes += [Route(path, answering), Route(f"{path}/", answering)]
     return Starlette(
-        routes=[*routes, Route("/{path:path}", Elsewhere(tuple(paths)))],
+        routes=routes,
         middleware=[Middleware(Doorway, admission=Admission(surface.base_url, origins))],
-        exception_handlers={500: _failed},
+        exception_handlers={404: _elsewhere(list(paths)), 500: _failed},
     )
 
 
@@ -85,16 +85,15 @@ class _Served:
         self.endpoint: ASGIApp = Endpoint(server, frozenset(talking))
 
 
-class Elsewhere:
+def _elsewhere(paths: Sequence[str]) -> Callable[[Request, Exception], Awaitable[Response]]:
     """Where no toolset is: names the paths that there are."""
+    message = f"There is no toolset here. MCP is served at: {', '.join(paths)}."
 
-    def __init__(self, paths: Sequence[str]) -> None:
-        self._paths = paths
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        message = f"There is no toolset here. MCP is served at: {', '.join(self._paths)}."
+    async def refused(_: Request, __: Exception) -> Response:
         # HTTP's number serves as JSON-RPC's as well: it is outside the range that is reserved.
-        await rpc_error(404, 404, message, data={"paths": list(self._paths)})(scope, receive, send)
+        return rpc_error(404, 404, message, data={"paths": list(paths)})
+
+    return refused
 
 
 def _paths(toolsets: Mapping[str, Toolset], default: Sequence[str]) -> dict[str, tuple[str, ...]]:
