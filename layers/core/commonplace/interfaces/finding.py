@@ -24,12 +24,14 @@ class Findings:
 
     hits: tuple[Hit, ...]
     """Their duplicates are published too."""
+    passed: int
+    """Hits of the ranking before these ones."""
     total: int
     relation: Relation
     """`exact`: every document that matches was counted. `candidates`: the ranking ends at those that were compared."""
     suggestion: str | None
     resume: int | None
-    """Where in the ranking the hits go on, as far as they were asked for; None where they do not."""
+    """Where the ranking goes on after these hits; None where it ends."""
 
 
 def with_spares(limit: int, start: int = 0) -> int:
@@ -59,12 +61,19 @@ def settle(
     ahead = [(rank, hit) for rank, hit in live if rank >= start]
     return Findings(
         hits=tuple(_among(hit, known) for _, hit in ahead[:limit]),
+        passed=len(live) - len(ahead),
         total=max(found.total - gone, 0),
         relation="exact" if asked.mode == "lexical" or found.fallback else "candidates",
         # It was made from words of the index, and this index is behind the store.
         suggestion=None if gone else found.suggestion,
-        resume=ahead[limit][0] if len(ahead) > limit else None,
+        resume=ahead[limit][0] if len(ahead) > limit else _end(found, asked),
     )
+
+
+def _end(found: SearchResults, asked: SearchRequest) -> int | None:
+    """Where what was asked for ends, if there is more: every spare was needed."""
+    asked_for = len(found.results)
+    return asked_for if asked_for == asked.limit < min(found.total, MAX_HITS) else None
 
 
 def _among(hit: Hit, known: Mapping[DocumentRef, Entry] | None) -> Hit:

@@ -11,6 +11,7 @@ from commonplace.errors import InvalidInput, Unavailable
 from commonplace.interfaces.mcp.budgets import DEFAULT_TOKENS
 from commonplace.interfaces.mcp.declaring import Answer
 from commonplace.interfaces.mcp.knowledge import documents, paging, searching
+from commonplace.interfaces.mcp.rendering import compact
 from tests.fakes.library import COMMIT, garden, make
 from tests.fakes.search import FakeSearch, hit
 from tests.unit.mcp.knowledge.calling import called, data
@@ -133,6 +134,15 @@ def test_what_is_no_longer_published_is_neither_shown_nor_counted() -> None:
     assert "suggestion" not in data(answer)
 
 
+def test_pages_pass_over_what_is_no_longer_published() -> None:
+    at = finding(*(f"file/gone-{number}" for number in range(5)), *REFS[:10])
+    first = search(at)
+    second = search(at, cursor=data(first)["nextCursor"])
+    assert shown(first) + shown(second) == REFS[:10]
+    assert (data(first)["truncated"], data(second)["truncated"]) == (True, False)
+    assert "Results 6 to 10 of 10" in second.text
+
+
 def test_a_search_asks_for_spares_and_never_for_more_than_the_ranking_holds() -> None:
     at = finding(*REFS)
     for limit in (1, 20):
@@ -185,6 +195,14 @@ def test_a_condition_that_cannot_be_met_says_what_can(asked: dict[str, Any], nam
 def test_an_empty_query_is_refused() -> None:
     with pytest.raises(InvalidInput, match="empty"):
         search(finding(), " \n")
+
+
+def test_text_that_cannot_be_said_in_utf_8_is_answered_all_the_same() -> None:
+    at = finding(suggestion=None)
+    answer = search(at, "\ud800 \x00 pool", filters={"group": "\udfff", "tags": ["\ud800"]})
+    assert (answer.text + compact(data(answer))).encode()
+    assert at.search.asked[0].query.encode()
+    assert at.search.asked[0].filters.group == "?"
 
 
 def test_nothing_found_says_what_to_try() -> None:

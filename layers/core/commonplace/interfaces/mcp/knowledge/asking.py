@@ -11,6 +11,7 @@ from commonplace.content.manifest import Entry
 from commonplace.errors import InvalidInput
 from commonplace.interfaces.finding import Findings, published, settle, with_spares
 from commonplace.interfaces.mcp import continuing
+from commonplace.interfaces.mcp.knowledge.locating import sound
 from commonplace.interfaces.mcp.knowledge.narrowing import Narrowing, filters, unknown
 from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
 from commonplace.search.model import SearchRequest
@@ -26,11 +27,10 @@ ENDS = "The ranking ends here. Filters show what lies further down."
 class Asked:
     """What a search came to."""
 
+    query: str
     findings: Findings
     known: Mapping[DocumentRef, Entry]
     """What is published."""
-    start: int
-    """Hits before these ones."""
     cursor: str | None
     """Continues the ranking."""
     hints: tuple[str, ...]
@@ -38,7 +38,7 @@ class Asked:
 
     @property
     def truncated(self) -> bool:
-        return self.start + len(self.findings.hits) < self.findings.total
+        return self.findings.passed + len(self.findings.hits) < self.findings.total
 
 
 def ask(
@@ -51,6 +51,7 @@ def ask(
     documents: bool = False,
 ) -> Asked:
     """Raises InvalidInput for what cannot be searched for, and Unavailable when the index does not answer."""
+    query = sound(query)
     if not query.strip():
         raise InvalidInput("The query is empty.", hint="Say what to look for: a question or a few words.")
     narrowing = narrowing or Narrowing()
@@ -65,7 +66,7 @@ def ask(
     onward = None
     if settled.resume is not None:
         onward = continuing.handle(settled.resume, tool=tool, question=question, version="")
-    asked = Asked(settled, known, start, onward, ())
+    asked = Asked(query, settled, known, onward, ())
     hints = (BY_WORDS,) if found.fallback else ()
     if not settled.hits:
         hints = (*hints, *_advice(catalogue, query, wanted))

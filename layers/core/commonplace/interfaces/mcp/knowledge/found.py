@@ -5,15 +5,12 @@ from typing import Any
 from pydantic import Field
 
 from commonplace.content.document import reference
-from commonplace.interfaces.mcp.budgets import shortened
 from commonplace.interfaces.mcp.declaring import Call, Output, Part
 from commonplace.interfaces.mcp.knowledge.asking import Asked
 from commonplace.interfaces.mcp.knowledge.citing import citation
+from commonplace.interfaces.mcp.knowledge.locating import shown
 from commonplace.interfaces.mcp.knowledge.paging import Excerpt
 from commonplace.search.model import Hit
-
-QUERY_CHARACTERS = 100
-"""Of the query that an answer repeats."""
 
 
 class _Result(Part):
@@ -66,12 +63,11 @@ def whole(found: Asked) -> dict[str, Any]:
     }
 
 
-def head(query: str, found: Asked) -> str:
+def head(found: Asked) -> str:
     """First things first: how many there are, what was perhaps meant, what to know, how to go on."""
-    shown, total = len(found.findings.hits), found.findings.total
-    asked = shortened(" ".join(query.split()), QUERY_CHARACTERS)
-    place = f"Results {found.start + 1} to {found.start + shown} of {total}" if shown else "No results"
-    told = [f'{place} for "{asked}"{"; more were not shown" if found.truncated else ""}.']
+    first, here, total = found.findings.passed + 1, len(found.findings.hits), found.findings.total
+    place = f"Results {first} to {first + here - 1} of {total}" if here else "No results"
+    told = [f'{place} for "{shown(found.query)}"{"; more were not shown" if found.truncated else ""}.']
     told += [f'Did you mean "{found.findings.suggestion}"?'] if found.findings.suggestion else []
     told += found.hints
     return "\n".join([*told, f"More: cursor `{found.cursor}`."] if found.cursor else told)

@@ -38,7 +38,7 @@ def leaf_types(text: str) -> tuple[str, ...]:
 
 def locate(catalogue: Catalogue, content_type: str | None, name: str) -> Resolved:
     """The document. Raises NotFound, naming the nearest, or the valid content types where the type is unknown."""
-    asked = name[:MAX_NAME_CHARACTERS].strip()
+    asked = sound(name[:MAX_NAME_CHARACTERS]).strip()
     types = _types(content_type)
     for read in (_by_address, _by_reference, _by_id, _by_path, _by_title):
         if (found := read(catalogue, types or (), asked)) is not None:
@@ -51,6 +51,11 @@ def locate(catalogue: Catalogue, content_type: str | None, name: str) -> Resolve
 def shown(text: str) -> str:
     """What was asked, cut and printable, fit for a message."""
     return "".join(char if char.isprintable() else "?" for char in text[:SHOWN_CHARACTERS])
+
+
+def sound(text: str) -> str:
+    """The text without lone surrogates, which JSON may hold and UTF-8 may not."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _types(content_type: str | None) -> tuple[str, ...] | None:

@@ -15,7 +15,7 @@ from commonplace.content.terms import key
 from commonplace.errors import InvalidInput
 from commonplace.interfaces.finding import MAX_HITS
 from commonplace.interfaces.mcp.declaring import Arguments
-from commonplace.interfaces.mcp.knowledge.locating import leaf_types, shown
+from commonplace.interfaces.mcp.knowledge.locating import leaf_types, shown, sound
 
 MAX_VALUES = 20
 """Values named in a message, and tags that are asked for at once."""
@@ -96,7 +96,7 @@ def _exact(value: str | None, spellings: Mapping[str, str]) -> str | None:
     """The value that documents bear; the text itself when none does."""
     if value is None or not value.strip():
         return None
-    return spellings.get(value) or spellings.get(key(value)) or value.strip()[:MAX_CHARACTERS]
+    return spellings.get(value) or spellings.get(key(value)) or sound(value.strip()[:MAX_CHARACTERS])
 
 
 def _types(text: str | None) -> tuple[str, ...]:

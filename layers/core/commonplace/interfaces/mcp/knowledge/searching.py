@@ -65,9 +65,9 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
 def search_knowledge(using: KnowledgeServices, call: Call, asked: SearchArguments) -> Answer:
     came = ask(using, asked.query, asked.filters, tool=KNOWLEDGE, cursor=asked.cursor)
     passages = [found.passage(call, hit) for hit in came.findings.hits]
-    told = [found.passage_told(came.start + at, one) for at, one in enumerate(passages, 1)]
+    told = [found.passage_told(came.findings.passed + at, one) for at, one in enumerate(passages, 1)]
     data = found.Passages(**found.whole(came), next_cursor=came.cursor, results=passages)
-    return Answer("\n\n".join([found.head(asked.query, came), *told]), data, _links(using, came))
+    return Answer("\n\n".join([found.head(came), *told]), data, _links(using, came))
 
 
 def search_with_documents(using: KnowledgeServices, call: Call, asked: DocumentsArguments) -> Answer:
@@ -75,9 +75,9 @@ def search_with_documents(using: KnowledgeServices, call: Call, asked: Documents
     # Its handle would continue a ranking of passages, and this tool has no use for it.
     came = replace(came, cursor=None)
     hits = came.findings.hits
-    bare = _with_documents(using, call, asked.query, came, [None] * len(hits))
+    bare = _with_documents(using, call, came, [None] * len(hits))
     room = paging.budget(asked.max_tokens) - paging.cost(bare) - paging.MARGIN * (1 + len(hits))
-    return _with_documents(using, call, asked.query, came, _excerpts(came, room))
+    return _with_documents(using, call, came, _excerpts(came, room))
 
 
 def _excerpts(came: Asked, room: int) -> list[paging.Excerpt | None]:
@@ -92,7 +92,7 @@ def _excerpts(came: Asked, room: int) -> list[paging.Excerpt | None]:
 
 
 def _with_documents(
-    using: KnowledgeServices, call: Call, query: str, came: Asked, excerpts: Sequence[paging.Excerpt | None]
+    using: KnowledgeServices, call: Call, came: Asked, excerpts: Sequence[paging.Excerpt | None]
 ) -> Answer:
     if None in excerpts:
         came = replace(came, hints=(*came.hints, NOT_ALL))
@@ -100,7 +100,7 @@ def _with_documents(
     documents = [found.document(call, hit, excerpt) for hit, excerpt in pairs]
     told = [found.document_told(at, one, pairs[at - 1][1]) for at, one in enumerate(documents, 1)]
     data = found.Documents(**found.whole(came), results=documents)
-    return Answer("\n\n".join([found.head(query, came), *told]), data, _links(using, came))
+    return Answer("\n\n".join([found.head(came), *told]), data, _links(using, came))
 
 
 def _links(using: KnowledgeServices, came: Asked) -> tuple[Link, ...]:
