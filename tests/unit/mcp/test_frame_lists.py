@@ -1,5 +1,6 @@
 """What lists show, to whom, in which order and how much at once."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -74,7 +75,6 @@ def test_a_tool_says_all_that_a_client_needs_to_judge_it() -> None:
         "idempotent_hint": False,
         "open_world_hint": True,
     }
-    assert [icon.src for icon in writing.icons] == ["https://tides.example/icon.svg"]
     assert writing.output_schema["properties"]["url"] == {"type": "string"}
 
 
@@ -139,13 +139,14 @@ def test_lists_of_resources_and_prompts_follow_the_tier() -> None:
 
 @pytest.mark.parametrize("mode", ERAS)
 def test_a_server_introduces_itself(mode: str) -> None:
-    server = build_server([tides()], Surface(base_url="https://tides.example", website_url="https://tides.example"))
+    server = build_server([tides()], replace(SURFACE, website_url="https://tides.example"))
 
     async def introduction(client: Client) -> Any:
         return client.server_info, client.instructions, client.server_capabilities
 
     info, instructions, capabilities = ask(server, introduction, mode)
     assert (info.name, info.title, info.website_url) == ("commonplace", "Commonplace", "https://tides.example")
+    assert [icon.src for icon in info.icons] == ["https://tides.example/icon.svg"]
     assert instructions == "Pools and their tides. Search first."
     assert capabilities.completions is not None
     assert not capabilities.tools.list_changed

@@ -1,18 +1,18 @@
 """What lists say, as plain dicts in the wire's own shape: deterministic, without `_meta`, a page at a time."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from commonplace.interfaces.mcp.access import shown, tools_for
-from commonplace.interfaces.mcp.declaring import Caller, Listed, Prompt, Resource, Template
+from commonplace.interfaces.mcp.declaring import Caller, Listed, Prompt, Resource, Template, Tool
 from commonplace.interfaces.mcp.offer import Offer, Offered
 from commonplace.interfaces.mcp.schemas import input_schema, output_schema
 
 Row = dict[str, Any]
 
 
-def tool_rows(offer: Offer, caller: Caller, icons: Sequence[Row]) -> list[Row]:
-    return [_tool(one, icons) for one in tools_for(offer, caller)]
+def tool_rows(offer: Offer, caller: Caller) -> list[Row]:
+    """Without icons: the server has one, and the same one on every tool would be 5% of the list."""
+    return [_tool(one) for one in tools_for(offer, caller)]
 
 
 def prompt_rows(offer: Offer, caller: Caller) -> list[Row]:
@@ -27,20 +27,21 @@ def resource_row(one: Resource | Listed) -> Row:
     return _resource(one) if isinstance(one, Resource) else _listed(one)
 
 
-def _tool(offered: Offered, icons: Sequence[Row]) -> Row:
+def _tool(offered: Offered) -> Row:
     tool = offered.tool
     row: Row = {"name": offered.name, "title": tool.title, "description": tool.description}
     row["inputSchema"] = input_schema(tool)
     if (schema := output_schema(tool)) is not None:
         row["outputSchema"] = schema
-    row["annotations"] = {
-        "title": tool.title,
-        "readOnlyHint": tool.read_only,
-        "destructiveHint": tool.destructive,
-        "idempotentHint": tool.idempotent,
-        "openWorldHint": tool.open_world,
-    }
-    return row | ({"icons": list(icons)} if icons else {})
+    row["annotations"] = _annotations(tool)
+    return row
+
+
+def _annotations(tool: Tool) -> Row:
+    """Whether a call may be repeated says something of tools that write alone (the specification, on hints)."""
+    told = {"title": tool.title, "readOnlyHint": tool.read_only, "destructiveHint": tool.destructive}
+    told |= {} if tool.read_only else {"idempotentHint": tool.idempotent}
+    return told | {"openWorldHint": tool.open_world}
 
 
 def _prompt(name: str, prompt: Prompt) -> Row:

@@ -36,7 +36,6 @@ class Lists:
     def __init__(self, offer: Offer, surface: Surface) -> None:
         self._offer = offer
         self._size = surface.page_size
-        self._icons = [{"src": url} for url in surface.icon_urls()]
         self._path = ",".join(one.name for one in offer.toolsets)
 
     def install(self, server: Server[Any]) -> None:
@@ -46,7 +45,7 @@ class Lists:
         server.add_request_handler("resources/templates/list", Paged, self.templates)
 
     async def tools(self, ctx: Context, params: Paged) -> dict[str, Any]:
-        rows = listing.tool_rows(self._offer, caller_of(ctx.request), self._icons)
+        rows = listing.tool_rows(self._offer, caller_of(ctx.request))
         return self._paged(ctx, params, "tools", rows, "name")
 
     async def prompts(self, ctx: Context, params: Paged) -> dict[str, Any]:
