@@ -3,17 +3,22 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from commonplace.content.ontology import ONTOLOGY
 from commonplace.errors import CommonplaceError, InvalidInput, NotFound, Unavailable
 from commonplace.interfaces.mcp.budgets import DEFAULT_TOKENS
 from commonplace.interfaces.mcp.declaring import Answer
 from commonplace.interfaces.mcp.knowledge import documents, paging
+from commonplace.interfaces.mcp.knowledge.locating import locate
 from commonplace.interfaces.mcp.rendering import MAX_ERROR_BYTES, sentence
 from tests.fakes.library import COMMIT, garden, make
 from tests.unit.mcp.knowledge.calling import called, data
 from tests.unit.mcp.knowledge.worlds import World, world
 from tests.unit.rest.told import GARDEN
+
+GARDEN_CATALOGUE = world().services().library.edition().catalogue
 
 STEWARDSHIP = "pattern/rotating-stewardship"
 SOURCE = f"https://github.com/example/garden/blob/{COMMIT}/artifacts/patterns/rotating-stewardship.md"
@@ -141,6 +146,14 @@ def test_a_name_that_means_nothing_is_not_found_in_few_words(name: str) -> None:
     assert missed.value.code == "NOT_FOUND"
     assert len(sentence(missed.value).encode("utf-8", "replace")) < MAX_ERROR_BYTES
     assert "\x00" not in sentence(missed.value)
+
+
+@given(st.text(max_size=100), st.none() | st.text(max_size=20))
+def test_any_name_is_a_document_or_an_error_that_can_be_told(name: str, content_type: str | None) -> None:
+    try:
+        locate(GARDEN_CATALOGUE, content_type, name)
+    except CommonplaceError as error:
+        assert sentence(error).encode()
 
 
 def test_a_title_of_several_documents_asks_which() -> None:

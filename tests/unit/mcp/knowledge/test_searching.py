@@ -11,11 +11,16 @@ from commonplace.errors import InvalidInput, Unavailable
 from commonplace.interfaces.mcp.budgets import DEFAULT_TOKENS
 from commonplace.interfaces.mcp.declaring import Answer
 from commonplace.interfaces.mcp.knowledge import documents, paging, searching
+from commonplace.interfaces.mcp.knowledge.toolset import knowledge_toolset
 from commonplace.interfaces.mcp.rendering import compact
+from commonplace.interfaces.mcp.server import build_server
+from commonplace.interfaces.mcp.surface import Surface
+from commonplace.search.model import SearchRequest
 from tests.fakes.library import COMMIT, garden, make
 from tests.fakes.search import FakeSearch, hit
 from tests.unit.mcp.knowledge.calling import called, data
 from tests.unit.mcp.knowledge.worlds import World, finding, world
+from tests.unit.mcp.talking import call
 from tests.unit.rest.told import GARDEN
 
 REFS = list(GARDEN)
@@ -321,3 +326,21 @@ def test_sources_are_those_of_the_commit() -> None:
     source = next(document.source_url for document in garden() if document.ref == STEWARDSHIP)
     at.search.hits = (hit(*STEWARDSHIP.split("/"), source_url=source),)
     assert COMMIT in data(search(at))["results"][0]["url"]
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"query": "seeds", "filters": {"contentType": "pattern", "tags": ["roles"], "limit": 3}},
+        {"q": "seeds", "content_type": "pattern", "tag": "roles", "top_k": "3"},
+        {"text": "seeds", "filter": '{"type": "pattern", "tags": "roles", "limit": 3.0}'},
+        {"query": "seeds", "filters": {"types": ["pattern"], "tags": "roles", "max_results": 3}, "cursor": None},
+    ],
+)
+def test_arguments_mean_the_same_however_a_model_sends_them(raw: dict[str, Any]) -> None:
+    at = finding(STEWARDSHIP)
+    result = call(build_server([knowledge_toolset(at.services())], Surface()), "search_knowledge", raw)
+    assert not result.is_error
+    assert at.search.asked == [
+        SearchRequest("seeds", Filters(content_types=("pattern",), tags_all=("roles",)), limit=8)
+    ]
