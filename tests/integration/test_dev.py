@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from local.dev.screen import Screen
@@ -168,6 +169,22 @@ def test_a_search_is_asked_of_the_running_dev_and_explained(shared: Dev) -> None
     assert shown.returncode == 0, shown.stderr
     assert "1 found" in shown.stdout
     assert "Crabs walk sideways." in shown.stdout.split("article/crabs")[1].split("\n\n")[1]
+
+
+def test_agents_are_answered_at_the_address_that_it_names(shared: Dev) -> None:
+    address = re.search(r"^Agents connect to (\S+);", shared.output, re.MULTILINE)
+    assert address, shared.output
+
+    def call(tool: str, **arguments: str) -> Any:
+        params = {"name": tool, "arguments": arguments}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        return httpx.post(address[1], json=message, timeout=60, trust_env=False).json()["result"]
+
+    found = call("search_knowledge", query="which animal walks sideways")
+    assert found["structuredContent"]["results"][0]["id"] == "crabs"
+    refused = call("create_draft", title="Limpets", contentType="article", body="Limpets come home.")
+    assert refused["isError"]
+    assert refused["content"][0]["text"] == "Access denied. This tool requires vibecoder access."
 
 
 def test_a_rehearsed_backfill_tells_everything_and_writes_nothing(shared: Dev) -> None:
