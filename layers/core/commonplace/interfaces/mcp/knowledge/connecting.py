@@ -8,8 +8,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from commonplace.content.catalogue import Catalogue
+from commonplace.content.catalogue import Catalogue, Selection
 from commonplace.content.document import DocumentRef
+from commonplace.content.filters import Filters
 from commonplace.content.graph import Graph
 from commonplace.content.manifest import Entry
 from commonplace.interfaces.mcp.budgets import shortened
@@ -102,11 +103,10 @@ def _linked(graph: Graph, ref: DocumentRef, depth: int) -> Iterator[tuple[Docume
     """Neighbours, those that link each other first; then theirs."""
     out = [node.ref for node in graph.out(ref)]
     back = [node.ref for node in graph.back(ref)]
-    both = [other for other in out if other in set(back)]
-    direct: dict[DocumentRef, Relation] = dict.fromkeys(both, "both")
-    yield from direct.items()
-    yield from ((other, "out") for other in out if other not in direct)
-    yield from ((other, "back") for other in back if other not in direct)
+    mutual = set(out).intersection(back)
+    yield from ((other, "both") for other in out if other in mutual)
+    yield from ((other, "out") for other in out if other not in mutual)
+    yield from ((other, "back") for other in back if other not in mutual)
     if depth > 1:
         passed = {ref, *out, *back}
         yield from ((node.ref, "near") for node in graph.neighbourhood(ref, 2).nodes if node.ref not in passed)
@@ -115,12 +115,16 @@ def _linked(graph: Graph, ref: DocumentRef, depth: int) -> Iterator[tuple[Docume
 def _by_tags(catalogue: Catalogue, entry: Entry, known: Mapping[DocumentRef, Relation]) -> dict[DocumentRef, list[str]]:
     """Documents that share the most telling tags, each with what it shares. A tag of many documents tells little."""
     own = set(entry.tags)
-    bearing = Counter(tag for other in catalogue.entries for tag in own.intersection(other.tags))
+    if not own:
+        return {}
+    sharing = catalogue.select(Selection(Filters(tags_any=tuple(sorted(own)))))
+    bearing = Counter(tag for other in sharing for tag in own.intersection(other.tags))
     total = len(catalogue.entries)
     scored = []
-    for other in catalogue.entries:
-        if (shared := own.intersection(other.tags)) and other.ref != entry.ref and other.ref not in known:
-            scored.append((-sum(math.log(1 + total / bearing[tag]) for tag in shared), other.ref, sorted(shared)))
+    for other in sharing:
+        if other.ref != entry.ref and other.ref not in known:
+            shared = sorted(own.intersection(other.tags))
+            scored.append((-sum(math.log(1 + total / bearing[tag]) for tag in shared), other.ref, shared))
     return {ref: shared for _, ref, shared in sorted(scored)[:MAX_BY_TAGS]}
 
 
