@@ -27,9 +27,10 @@ const fetched = await client.callTool({ name: "fetch", arguments: { id: first.id
 const passages = await client.callTool({ name: "search_knowledge", arguments: { query } });
 const { resources } = await client.listResources();
 const read = await client.readResource({ uri: resources[0].uri });
+const era = client.getProtocolEra?.() ?? "legacy";
 await client.close();
 console.log(JSON.stringify({
-  era: client.getProtocolEra?.() ?? "legacy",
+  era,
   tools: tools.map((tool) => tool.name),
   found: found.structuredContent,
   fetched: fetched.structuredContent,

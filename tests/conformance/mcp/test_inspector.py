@@ -71,7 +71,7 @@ def test_gets_every_prompt(inspector: Inspector) -> None:
     prompts = inspector.told("prompts/list")["prompts"]
     assert len(prompts) == 3
     for prompt in prompts:
-        given = [f"{argument['name']}=governance" for argument in prompt["arguments"]]
+        given = [f"{argument['name']}=governance" for argument in prompt["arguments"] if argument["required"]]
         options = ("--prompt-args", *given) if given else ()
         assert inspector.told("prompts/get", "--prompt-name", prompt["name"], *options)["messages"]
 

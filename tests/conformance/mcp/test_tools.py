@@ -72,7 +72,7 @@ def test_every_tool_says_what_it_is_what_it_may_do_and_what_it_answers(listed: d
     for tool in listed["tools"]:
         assert tool["title"]
         assert tool["description"].endswith("."), tool["name"]
-        assert {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"} <= tool["annotations"].keys()
+        assert {"title", "readOnlyHint", "destructiveHint", "openWorldHint"} <= tool["annotations"].keys()
         assert tool["inputSchema"]["additionalProperties"] is False
         assert tool["outputSchema"]["type"] == "object", tool["name"]
         assert len(tool["name"]) <= 40
@@ -81,6 +81,7 @@ def test_every_tool_says_what_it_is_what_it_may_do_and_what_it_answers(listed: d
 def test_only_tools_that_propose_write(listed: dict[str, Any]) -> None:
     writing = {tool["name"] for tool in listed["tools"] if not tool["annotations"]["readOnlyHint"]}
     assert writing == {"save_link", "create_draft"}
+    assert all(tool["annotations"]["idempotentHint"] for tool in listed["tools"] if tool["name"] in writing)
 
 
 def test_what_a_model_is_shown_fits_its_budget(listed: dict[str, Any]) -> None:
