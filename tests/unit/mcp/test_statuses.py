@@ -183,6 +183,7 @@ CASES = [
     case("unknown method", asking("tools/nothing"), (404, -32601), (200, -32601)),
     case("unknown tool", asking("tools/call", call("nothing")), INVALID, INVALID_WITHIN),
     case("no name of a tool", asking("tools/call", {"arguments": {}}), INVALID, INVALID_WITHIN),
+    case("name of a tool a list", asking("tools/call", {"name": ["echo"]}), MISMATCH, INVALID_WITHIN),
     case("unknown prompt", asking("prompts/get", {"name": "nothing"}), INVALID, INVALID_WITHIN),
     case("missing argument of a prompt", asking("prompts/get", {"name": "ask"}), INVALID, INVALID_WITHIN),
     case("unknown resource", asking("resources/read", {"uri": "mcp://probe/nothing"}), INVALID, INVALID_WITHIN),

@@ -17,7 +17,7 @@ from mcp_types import INTERNAL_ERROR
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from commonplace.interfaces.mcp.reception import MESSAGE, request_id
+from commonplace.interfaces.mcp.reception import MESSAGE, request_id, tool_called
 from commonplace.interfaces.mcp.refusing import internal, invalid, rpc_error
 
 logger = logging.getLogger(__name__)
@@ -127,13 +127,11 @@ class Endpoint:
         """Whether there may be notifications to carry: without a stream the SDK drops them."""
         if not any(name == b"accept" and b"text/event-stream" in value for name, value in scope["headers"]):
             return False
-        message = scope[MESSAGE]
-        params = message.get("params") or {}
-        meta = params.get("_meta")
+        meta = (scope[MESSAGE].get("params") or {}).get("_meta")
         if isinstance(meta, dict) and ("progressToken" in meta or "io.modelcontextprotocol/logLevel" in meta):
             return True
         # Clients of the older versions are told of a tool's work without having asked.
-        return message["method"] == "tools/call" and params.get("name") in self._talking and is_legacy(scope)
+        return tool_called(scope) in self._talking and is_legacy(scope)
 
 
 def is_legacy(scope: Scope) -> bool:

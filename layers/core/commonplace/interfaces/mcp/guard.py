@@ -6,7 +6,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from commonplace.errors import CommonplaceError, Unauthorized
 from commonplace.identity.principals import Principals
-from commonplace.interfaces.mcp.reception import MESSAGE, request_id
+from commonplace.interfaces.mcp.reception import request_id, tool_called
 from commonplace.interfaces.mcp.refusing import refusal
 from commonplace.interfaces.mcp.surface import CALLER
 from commonplace.interfaces.mcp.throttle import Metered, Throttle, counting
@@ -71,11 +71,8 @@ class Guard:
         )
 
     def _count(self, scope: Scope, caller: Metered) -> None:
-        message = scope[MESSAGE]
-        called = (message.get("params") or {}).get("name") if message["method"] == "tools/call" else None
-        if "id" in message and isinstance(called, str) and called in self._tools:
-            return
-        self._throttle.spend(caller, "read")
+        if tool_called(scope) not in self._tools:
+            self._throttle.spend(caller, "read")
 
 
 def asks_for_reading(value: str | None) -> bool:

@@ -142,3 +142,10 @@ def request_id(scope: Scope) -> RequestId:
     """Of the message at hand; None for a notification."""
     found: RequestId = scope[MESSAGE].get("id")
     return found
+
+
+def tool_called(scope: Scope) -> str | None:
+    """The name in a request for a tool's work; None for every other message, and for a name that is none."""
+    message = scope[MESSAGE]
+    name = (message.get("params") or {}).get("name")
+    return name if message["method"] == "tools/call" and "id" in message and isinstance(name, str) else None
