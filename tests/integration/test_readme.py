@@ -63,6 +63,9 @@ def run(command: tuple[str, ...], port: int) -> str:
     words = [word.replace("127.0.0.1:8787", f"127.0.0.1:{port}") for word in command]
     if shutil.which("curl"):
         return subprocess.run(words, check=True, capture_output=True, timeout=60).stdout.decode()
+    if "-d" in words:
+        kind = {"content-type": "application/json"}
+        return httpx.post(words[-1], content=words[words.index("-d") + 1], headers=kind, timeout=60).text
     return httpx.get(words[-1], timeout=60).text
 
 

@@ -6,8 +6,8 @@ from tests.unit.docs.examples import Example, differences, examples
 from tests.unit.docs.pages import ROOT
 
 
-def test_the_readme_prints_five_answers() -> None:
-    assert len(examples(ROOT / "README.md")) == 5
+def test_the_readme_prints_six_answers() -> None:
+    assert len(examples(ROOT / "README.md")) == 6
 
 
 def test_what_is_left_out_is_no_difference() -> None:
