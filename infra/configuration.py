@@ -30,6 +30,9 @@ EXAMPLE_REPOSITORY = "example/knowledge-base"
 LOG_RETENTION_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 3653)
 """The periods CloudWatch Logs knows."""
 
+TOOLSETS = ("knowledge",)
+"""What `functions/mcp` has."""
+
 OCU_LIMITS = (1, 2, 4, 8, 16)
 """The limits of capacity that OpenSearch Serverless takes; beyond 16 it goes on in steps of 16, and is not for us."""
 
@@ -236,7 +239,7 @@ _READERS: dict[str, Reader] = {
     "indexReconcileHours": number(1, 24),
     "rateLimitReads": number(0, 1_000_000),
     "rateLimitSearches": number(0, 1_000_000),
-    "mcpToolsets": names(r"(?!all$)[a-z][a-z0-9-]{0,39}", "names of toolsets such as knowledge"),
+    "mcpToolsets": names("|".join(TOOLSETS), f"names of toolsets (there are: {', '.join(TOOLSETS)})"),
     "mcpReadOnly": flag,
     "mcpAllowedOrigins": names(
         r"https://[a-z0-9.-]+(:\d{1,5})?", "origins such as https://chat.example.org", every="*"

@@ -11,6 +11,7 @@ import tomllib
 import grimp
 import pytest
 
+from infra.configuration import TOOLSETS
 from infra.requirements import DATA_FILE, DATA_PACKAGE, GROUPS, IN_THE_RUNTIME, ONNX, REQUIREMENTS_FILE, ROOT
 from tests.infra.templates import Template
 
@@ -152,6 +153,11 @@ def test_agents_are_answered_without_what_was_left_out_of_the_bundle(template: T
     assert not {"boto3", "numpy", "tokenizers", "httpx", "fastapi", "jsonschema"} & set(
         json.loads(loaded.stdout.splitlines()[-1])
     )
+
+
+def test_every_toolset_that_can_be_configured_is_there(template: Template) -> None:
+    loaded = run(template, "mcp", MCP_TOOLSETS=",".join(TOOLSETS))
+    assert loaded.returncode == 0, loaded.stderr
 
 
 def test_what_is_not_bundled_cannot_be_imported_here(template: Template) -> None:
