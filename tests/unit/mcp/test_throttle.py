@@ -18,8 +18,9 @@ LIMITS: Mapping[Cost, int] = {"read": 3, "search": 2, "write": 1}
 ACCOUNTS = {name: Principal(subject="0xone", organisation="garden", token=name) for name in ("t1", "t2")}
 
 
-def world(**limits: int) -> World:
-    return World(limits={**LIMITS, **limits}, principals=ByToken(ACCOUNTS))
+def world(read: int = 3, search: int = 2) -> World:
+    limits: Mapping[Cost, int] = {**LIMITS, "read": read, "search": search}
+    return World(limits=limits, principals=ByToken(ACCOUNTS))
 
 
 def bearer(token: str) -> dict[str, str]:

@@ -1,0 +1,193 @@
+"""The MCP function as deployed, over moto's AWS: what it loads, what it wires, what it refuses to start with."""
+
+import importlib
+import json
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from commonplace.adapters import clients
+from commonplace.adapters.embedded.engine import EmbeddedEngine
+from commonplace.adapters.local_embeddings import LocalEmbeddings
+from commonplace.search.documents import record_from_document
+from commonplace.search.embedding import embed_records
+from commonplace.settings import SettingsError
+from tests.fakes.library import FakeLibrary, garden
+from tests.unit.mcp.world import body_of, call, legacy, modern
+
+ROOT = Path(__file__).parents[3]
+ENVIRONMENT = {
+    "STAGE": "dev",
+    "CONTENT_BUCKET": "content",
+    "ACTIVITY_TABLE": "activity",
+    "GITHUB_REPOSITORY": "example/garden",
+    "GITHUB_BRANCH": "main",
+    "BASE_URL": "https://kb.example.org",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_ACCESS_KEY_ID": "123456789012",
+    "AWS_SECRET_ACCESS_KEY": "x",
+    "AWS_CONFIG_FILE": os.devnull,
+    "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+}
+HEAVY = (
+    *("boto3", "botocore", "fastapi", "numpy", "tokenizers", "httpx", "markdown_it", "rapidfuzz", "orjson"),
+    *("wordllama", "yaml", "joserfc", "moto"),
+)
+
+Load = Callable[..., ModuleType]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("index") / "documents.sqlite"
+    model = LocalEmbeddings()
+    engine = EmbeddedEngine(path, model)
+    engine.write(embed_records([record_from_document(document) for document in garden()], model), ())
+    engine.close()
+    return path
+
+
+@pytest.fixture
+def load(monkeypatch: pytest.MonkeyPatch, index: Path) -> Iterator[Load]:
+    """The handler over the garden, built anew from the environment as in a new process."""
+    for name in [name for name in os.environ if name.startswith(("AWS_", "MCP_"))]:
+        monkeypatch.delenv(name)
+    levels = {name: logging.getLogger(name).level for name in ("commonplace", "mangum", "mcp")}
+
+    def built(**more: str) -> ModuleType:
+        for name, value in (ENVIRONMENT | {"INDEX_LOCATION": index.as_uri()} | more).items():
+            monkeypatch.setenv(name, value)
+        sys.modules.pop("functions.mcp.handler", None)
+        return importlib.import_module("functions.mcp.handler")
+
+    with mock_aws():
+        session = boto3.session.Session("123456789012", "x", region_name="us-east-1")
+        session.client("s3").create_bucket(Bucket="content")
+        for key, stored in FakeLibrary(garden()).objects.items():
+            session.client("s3").put_object(Bucket="content", Key=key, Body=stored.body)
+        session.client("dynamodb").create_table(
+            TableName="activity",
+            KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+            AttributeDefinitions=[
+                {"AttributeName": "pk", "AttributeType": "S"},
+                {"AttributeName": "sk", "AttributeType": "S"},
+            ],
+            BillingMode="PAY_PER_REQUEST",
+        )
+        clients._session.cache_clear()
+        yield built
+        sys.modules.pop("functions.mcp.handler", None)
+        clients._session.cache_clear()
+    for name, level in levels.items():
+        logging.getLogger(name).setLevel(level)
+
+
+def ask(function: ModuleType, event: dict[str, Any]) -> dict[str, Any]:
+    answer: dict[str, Any] = function.handler(event, None)
+    return answer
+
+
+def called(function: ModuleType, name: str, era: Any = modern, **arguments: Any) -> dict[str, Any]:
+    result: dict[str, Any] = body_of(ask(function, era("tools/call", call(name, **arguments))))["result"]
+    return result
+
+
+def test_a_start_loads_nothing_that_a_call_may_not_need() -> None:
+    variables = ENVIRONMENT | {"INDEX_LOCATION": "s3://content/index/documents.sqlite"}
+    program = (
+        f"import sys, os, json; sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / 'layers' / 'core')!r}]\n"
+        f"os.environ.update({variables!r})\n"
+        "import functions.mcp.handler\n"
+        "print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"
+    )
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    loaded = set(json.loads(told.stdout))
+    assert "mcp" in loaded
+    assert sorted(loaded.intersection(HEAVY)) == []
+
+
+@pytest.mark.parametrize("era", [modern, legacy])
+def test_a_search_finds_what_is_published(load: Load, era: Any) -> None:
+    result = called(load(), "search_knowledge", era, query="rotating stewardship")
+    assert not result.get("isError")
+    assert "rotating-stewardship" in json.dumps(result["structuredContent"])
+
+
+def test_calls_are_counted_in_the_table_without_keeping_addresses(load: Load) -> None:
+    answer = ask(load(), modern("tools/list"))
+    assert answer["headers"]["ratelimit-remaining"] == "59"
+    items = clients.dynamodb().scan(TableName="activity")["Items"]
+    assert len(items) == 1
+    assert "192.0.2.1" not in json.dumps(items)
+
+
+def test_limits_are_those_that_are_configured(load: Load) -> None:
+    function = load(MCP_RATE_LIMIT_READS="1")
+    assert [ask(function, modern("tools/list"))["statusCode"] for _ in range(2)] == [200, 429]
+
+
+def test_somebody_unknown_reads_no_whole_document_and_a_laptops_member_does(load: Load) -> None:
+    wanted = {"contentType": "practice", "id": "seed-swap"}
+    denied = called(load(), "get_document", **wanted)
+    assert denied["content"][0]["text"] == "Access denied. This tool requires member access."
+    laptop = {"AWS_ENDPOINT_URL": "http://127.0.0.1:9", "MCP_ASSUMED_TIER": "member"}
+    function = load(**laptop)
+    assert function.SETTINGS.assumed_tier == "member"
+    listed = body_of(ask(function, modern("tools/list")))["result"]["tools"]
+    assert "create_draft" not in {tool["name"] for tool in listed}  # it is for vibecoders
+
+
+def test_full_text_can_be_everybodys(load: Load) -> None:
+    result = called(load(MCP_FULL_TEXT_TIER="public"), "get_document", contentType="practice", id="seed-swap")
+    assert "About seed swap." in result["content"][0]["text"]
+
+
+def test_without_a_writers_secret_nothing_can_be_proposed(load: Load) -> None:
+    arn = "arn:aws:secretsmanager:us-east-1:123456789012:secret:writer-AbCdEf"
+    assert load().KNOWLEDGE.proposals is None
+    assert load(GITHUB_WRITER_SECRET_ARN=arn).KNOWLEDGE.proposals is not None
+
+
+def test_a_deployment_that_only_reads_has_no_tools_that_write(load: Load) -> None:
+    for variables, writes in (({}, True), ({"MCP_READ_ONLY": "true"}, False)):
+        listed = body_of(ask(load(**variables), modern("tools/list")))["result"]["tools"]
+        assert ("create_draft" in {tool["name"] for tool in listed}) is writes
+
+
+def test_a_toolset_of_nobody_stops_the_start(load: Load) -> None:
+    with pytest.raises(ValueError, match="There is no toolset memory"):
+        load(MCP_TOOLSETS="memory")
+
+
+def test_a_deployment_without_an_address_stops_the_start(load: Load) -> None:
+    with pytest.raises(SettingsError, match=r"^BASE_URL is not set\."):
+        load(BASE_URL="")
+
+
+def test_an_event_that_keeps_the_function_warm_is_answered(load: Load) -> None:
+    assert ask(load(), {"source": "aws.events"}) == {"ok": True}
+
+
+def test_when_the_store_is_away_a_tool_says_so_and_lists_go_on(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+    function = load(CONTENT_BUCKET="elsewhere")
+    assert ask(function, modern("tools/list"))["statusCode"] == 200
+    result = called(function, "list_groups")
+    assert result["isError"]
+    assert result["content"][0]["text"].startswith("UNAVAILABLE")
+    assert "elsewhere" not in json.dumps(result)
+
+
+def test_the_server_says_what_it_is_and_where(load: Load) -> None:
+    info = body_of(ask(load(SITE_NAME="The garden"), modern("server/discover")))["result"]
+    told = info.get("serverInfo") or info["_meta"]["io.modelcontextprotocol/serverInfo"]
+    assert (told["title"], told["websiteUrl"]) == ("The garden", "https://kb.example.org")
+    assert told["icons"][0]["src"] == "https://kb.example.org/icon.png"

@@ -1,0 +1,58 @@
+"""The line that a call leaves in the log: what metric filters read, and nothing that anybody said."""
+
+import json
+import logging
+from pathlib import Path
+
+import pytest
+from awslambdaric.lambda_runtime_log_utils import JsonFormatter
+
+from commonplace.interfaces.mcp.surface import CallRecord
+from commonplace.interfaces.mcp.telemetry import MESSAGE, record
+
+CALL = CallRecord(
+    method="tools/call",
+    name="search_knowledge",
+    outcome="ok",
+    milliseconds=12.3456,
+    answer_tokens=321,
+    era="modern",
+    tier="member",
+    client="claude-ai",
+)
+FIELDS = {
+    "method": "tools/call",
+    "target": "search_knowledge",
+    "outcome": "ok",
+    "milliseconds": 12.3,
+    "answerTokens": 321,
+    "era": "modern",
+    "tier": "member",
+    "client": "claude-ai",
+}
+FILTERS = Path(__file__).parents[3] / "infra" / "mcp_watch.py"
+
+
+@pytest.fixture
+def line(caplog: pytest.LogCaptureFixture) -> logging.LogRecord:
+    caplog.set_level(logging.INFO, "commonplace")
+    record(CALL)
+    (line,) = caplog.records
+    return line
+
+
+def test_a_call_is_one_line_with_fields(line: logging.LogRecord) -> None:
+    assert line.getMessage() == MESSAGE == "mcp call"
+    assert FIELDS.items() <= line.__dict__.items()
+
+
+def test_the_runtime_writes_every_field(line: logging.LogRecord) -> None:
+    """As Lambda's own formatter does, which keeps some names for itself."""
+    written = json.loads(JsonFormatter().format(line))
+    assert FIELDS.items() <= written.items()
+    assert set(written) - set(FIELDS) <= {"timestamp", "level", "message", "logger", "requestId", "taskName"}
+
+
+def test_metric_filters_ask_for_fields_that_are_written() -> None:
+    asked = {part.split('"')[0].split(" ")[0] for part in FILTERS.read_text().split("$.")[1:]}
+    assert asked - {"message"} <= set(FIELDS)
