@@ -6,6 +6,7 @@ from typing import cast
 from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_logs as logs
+from mcp_types import INTERNAL_ERROR
 
 from commonplace.interfaces.mcp.telemetry import MESSAGE
 from infra.functions import PythonFunction
@@ -16,7 +17,8 @@ CALLS, TOOL_CALLS, TOOL_MILLISECONDS, FAILURES = "McpCalls", "McpToolCalls", "Mc
 
 ANY_CALL = f'$.message = "{MESSAGE}"'
 OF_A_TOOL = f'{ANY_CALL} && $.method = "tools/call"'
-UNEXPECTED = f'{ANY_CALL} && $.outcome = "INTERNAL_ERROR"'
+UNEXPECTED = f'{ANY_CALL} && ($.outcome = "INTERNAL_ERROR" || $.outcome = "{INTERNAL_ERROR}")'
+"""The first of tools, the second, JSON-RPC's, of everything else."""
 
 BY_METHOD = {"Method": "$.method", "Outcome": "$.outcome"}
 BY_TOOL = {"Tool": "$.target"}

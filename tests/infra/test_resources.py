@@ -212,6 +212,10 @@ def test_calls_of_agents_are_counted_in_the_log_of_their_function(template: Temp
         "McpToolMilliseconds": ("$.milliseconds", {"Tool": "$.target"}),
         "McpFailures": ("1", {}),
     }
+    (failures,) = [
+        each for each in template.properties("AWS::Logs::MetricFilter") if "INTERNAL" in each["FilterPattern"]
+    ]
+    assert '($.outcome = "INTERNAL_ERROR" || $.outcome = "-32603")' in failures["FilterPattern"]
     (alarm,) = [each for each in _alarms(template) if each["AlarmName"].endswith("-mcp-failures")]
     assert (alarm["Namespace"], alarm["MetricName"]) == ("Commonplace/dev", "McpFailures")
 
