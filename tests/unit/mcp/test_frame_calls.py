@@ -8,12 +8,16 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from commonplace.errors import Conflict, InvalidInput, NotFound, RateLimited, Unavailable
-from commonplace.interfaces.mcp.declaring import Caller
+from commonplace.interfaces.mcp.declaring import Answer, Call, Caller, Output
 from commonplace.interfaces.mcp.rendering import ERROR_META, MAX_ERROR_BYTES
 from commonplace.interfaces.mcp.server import build_server
 from commonplace.interfaces.mcp.surface import CallRecord, Surface
 from tests.fakes.toolsets import SECRET, Spending, account, as_caller, raising, said, tides, tool
 from tests.unit.mcp.talking import ERAS, ask, call, text_of
+
+
+class Loose(Output):
+    anything: Any
 
 
 def served(*more: Any, caller: Caller | None = None, **surface: Any) -> Any:
@@ -199,3 +203,24 @@ def test_a_record_that_fails_costs_nobody_an_answer() -> None:
         raise RuntimeError("no telemetry today")
 
     assert not call(served(record=broken), "search_pools", {"query": "x"}).is_error
+
+
+@pytest.mark.parametrize("mode", ERAS)
+def test_half_a_character_does_not_break_an_answer(mode: str) -> None:
+    assert text_of(call(served(tool(said("half \ud800"), "halve", output=None)), "halve", {}, mode)) == "half ?"
+
+
+def test_data_that_no_answer_can_carry_is_an_error_of_the_tool_alone(caplog: pytest.LogCaptureFixture) -> None:
+    def run(asked: Call, arguments: Any) -> Answer:
+        return Answer("text", Loose(anything={"half": "\ud800", "none": float("nan")}))
+
+    result = call(served(tool(run, "break", output=Loose)), "break")
+    assert text_of(result).startswith("INTERNAL_ERROR")
+
+
+def test_parameters_that_travel_as_headers_are_found_without_listing_tools() -> None:
+    schema = {"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}}
+    lookup = served(tool(said("x"), "sail", input_schema=schema)).get_tool_input_schema
+    assert lookup("sail")["properties"] == schema["properties"]
+    assert lookup("search_pools") is None
+    assert lookup("nothing") is None

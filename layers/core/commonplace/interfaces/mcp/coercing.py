@@ -72,7 +72,9 @@ def from_json(value: str, opening: str) -> Any:
     if not text.startswith(opening) or len(text) > MAX_JSON_CHARACTERS:
         return value
     try:
-        decoded = json.loads(text)
+        decoded = json.loads(text, parse_constant=_no_number)
+        # Escapes can spell half a character, which no answer could repeat.
+        json.dumps(decoded, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         return value
     check_size(decoded)
@@ -92,6 +94,10 @@ def check_size(value: Any) -> None:
             )
         held = (one.values() if isinstance(one, Mapping) else one for one in level if isinstance(one, Mapping | list))
         level = [inner for values in held for inner in values]
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(f"{text} is not JSON")
 
 
 def shown(value: Any) -> str:

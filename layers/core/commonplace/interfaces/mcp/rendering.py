@@ -24,7 +24,7 @@ GENERIC = "INTERNAL_ERROR: The tool failed for a reason that is not yours. Hint:
 
 def result(text: str, data: dict[str, Any] | None, links: tuple[Link, ...] = ()) -> dict[str, Any]:
     """A complete answer of a tool."""
-    content = [{"type": "text", "text": text}, *(link_block(link) for link in links)]
+    content = [{"type": "text", "text": whole(text)}, *(link_block(link) for link in links)]
     told = COMPLETE | {"content": content}
     return told if data is None else told | {"structuredContent": data}
 
@@ -35,8 +35,10 @@ def data_of(answer: Answer) -> dict[str, Any]:
 
 
 def compact(data: Any) -> str:
-    """JSON without spaces, in its own letters."""
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    """JSON without spaces, in its own letters. Raises ValueError for what JSON cannot hold."""
+    told = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    told.encode()
+    return told
 
 
 def link_block(link: Link) -> dict[str, Any]:
@@ -71,10 +73,19 @@ def contents(uri: str, mime_type: str, body: Text) -> dict[str, Any]:
     """One entry of a `resources/read` result."""
     if isinstance(body, bytes):
         return {"uri": uri, "mimeType": mime_type, "blob": b64encode(body).decode()}
-    return {"uri": uri, "mimeType": mime_type, "text": body}
+    return {"uri": uri, "mimeType": mime_type, "text": whole(body)}
 
 
 def cut_bytes(text: str, limit: int) -> str:
     """At most so many bytes of UTF-8, with an ellipsis where something is gone."""
     raw = text.encode("utf-8", "replace")
-    return text if len(raw) <= limit else raw[: limit - 3].decode("utf-8", "ignore") + "…"
+    return raw.decode() if len(raw) <= limit else raw[: limit - 3].decode("utf-8", "ignore") + "…"
+
+
+def whole(text: str) -> str:
+    """The text without halves of characters, which cannot be sent."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode()
+    return text

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import mcp_types as types
@@ -39,7 +40,7 @@ def build_server(
         instructions=offer.instructions(),
         website_url=surface.website_url,
         icons=[types.Icon(src=url) for url in surface.icon_urls()] or None,
-        get_tool_input_schema=_with_header_parameters(offer).get,
+        get_tool_input_schema=_header_parameters(offer),
     )
     # In place of the SDK's spans, which no exporter here takes: calls are counted by `surface.record`.
     server.middleware[:] = [Lasting()]
@@ -64,7 +65,15 @@ def _install_handlers(server: Server[Any], offer: Offer, surface: Surface) -> No
     server.add_request_handler("server/discover", types.RequestParams, discovery(server))
 
 
-def _with_header_parameters(offer: Offer) -> Mapping[str, Mapping[str, Any]]:
-    """Schemas of tools whose parameters travel as headers as well; without these, each call would list all tools."""
-    schemas = {name: input_schema(one.tool) for name, one in offer.tools.items()}
-    return {name: schema for name, schema in schemas.items() if "x-mcp-header" in json.dumps(schema)}
+def _header_parameters(offer: Offer) -> Callable[[str], Mapping[str, Any] | None]:
+    """By name, the schema of a tool whose parameters travel as headers too. Without it, each call would list all tools.
+
+    A schema costs a millisecond to make, so it is made when its tool is called.
+    """
+
+    @cache
+    def of_declared(name: str) -> Mapping[str, Any] | None:
+        schema = input_schema(offer.tools[name].tool)
+        return schema if "x-mcp-header" in json.dumps(schema) else None
+
+    return lambda name: of_declared(name) if name in offer.tools else None
