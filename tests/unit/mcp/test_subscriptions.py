@@ -306,7 +306,7 @@ def test_the_server_promises_what_it_can_keep(place: Garden) -> None:
     assert told.resources is not None
     assert told.tools is not None
     assert told.prompts is not None
-    assert (told.resources.subscribe, told.resources.list_changed) == (True, True)
+    assert (told.resources.subscribe, told.resources.list_changed) == (True, False)
     assert (told.tools.list_changed, told.prompts.list_changed) == (False, False)
 
 

@@ -122,7 +122,12 @@ def _remaining_seconds(ctx: Context) -> float:
 
 
 def _promise_only_what_happens(server: Server[Any]) -> None:
-    """Tools and prompts change with a deployment alone, and nobody can be told of that: the SDK promises it."""
+    """No changes of lists, though the SDK promises them all wherever there is a listen.
+
+    Tools and prompts change with a deployment alone, and nobody can be told of that. Changes of resources are told to
+    whoever asks, and not promised: clients that find the promise listen while they connect (TypeScript SDK 2, the
+    Inspector), and would wait for the acknowledgement as long as the poll lasts.
+    """
     discovery = server.get_request_handler("server/discover")
     if discovery is None:
         return
@@ -131,7 +136,7 @@ def _promise_only_what_happens(server: Server[Any]) -> None:
         found = await discovery.handler(ctx, params)
         if not isinstance(found, types.DiscoverResult):
             return found
-        for part in (found.capabilities.tools, found.capabilities.prompts):
+        for part in (found.capabilities.tools, found.capabilities.prompts, found.capabilities.resources):
             if part is not None:
                 part.list_changed = False
         return found
