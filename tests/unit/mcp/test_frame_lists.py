@@ -7,11 +7,12 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
+from commonplace.errors import Unavailable
 from commonplace.identity.principals import Tier
 from commonplace.interfaces.mcp.declaring import Caller, Listed
 from commonplace.interfaces.mcp.server import build_server
 from commonplace.interfaces.mcp.surface import Surface
-from tests.fakes.toolsets import account, as_caller, harbour, listed, said, tides, tool
+from tests.fakes.toolsets import SECRET, account, as_caller, harbour, listed, said, tides, tool
 from tests.unit.mcp.talking import ERAS, ask
 
 SURFACE = Surface(base_url="https://tides.example", icons=("/icon.svg", "http://plain.example/icon.png"))
@@ -172,3 +173,28 @@ def test_a_path_of_two_toolsets_prefixes_what_they_share_and_nothing_else() -> N
 def test_two_things_of_one_name_are_refused_when_the_server_is_built() -> None:
     with pytest.raises(ValueError, match="search_pools"):
         build_server([tides(), harbour()], SURFACE)
+
+
+@pytest.mark.parametrize("mode", ERAS)
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (
+            Unavailable("The store does not answer.", retry_after_seconds=4),
+            503,
+            "UNAVAILABLE: The store does not answer.",
+        ),
+        (RuntimeError(SECRET), -32603, "Internal error"),
+    ],
+)
+def test_a_list_whose_store_fails_says_what_the_caller_may_know(
+    error: Exception, code: int, message: str, mode: str
+) -> None:
+    def fail() -> list[Listed]:
+        raise error
+
+    refused = ask(build_server([tides(documents=fail)], SURFACE), lambda client: client.list_resources(), mode)
+    assert isinstance(refused, MCPError)
+    assert refused.code == code
+    assert refused.message.startswith(message)
+    assert SECRET not in str(refused.error)

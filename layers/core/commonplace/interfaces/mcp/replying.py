@@ -48,10 +48,12 @@ def recorded(surface: Surface, name_of: Callable[[Any], str], handler: Handler) 
         try:
             reply = await handler(ctx, params)
             return reply.body
+        except MCPError as error:
+            reply = Reply(None, outcome="ACCESS_DENIED" if error.code == ACCESS_DENIED else str(error.code))
+            raise
         except Exception as error:
-            refused = protocol_error(error)
-            reply = Reply(None, outcome="ACCESS_DENIED" if refused.code == ACCESS_DENIED else _code(error, refused))
-            raise refused from error
+            reply = Reply(None, outcome=error.code if isinstance(error, CommonplaceError) else "INTERNAL_ERROR")
+            raise protocol_error(error) from error
         finally:
             _record(surface, ctx, name_of(params), reply, (perf_counter() - started) * 1_000)
 
@@ -60,8 +62,6 @@ def recorded(surface: Surface, name_of: Callable[[Any], str], handler: Handler) 
 
 def protocol_error(error: Exception) -> MCPError:
     """A failure outside of tools, where no model reads it: nothing of what is inside gets out."""
-    if isinstance(error, MCPError):
-        return error
     if isinstance(error, NotFound | InvalidInput | BadRequest):
         return MCPError(INVALID_PARAMS, _message(error), {"code": error.code})
     if isinstance(error, CommonplaceError):
@@ -74,10 +74,6 @@ def protocol_error(error: Exception) -> MCPError:
 
 def _message(error: CommonplaceError) -> str:
     return cut_bytes(sentence(error), MAX_MESSAGE_BYTES)
-
-
-def _code(error: Exception, refused: MCPError) -> str:
-    return error.code if isinstance(error, CommonplaceError) else str(refused.code)
 
 
 def _record(surface: Surface, ctx: Context, name: str, reply: Reply, milliseconds: float) -> None:
