@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
 import boto3
@@ -41,6 +42,10 @@ def config(
     )
 
 
+_MAKING = Lock()
+"""A session may make one client at a time; the clients themselves may be used by every thread."""
+
+
 @cache
 def _session() -> boto3.session.Session:
     # One session: credentials and the service models are looked up once for all clients.
@@ -57,7 +62,10 @@ def region() -> str | None:
 
 
 def s3(*, read_timeout_seconds: float = 20, connections: int = 20) -> S3Client:
-    return _session().client("s3", config=config(read_timeout_seconds=read_timeout_seconds, connections=connections))
+    with _MAKING:
+        return _session().client(
+            "s3", config=config(read_timeout_seconds=read_timeout_seconds, connections=connections)
+        )
 
 
 def dynamodb(
@@ -66,34 +74,38 @@ def dynamodb(
     attempts: int = 3,
     connect_timeout_seconds: float = CONNECT_TIMEOUT_SECONDS,
 ) -> DynamoDBClient:
-    return _session().client(
-        "dynamodb",
-        config=config(
-            read_timeout_seconds=read_timeout_seconds,
-            attempts=attempts,
-            connect_timeout_seconds=connect_timeout_seconds,
-        ),
-    )
+    with _MAKING:
+        return _session().client(
+            "dynamodb",
+            config=config(
+                read_timeout_seconds=read_timeout_seconds,
+                attempts=attempts,
+                connect_timeout_seconds=connect_timeout_seconds,
+            ),
+        )
 
 
 def stepfunctions(*, read_timeout_seconds: float = 3) -> SFNClient:
-    return _session().client("stepfunctions", config=config(read_timeout_seconds=read_timeout_seconds, attempts=2))
+    with _MAKING:
+        return _session().client("stepfunctions", config=config(read_timeout_seconds=read_timeout_seconds, attempts=2))
 
 
 def secretsmanager(*, read_timeout_seconds: float = 3) -> SecretsManagerClient:
-    return _session().client("secretsmanager", config=config(read_timeout_seconds=read_timeout_seconds, attempts=2))
+    with _MAKING:
+        return _session().client("secretsmanager", config=config(read_timeout_seconds=read_timeout_seconds, attempts=2))
 
 
 def bedrock(
     service: Literal["bedrock-runtime", "bedrock-agent-runtime"], *, region: str | None, read_timeout_seconds: float
 ) -> Any:
     """A client of Bedrock that tries once."""
-    return _session().client(
-        service,
-        region_name=region,
-        config=config(
-            read_timeout_seconds=read_timeout_seconds,
-            attempts=1,
-            connect_timeout_seconds=MODEL_CONNECT_TIMEOUT_SECONDS,
-        ),
-    )
+    with _MAKING:
+        return _session().client(
+            service,
+            region_name=region,
+            config=config(
+                read_timeout_seconds=read_timeout_seconds,
+                attempts=1,
+                connect_timeout_seconds=MODEL_CONNECT_TIMEOUT_SECONDS,
+            ),
+        )

@@ -1,7 +1,7 @@
 """What is published, in memory: one manifest with the indexes that lists, look-ups and suggestions need.
 
 A catalogue is immutable and is built once per manifest. Each index is built when it is first asked for, so that a
-process that answers one document pays for none of them.
+process that answers one document pays for none of them. Threads that ask at once may build one twice, to the same end.
 """
 
 from bisect import bisect_left, bisect_right
@@ -53,6 +53,8 @@ class Catalogue:
     def __init__(self, manifest: Manifest) -> None:
         self.manifest = manifest
         self._selected: dict[tuple[Selection, Sort], Sequence[Entry]] = {}
+        self._orders: dict[Sort, Sequence[int]] = {}
+        self._ranges: dict[str, tuple[list[Any], list[int]]] = {}
         self._made: dict[object, object] = {}
 
     def once(self, make: Callable[["Catalogue"], Made]) -> Made:
@@ -149,18 +151,18 @@ class Catalogue:
 
     def _ascending(self, field: str) -> tuple[list[Any], list[int]]:
         """Values of a property in order, and the documents that have them."""
-        if field not in self._ranges:
+        if (known := self._ranges.get(field)) is None:
             told = [
                 (value, position) for position, entry in enumerate(self.entries) if (value := getattr(entry, field))
             ]
             told.sort()
-            self._ranges[field] = ([value for value, _ in told], [position for _, position in told])
-        return self._ranges[field]
+            known = self._ranges[field] = ([value for value, _ in told], [position for _, position in told])
+        return known
 
     def _order(self, sort: Sort) -> Sequence[int]:
-        if sort not in self._orders:
-            self._orders[sort] = self._sorted(sort)
-        return self._orders[sort]
+        if (known := self._orders.get(sort)) is None:
+            known = self._orders[sort] = self._sorted(sort)
+        return known
 
     def _sorted(self, sort: Sort) -> Sequence[int]:
         name, backwards = sort.removeprefix("-"), sort.startswith("-")
@@ -185,10 +187,6 @@ class Catalogue:
         return found[:500]
 
     @cached_property
-    def _orders(self) -> dict[Sort, Sequence[int]]:
-        return {}
-
-    @cached_property
     def _values(self) -> dict[tuple[str, str], set[int]]:
         found: dict[tuple[str, str], set[int]] = {}
         for position, entry in enumerate(self.entries):
@@ -198,10 +196,6 @@ class Catalogue:
                 if value is not None:
                     found.setdefault((name, value), set()).add(position)
         return found
-
-    @cached_property
-    def _ranges(self) -> dict[str, tuple[list[Any], list[int]]]:
-        return {}
 
     @cached_property
     def _permalinks(self) -> dict[str, Entry]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from threading import Lock
 from time import monotonic
 
 from commonplace.content.bytecache import ByteCache
@@ -16,7 +17,7 @@ from commonplace.content.catalogue import Catalogue
 from commonplace.content.document import Document, DocumentRef
 from commonplace.content.graph import Graph
 from commonplace.content.manifest import MANIFEST_KEY, Attachment, Entry, Manifest
-from commonplace.content.store import METADATA_PREFIX, ObjectReader, StoredObject, raw_key
+from commonplace.content.store import METADATA_PREFIX, ObjectReader, StoredObject
 from commonplace.errors import Unavailable
 
 logger = logging.getLogger(__name__)
@@ -48,6 +49,8 @@ class Library:
 
     The manifest is asked for again at most every `max_age_seconds`, and then only when its ETag differs, so a change
     shows within that time. Every method raises Unavailable when the store does not answer.
+
+    Any thread may ask: a lock is held while something is remembered, never while the store is read.
     """
 
     def __init__(
@@ -59,6 +62,8 @@ class Library:
         self._max_age_seconds = max_age_seconds
         self._edition = Edition(Catalogue(NOTHING_PUBLISHED), None)
         self._fresh_until = float("-inf")
+        self._lock = Lock()
+        self._looks = self._last_look = 0
         self._documents: ByteCache[tuple[str, str], StoredObject] = ByteCache(
             DOCUMENT_CACHE_BYTES, lambda stored: len(stored.body)
         )
@@ -69,11 +74,20 @@ class Library:
 
     def edition(self, *, fresh: bool = False) -> Edition:
         """What is published now; `fresh` asks the store however recently it was asked."""
-        now = self._clock()
-        if fresh or now >= self._fresh_until:
-            self._edition = self._current(self._edition)
-            self._fresh_until = now + self._max_age_seconds
-        return self._edition
+        with self._lock:
+            now = self._clock()
+            if not fresh and now < self._fresh_until:
+                return self._edition
+            held = self._edition
+            self._looks += 1
+            look = self._looks
+        found = self._current(held)
+        with self._lock:
+            # Whoever began to look later has seen what is newer, however long the store took for either.
+            if look > self._last_look:
+                self._edition, self._last_look = found, look
+                self._fresh_until = now + self._max_age_seconds
+            return self._edition
 
     def find(self, choose: Callable[[Catalogue], Entry | None]) -> tuple[Entry, StoredObject] | None:
         """What `choose` picks, with its stored document; looks at a fresh manifest when the object has gone."""
@@ -92,16 +106,15 @@ class Library:
     def documents(self, entries: Iterable[Entry]) -> list[StoredObject | None]:
         """Many documents at once, in order; one that has gone meanwhile is None."""
         wanted = list(entries)
-        absent = [entry for entry in wanted if self._documents.get((entry.key, entry.etag)) is None]
-        # Only the reads run in threads; the cache is this thread's alone.
+        held = {entry.key: self._documents.get((entry.key, entry.etag)) for entry in wanted}
+        absent = [entry for entry in wanted if held[entry.key] is None]
         with ThreadPoolExecutor(PARALLEL_READS) as threads:
             read = threads.map(self._get, [entry.key for entry in absent])
-            fetched = {entry.key: found for entry, found in zip(absent, read, strict=True)}
-        found = [fetched.get(entry.key) or self._documents.get((entry.key, entry.etag)) for entry in wanted]
+            held |= {entry.key: found for entry, found in zip(absent, read, strict=True)}
         for entry in absent:
-            if (stored := fetched[entry.key]) is not None:
+            if (stored := held[entry.key]) is not None:
                 self._documents.put((entry.key, stored.etag), stored)
-        return found
+        return [held[entry.key] for entry in wanted]
 
     def read(self, records: Sequence[str]) -> list[Document | None]:
         """Whole documents by `{contentType}/{id}`, aligned with `records`; None for what is gone or unreadable."""
@@ -120,19 +133,13 @@ class Library:
         key = self.manifest().graph_key
         if key is None:
             return Graph()
-        if self._graph is None or self._graph[0] != key:
+        held = self._graph
+        if held is None or held[0] != key:
             stored = self._get(key)
             if stored is None:
                 raise self._missing("the link graph")
-            self._graph = (key, Graph.model_validate_json(stored.body))
-        return self._graph[1]
-
-    def raw(self, entry: Entry) -> StoredObject:
-        """The file of a document, as it is in the repository."""
-        found = self._get(raw_key(entry.path))
-        if found is None:
-            raise self._missing(entry.ref)
-        return found
+            held = self._graph = (key, Graph.model_validate_json(stored.body))
+        return held[1]
 
     def attachment(self, attachment: Attachment) -> StoredObject:
         found = self._get(attachment.key)
@@ -175,7 +182,8 @@ class Library:
 
     def _missing(self, what: str) -> Unavailable:
         """The manifest names it and the store has it not: a publication is under way, or the next one repairs it."""
-        self._fresh_until = float("-inf")
+        with self._lock:
+            self._fresh_until = float("-inf")
         logger.warning("published object is missing", extra={"ref": what})
         return Unavailable("This part of the library is being replaced. Try again shortly.", retry_after_seconds=5)
 

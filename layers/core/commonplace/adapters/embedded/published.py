@@ -15,7 +15,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from commonplace.adapters.embedded.engine import EmbeddedEngine
 from commonplace.content.filters import Filters
-from commonplace.content.store import ObjectStore, PreconditionFailed, StoredObject
+from commonplace.content.store import ObjectStore, PreconditionFailed
 from commonplace.errors import Unavailable
 from commonplace.search.model import (
     VECTOR_FLOOR,
@@ -87,16 +87,19 @@ class PublishedEngine:
         self._publish(change, afresh=True)
 
     def model(self) -> str | None:
+        self._look()
         with self._lock:
-            return self._current().model()
+            return self._engine.model()
 
     def candidates(self, text: str, vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
+        self._look()
         with self._lock:
-            return self._current().candidates(text, vector, filters, size)
+            return self._engine.candidates(text, vector, filters, size)
 
     def page(self, text: str, filters: Filters, size: int, after: Position | None = None) -> Page:
+        self._look()
         with self._lock:
-            return self._current().page(text, filters, size, after)
+            return self._engine.page(text, filters, size, after)
 
     def fetch(
         self, wanted: Sequence[tuple[RecordId, int | None]], text: str, vector: QueryVector | None = None
@@ -114,16 +117,19 @@ class PublishedEngine:
             return self._newest().versions()
 
     def held(self, ids: Sequence[RecordId]) -> dict[RecordId, int]:
+        if not ids:
+            self._look()
         with self._lock:
-            return (self._newest() if ids else self._current()).held(ids)
+            return (self._newest() if ids else self._engine).held(ids)
 
     def incomplete(self) -> Iterator[RecordId]:
         with self._lock:
             return self._newest().incomplete()
 
     def known(self, keys: Sequence[str]) -> Mapping[str, Vector]:
+        self._look()
         with self._lock:
-            return self._current().known(keys)
+            return self._engine.known(keys)
 
     def remember(self, vectors: Mapping[str, Vector]) -> None:
         """Nothing: vectors are kept with the chunks that are written."""
@@ -181,35 +187,52 @@ class PublishedEngine:
             raise
         self._take(path, etag)
 
-    def _current(self) -> EmbeddedEngine:
-        """The copy, looked after if that is some time ago; the copy at hand when the store does not answer."""
-        now = self._clock()
-        if self._looked is not None and now - self._looked < self._refresh_seconds:
-            return self._engine
+    def _look(self) -> None:
+        """Takes the version that is published now, if the last look is some time ago.
+
+        The store is asked without the lock: while one thread waits for it, the others search the copy at hand. Without
+        a copy each waits for its own.
+        """
+        with self._lock:
+            now = self._clock()
+            if self._looked is not None and now - self._looked < self._refresh_seconds:
+                return
+            etag, path = self._etag, self._next_path()
+            if etag is not None:
+                self._looked = now
         try:
-            return self._newest()
+            newer = self._fetched(path, etag)
         except Unavailable:
-            if self._etag is None:
+            if etag is None:
                 raise
             logger.warning("the store does not answer, searching the copy at hand")
+            return
+        with self._lock:
             self._looked = now
-            return self._engine
+            if newer != etag and self._etag == etag:
+                self._take(path, newer)
+            else:
+                path.unlink(missing_ok=True)
+
+    def _fetched(self, path: Path, etag: str | None) -> str | None:
+        """Writes the version that is published now to `path`, unless it is the known one. Its ETag; None for none."""
+        try:
+            stored = self._objects.get_if_changed(self._key, etag)
+        except KeyError:
+            return None
+        except (BotoCoreError, ClientError, OSError) as error:
+            raise Unavailable("The search index does not answer.") from error
+        if stored is None:
+            return etag
+        path.write_bytes(stored.body)
+        return stored.etag
 
     def _newest(self) -> EmbeddedEngine:
         """The version that is published now."""
-        now = self._clock()
-        try:
-            stored: StoredObject | None = self._objects.get_if_changed(self._key, self._etag)
-        except KeyError:
-            if self._etag is not None:
-                self._take(self._next_path(), None)
-        except (BotoCoreError, ClientError, OSError) as error:
-            raise Unavailable("The search index does not answer.") from error
-        else:
-            if stored:
-                path = self._next_path()
-                path.write_bytes(stored.body)
-                self._take(path, stored.etag)
+        now, path = self._clock(), self._next_path()
+        newer = self._fetched(path, self._etag)
+        if newer != self._etag:
+            self._take(path, newer)
         self._looked = now
         return self._engine
 
