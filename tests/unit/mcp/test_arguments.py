@@ -25,6 +25,13 @@ class Flat(Arguments):
     cursor: str | None = None
 
 
+class Draft(Arguments):
+    content_type: str
+    title: str
+    content: str
+    tags: list[str] | None = None
+
+
 class Wanted(Arguments):
     id: str
     content_type: str | None = None
@@ -66,13 +73,23 @@ UNDERSTOOD: list[tuple[type[Arguments], dict[str, Any], dict[str, Any]]] = [
         )
     ),
     *((Term, {name: "dao"}, {"term": "dao"}) for name in ("term", "q", "query", "text", "word", "name", "Terms")),
-    *((Wanted, {name: "x"}, {"id": "x"}) for name in ("id", "ID", "document_id", "doc_id", "documentId", "slug")),
+    *(
+        (Wanted, {name: "x"}, {"id": "x"})
+        for name in ("id", "ID", "ids", "document_id", "doc_id", "documentId", "slug")
+    ),
     *(
         (Flat, {"query": "a", name: "p"}, {"query": "a", "contentType": ["p"]})
         for name in ("contentType", "content_type", "type", "types", "contentTypes", "content-type")
     ),
     (Flat, {"query": "a", "groups": ["g"]}, {"query": "a", "group": "g"}),
     (Flat, {"query": "a", "continuation": "c"}, {"query": "a", "cursor": "c"}),
+    *((Wanted, {name: "x"}, {"id": "x"}) for name in ("uri", "url", "path", "title", "name", "link", "document")),
+    (
+        Draft,
+        {"type": "p", "name": "t", "body": "b", "keywords": "x, y"},
+        {"contentType": "p", "title": "t", "content": "b", "tags": ["x", "y"]},
+    ),
+    (Filters, {"after": "2025"}, {"since": "2025"}),
     # numbers and truth values
     (Asked, {"query": "a", "limit": "7"}, {"query": "a", "limit": 7}),
     (Asked, {"query": "a", "limit": " 7.0 "}, {"query": "a", "limit": 7}),
@@ -164,6 +181,8 @@ REFUSED: list[tuple[type[Arguments], dict[str, Any], str]] = [
     (Asked, {"query": None}, "query is missing"),
     (Asked, {"query": "a", "filters": "everything"}, "filters: should be"),
     (Filters, {"contentType": "patern"}, "contentType cannot be “patern”"),
+    (Wanted, {"id": ["a", "b"]}, "id takes one value, and 2 came"),
+    (Draft, {"id": "x", "content": "c", "contentType": "p"}, "title is missing"),
     (Term, {"name": "a", "word": "b"}, "name and word mean the same"),
 ]
 
@@ -177,6 +196,18 @@ def test_what_is_unclear_or_wrong_is_refused_in_plain_words(
     assert message in refused.value.message
     assert refused.value.hint
     assert "http" not in sentence(refused.value)
+
+
+@pytest.mark.parametrize("raw", [{"id": "x", "title": "The X"}, {"title": "The X", "id": "x"}])
+def test_a_name_beside_what_is_asked_for_only_describes_it(raw: dict[str, Any]) -> None:
+    found, notes = understand(raw, Wanted)
+    assert found == Wanted(id="x")
+    assert notes[0].startswith("Left out, for there is no such argument: title.")
+
+
+def test_what_was_left_out_is_said_beside_what_is_missing() -> None:
+    with pytest.raises(InvalidInput, match=r"id is missing\. Left out, for there is no such argument: colour\."):
+        understand({"colour": "red"}, Wanted)
 
 
 def test_a_choice_that_is_none_names_the_valid_ones() -> None:

@@ -13,7 +13,7 @@ from commonplace.errors import InvalidInput
 from commonplace.interfaces.mcp import coercing
 from commonplace.interfaces.mcp.coercing import shown
 from commonplace.interfaces.mcp.declaring import Arguments
-from commonplace.interfaces.mcp.naming import POSITIONS, SYNONYMS, WRAPPERS, meant, plain
+from commonplace.interfaces.mcp.naming import POSITIONS, QUESTIONS, WEAK, WRAPPERS, meant, plain
 from commonplace.interfaces.mcp.shapes import Shape, shape_of
 
 MAX_NAMED = 5
@@ -44,7 +44,7 @@ def understand(raw: Mapping[str, Any], model: type[Model], *, lenient: bool = Tr
     try:
         return model.model_validate(forgiven.values), forgiven.notes
     except ValidationError as error:
-        raise InvalidInput(_faults(error), hint=_names_here(shape_of(model))) from None
+        raise InvalidInput(" ".join((_faults(error), *forgiven.notes)), hint=_names_here(shape_of(model))) from None
 
 
 def forgive(raw: Mapping[str, Any], model: type[Arguments], *, lenient: bool = True) -> Forgiven:
@@ -97,14 +97,23 @@ class _Taken:
             for inner, one in value.items():
                 inside.take(inner, one)
             return
-        if isinstance(value, list) and shape.only("string") and plain(field) in SYNONYMS[0]:
+        if isinstance(value, list) and shape.only("string") and plain(field) in QUESTIONS:
             # Words of one question, given one by one.
             value = " ".join(value) if _texts(value) else value
         coerced = self._coerced(value, shape, self._path + field)
-        if field in self.values and self.values[field] != coerced:
-            raise _twice(field, self._written.get(field, field), name)
+        if field in self.values and self.values[field] != coerced and not self._prevails(field, name):
+            return
         self.values[field] = coerced
-        self._written.setdefault(field, name)
+        self._written[field] = name
+
+    def _prevails(self, field: str, name: str) -> bool:
+        """Whether a second name for a field counts more than the first. Raises InvalidInput when neither does."""
+        before = self._written.get(field, field)
+        weak = plain(name) in WEAK
+        if not self._lenient or weak == (plain(before) in WEAK):
+            raise _twice(field, before, name)
+        self._unknown.append(self._path + shown(name if weak else before))
+        return not weak
 
     def _coerced(self, value: Any, shape: Shape, name: str) -> Any:
         if "array" in shape.kinds and isinstance(value := coercing.listed(value, shape), list):

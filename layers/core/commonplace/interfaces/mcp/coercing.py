@@ -42,6 +42,8 @@ def scalar(value: Any, shape: Shape, name: str, notes: list[str], *, clamp: bool
         return _truth(value)
     if shape.only("integer", "number"):
         return _bounded(_number(value, shape), shape, name, notes) if clamp else _number(value, shape)
+    if isinstance(value, list) and shape.only("string", "integer", "number", "boolean"):
+        raise InvalidInput(f"{name} takes one value, and {len(value)} came.", hint="Call once for each of them.")
     if shape.only("string") and isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
     return value

@@ -5,19 +5,33 @@ from functools import lru_cache
 
 from commonplace.interfaces.mcp.shapes import Shape
 
-SYNONYMS: tuple[frozenset[str], ...] = tuple(
-    frozenset(names.split())
-    for names in (
-        "query q text search question keywords keyword searchquery querytext term terms prompt",
-        "term word name concept title entry",
-        "limit topk k n pagesize perpage maxresults numresults count size maxitems first top",
-        "contenttype contenttypes type types kind doctype documenttype",
-        "id documentid docid identifier slug ids",
-        "continuation cursor nextcursor pagetoken nextpagetoken handle continue continuationtoken",
-        "url link href address",
+QUESTIONS = frozenset(["query", "q", "text", "search", "question", "keywords", "keyword", "term"])
+"""Arguments that hold what is looked for."""
+
+SYNONYMS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
+    (frozenset(declared.split()), frozenset(given.split()))
+    for declared, given in (
+        (" ".join(QUESTIONS), " ".join(QUESTIONS) + " searchquery searchterm querytext terms prompt"),
+        ("term", "word name concept title entry"),
+        ("title", "name heading"),
+        ("limit k n", "limit topk k n pagesize perpage maxresults numresults count size maxitems first top"),
+        ("contenttype type", "contenttype type kind doctype documenttype"),
+        ("id", "documentid docid identifier slug uri url link path title name document"),
+        ("url", "link href address uri"),
+        ("cursor continuation", "continuation cursor nextcursor pagetoken nextpagetoken handle continue"),
+        ("datefrom since", "since after from startdate fromdate"),
+        ("dateto until", "until before to enddate todate"),
+        ("content body", "content body text markdown"),
+        ("description", "summary abstract"),
+        ("tags", "labels topics keywords"),
+        ("maxtokens", "tokens tokenbudget tokenlimit"),
+        ("key", "idempotencykey requestid"),
     )
 )
-"""Each a set of names for one thing, as `plain` writes them."""
+"""Declared names, and what models say in their place; both as `plain` writes them. The first that fits counts."""
+
+WEAK = frozenset(["word", "name", "concept", "title", "entry", "heading", "uri", "url", "link", "path", "document"])
+"""They stand for another name where that is missing; beside it, they only describe the same thing once more."""
 
 POSITIONS = frozenset(("offset", "page", "pagenumber", "skip", "startindex"))
 """Ways of paging that are not there. Left out, they would give the same page for ever: they are refused."""
@@ -47,7 +61,7 @@ def singular(name: str) -> str:
         return name[:-3] + "y"
     if len(name) > 4 and name.endswith(("ses", "xes", "ches", "shes")):
         return name[:-2]
-    return name[:-1] if len(name) > 3 and name.endswith("s") and not name.endswith("ss") else name
+    return name[:-1] if len(name) > 2 and name.endswith("s") and not name.endswith("ss") else name
 
 
 def meant(name: str, shape: Shape) -> str | None:
@@ -83,9 +97,9 @@ def choice(value: str, choices: tuple[str, ...]) -> str | None:
 
 
 def _synonym(key: str, shape: Shape) -> str | None:
-    for names in SYNONYMS:
-        if key in names:
-            found = [one for one in shape.fields if plain(one) in names]
+    for declared, given in SYNONYMS:
+        if key in given or singular(key) in given:
+            found = [one for one in shape.fields if plain(one) in declared]
             # Of several, the one without which a call means nothing.
             found = [one for one in found if one in shape.required] or found
             if len(found) == 1:
