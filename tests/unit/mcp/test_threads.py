@@ -1,8 +1,10 @@
 """Tools run in threads, and one that is given up goes on while the next call begins: interleaved here by barriers."""
 
+import asyncio
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from commonplace.content.filters import Filters
 from commonplace.content.library import Library
 from commonplace.content.store import StoredObject
 from commonplace.interfaces.deferred import Deferred, deferred
+from commonplace.interfaces.mcp.threads import in_thread
 from commonplace.limits.quota import Limiter, Quota
 from commonplace.search.model import SearchRequest
 from commonplace.search.reranking import MemoryRerankCache
@@ -174,6 +177,21 @@ def test_callers_side_by_side_spend_a_quota_exactly(threads: ThreadPoolExecutor)
         return sum(allowance.allowed for allowance in taken if allowance)
 
     assert sum(together(threads, *[spend] * MANY)) == 100
+
+
+def test_a_function_that_runs_past_an_iterator_fails_and_does_not_hang() -> None:
+    with pytest.raises(RuntimeError, match="past the end"):
+        asyncio.run(in_thread(next, iter(())))
+
+
+def test_a_function_in_a_thread_knows_the_context_of_its_call() -> None:
+    spoken: ContextVar[str] = ContextVar("spoken", default="nothing")
+
+    async def ask() -> str:
+        spoken.set("a word")
+        return await in_thread(spoken.get)
+
+    assert asyncio.run(ask()) == "a word"
 
 
 def test_a_part_is_built_once_whoever_comes_first(threads: ThreadPoolExecutor) -> None:

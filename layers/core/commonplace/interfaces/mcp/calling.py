@@ -3,10 +3,8 @@
 import inspect
 import logging
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
-import anyio.to_thread
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolRequestParams
@@ -20,6 +18,7 @@ from commonplace.interfaces.mcp.declaring import Answer, Call, Tool
 from commonplace.interfaces.mcp.offer import Offer
 from commonplace.interfaces.mcp.replying import Reply
 from commonplace.interfaces.mcp.surface import Surface
+from commonplace.interfaces.mcp.threads import in_thread
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +63,7 @@ class Calls:
             answer: Any = tool.run(call, arguments)
         else:
             # In a thread, for stores are asked; a deadline does not wait for them.
-            answer = await anyio.to_thread.run_sync(partial(tool.run, call, arguments), abandon_on_cancel=True)
+            answer = await in_thread(tool.run, call, arguments)
         return await answer if inspect.isawaitable(answer) else answer
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import anyio.to_thread
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CompleteRequestParams, PromptReference
@@ -15,6 +14,7 @@ from commonplace.interfaces.mcp.declaring import Complete
 from commonplace.interfaces.mcp.offer import Offer
 from commonplace.interfaces.mcp.rendering import COMPLETE
 from commonplace.interfaces.mcp.replying import Reply
+from commonplace.interfaces.mcp.threads import in_thread
 
 MAX_VALUES = 100
 """Of one answer, as the protocol says."""
@@ -50,7 +50,7 @@ class Completions:
         if completer is None or len(typed) > MAX_TYPED_CHARACTERS or not shown(tier, caller_of(ctx.request)):
             return _told([])
         given = dict((params.context.arguments if params.context else None) or {})
-        return _told(await anyio.to_thread.run_sync(completer, typed, given, abandon_on_cancel=True))
+        return _told(await in_thread(completer, typed, given))
 
     def _target(self, params: CompleteRequestParams) -> tuple[Any, Mapping[str, Complete | None]]:
         if isinstance(params.ref, PromptReference):

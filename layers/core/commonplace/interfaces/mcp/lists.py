@@ -6,7 +6,6 @@ What only a deployment changes is put together once for each view of it, and sen
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import anyio.to_thread
 import mcp_types as types
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import Server
@@ -22,6 +21,7 @@ from commonplace.interfaces.mcp.paging import page
 from commonplace.interfaces.mcp.rendering import CACHED
 from commonplace.interfaces.mcp.replying import protocol_error
 from commonplace.interfaces.mcp.surface import Surface
+from commonplace.interfaces.mcp.threads import in_thread
 
 Context = ServerRequestContext[Any, Any]
 Paged = types.PaginatedRequestParams
@@ -58,7 +58,7 @@ class Lists:
     async def resources(self, ctx: Context, params: Paged) -> dict[str, Any]:
         """Those with an address of their own, then documents. Raises MCPError when the store does not answer."""
         try:
-            rows = await anyio.to_thread.run_sync(self._resources, ctx, abandon_on_cancel=True)
+            rows = await in_thread(self._resources, ctx)
         except Exception as error:
             raise protocol_error(error) from error
         found, onward = page(rows, params.cursor, self._question(ctx), self._size, lambda row: row.uri)

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import anyio.to_thread
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, GetPromptRequestParams, ReadResourceRequestParams
@@ -20,6 +19,7 @@ from commonplace.interfaces.mcp.offer import Offer
 from commonplace.interfaces.mcp.rendering import CACHED, COMPLETE, contents
 from commonplace.interfaces.mcp.replying import ACCESS_DENIED, Reply
 from commonplace.interfaces.mcp.surface import Surface
+from commonplace.interfaces.mcp.threads import in_thread
 
 Context = ServerRequestContext[Any, Any]
 Read = Callable[[Call], tuple[Text, str]]
@@ -101,4 +101,4 @@ def _no_resource(uri: str, hint: str | None) -> MCPError:
 
 async def _aside(work: Callable[[Call], Any], call: Call) -> Any:
     """In a thread: stores are asked, and nobody else should wait for them."""
-    return await anyio.to_thread.run_sync(work, call, abandon_on_cancel=True)
+    return await in_thread(work, call)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import anyio
-import anyio.to_thread
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
@@ -28,6 +27,7 @@ from mcp.shared.subscriptions import (
 from commonplace.errors import Unavailable
 from commonplace.interfaces.mcp.access import caller_of
 from commonplace.interfaces.mcp.declaring import Toolset
+from commonplace.interfaces.mcp.threads import in_thread
 from commonplace.interfaces.mcp.watching import Happened, Waiting
 from commonplace.search.changes import ChangeFeed
 
@@ -92,14 +92,14 @@ class _Listening:
             return Waiting(self._toolsets, self._feed, caller, uris, lists=lists)
 
         try:
-            return await anyio.to_thread.run_sync(begin, abandon_on_cancel=True)
+            return await in_thread(begin)
         except Unavailable as error:
             raise MCPError(types.INTERNAL_ERROR, error.message) from None
 
     async def _wait(self, waiting: Waiting, end: float) -> Happened:
         """What has happened first, all of it that shows by then; nothing when the time is up."""
         while True:
-            happened = await anyio.to_thread.run_sync(waiting.look, abandon_on_cancel=True)
+            happened = await in_thread(waiting.look)
             if happened or (left := end - self._pace.clock()) <= 0:
                 return happened
             await self._pace.sleep(min(self._pace.between_looks, left))
