@@ -17,7 +17,7 @@ from commonplace.content.catalogue import Catalogue
 from commonplace.content.document import Document, DocumentRef
 from commonplace.content.graph import Graph
 from commonplace.content.manifest import MANIFEST_KEY, Attachment, Entry, Manifest
-from commonplace.content.store import METADATA_PREFIX, ObjectReader, StoredObject
+from commonplace.content.store import METADATA_PREFIX, ObjectReader, StoredObject, raw_key
 from commonplace.errors import Unavailable
 
 logger = logging.getLogger(__name__)
@@ -140,6 +140,13 @@ class Library:
                 raise self._missing("the link graph")
             held = self._graph = (key, Graph.model_validate_json(stored.body))
         return held[1]
+
+    def raw(self, entry: Entry) -> StoredObject:
+        """The file of a document, as it is in the repository."""
+        found = self._get(raw_key(entry.path))
+        if found is None:
+            raise self._missing(entry.ref)
+        return found
 
     def attachment(self, attachment: Attachment) -> StoredObject:
         found = self._get(attachment.key)
