@@ -14,7 +14,9 @@ __all__ = ["BlobSha", "Document", "DocumentRef", "Stored", "Summary", "reference
 class Stored(BaseModel):
     """Base of everything kept as JSON: camelCase outside, snake_case inside."""
 
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="ignore")
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, frozen=True, extra="ignore", defer_build=True
+    )
 
     def to_json(self) -> bytes:
         """UTF-8 JSON with camelCase names, in declaration order, so that equal values are equal bytes."""

@@ -21,14 +21,19 @@ class Arguments(BaseModel):
     """Base of a tool's arguments: camelCase outside; what is unknown never reaches it (`arguments.forgive`)."""
 
     model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True, allow_inf_nan=False
+        alias_generator=to_camel,
+        populate_by_name=True,
+        extra="forbid",
+        frozen=True,
+        allow_inf_nan=False,
+        defer_build=True,  # a cold call builds the models of one tool, not of all
     )
 
 
 class Part(BaseModel):
     """Base of what structured answers are made of: camelCase outside, absent values left out."""
 
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, defer_build=True)
 
 
 class Output(Part):
