@@ -69,12 +69,18 @@ def test_a_higher_tier_reaches_what_a_lower_one_does() -> None:
     assert text_of(call(served(caller=account("vibecoder")), "read_log")) == "member"
 
 
-def test_a_call_is_counted_by_the_class_of_its_tool_and_a_denied_one_is_not() -> None:
+def test_a_call_is_counted_by_the_class_of_its_tool_and_a_denied_one_too() -> None:
     spending, caller = Spending(), account("public")
     server = served(caller=caller, spend=spending)
     call(server, "search_pools", {"query": "x"})
     call(server, "read_log")
-    assert spending.spent == [(caller, "search")]
+    assert spending.spent == [(caller, "search"), (caller, "read")]
+
+
+def test_asking_for_a_tool_that_writes_counts_even_where_it_does_not_exist() -> None:
+    spending, caller = Spending(), account("vibecoder", read_only=True)
+    call(served(caller=caller, spend=spending), "write_log", {"title": "x"})
+    assert spending.spent == [(caller, "write")]
 
 
 def test_a_spent_limit_is_told_to_the_model_with_the_seconds_to_wait() -> None:

@@ -40,13 +40,16 @@ class Calls:
         """Raises MCPError for a tool that is not there; every other failure is an answer that the model reads."""
         caller = caller_of(ctx.request)
         offered = self._offer.tools.get(params.name)
-        if offered is None or not exists(offered, caller):
+        if offered is None:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name[:64]}")
         tool = offered.tool
-        if not caller.principal.reaches(tool.tier):
-            return _failed(rendering.failure(denial("tool", tool.tier), {"code": "ACCESS_DENIED"}), "ACCESS_DENIED")
         try:
+            # Before anything else: who may not use a tool must not try without end either.
             self._surface.spend(caller, tool.cost)
+            if not exists(offered, caller):
+                raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name[:64]}")
+            if not caller.principal.reaches(tool.tier):
+                return _failed(rendering.failure(denial("tool", tool.tier), {"code": "ACCESS_DENIED"}), "ACCESS_DENIED")
             arguments, notes = understand(params.arguments or {}, tool.arguments, lenient=tool.read_only)
             answer = await self._run(params.name, tool, Call(caller, self._surface.base_url, ctx), arguments)
             return _reply(tool, answer, notes) if isinstance(answer, Answer) else Reply(answer)
