@@ -26,10 +26,10 @@ SYNC_SUMMARY_KEY = f"{METADATA_PREFIX}sync.json"
 DOCUMENT_CACHE_BYTES = 48_000_000
 PARALLEL_READS = 16
 
-NOTHING_PUBLISHED = Manifest(
+NOTHING_PUBLISHED = Manifest.model_construct(
     pipeline="", repository="", branch="", commit_sha="", generation=0, synced_at=datetime.fromtimestamp(0, UTC)
 )
-"""The library before the first sync has finished."""
+"""The library before the first sync has finished. Not validated: that would build the model's validator at import."""
 
 
 @dataclass(frozen=True, slots=True)
