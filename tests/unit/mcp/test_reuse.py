@@ -8,13 +8,15 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from commonplace.interfaces.gateway import Gateway
 from commonplace.interfaces.mcp.threads import MAX_THREADS
-from tests.unit.mcp.world import META, World, body_of, call, legacy, modern
+from tests.unit.mcp.world import META, World, body_of, call, event, legacy, modern
 
 SEQUENTIAL, CONCURRENT = 1_000, 200
 GROWTH_BYTES = 5_000_000
@@ -137,3 +139,24 @@ def test_a_gateway_works_in_a_thread_without_a_loop(world: World) -> None:
     assert is_answered(3, world.ask(asked(3)))
     asyncio.run(asyncio.sleep(0))
     assert is_answered(4, world.ask(asked(4)))
+
+
+def test_what_a_request_leaves_behind_ends_with_it() -> None:
+    ended: list[str] = []
+
+    async def linger() -> None:
+        try:
+            await asyncio.sleep(3_600)
+        except asyncio.CancelledError:
+            ended.append("lingering")
+            raise
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        scope["kept"] = asyncio.get_running_loop().create_task(linger())
+        await asyncio.sleep(0)
+        await send({"type": "http.response.start", "status": HTTPStatus.ACCEPTED, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    answer = Gateway(app)(event(""), cast(Any, None))
+    assert ended == ["lingering"]
+    assert (answer["statusCode"], type(answer["statusCode"])) == (202, int)
