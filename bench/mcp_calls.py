@@ -4,7 +4,7 @@ import http.client
 import json
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,8 @@ from local.dev.source import Source, clone, plain_folder
 WARM_UP, ROUNDS = 3, 30
 CLIENTS, SECONDS = 4, 3.0
 QUESTION = "how do groups share work and decide together"
+KEYWORD = "a"
+LEXICON = "tag/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,25 +91,21 @@ def _serving(source: Source, folder: Path) -> Iterator[Laptop]:
 
 
 def _calls(caller: Caller, laptop: Laptop) -> Iterator[Asked]:
-    """One for each tool that reads, about the largest document: what it says is what others are shorter than."""
-    largest = _largest(laptop)
+    """One for each tool that reads, about what is largest of its kind: others are answered more shortly."""
     found = caller.call(Asked("search", {"query": QUESTION}))["structuredContent"]["results"]
-    given = {
-        "query": QUESTION,
-        "term": "governance",
-        "keyword": "share",
-        "id": largest,
-    }
+    largest = _largest(laptop, lambda _: True)
+    given = {"query": QUESTION, "keyword": KEYWORD, "id": largest}
+    given["term"] = _largest(laptop, lambda ref: ref.startswith(LEXICON)).removeprefix(LEXICON)
     for tool in caller("tools/list", {})["tools"]:
         if tool["annotations"]["readOnlyHint"]:
             arguments = {name: given[name] for name in tool["inputSchema"].get("required", ())}
             yield Asked(tool["name"], arguments | ({"id": found[0]["id"]} if tool["name"] == "fetch" else {}))
 
 
-def _largest(laptop: Laptop) -> str:
-    """`{contentType}/{id}` of the document with the most bytes."""
+def _largest(laptop: Laptop, wanted: Callable[[str], bool]) -> str:
+    """`{contentType}/{id}` of the document with the most bytes; raises ValueError when there is none such."""
     manifest = laptop.manifest()
-    entries = manifest.documents if manifest else ()
+    entries = [entry for entry in (manifest.documents if manifest else ()) if wanted(str(entry.ref))]
     sizes = {str(entry.ref): len(stored.body) for entry in entries if (stored := laptop.store.get(entry.key))}
     return max(sizes, key=lambda ref: sizes[ref])
 

@@ -30,6 +30,7 @@ ON_ANY_SERVER = [
     (MODERN, "sep-2640-skills-enumeration"),
     (MODERN, "sep-2640-skills-manifest"),
     (MODERN, "sep-2640-skills-directory"),
+    (MODERN, "server-sse-multiple-streams"),
     (LEGACY, "server-initialize"),
     (LEGACY, "ping"),
     (LEGACY, "tools-list"),
@@ -75,7 +76,19 @@ def test_the_product_passes_what_needs_no_fixture(
     verdict = suite.scenario(clients, f"{dev.url}/mcp", tmp_path, name, version)
     assert verdict.exit_code == 0, verdict.output
     assert verdict.with_status("FAILURE") == {}, verdict.output
-    assert verdict.with_status("SUCCESS"), verdict.output
+    assert verdict.with_status("SUCCESS", "INFO"), verdict.output
+
+
+@pytest.mark.laptop
+def test_the_product_is_stateless_and_acknowledges_subscriptions(clients: Clients, dev: Dev, tmp_path: Path) -> None:
+    """Four checks of this scenario need a tool that only the fixture profile has."""
+    name = "server-stateless"
+    verdict = suite.scenario(clients, f"{dev.url}/mcp", tmp_path, name, MODERN)
+    failed = verdict.with_status("FAILURE", "WARNING")[name]
+    assert [check for check in failed if "Not testable: server does not list the diagnostic tool" not in check] == []
+    passed = {check.partition(":")[0] for check in verdict.with_status("SUCCESS")[name]}
+    assert len(passed) >= 19, verdict.output
+    assert "sep-2575-server-sends-subscription-ack" in passed
 
 
 def expected_failures() -> list[str]:
