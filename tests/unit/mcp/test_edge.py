@@ -139,6 +139,14 @@ def test_a_laptop_answers_its_own_names_alone(host: str | None, origin: str | No
     assert answer["statusCode"] == status
 
 
+@pytest.mark.parametrize(("called", "status"), [("api.example.org", 200), ("other.example.org", 421)])
+def test_behind_another_front_the_gateways_own_name_is_ours(called: str, status: int) -> None:
+    """Whoever stands before the gateway calls it by its name, not by the public one."""
+    sent = modern("tools/list", headers={"host": called})
+    sent["requestContext"]["domainName"] = "api.example.org"
+    assert World().ask(sent)["statusCode"] == status
+
+
 def test_both_payloads_of_the_gateway_are_understood(world: World) -> None:
     second = modern("tools/call", call("echo", text="grüße"))
     sent = {name: value for name, value in second["headers"].items() if name != "host"}

@@ -47,13 +47,17 @@ class Admission:
         return "*" in self._origins
 
     def host(self, scope: Scope) -> bool:
-        """Whether the request is meant for us: the configured host, a laptop's, or the gateway's own."""
+        """Whether the request is meant for us: the configured host, or the name by which the gateway was called.
+
+        A gateway in the cloud answers no names but its own, so there is nothing to rebind. A laptop has no such gateway
+        and answers its own names alone.
+        """
         host = _authority(self._scheme, _header(scope, b"host"))
         if self._loopback:
             return _is_local(f"//{host}")
         event = scope.get("aws.event") or {}
-        gateway = str((event.get("requestContext") or {}).get("domainName") or "")
-        return host == self._host or (gateway.endswith(".amazonaws.com") and host == gateway)
+        gateway = (event.get("requestContext") or {}).get("domainName")
+        return host in (self._host, gateway) and bool(host)
 
     def origin(self, origin: str) -> bool:
         """Whether pages of this origin may call."""

@@ -25,7 +25,10 @@ def bearer(_: Scope, __: Unauthorized) -> str:
 
 
 class Guard:
-    """Leaves a `declaring.Caller` in the scope. A call of a tool is counted where it runs, everything else here."""
+    """Leaves a `declaring.Caller` in the scope. A call of a tool is counted where it runs, everything else here.
+
+    Principals and counters are asked on the loop, where no deadline interrupts them: both bound their own waits.
+    """
 
     def __init__(
         self,
