@@ -44,7 +44,7 @@ unit: ## Run the unit tests
 integration: ## Run the tests on the laptop cloud
 	$(RUN) pytest tests/integration -q
 
-conformance: ## Run the tests against published contracts
+conformance: ## Run the tests against published contracts, and clients of others on Node.js
 	$(RUN) pytest tests/conformance -q
 
 infra: ## Synthesize and check the AWS template

@@ -5,7 +5,8 @@ Their tools return a prepared answer, so that what is measured is what stands be
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 from mangum import Mangum
@@ -22,6 +23,7 @@ from commonplace.interfaces.gateway import Gateway
 from commonplace.interfaces.mcp.app import create_app
 from commonplace.interfaces.mcp.declaring import Answer, Arguments, Call, Output, Tool, Toolset
 from commonplace.interfaces.mcp.surface import Surface
+from commonplace.interfaces.mcp.telemetry import record
 from commonplace.interfaces.mcp.throttle import Throttle
 from commonplace.limits.quota import Limiter
 
@@ -63,10 +65,27 @@ DATA = Hits(
 TEXT = "\n\n".join(f"{hit.title}\n{hit.url}\n{hit.passage}" for hit in DATA.results)
 
 
-def quiet() -> None:
-    """The SDK and the adapter say three lines a request; nobody measures a terminal."""
+@contextmanager
+def logging_as_on_lambda() -> Iterator[None]:
+    """Our line for each call is formatted, and goes nowhere; the SDK's and the adapter's are off, as in the product."""
     for name in ("mangum", "mcp"):
         logging.getLogger(name).setLevel(logging.WARNING)
+    ours, nowhere = logging.getLogger("commonplace"), _Nowhere()
+    before = ours.level, ours.propagate
+    ours.addHandler(nowhere)
+    ours.setLevel(logging.INFO)
+    ours.propagate = False
+    try:
+        yield
+    finally:
+        ours.removeHandler(nowhere)
+        ours.setLevel(before[0])
+        ours.propagate = before[1]
+
+
+class _Nowhere(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        self.format(record)
 
 
 def toolset() -> Toolset:
@@ -91,9 +110,9 @@ def toolset() -> Toolset:
 
 
 def ours() -> Handler:
-    """The product's frame, edge and gateway. Nothing is limited, for a counter would be a call of a store."""
-    surface = Surface(name="bench", base_url=BASE_URL)
+    """The product's frame, edge, gateway and log lines. Nothing is limited: a counter would be a call of a store."""
     throttle = Throttle(Limiter(_NoCounters(), time.time), {"read": 0, "search": 0, "write": 0})
+    surface = Surface(name="bench", base_url=BASE_URL, spend=throttle.spend, record=record)
     return Gateway(create_app([toolset()], surface, throttle=throttle))
 
 

@@ -7,14 +7,14 @@ import pytest
 
 from bench import mcp
 from bench.mcp_events import CONTEXT, event, modern, result
-from bench.mcp_servers import TOOLS, bare, ours, quiet
+from bench.mcp_servers import TOOLS, bare, logging_as_on_lambda, ours
 
 pytestmark = pytest.mark.usefixtures("loop")
 
 
 def test_every_message_is_answered_alike_by_both_servers() -> None:
-    quiet()
-    rows = mcp.beside(1)
+    with logging_as_on_lambda():
+        rows = mcp.beside(1)
     assert [row["message"] for row in rows] == [case.name for case in mcp.cases()]
     assert all(float(row["cpu ms"] or 0) > 0 for row in rows)
 
