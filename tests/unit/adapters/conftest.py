@@ -44,13 +44,13 @@ def aws() -> Iterator[None]:
 
 
 @pytest.fixture
-def s3(aws: None, s3_client: "S3Client") -> "S3Client":
+def s3(s3_client: "S3Client", aws: None) -> "S3Client":
     s3_client.create_bucket(Bucket=BUCKET)
     return s3_client
 
 
 @pytest.fixture
-def dynamodb(aws: None, dynamodb_client: "DynamoDBClient") -> "DynamoDBClient":
+def dynamodb(dynamodb_client: "DynamoDBClient", aws: None) -> "DynamoDBClient":
     dynamodb_client.create_table(
         TableName=TABLE,
         KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
