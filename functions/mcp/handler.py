@@ -125,7 +125,7 @@ APP = create_app(
     Surface(
         title=SETTINGS.site_name,
         base_url=SETTINGS.base_url,
-        website_url=SETTINGS.base_url,
+        website_url=f"{SETTINGS.base_url}/connect",
         icons=("/icon.png",),
         spend=THROTTLE.spend,
         record=record,

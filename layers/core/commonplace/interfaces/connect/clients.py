@@ -62,6 +62,7 @@ class Client:
     title: str
     steps: tuple[Step, ...]
     removal: Step
+    """Its text goes on after “To remove it:”."""
     button: Button | None = None
     needs_public: bool = False
     """True when it calls from its maker's servers: an address of this machine cannot be reached."""
@@ -111,7 +112,7 @@ def _claude_code(at: Endpoint) -> Client:
             Step("Run:", f"claude mcp add --transport http --scope user {at.name} {at.url}", "sh"),
             Step("In a session, /mcp shows that it is connected."),
         ),
-        Step("Run:", f"claude mcp remove --scope user {at.name}", "sh"),
+        Step("run:", f"claude mcp remove --scope user {at.name}", "sh"),
     )
 
 
@@ -130,7 +131,7 @@ def _claude_desktop(at: Endpoint) -> Client:
             ),
             Step("Quit Claude Desktop and start it again."),
         ),
-        Step(f"Take the entry {at.name} out of claude_desktop_config.json."),
+        Step(f"take the entry {at.name} out of claude_desktop_config.json."),
     )
 
 
@@ -161,7 +162,7 @@ def _cursor(at: Endpoint) -> Client:
                 "json",
             ),
         ),
-        Step(f"Take the entry {at.name} out of mcp.json."),
+        Step(f"take the entry {at.name} out of mcp.json."),
         Button("Add to Cursor", link),
     )
 
@@ -193,7 +194,7 @@ def _windsurf(at: Endpoint) -> Client:
                 "json",
             ),
         ),
-        Step(f"Take the entry {at.name} out of mcp_config.json."),
+        Step(f"take the entry {at.name} out of mcp_config.json."),
     )
 
 
@@ -205,7 +206,7 @@ def _codex(at: Endpoint) -> Client:
             Step("Run:", f"codex mcp add {at.name} --url {at.url}", "sh"),
             Step("Or add this to ~/.codex/config.toml:", f'[mcp_servers.{at.name}]\nurl = "{at.url}"', "toml"),
         ),
-        Step("Run:", f"codex mcp remove {at.name}", "sh"),
+        Step("run:", f"codex mcp remove {at.name}", "sh"),
     )
 
 
@@ -221,7 +222,7 @@ def _gemini(at: Endpoint) -> Client:
                 "json",
             ),
         ),
-        Step("Run:", f"gemini mcp remove --scope user {at.name}", "sh"),
+        Step("run:", f"gemini mcp remove --scope user {at.name}", "sh"),
     )
 
 
@@ -234,7 +235,7 @@ def _inspector(at: Endpoint) -> Client:
             Step("For developers. Node.js 22.19 or newer is needed. Run:", command, "sh"),
             Step("Without --cli and what follows the address it opens in the browser."),
         ),
-        Step("Nothing stays."),
+        Step("nothing stays."),
     )
 
 

@@ -78,7 +78,7 @@ def _lines(client: Client, at: Endpoint, *, fenced: bool) -> Iterator[str]:
         yield ""
     for step in client.steps:
         yield from _step(step, fenced=fenced)
-    yield from _step(replace(client.removal, text=f"To remove it: {_lower(client.removal.text)}"), fenced=fenced)
+    yield from _step(replace(client.removal, text=f"To remove it: {client.removal.text}"), fenced=fenced)
 
 
 def _step(step: Step, *, fenced: bool) -> Iterator[str]:
@@ -97,8 +97,3 @@ def _block(lines: Iterable[str], language: str | None) -> Iterator[str]:
     yield f"```{'console' if language == 'sh' else language}"
     yield from lines
     yield "```"
-
-
-def _lower(sentence: str) -> str:
-    """As it stands inside a sentence; names of menus keep their capital."""
-    return sentence[0].lower() + sentence[1:] if sentence.startswith(("Take", "Run", "Nothing")) else sentence

@@ -1,0 +1,78 @@
+"""docs/mcp.md and the declarations name the same tools, resources, prompts, limits and paths."""
+
+import re
+from typing import Any
+
+import pytest
+
+from commonplace.identity.principals import TIERS
+from commonplace.interfaces.mcp.budgets import DEFAULT_TOKENS, MAX_TOKENS
+from commonplace.interfaces.mcp.declaring import Tool, Toolset
+from commonplace.interfaces.mcp.guard import READ_ONLY_HEADER
+from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
+from commonplace.interfaces.mcp.knowledge.toolset import knowledge_toolset
+from infra.configuration import Configuration
+from tests.unit.docs.pages import ROOT, first_cells, rows, section
+
+PAGE = ROOT / "docs" / "mcp.md"
+
+
+def declared() -> Toolset:
+    nothing: Any = None
+    return knowledge_toolset(KnowledgeServices(library=nothing, search=nothing))
+
+
+TABLE = {row[0].strip("`"): row[1:] for row in rows(section(PAGE, "Tools")) if row[0].startswith("`")}
+
+
+def test_the_page_lists_every_tool_and_no_other() -> None:
+    assert list(TABLE) and set(TABLE) == {tool.name for tool in declared().tools}
+
+
+@pytest.mark.parametrize("tool", declared().tools, ids=lambda tool: tool.name)
+def test_tier_and_class_of_a_tool_are_as_declared(tool: Tool) -> None:
+    _, tier, cost = TABLE[tool.name]
+    assert cost == tool.cost
+    assert tier == ("full text" if tool.tier == "member" and tool.level == "read" else tool.tier)
+
+
+def test_full_text_is_the_one_tier_that_is_configured() -> None:
+    nothing: Any = None
+    opened = knowledge_toolset(KnowledgeServices(library=nothing, search=nothing, full_text_tier="public"))
+    freed = {one.name for one, other in zip(opened.tools, declared().tools, strict=True) if one.tier != other.tier}
+    assert freed == {name for name, row in TABLE.items() if row[1] == "full text"}
+    assert {template.tier for template in opened.templates} == {"public"}
+
+
+def test_every_tier_is_named() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert all(f"`{tier}`" in text for tier in TIERS)
+
+
+def test_the_page_lists_every_resource_and_prompt() -> None:
+    toolset = declared()
+    skills = {f"skill://{skill.name}/SKILL.md" for skill in toolset.skills}
+    known = {each.uri for each in toolset.resources} | {each.uri_template for each in toolset.templates} | skills
+    assert set(first_cells(PAGE, "Resources")) == known
+    text = PAGE.read_text(encoding="utf-8")
+    assert all(f"`{prompt.name}`" in text for prompt in toolset.prompts)
+
+
+def test_the_limits_are_the_defaults() -> None:
+    defaults = Configuration()
+    told = {row[0]: (int(row[1]), row[2].strip("`")) for row in rows(section(PAGE, "Limits"))}
+    assert told == {
+        "reads": (defaults.rate_limit_mcp_reads, "rateLimitMcpReads"),
+        "writes": (defaults.rate_limit_mcp_writes, "rateLimitMcpWrites"),
+        "searches": (defaults.rate_limit_mcp_searches, "rateLimitMcpSearches"),
+    }
+
+
+def test_the_sizes_of_answers_are_the_real_ones() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert re.findall(r"(\d+,\d{3}) tokens", text)[:1] == [f"{DEFAULT_TOKENS:,}"]
+    assert f"up to {MAX_TOKENS:,}" in text
+
+
+def test_the_header_that_narrows_is_the_real_one() -> None:
+    assert READ_ONLY_HEADER in PAGE.read_text(encoding="utf-8").lower()
