@@ -189,5 +189,5 @@ def test_when_the_store_is_away_a_tool_says_so_and_lists_go_on(load: Load, monke
 def test_the_server_says_what_it_is_and_where(load: Load) -> None:
     info = body_of(ask(load(SITE_NAME="The garden"), modern("server/discover")))["result"]
     told = info.get("serverInfo") or info["_meta"]["io.modelcontextprotocol/serverInfo"]
-    assert (told["title"], told["websiteUrl"]) == ("The garden", "https://kb.example.org")
+    assert (told["title"], told["websiteUrl"]) == ("The garden", "https://kb.example.org/connect")
     assert told["icons"][0]["src"] == "https://kb.example.org/icon.png"
