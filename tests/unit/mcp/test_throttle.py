@@ -42,6 +42,7 @@ def test_a_tool_called_too_often_tells_the_model_when_to_come_back(era: Any) -> 
     text = body_of(answer)["result"]["content"][0]["text"]
     assert answer["statusCode"] == 200
     assert text.startswith("RATE_LIMITED: More than 1 searches in 60 seconds. Try again in 60 seconds.")
+    assert text.count("Try again") == 1
 
 
 @pytest.mark.parametrize("era", [modern, legacy])

@@ -46,7 +46,8 @@ class Reception:
 
 def _unfit(scope: Scope) -> Response | None:
     if scope["method"] != "POST":
-        return rpc_error(405, INVALID_REQUEST, "MCP is spoken here, by POST.", headers={"allow": METHODS})
+        told = "MCP is spoken here, by POST. How to connect a client: /connect."
+        return rpc_error(405, INVALID_REQUEST, told, headers={"allow": METHODS})
     headers = scope["headers"]
     if len(headers) > MAX_HEADERS or sum(len(name) + len(value) for name, value in headers) > MAX_HEADER_BYTES:
         return invalid("The request's headers are too large.", status=431)

@@ -100,10 +100,10 @@ def _name(cost: Cost) -> str:
 
 
 def _refusal(allowance: Allowance) -> RateLimited:
-    quota, seconds = allowance.quota, allowance.reset_seconds
+    quota = allowance.quota
     kind = quota.name.split("-")[1]
     return RateLimited(
-        f"More than {quota.calls} {kind} in {quota.window_seconds} seconds. Try again in {seconds} seconds.",
-        retry_after_seconds=seconds,
+        f"More than {quota.calls} {kind} in {quota.window_seconds} seconds.",
+        retry_after_seconds=allowance.reset_seconds,
         hint="Ask for more at once, and keep what you have read.",
     )
