@@ -238,7 +238,7 @@ def test_the_challenge_can_be_a_deployments_own() -> None:
 
 def test_who_cannot_be_identified_now_is_told_to_come_back() -> None:
     class Down:
-        def identify(self, headers: Any) -> Principal:
+        def identify(self, headers: Any, resource: str) -> Principal:
             raise Unavailable("The list of members does not answer.", retry_after_seconds=7)
 
     answer = World(principals=Down()).ask(modern("tools/list"))
@@ -247,7 +247,7 @@ def test_who_cannot_be_identified_now_is_told_to_come_back() -> None:
 
 def test_a_defect_in_the_guard_is_500_and_tells_nothing(caplog: pytest.LogCaptureFixture) -> None:
     class Broken:
-        def identify(self, headers: Any) -> Principal:
+        def identify(self, headers: Any, resource: str) -> Principal:
             raise RuntimeError("swordfish")
 
     answer = World(principals=Broken()).ask(modern("tools/list", id=4))

@@ -75,7 +75,7 @@ class ByToken:
 
     accounts: Mapping[str, Principal] = field(default_factory=dict)
 
-    def identify(self, headers: Mapping[str, str]) -> Principal:
+    def identify(self, headers: Mapping[str, str], resource: str) -> Principal:
         from commonplace.errors import Unauthorized
 
         token = headers.get("authorization", "").removeprefix("Bearer ")

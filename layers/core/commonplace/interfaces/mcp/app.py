@@ -58,6 +58,7 @@ def create_app(
         guard = Guard(
             served[names].endpoint,
             principals=principals or Everybody(),
+            resource=f"{surface.base_url}{path}",
             throttle=throttle,
             tools=served[names].tools,
             read_only=read_only,

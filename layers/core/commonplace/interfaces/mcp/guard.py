@@ -35,13 +35,15 @@ class Guard:
         app: ASGIApp,
         *,
         principals: Principals,
+        resource: str = "",
         throttle: Throttle,
         tools: Collection[str],
         read_only: bool = False,
         challenge: Challenge = bearer,
     ) -> None:
-        """`tools` are names that are counted as they are called."""
+        """`resource` is the canonical URL of this path; `tools` are names that are counted as they are called."""
         self._app = app
+        self._resource = resource
         self._principals = principals
         self._throttle = throttle
         self._tools = tools
@@ -68,7 +70,7 @@ class Guard:
         # The gateway's source address; headers such as X-Forwarded-For are the caller's own words.
         address = (scope.get("client") or ("unknown", 0))[0] or "unknown"
         return Metered(
-            principal=self._principals.identify(headers),
+            principal=self._principals.identify(headers, self._resource),
             address=address,
             read_only=self._read_only or asks_for_reading(headers.get(READ_ONLY_HEADER)),
         )

@@ -1,0 +1,201 @@
+"""What the authorization server keeps. Secrets are here by their hash (`secrets.digest`), times in epoch seconds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from commonplace.identity.scopes import Permission
+
+AuthMethod = Literal["none", "client_secret_basic", "client_secret_post", "private_key_jwt"]
+GrantType = Literal["authorization_code", "refresh_token", "client_credentials"]
+Source = Literal["registered", "document", "operator"]
+"""How a client became known: dynamic registration (RFC 7591), a metadata document at its id, or an operator."""
+
+CODE_SECONDS = 60
+ACCESS_SECONDS = 3_600
+IDLE_SECONDS = 30 * 86_400
+ABSOLUTE_SECONDS = 180 * 86_400
+RETRY_SECONDS = 60
+"""How long a refresh token that was just spent gives the same heir again."""
+REQUEST_SECONDS = 600
+CHALLENGE_SECONDS = 300
+SESSION_SECONDS = 12 * 3_600
+REGISTRATION_SECONDS = 90 * 86_400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """An application that may ask for tokens."""
+
+    id: str
+    name: str
+    source: Source
+    redirect_uris: tuple[str, ...] = ()
+    auth_method: AuthMethod = "none"
+    method_given: bool = True
+    """False when the registration left the method out: then Basic and POST both serve."""
+    secret_hash: str | None = None
+    grant_types: tuple[GrantType, ...] = ("authorization_code", "refresh_token")
+    scopes: tuple[str, ...] = ()
+    """At most these may be asked for; empty is no bound. What an operator gave a `client_credentials` client."""
+    organisation: str | None = None
+    """Of a `client_credentials` client."""
+    agent: str | None = None
+    """What a `client_credentials` client is called in its organisation."""
+    jwks: Mapping[str, Any] | None = None
+    jwks_uri: str | None = None
+    uri: str | None = None
+    application_type: str | None = None
+    created_at: int = 0
+    expires_at: int | None = None
+    """None lasts. A registration that is used is renewed."""
+
+    @property
+    def host(self) -> str | None:
+        """The host that vouches for the name: that of a metadata document."""
+        return self.id.split("/")[2] if self.source == "document" else None
+
+    @property
+    def confidential(self) -> bool:
+        return self.auth_method != "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthorizationRequest:
+    """What a client asked for at /authorize, after it was checked."""
+
+    client_id: str
+    redirect_uri: str
+    redirect_given: bool
+    """Whether the request named it: then the exchange must as well."""
+    resource: str
+    """Canonical."""
+    scopes: tuple[str, ...]
+    challenge: str
+    """PKCE S256 (RFC 7636)."""
+    state: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pending:
+    """A request that waits for a person: kept under the hash of its handle, for ten minutes, for one browser."""
+
+    request: AuthorizationRequest
+    browser_hash: str
+    """Of the cookie that the browser got with the page."""
+    csrf_hash: str
+    expires_at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """What a person, or an operator, has let a client do. Its secret is known to its codes and tokens alone."""
+
+    id: str
+    """`secrets.digest` of the grant's secret: its public name."""
+    kind: Literal["person", "agent"]
+    subject_hash: str
+    """`secrets.pseudonym(key, "subject", subject)`."""
+    client_id: str
+    client_name: str
+    resource: str
+    scopes: tuple[str, ...]
+    created_at: int
+    expires_at: int
+    """Absolute; no token outlives it."""
+    redirect_host: str = ""
+    permission: Permission = "action"
+    resource_scopes: tuple[str, ...] | None = None
+    organisation: str | None = None
+    """Fixed for agents; None follows the account's roles."""
+    sealed_profile: bytes = b""
+    """`secrets.seal(grant secret, "profile", Profile.as_json())`."""
+    last_used_at: int = 0
+    last_used_from: str = ""
+    """`limits.quota.network` of the caller."""
+    revoked_at: int | None = None
+    revoked_because: str = ""
+    revoked_tokens: Mapping[str, int] = field(default_factory=dict)
+    """`jti` of access tokens that were revoked alone -> when they expire anyway."""
+
+    def alive(self, now: float) -> bool:
+        return self.revoked_at is None and now < self.expires_at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Code:
+    """An authorization code; kept until its grant ends, so that a replay is known."""
+
+    hash: str
+    grant_id: str
+    client_id: str
+    redirect_uri: str
+    redirect_given: bool
+    challenge: str
+    resource: str
+    scopes: tuple[str, ...]
+    sealed_grant: bytes
+    """`secrets.seal(code, "grant", {"secret": grant secret})`."""
+    expires_at: int
+    used_at: int | None = None
+
+
+Phase = Literal["current", "spent", "void"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refresh:
+    """A refresh token. `heir` and `salt` say what it was exchanged for."""
+
+    hash: str
+    grant_id: str
+    client_id: str
+    sealed_grant: bytes
+    """`secrets.seal(token, "grant", {"secret": grant secret})`."""
+    expires_at: int
+    phase: Phase = "current"
+    heir: str | None = None
+    """Hash."""
+    salt: str | None = None
+    spent_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Challenge:
+    """A text that a wallet was asked to sign: taken out of the store by one atomic delete before any check."""
+
+    id: str
+    text: str
+    """Exactly what is to be signed (EIP-4361); empty for a bare nonce, whose text the client writes."""
+    address: str
+    """EIP-55; empty for a bare nonce."""
+    nonce: str
+    browser_hash: str
+    handle_hash: str
+    """Of the request that the sign-in is for; empty for the account page."""
+    expires_at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A browser whose person has signed in. Kept under the hash of its cookie, the profile under the cookie itself."""
+
+    hash: str
+    subject_hash: str
+    sealed_profile: bytes
+    """`secrets.seal(cookie value, "session", Profile.as_json())`."""
+    created_at: int
+    expires_at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """A consent that need not be asked again: for one person, client, redirect URI and resource."""
+
+    subject_hash: str
+    client_id: str
+    redirect_uri: str
+    resource: str
+    scopes: tuple[str, ...]
+    resource_scopes: tuple[str, ...] | None
+    expires_at: int

@@ -1,0 +1,172 @@
+"""Which roles there are, and what each gives: configuration; the default is the seed's (seed 000, section 2.4)."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self, cast
+
+from commonplace.identity.accounts import Hats, Standing
+from commonplace.identity.principals import TIERS, Tier, highest
+from commonplace.identity.scopes import CATALOGUE
+
+ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
+
+_PUBLIC = frozenset({"knowledge:read", "reference:read"})
+_MEMBER = _PUBLIC | {"knowledge:write", "memory:read", "memory:write", "hive:read", "hive:write"}
+_VIBECODER = _MEMBER | {"memory:admin"}
+DEFAULT_SCOPES: Mapping[Tier, frozenset[str]] = {"public": _PUBLIC, "member": _MEMBER, "vibecoder": _VIBECODER}
+
+MAX_RULES = 200
+
+
+class RoleMapError(ValueError):
+    """The role map cannot be used; the text says what would be valid."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Role:
+    """What a hat, an address on the list, or a group of an OIDC provider gives."""
+
+    name: str
+    tier: Tier = "public"
+    scopes: frozenset[str] = frozenset()
+    """Beside those of the tier."""
+    organisation: str | None = None
+
+
+CONTRIBUTOR = Role(name="contributor", tier="vibecoder")
+MEMBER = Role(name="member", tier="member")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoleMap:
+    """From what an account has to what it may. Raises RoleMapError when it is made of nonsense."""
+
+    hats: Mapping[str, Role] = field(default_factory=lambda: {"30.3.1": CONTRIBUTOR, "30.3.5": MEMBER})
+    """By path in the tree, such as `30.3.1`."""
+    addresses: Mapping[str, Role] = field(default_factory=dict)
+    """Of wallets on the operator's list, by address in lower case."""
+    groups: Mapping[str, Role] = field(default_factory=dict)
+    """By a claim of an OIDC provider, such as `groups:editors`; `*` is everybody who signs in there."""
+    scopes: Mapping[Tier, frozenset[str]] = field(default_factory=lambda: DEFAULT_SCOPES)
+    organisation: str | None = None
+    """Of every account that no role gives another."""
+
+    @classmethod
+    def from_json(cls, text: str, *, organisation: str | None = None) -> Self:
+        """`{"hats": {"30.3.1": {"role", "tier", "scopes", "organisation"}}, "addresses", "groups", "tiers"}`.
+
+        A part that is absent is the default's; one that is there replaces it whole. Raises RoleMapError.
+        """
+        values = _object(text)
+        parts: dict[str, Any] = {"organisation": organisation}
+        for name in ("hats", "addresses", "groups"):
+            if name in values:
+                parts[name] = _roles(name, values[name])
+        if "tiers" in values:
+            parts["scopes"] = _tiers(values["tiers"])
+        return cls(**parts)
+
+    def standing(self, roles: Iterable[Role]) -> Standing:
+        """What these roles amount to together."""
+        held = list(roles)
+        tier = highest(role.tier for role in held)
+        scopes = frozenset().union(
+            *(self.scopes.get(name, frozenset()) for name in TIERS[: TIERS.index(tier) + 1]),
+            *(role.scopes for role in held),
+        )
+        named = next((role.organisation for role in held if role.organisation), None)
+        return Standing(
+            tier=tier,
+            roles=tuple(sorted({role.name for role in held})),
+            scopes=scopes,
+            organisation=named or self.organisation,
+        )
+
+
+class MappedStandings:
+    """`accounts.Standings` by a role map: wallets by hats and the list, others by claims or a token's roles."""
+
+    def __init__(self, roles: RoleMap, hats: Hats) -> None:
+        self._map = roles
+        self._hats = hats
+
+    def of(self, subject: str, *, claims: tuple[str, ...] = (), fresh: bool = False) -> Standing:
+        if not ADDRESS.fullmatch(subject):
+            return self._map.standing(self._claimed(claims))
+        listed = self._map.addresses.get(subject.lower())
+        worn = self._hats.worn(subject, fresh=fresh).hats if self._map.hats else frozenset()
+        held = [role for path, role in self._map.hats.items() if path in worn]
+        return self._map.standing([*held, *([listed] if listed else [])])
+
+    def _claimed(self, claims: tuple[str, ...]) -> Iterable[Role]:
+        """Roles of an OIDC account, by what its provider told or by their names in a token: no name has a colon."""
+        return (role for claim, role in self._map.groups.items() if claim in (*claims, "*") or role.name in claims)
+
+
+def _object(text: str) -> Mapping[str, Any]:
+    try:
+        values = json.loads(text)
+    except ValueError:
+        values = None
+    if not isinstance(values, dict) or set(values) - {"hats", "addresses", "groups", "tiers"}:
+        raise RoleMapError('the role map must be a JSON object of "hats", "addresses", "groups" and "tiers"')
+    return values
+
+
+def _roles(part: str, values: Any) -> dict[str, Role]:
+    if not isinstance(values, dict) or len(values) > MAX_RULES:
+        raise RoleMapError(f"{part} must be an object of at most {MAX_RULES} rules")
+    return dict(_rule(part, key, rule) for key, rule in values.items())
+
+
+def _rule(part: str, key: str, rule: Any) -> tuple[str, Role]:
+    where = f"{part}[{key!r}]"
+    if part == "hats":
+        hat_id(key)
+    if part == "addresses" and not ADDRESS.fullmatch(key):
+        raise RoleMapError(f"{where}: an address is 0x and 40 hex digits")
+    if not isinstance(rule, dict) or set(rule) - {"role", "tier", "scopes", "organisation"}:
+        raise RoleMapError(f'{where} must be an object of "role", "tier", "scopes" and "organisation"')
+    tier, organisation = rule.get("tier", "public"), rule.get("organisation")
+    if tier not in TIERS:
+        raise RoleMapError(f"{where}: tier must be one of {', '.join(TIERS)}")
+    if organisation is not None and not is_organisation(organisation):
+        raise RoleMapError(f"{where}: an organisation is up to 64 lower-case letters, digits and hyphens")
+    name = rule.get("role", tier)
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9 _.-]{0,63}", name):
+        raise RoleMapError(f"{where}: a role is up to 64 letters, digits, spaces, dots and hyphens")
+    role = Role(name=name, tier=tier, scopes=_scopes(where, rule.get("scopes", [])), organisation=organisation)
+    return (key.lower() if part == "addresses" else key), role
+
+
+def _tiers(values: Any) -> dict[Tier, frozenset[str]]:
+    if not isinstance(values, dict) or set(values) - set(TIERS):
+        raise RoleMapError(f"tiers must be an object of lists of scopes, by {', '.join(TIERS)}")
+    return {cast(Tier, tier): _scopes(f"tiers[{tier!r}]", listed) for tier, listed in values.items()}
+
+
+def _scopes(where: str, values: Any) -> frozenset[str]:
+    if not isinstance(values, list) or not all(isinstance(one, str) and one in CATALOGUE for one in values):
+        raise RoleMapError(f"{where}: scopes must be among {', '.join(CATALOGUE)}")
+    return frozenset(values)
+
+
+def is_organisation(text: Any) -> bool:
+    """Whether this may name an organisation: it begins every key of its data."""
+    return isinstance(text, str) and re.fullmatch(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?", text) is not None
+
+
+def hat_id(path: str) -> int:
+    """The 256-bit id of a hat: 4 bytes of the tree, then 14 levels of 2 bytes. Raises RoleMapError.
+
+    Source: Hats Protocol, "Hat IDs".
+    """
+    parts = path.split(".")
+    if not all(re.fullmatch(r"[1-9][0-9]{0,9}", part) for part in parts) or len(parts) > 15:
+        raise RoleMapError(f"{path[:80]!r} is no hat: it must be numbers with dots between them, such as 30.3.1")
+    top, *rest = (int(part) for part in parts)
+    if top >= 1 << 32 or any(one >= 1 << 16 for one in rest):
+        raise RoleMapError(f"{path[:80]!r} is no hat: a tree is below 2^32, a level below 2^16")
+    return top << 224 | sum(one << 208 - 16 * level for level, one in enumerate(rest))

@@ -1,0 +1,97 @@
+"""Access tokens: JWTs (RFC 9068, ES256), what they say, and the keys that sign and verify them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from commonplace.identity.principals import Tier
+from commonplace.identity.scopes import Permission
+
+ALGORITHM = "ES256"
+TYPE = "at+jwt"
+LEEWAY_SECONDS = 60
+MAX_TOKEN_CHARACTERS = 4_096
+
+
+class BadToken(Exception):
+    """Not a token of ours that may be used here. `reason` is for the log: a stable code, nothing of the token."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessClaims:
+    """What an access token says."""
+
+    issuer: str
+    subject: str
+    audience: str
+    """Exactly one resource, canonical."""
+    expires_at: int
+    issued_at: int
+    jti: str
+    client_id: str
+    scopes: tuple[str, ...]
+    organisation: str | None
+    member: str | None
+    tier: Tier
+    roles: tuple[str, ...]
+    grant: str
+    """The grant's secret, from which its public name follows: `secrets.digest`."""
+    permission: Permission
+    resource_scopes: tuple[str, ...] | None
+
+    def as_claims(self) -> dict[str, Any]:
+        """As they stand in the JWT."""
+        return {
+            "iss": self.issuer,
+            "sub": self.subject,
+            "aud": self.audience,
+            "exp": self.expires_at,
+            "iat": self.issued_at,
+            "jti": self.jti,
+            "client_id": self.client_id,
+            "scope": " ".join(self.scopes),
+            "org": self.organisation,
+            "member": self.member,
+            "tier": self.tier,
+            "roles": list(self.roles),
+            "grant": self.grant,
+            "permission": self.permission,
+            "resource_scopes": None if self.resource_scopes is None else list(self.resource_scopes),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SigningKey:
+    """A private key of the key ring."""
+
+    kid: str
+    jwk: Mapping[str, Any]
+    """EC P-256 with `d` (RFC 7518). Never logged."""
+    signs_from: int
+    """Epoch seconds; published before, so that every cache knows it in time."""
+    retires_at: int
+    """Verifies until then."""
+
+
+class SigningKeys(Protocol):
+    """The key ring of the authorization server."""
+
+    def signing(self, now: float) -> SigningKey:
+        """The newest that signs. Raises Unavailable when there is none."""
+        ...
+
+    def published(self, now: float) -> Sequence[Mapping[str, Any]]:
+        """Public JWKs (RFC 7517) of every key that signs, will sign, or signed what is still valid."""
+        ...
+
+
+class PublicKeys(Protocol):
+    """What a resource server verifies with."""
+
+    def find(self, kid: str) -> Mapping[str, Any] | None:
+        """The public JWK, looked up anew (but not too often) when it is not known. Raises Unavailable."""
+        ...
