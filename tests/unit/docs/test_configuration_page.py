@@ -9,7 +9,7 @@ from infra.configuration import Configuration
 from tests.unit.docs.pages import ROOT, blocks, first_cells, rows, section
 
 PAGE = ROOT / "docs" / "configuration.md"
-SETTINGS = ROOT / "layers" / "core" / "commonplace" / "settings.py"
+SETTINGS = [ROOT / "layers" / "core" / "commonplace" / name for name in ("settings.py", "auth_settings.py")]
 
 
 def camel_case(name: str) -> str:
@@ -31,7 +31,9 @@ def test_the_documented_defaults_are_the_real_ones() -> None:
 
 
 def test_the_environment_variables_are_those_the_functions_read() -> None:
-    read = set(re.findall(r'"([A-Z][A-Z0-9_]{3,})"', SETTINGS.read_text(encoding="utf-8")))
+    read = {
+        name for path in SETTINGS for name in re.findall(r'"([A-Z][A-Z0-9_]{3,})"', path.read_text(encoding="utf-8"))
+    }
     assert set(first_cells(PAGE, "Environment variables")) == read
 
 
