@@ -40,14 +40,11 @@ def test_roles_and_the_organisation_are_configuration() -> None:
     assert settings.role_map.organisation == "guild"
 
 
-def test_a_deployment_may_read_no_chain() -> None:
-    assert read(RPC_SECRET_ARN="").rpc_secret_arn is None
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [
         ("BASE_URL", "http://kb.example.org"),
+        ("BASE_URL", "https://kb.example.org/knowledge"),
         ("ROLE_CACHE_TABLE", ""),
         ("IDENTITY_SECRET_ARN", "arn:aws:s3:::bucket"),
         ("RPC_SECRET_ARN", "https://rpc.example.org"),

@@ -1,84 +1,213 @@
-"""What functions are told of identity: whose tokens they take, and where grants and roles are read.
+"""What identity reads from the environment: the guard of every function that answers, and the authorization server.
 
-Apart from `settings`, so that a function without identity loads nothing of it. Errors as there.
+As `settings`: a missing or malformed variable raises SettingsError with the variable's name and its valid values.
+Standard library only.
 """
 
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 from commonplace.identity.roles import ADDRESS, RoleMap, RoleMapError, is_organisation
-from commonplace.settings import Environment, SettingsError
+from commonplace.settings import (
+    _TOOLSET,
+    WEB_URL,
+    Environment,
+    SettingsError,
+    _json_object,
+    _listed,
+    _matching,
+    _web_url,
+    is_loopback,
+)
 
 HATS_CONTRACT = "0x3bc1A0Ad72417f2d411118085256fC53CBdDd137"
-"""The same on every chain that Hats Protocol is on."""
-OPTIMISM = 10
-ROLE_SECONDS = 300
+"""Hats Protocol v1, the same on every chain."""
+OPTIMISM = "10"
+DAY_SECONDS = 86_400
 
-_TABLE = "the name of a DynamoDB table"
+_CHAIN = re.compile(r"[1-9][0-9]{0,14}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardSettings:
-    """What a function needs that takes tokens: it verifies them, reads their grants, and asks what roles give now."""
+    """What it takes to judge an access token: where grants and keys are, and what an account's roles give now."""
 
     issuer: str
-    """The public origin, which signs tokens and which their audiences begin with; no trailing slash."""
+    """The public origin: no path, no trailing slash. Every URL of the authorization server begins with it."""
     identity_table: str
-    """Grants and public keys."""
     cache_table: str
-    """Where roles that were read from the chain are remembered."""
+    """Where roles that were read are remembered, for every function together."""
     identity_secret_arn: str
-    """The key of pseudonyms: under which name an account is remembered."""
-    rpc_secret_arn: str | None
-    """Endpoints of chains; None means that no chain can be read, so that hats give nothing."""
+    """JSON `{"key"}`: pseudonyms and heirs of refresh tokens are made with it."""
+    rpc_secret_arn: str
+    """JSON `{"optimism": [URL, ...], "mainnet": [URL, ...]}`: addresses of nodes hold keys of their providers."""
     role_map: RoleMap
+    organisation: str
+    """Of every account that no role gives another."""
     hats_contract: str
     hats_chain_id: int
     role_seconds: int
-    """How long roles that were read may be relied on."""
+    """How long roles that were read are believed."""
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> Self | None:
-        """None where there is no identity: IDENTITY_TABLE says whether there is. Raises SettingsError."""
-        env = Environment(environ)
-        return cls(**guarding(env)) if env.optional("IDENTITY_TABLE", _TABLE, _same) else None
+        """None where nobody can sign in: a deployment without IDENTITY_TABLE."""
+        return cls(**_guard(Environment(environ))) if environ.get("IDENTITY_TABLE", "").strip() else None
 
 
-def guarding(env: Environment) -> dict[str, Any]:
-    """The fields of `GuardSettings`. Raises SettingsError."""
+def _guard(env: Environment) -> dict[str, Any]:
+    organisation = env.parsed(
+        "ORGANISATION",
+        "up to 64 lower-case letters, digits and hyphens",
+        lambda text: text if is_organisation(text) else None,
+        "default",
+    )
     return {
-        "issuer": env.url("BASE_URL"),
-        "identity_table": env.text("IDENTITY_TABLE", _TABLE),
-        "cache_table": env.text("ROLE_CACHE_TABLE", _TABLE),
+        "issuer": env.parsed("BASE_URL", f"{WEB_URL}, without a path", _origin),
+        "identity_table": env.text("IDENTITY_TABLE", "the name of the table that holds grants and clients"),
+        "cache_table": env.text("ROLE_CACHE_TABLE", "the name of the table that remembers roles"),
         "identity_secret_arn": env.arn("IDENTITY_SECRET_ARN", "secretsmanager"),
-        "rpc_secret_arn": _rpc_secret(env),
-        "role_map": _role_map(env),
-        "hats_contract": env.parsed(
-            "HATS_CONTRACT", "the address of a contract, 0x and 40 hexadecimal digits", _address, HATS_CONTRACT
-        ),
-        "hats_chain_id": env.count("HATS_CHAIN_ID", OPTIMISM),
-        "role_seconds": env.count("ROLE_CACHE_SECONDS", ROLE_SECONDS),
+        "rpc_secret_arn": env.arn("RPC_SECRET_ARN", "secretsmanager"),
+        "role_map": _role_map(env, organisation),
+        "organisation": organisation,
+        "hats_contract": env.parsed("HATS_CONTRACT", "an address: 0x and 40 hex digits", _address, HATS_CONTRACT),
+        "hats_chain_id": env.parsed("HATS_CHAIN_ID", "the number of a chain", _chain, OPTIMISM),
+        "role_seconds": env.count("ROLE_CACHE_SECONDS", 300),
     }
 
 
-def _rpc_secret(env: Environment) -> str | None:
-    name = "RPC_SECRET_ARN"
-    return env.arn(name, "secretsmanager") if env.optional(name, "an ARN", _same) else None
-
-
-def _role_map(env: Environment) -> RoleMap:
-    name = "an organisation, up to 64 lower-case letters, digits and hyphens"
-    organisation = env.parsed("ORGANISATION", name, lambda text: text if is_organisation(text) else None, "default")
+def _role_map(env: Environment, organisation: str) -> RoleMap:
+    text = env.text("ROLE_MAP", "a JSON object; docs/configuration.md lists its parts", "{}")
     try:
-        return RoleMap.from_json(env.text("ROLE_MAP", "a JSON object", "{}"), organisation=organisation)
+        return RoleMap.from_json(text, organisation=organisation)
     except RoleMapError as error:
-        raise SettingsError(f"ROLE_MAP is malformed: {error}.") from None
+        raise SettingsError(f"ROLE_MAP is malformed: {error}.") from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthSettings(GuardSettings):
+    """What the authorization server is told besides."""
+
+    stage: str
+    site_name: str
+    activity_table: str
+    """Audit records and counters."""
+    signing_secret_arn: str
+    """JSON `{"keys": [{"kid", "jwk", "signsFrom", "retiresAt"}]}`: the key ring."""
+    toolsets: tuple[str, ...]
+    """What `/mcp` serves."""
+    siwe_chain_id: int
+    """Named by every text that a wallet signs."""
+    access_seconds: int
+    idle_seconds: int
+    """A refresh token that is not used for so long ends."""
+    absolute_seconds: int
+    """A grant ends then, used or not."""
+    requests_per_minute: int
+    """To each endpoint, from one network; 0 switches the limit off. The same for all of these."""
+    registrations_per_day: int
+    """From one network."""
+    sign_ins_per_hour: int
+    """Of one account."""
+    agent_sessions_per_hour: int
+    """New grants of one account (seed 002, section 3)."""
+    loopback_documents: bool
+    """Metadata documents of clients may be on this machine: on a laptop alone."""
+    oidc_issuer: str | None
+    """None: nobody signs in through a provider of theirs."""
+    oidc_client_id: str
+    oidc_secret_arn: str | None
+    """JSON `{"clientSecret"}`; None for a public client."""
+    oidc_name: str
+    """What the button says."""
+    waap: Mapping[str, Any] | None
+    """Configuration of WaaP, sign-in by e-mail and social accounts; None leaves it out."""
+
+    @classmethod
+    def from_environ(cls, environ: Mapping[str, str]) -> Self:
+        env = Environment(environ)
+        return cls(
+            **_guard(env),
+            stage=env.stage(),
+            site_name=env.text("SITE_NAME", "the name that readers see", "Commonplace"),
+            activity_table=env.activity_table(),
+            signing_secret_arn=env.arn("SIGNING_SECRET_ARN", "secretsmanager"),
+            toolsets=env.parsed(
+                "MCP_TOOLSETS",
+                "names of toolsets with commas between them, such as knowledge",
+                _listed(_matching(_TOOLSET)),
+                "knowledge",
+            ),
+            siwe_chain_id=env.parsed("SIWE_CHAIN_ID", "the number of a chain", _chain, OPTIMISM),
+            loopback_documents=_loopback_documents(env),
+            **_lifetimes(env),
+            **_limits(env),
+            **_providers(env),
+        )
+
+
+def _lifetimes(env: Environment) -> dict[str, Any]:
+    idle, absolute = _positive(env, "REFRESH_IDLE_DAYS", 30), _positive(env, "REFRESH_ABSOLUTE_DAYS", 180)
+    return {
+        "access_seconds": _positive(env, "ACCESS_TOKEN_SECONDS", 3_600),
+        "idle_seconds": idle * DAY_SECONDS,
+        "absolute_seconds": absolute * DAY_SECONDS,
+    }
+
+
+def _limits(env: Environment) -> dict[str, Any]:
+    return {
+        "requests_per_minute": env.count("AUTH_RATE_LIMIT", 60),
+        "registrations_per_day": env.count("AUTH_REGISTRATIONS_PER_DAY", 20),
+        "sign_ins_per_hour": env.count("AUTH_SIGN_INS_PER_HOUR", 30),
+        "agent_sessions_per_hour": env.count("AUTH_AGENT_SESSIONS_PER_HOUR", 5),
+    }
+
+
+def _providers(env: Environment) -> dict[str, Any]:
+    issuer = env.optional("OIDC_ISSUER", WEB_URL, lambda text: text if _web_url(text) else None)
+    secret = env.optional("OIDC_SECRET_ARN", "an ARN of secretsmanager", lambda text: text)
+    waap = env.optional("WAAP", "a JSON object; docs/configuration.md lists its keys", _json_object)
+    return {
+        "oidc_issuer": issuer,
+        "oidc_client_id": env.text(
+            "OIDC_CLIENT_ID", "the id of this deployment at the provider", "" if issuer is None else None
+        ),
+        "oidc_secret_arn": env.arn("OIDC_SECRET_ARN", "secretsmanager") if secret else None,
+        "oidc_name": env.text("OIDC_NAME", "what the provider is called", "your organisation's account"),
+        "waap": json.loads(waap) if waap else None,
+    }
+
+
+def _loopback_documents(env: Environment) -> bool:
+    """Raises SettingsError where a function could be sent to what listens beside it."""
+    cloud = env.optional("AWS_ENDPOINT_URL", WEB_URL, _web_url)
+    wanted = env.flag("CIMD_LOOPBACK")
+    if wanted and not is_loopback(urlsplit(cloud or "").hostname):
+        raise SettingsError("CIMD_LOOPBACK is set. It must be absent where AWS_ENDPOINT_URL is not this machine.")
+    return wanted
+
+
+def _positive(env: Environment, name: str, default: int) -> int:
+    return env.parsed(name, "a whole number from 1 to 1000000", _above_zero, str(default))
+
+
+def _above_zero(text: str) -> int | None:
+    return int(text) if re.fullmatch(r"[1-9][0-9]{0,5}|1000000", text) else None
+
+
+def _origin(text: str) -> str | None:
+    url = _web_url(text)
+    return url if url and not urlsplit(url).path else None
 
 
 def _address(text: str) -> str | None:
     return text if ADDRESS.fullmatch(text) else None
 
 
-def _same(text: str) -> str:
-    return text
+def _chain(text: str) -> int | None:
+    return int(text) if _CHAIN.fullmatch(text) else None
