@@ -4,10 +4,11 @@ Everything that is heavy stands here as a `deferred` part: a request loads what 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from commonplace.audit.records import AuditLog
+from commonplace.auth_settings import AuthSettings
 from commonplace.identity.accounts import Profile, Standing, Standings
 from commonplace.identity.records import Client, Pending
 from commonplace.identity.stores import GrantStore, SignInStore
@@ -110,22 +111,11 @@ class SignIn(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """How often each may be asked; 0 switches a limit off."""
-
-    requests_per_minute: int = 60
-    """Each endpoint, from one network or by one client that has proved who it is."""
-    registrations_per_day: int = 20
-    """From one network."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class OAuthServices:
     """Everything that the routes need."""
 
-    issuer: str
-    """The public origin: no path, no trailing slash. Every URL is made of it, none of a request's Host."""
-    site_name: str
+    settings: AuthSettings
+    """Every URL is made of its `issuer`, none of a request's Host."""
     clock: Callable[[], float]
     """Epoch seconds."""
     resources: Resources
@@ -143,10 +133,5 @@ class OAuthServices:
     limiter: Limiter
     subject_hash: Callable[[str], str]
     """The name of an account in records: `secrets.pseudonym(key, "subject", subject)`."""
-    limits: Limits = field(default_factory=Limits)
     oidc: Any = None
     """The provider that signs people in beside wallets; None where there is none."""
-    oidc_name: str = ""
-    """What its button says."""
-    waap: Mapping[str, Any] | None = None
-    """Configuration of WaaP; None leaves it out."""
