@@ -1,0 +1,112 @@
+"""Redirect URIs: which may be registered, and which one a request may name (RFC 6749, 8252 and 9700).
+
+A URI is compared as a string. The one exception is an application on the person's own computer, which listens on
+whatever port is free: of `http://` loopback URIs the port does not count (RFC 8252, section 7.3).
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Literal
+from urllib.parse import urlsplit
+
+Judgement = Literal["allowed", "odd", "refused"]
+"""`odd` is harmless but of a scheme that we never send anybody to: a registration does without it."""
+
+MAX_CHARACTERS = 2_000
+
+APP_SCHEMES = frozenset({"cursor", "vscode", "vscode-insiders"})
+"""Schemes of well-known applications that are no reversed domain name."""
+
+DANGEROUS_SCHEMES = frozenset(
+    [
+        "about",
+        "blob",
+        "chrome",
+        "content",
+        "data",
+        "file",
+        "filesystem",
+        "ftp",
+        "intent",
+        "jar",
+        "javascript",
+        "mailto",
+        "sms",
+        "tel",
+        "vbscript",
+        "view-source",
+        "ws",
+        "wss",
+        "x-javascript",
+    ]
+)
+"""Run code, read files or reach another application: a client that asks for one of these is refused altogether."""
+
+_TEXT = re.compile(rf"[!-~]{{1,{MAX_CHARACTERS}}}")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?=.)")
+_REVERSED_DOMAIN = re.compile(r"[a-z][a-z0-9-]*(\.[a-z0-9-]+)+")
+_LOOPBACK = re.compile(
+    r"http://(?P<host>localhost|127\.0\.0\.1|\[::1\])(?P<port>:[0-9]{1,5})?(?P<rest>|[/?].*)", re.IGNORECASE
+)
+_HTTPS = re.compile(r"https://(?P<host>[A-Za-z0-9_.-]*[A-Za-z0-9]|\[[0-9A-Fa-f:.]+\])(?P<port>:[0-9]{1,5})?(?:[/?].*)?")
+_HTTPS_START = re.compile("https://", re.IGNORECASE)
+
+
+def judge(uri: str) -> Judgement:
+    """What to do with a URI that a client wants to register."""
+    if not _TEXT.fullmatch(uri) or "\\" in uri or "#" in uri:
+        return "refused"
+    found = _SCHEME.match(uri)
+    scheme = found[1].lower() if found else ""
+    if scheme in ("", "http") or scheme in DANGEROUS_SCHEMES:
+        return "allowed" if _loopback(uri) else "refused"
+    if scheme == "https":
+        return "allowed" if _https(uri) else "refused"
+    if "@" in uri.partition(":")[2].partition("?")[0]:
+        return "refused"
+    return "allowed" if scheme in APP_SCHEMES or _REVERSED_DOMAIN.fullmatch(scheme) else "odd"
+
+
+def redirect_allowed(uri: str) -> bool:
+    """Whether anybody may be sent there at all; asked at registration and again at every use."""
+    return judge(uri) == "allowed"
+
+
+def redirect_matches(registered: Iterable[str], uri: str) -> bool:
+    """Whether a request of a client with these registered URIs may name this one."""
+    if not redirect_allowed(uri):
+        return False
+    known = tuple(registered)
+    place = _loopback(uri)
+    return uri in known or (place is not None and any(place == _loopback(one) for one in known))
+
+
+def is_loopback_redirect(uri: str) -> bool:
+    """Whether it leads to an application on the person's own computer."""
+    return _loopback(uri) is not None
+
+
+def redirect_host(uri: str) -> str:
+    """What a person should see of where a code goes: `claude.ai`, `localhost`, or `cursor://` for an application."""
+    parts = urlsplit(uri)
+    return parts.hostname or "" if parts.scheme in ("http", "https") else f"{parts.scheme}://"
+
+
+def _loopback(uri: str) -> tuple[str, str] | None:
+    """Host and everything after the port, if it is a loopback URI."""
+    found = _LOOPBACK.fullmatch(uri)
+    return (found["host"].lower(), found["rest"]) if found and _port_fits(found["port"]) else None
+
+
+def _https(uri: str) -> bool:
+    found = _HTTPS.fullmatch(_HTTPS_START.sub("https://", uri, count=1))
+    if found is None or not _port_fits(found["port"]):
+        return False
+    try:
+        return bool(urlsplit(uri).hostname)
+    except ValueError:
+        return False
+
+
+def _port_fits(port: str | None) -> bool:
+    return port is None or 0 < int(port[1:]) <= 65_535

@@ -1,0 +1,105 @@
+"""What access tokens are for: the MCP paths and the API, each with a canonical URL of its own (RFC 8707, RFC 9728).
+
+A token names exactly one of them as its audience, and none of the others takes it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from commonplace.identity.scopes import LEVELS, baseline, ordered, scope
+
+METADATA_PATH = "/.well-known/oauth-protected-resource"
+
+MAX_CHARACTERS = 2_048
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """The resources of one deployment."""
+
+    base_url: str
+    """The issuer: scheme and host, no path, no slash at the end."""
+    default: tuple[str, ...]
+    """Toolsets at `/mcp`."""
+    served: tuple[str, ...]
+    """Every toolset there is; each has a path, and `/mcp/all` and `/api` have them all."""
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.base_url)
+        if parts.scheme not in ("https", "http") or not parts.netloc or parts.path or parts.query or parts.fragment:
+            raise ValueError("The base URL must be a scheme and a host, without a path and a slash at the end.")
+        if not self.default or not set(self.default) <= set(self.served):
+            raise ValueError("The toolsets of /mcp must be among those that are served.")
+
+    @property
+    def mcp(self) -> str:
+        """What a request that names no resource is taken to mean."""
+        return f"{self.base_url}/mcp"
+
+    @property
+    def api(self) -> str:
+        """REST writes and the console."""
+        return f"{self.base_url}/api"
+
+    def all(self) -> tuple[str, ...]:
+        """Canonical, `/mcp` first."""
+        return tuple(self.base_url + path for path in self._paths())
+
+    def toolsets(self, resource: str) -> tuple[str, ...]:
+        """Of a canonical resource. Raises KeyError for anything else."""
+        if not resource.startswith(self.base_url):
+            raise KeyError(resource)
+        return self._paths()[resource.removeprefix(self.base_url)]
+
+    def canonical(self, text: str) -> str | None:
+        """The resource that a parameter names, in the one spelling that tokens carry; None if it is not ours.
+
+        Scheme and host are compared without regard to case, one slash at the end is tolerated, and the origin alone
+        is another name of `/mcp`.
+        """
+        if len(text) > MAX_CHARACTERS or not text.isascii():
+            return None
+        length = len(self.base_url)
+        origin, path = text[:length], text[length:]
+        if origin.lower() != self.base_url.lower():
+            return None
+        return self.at(path)
+
+    def at(self, path: str) -> str | None:
+        """The resource at a path such as `/mcp/knowledge`; that of the root is `/mcp`."""
+        known = path.removesuffix("/") or "/mcp"
+        return self.base_url + known if known in self._paths() else None
+
+    def baseline(self, resource: str) -> tuple[str, ...]:
+        """The scopes to begin with: reading, of each toolset of the resource."""
+        return baseline(self.toolsets(resource))
+
+    def catalogue(self, resource: str) -> tuple[str, ...]:
+        """Every scope that a token for the resource may carry."""
+        return ordered(scope(toolset, level) for toolset in self.toolsets(resource) for level in LEVELS)
+
+    def every_scope(self) -> tuple[str, ...]:
+        """What the authorization server knows, whichever resource it is for."""
+        return self.catalogue(self.api)
+
+    def metadata_url(self, resource: str) -> str:
+        """Where the resource says which authorization server it trusts: its path, inserted (RFC 9728, section 3.1)."""
+        return self.base_url + METADATA_PATH + resource.removeprefix(self.base_url)
+
+    def document(self, resource: str, *, name: str, documentation: str | None = None) -> dict[str, Any]:
+        """The metadata of a resource (RFC 9728, section 2). Its scopes are the baseline: a copy of the whole
+        catalogue would make every client ask for everything at its first sign-in."""
+        found = {
+            "resource": resource,
+            "authorization_servers": [self.base_url],
+            "scopes_supported": list(self.baseline(resource)),
+            "bearer_methods_supported": ["header"],
+            "resource_name": name,
+        }
+        return found | ({"resource_documentation": documentation} if documentation else {})
+
+    def _paths(self) -> dict[str, tuple[str, ...]]:
+        single: Sequence[tuple[str, tuple[str, ...]]] = [(f"/mcp/{name}", (name,)) for name in self.served]
+        return {"/mcp": self.default, **dict(single), "/mcp/all": self.served, "/api": self.served}
