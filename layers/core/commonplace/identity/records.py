@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from commonplace.identity.principals import Tier
 from commonplace.identity.scopes import Permission
 
 AuthMethod = Literal["none", "client_secret_basic", "client_secret_post", "private_key_jwt"]
@@ -19,6 +20,8 @@ RETRY_SECONDS = 60
 """How long a refresh token that was just spent gives the same heir again."""
 REQUEST_SECONDS = 600
 CHALLENGE_SECONDS = 300
+REMEMBERED_SECONDS = 90 * 86_400
+"""How long a consent need not be asked again."""
 SESSION_SECONDS = 12 * 3_600
 REGISTRATION_SECONDS = 90 * 86_400
 
@@ -42,6 +45,8 @@ class Client:
     """Of a `client_credentials` client."""
     agent: str | None = None
     """What a `client_credentials` client is called in its organisation."""
+    tier: Tier = "public"
+    """What the operator lets a `client_credentials` client reach."""
     jwks: Mapping[str, Any] | None = None
     jwks_uri: str | None = None
     uri: str | None = None
