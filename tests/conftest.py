@@ -1,5 +1,6 @@
 """What tests of all kinds share."""
 
+from tests.chain_fixture import chain, own_chain, running_chain
 from tests.opensearch_fixture import opensearch_url, own_node, unique_stem
 
-__all__ = ["opensearch_url", "own_node", "unique_stem"]
+__all__ = ["chain", "opensearch_url", "own_chain", "own_node", "running_chain", "unique_stem"]
