@@ -1,0 +1,144 @@
+"""Calls to the identity table, and what a write can end in: done, lost to somebody faster, or no answer."""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from commonplace.adapters.dynamodb_items import Item, key
+from commonplace.errors import Unavailable
+from commonplace.identity.stores import Lost
+
+if TYPE_CHECKING:
+    from botocore.exceptions import ClientError
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+logger = logging.getLogger(__name__)
+
+CONFLICT_ATTEMPTS = 6
+"""Of one write, while others write the same items in transactions of theirs."""
+BATCH_KEYS = 100
+RETRY_AFTER_SECONDS = 2
+
+
+@contextmanager
+def answering(table: str) -> Iterator[None]:
+    """Raises Unavailable in place of anything that the client raises."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        yield
+    except (BotoCoreError, ClientError) as error:
+        raise _unavailable(table) from error
+
+
+def get(client: DynamoDBClient, table: str, pk: str, sk: str) -> Item | None:
+    """A consistent read. Raises Unavailable."""
+    with answering(table):
+        answer = client.get_item(TableName=table, Key=key(pk, sk), ConsistentRead=True)
+    found = answer.get("Item")
+    return dict(found) if found else None
+
+
+def get_all(client: DynamoDBClient, table: str, keys: Sequence[Item]) -> list[Item]:
+    """Consistent reads of many items, in no order. Raises Unavailable."""
+    found: list[Item] = []
+    for start in range(0, len(keys), BATCH_KEYS):
+        asked: Any = {table: {"Keys": list(keys[start : start + BATCH_KEYS]), "ConsistentRead": True}}
+        for _ in range(CONFLICT_ATTEMPTS):
+            with answering(table):
+                answer = client.batch_get_item(RequestItems=asked)
+            found += [dict(item) for item in answer["Responses"].get(table, [])]
+            asked = answer.get("UnprocessedKeys")
+            if not asked:
+                break
+        else:
+            raise _unavailable(table)
+    return found
+
+
+def query(client: DynamoDBClient, table: str, pk: str, **more: Any) -> Iterator[Item]:
+    """Every item of a partition, consistently. Raises Unavailable."""
+    asked: Any = {
+        "TableName": table,
+        "KeyConditionExpression": "pk = :pk",
+        "ExpressionAttributeValues": {":pk": {"S": pk}},
+        "ConsistentRead": True,
+    } | more
+    while True:
+        with answering(table):
+            answer = client.query(**asked)
+        yield from (dict(item) for item in answer["Items"])
+        if "LastEvaluatedKey" not in answer:
+            return
+        asked["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+
+def holds(table: str, write: Callable[[], Any], *, sleep: Callable[[float], None] = time.sleep) -> bool:
+    """Does one conditional write; False when its condition does not hold. Raises Unavailable."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    for attempt in range(CONFLICT_ATTEMPTS):
+        try:
+            write()
+        except ClientError as error:
+            if _code(error) == "ConditionalCheckFailedException":
+                return False
+            if _code(error) != "TransactionConflictException":
+                raise _unavailable(table) from error
+        except BotoCoreError as error:
+            raise _unavailable(table) from error
+        else:
+            return True
+        sleep(_pause(attempt))
+    raise _unavailable(table)
+
+
+def transact(
+    client: DynamoDBClient, table: str, writes: Sequence[Item], *, sleep: Callable[[float], None] = time.sleep
+) -> None:
+    """All of the writes or none. Raises Lost when a condition does not hold, Unavailable for all else.
+
+    A transaction that was cancelled for others' sake alone is tried again: it has written nothing.
+    """
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    items: Any = list(writes)
+    for attempt in range(CONFLICT_ATTEMPTS):
+        try:
+            client.transact_write_items(TransactItems=items)
+            return
+        except ClientError as error:
+            reasons = _reasons(error)
+            if "ConditionalCheckFailed" in reasons:
+                raise Lost from None
+            if not reasons or reasons - {"TransactionConflict"}:
+                raise _unavailable(table) from error
+        except BotoCoreError as error:
+            raise _unavailable(table) from error
+        sleep(_pause(attempt))
+    raise _unavailable(table)
+
+
+def _pause(attempt: int) -> float:
+    return random.uniform(0, min(0.4, 0.02 * 2**attempt))  # noqa: S311 - jitter
+
+
+def _code(error: ClientError) -> str:
+    return error.response.get("Error", {}).get("Code", "")
+
+
+def _reasons(error: ClientError) -> frozenset[str]:
+    if _code(error) in ("TransactionConflictException", "TransactionInProgressException"):
+        return frozenset({"TransactionConflict"})
+    told: Any = error.response.get("CancellationReasons", [])
+    return frozenset(reason["Code"] for reason in told if reason.get("Code") not in (None, "None"))
+
+
+def _unavailable(table: str) -> Unavailable:
+    logger.warning("the store of identity does not answer", extra={"table": table})
+    return Unavailable("The sign-in service cannot reach its store just now.", retry_after_seconds=RETRY_AFTER_SECONDS)

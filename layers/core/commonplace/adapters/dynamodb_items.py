@@ -1,0 +1,171 @@
+"""Records of identity as DynamoDB items.
+
+Attribute names are the fields' in camel case; every expression goes through `#names`, since half of ours are reserved
+words. What cannot be read as the record it should be counts as absent: a decision never rests on half a record.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+logger = logging.getLogger(__name__)
+
+Item = dict[str, Any]
+T = TypeVar("T")
+
+
+class Corrupt(Exception):
+    """An item that is no record of its kind."""
+
+
+def key(pk: str, sk: str) -> Item:
+    return {"pk": {"S": pk}, "sk": {"S": sk}}
+
+
+def typed(value: Any) -> Item:
+    """A value as DynamoDB writes it."""
+    match value:
+        case bool():
+            return {"BOOL": value}
+        case int() | float():
+            return {"N": str(value)}
+        case str():
+            return {"S": value}
+        case bytes():
+            return {"B": value}
+        case Mapping():
+            return {"M": {name: typed(one) for name, one in value.items()}}
+        case list() | tuple():
+            return {"L": [typed(one) for one in value]}
+        case None:
+            return {"NULL": True}
+    raise TypeError(f"no item holds a {type(value).__name__}")
+
+
+def plain(attribute: Mapping[str, Any]) -> Any:
+    """The other way."""
+    ((kind, value),) = attribute.items()
+    match kind:
+        case "N":
+            return float(value) if "." in value or "E" in value.upper() else int(value)
+        case "M":
+            return {name: plain(one) for name, one in value.items()}
+        case "L":
+            return [plain(one) for one in value]
+        case "NULL":
+            return None
+        case "B":
+            return bytes(value)
+    return value
+
+
+def encode(record: Any) -> Item:
+    """The fields of a dataclass that are not None. A dataclass inside is JSON text: that keeps any bytes of `state`."""
+    found = {field.name: getattr(record, field.name) for field in fields(record)}
+    return {_camel(name): typed(_flat(value)) for name, value in found.items() if value is not None}
+
+
+def decode(kind: type[T], item: Mapping[str, Any]) -> T:
+    """Raises Corrupt unless every field is there, or has a default, and is of its type."""
+    values = {name: plain(item[_camel(name)]) for name in _hints(kind) if _camel(name) in item}
+    return _built(kind, values)
+
+
+def decoded(kind: type[T], item: Mapping[str, Any] | None) -> T | None:
+    """None for an item that is not there, and for a corrupt one, which is logged by its kind alone."""
+    if not item:
+        return None
+    try:
+        return decode(kind, item)
+    except Corrupt:
+        logger.error("an item of the identity table cannot be read", extra={"kind": kind.__name__})
+        return None
+
+
+def names(*used: str) -> dict[str, str]:
+    """ExpressionAttributeNames: `#name` for each."""
+    return {f"#{name}": name for name in used}
+
+
+def _flat(value: Any) -> Any:
+    return json.dumps(_values(value), separators=(",", ":")) if is_dataclass(value) else value
+
+
+def _values(record: Any) -> dict[str, Any]:
+    return {field.name: getattr(record, field.name) for field in fields(record)}
+
+
+def _built(kind: type[T], values: Mapping[str, Any]) -> T:
+    hints, needed = _hints(kind), _needed(kind)
+    if needed - values.keys():
+        raise Corrupt(kind.__name__)
+    return kind(**{name: _fitted(hints[name], values[name]) for name in hints if name in values})
+
+
+def _fitted(hint: Any, value: Any) -> Any:
+    """The value as the field's type wants it: tuples for lists, records for JSON. Raises Corrupt."""
+    if get_origin(hint) in (Union, UnionType):
+        return _first_fit(get_args(hint), value)
+    if hint is NoneType and value is None:
+        return None
+    if get_origin(hint) is Literal and value in get_args(hint):
+        return value
+    if is_dataclass(hint) and isinstance(value, str):
+        return _from_text(hint, value)
+    if get_origin(hint) is tuple and isinstance(value, list | tuple):
+        return tuple(_fitted(get_args(hint)[0], one) for one in value)
+    if get_origin(hint) is not None and isinstance(value, Mapping) and get_origin(hint) is not tuple:
+        inner = get_args(hint)[1]
+        return {name: one if inner is Any else _fitted(inner, one) for name, one in value.items()}
+    if isinstance(hint, type) and get_origin(hint) is None and type(value) is hint:
+        return value
+    if hint is float and type(value) is int:
+        return float(value)
+    raise Corrupt(str(hint))
+
+
+def _first_fit(hints: Sequence[Any], value: Any) -> Any:
+    for hint in hints:
+        try:
+            return _fitted(hint, value)
+        except Corrupt:
+            continue
+    raise Corrupt(str(hints))
+
+
+def _from_text(kind: Any, text: str) -> Any:
+    try:
+        values = json.loads(text)
+    except ValueError:
+        values = None
+    if not isinstance(values, dict):
+        raise Corrupt(kind.__name__)
+    return _built(kind, values)
+
+
+def _hints(kind: Any) -> dict[str, Any]:
+    return _shape(kind)[0]
+
+
+def _needed(kind: Any) -> frozenset[str]:
+    return _shape(kind)[1]
+
+
+@cache
+def _shape(kind: Any) -> tuple[dict[str, Any], frozenset[str]]:
+    """The types of a dataclass's fields, and which of them have no default."""
+    hints = get_type_hints(kind)
+    bare = (one for one in fields(kind) if one.default is MISSING and one.default_factory is MISSING)
+    return {one.name: hints[one.name] for one in fields(kind)}, frozenset(one.name for one in bare)
+
+
+@cache
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)

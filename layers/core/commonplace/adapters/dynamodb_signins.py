@@ -1,0 +1,98 @@
+"""What happens between a browser's first request and a code, on DynamoDB: `commonplace.identity.stores.SignInStore`.
+
+Taking something out is one delete that returns what it deleted: of two callers one gets it. Sessions and consents are
+kept under hashes and pseudonyms, so that the table names nobody.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from commonplace.adapters.dynamodb_calls import answering, get, query
+from commonplace.adapters.dynamodb_items import Item, decoded, encode, key
+from commonplace.identity.records import Challenge, Pending, Remembered, Session
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+
+class _Expiring(Protocol):
+    @property
+    def expires_at(self) -> int: ...
+
+
+R = TypeVar("R", bound=_Expiring)
+
+
+class DynamoSignIns:
+    """Pending requests, challenges, sessions and consents."""
+
+    def __init__(self, client: DynamoDBClient, table: str, *, clock: Callable[[], float] = time.time) -> None:
+        """`clock` gives epoch seconds."""
+        self._client = client
+        self._table = table
+        self._clock = clock
+
+    def put_pending(self, handle_hash: str, pending: Pending) -> None:
+        self._put(key(f"pending#{handle_hash}", "pending"), pending)
+
+    def pending(self, handle_hash: str) -> Pending | None:
+        return self._get(Pending, f"pending#{handle_hash}", "pending")
+
+    def take_pending(self, handle_hash: str) -> Pending | None:
+        return self._take(Pending, f"pending#{handle_hash}", "pending")
+
+    def put_challenge(self, challenge: Challenge) -> None:
+        self._put(key(f"challenge#{challenge.id}", "challenge"), challenge)
+
+    def take_challenge(self, challenge_id: str) -> Challenge | None:
+        return self._take(Challenge, f"challenge#{challenge_id}", "challenge")
+
+    def put_session(self, session: Session) -> None:
+        self._put(key(f"session#{session.hash}", "session"), session)
+
+    def session(self, session_hash: str) -> Session | None:
+        return self._get(Session, f"session#{session_hash}", "session")
+
+    def end_session(self, session_hash: str) -> None:
+        self._delete(key(f"session#{session_hash}", "session"))
+
+    def remember(self, consent: Remembered) -> None:
+        where = _consent(consent.client_id, consent.redirect_uri, consent.resource)
+        self._put(key(f"consent#{consent.subject_hash}", where), consent)
+
+    def remembered(self, subject_hash: str, client_id: str, redirect_uri: str, resource: str) -> Remembered | None:
+        return self._get(Remembered, f"consent#{subject_hash}", _consent(client_id, redirect_uri, resource))
+
+    def forget(self, subject_hash: str, client_id: str | None = None) -> None:
+        for item in list(query(self._client, self._table, f"consent#{subject_hash}")):
+            if client_id is None or item.get("clientId", {}).get("S") == client_id:
+                self._delete({"pk": item["pk"], "sk": item["sk"]})
+
+    def _put(self, where: Item, record: Any) -> None:
+        with answering(self._table):
+            self._client.put_item(TableName=self._table, Item=encode(record) | where)
+
+    def _get(self, kind: type[R], pk: str, sk: str) -> R | None:
+        return self._alive(decoded(kind, get(self._client, self._table, pk, sk)))
+
+    def _take(self, kind: type[R], pk: str, sk: str) -> R | None:
+        with answering(self._table):
+            answer = self._client.delete_item(TableName=self._table, Key=key(pk, sk), ReturnValues="ALL_OLD")
+        return self._alive(decoded(kind, answer.get("Attributes")))
+
+    def _delete(self, where: Item) -> None:
+        with answering(self._table):
+            self._client.delete_item(TableName=self._table, Key=where)
+
+    def _alive(self, record: R | None) -> R | None:
+        """The table deletes late: what has expired is gone, whether it is still there or not."""
+        return record if record is not None and record.expires_at > self._clock() else None
+
+
+def _consent(client_id: str, redirect_uri: str, resource: str) -> str:
+    return sha256(json.dumps([client_id, redirect_uri, resource]).encode()).hexdigest()
