@@ -16,6 +16,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+from commonplace.adapters.origin_secret import origin_values
 from commonplace.content.library import Library
 from commonplace.identity.principals import ANONYMOUS, Everybody, Principal, scope
 from commonplace.interfaces.deferred import DeferredSearch, deferred
@@ -145,4 +146,4 @@ APP = create_app(
     principals=_principals(),
     feed=deferred(_changes),
 )
-handler = Gateway(APP)
+handler = Gateway(APP, origin=origin_values(os.environ))

@@ -9,6 +9,7 @@ import time
 
 from commonplace.adapters import clients
 from commonplace.adapters.dynamodb import DynamoCounters
+from commonplace.adapters.origin_secret import origin_values
 from commonplace.adapters.s3 import S3ObjectStore
 from commonplace.content.library import Library
 from commonplace.interfaces.deferred import DeferredSearch
@@ -58,4 +59,4 @@ APP = create_app(
     ),
     Limiter(COUNTERS, time.time, secret=f"{SETTINGS.stage}/{SETTINGS.activity_table}".encode()),
 )
-handler = Gateway(APP)
+handler = Gateway(APP, origin=origin_values(os.environ))

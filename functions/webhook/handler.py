@@ -9,9 +9,11 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from commonplace.adapters import clients
 from commonplace.adapters.dynamodb import Contended, DynamoSyncState
+from commonplace.adapters.origin_secret import origin_values
 from commonplace.adapters.secrets import GitHubSecrets, MalformedSecret
 from commonplace.adapters.stepfunctions import StepFunctionsWorkflow
-from commonplace.errors import Unavailable
+from commonplace.errors import CommonplaceError, Unavailable
+from commonplace.interfaces.origin import entered, refused
 from commonplace.settings import WebhookSettings
 from commonplace.sync.poke import Poker
 from commonplace.sync.webhook import Receiver, response
@@ -25,6 +27,7 @@ POKER = Poker(
     DynamoSyncState(clients.dynamodb(), SETTINGS.activity_table, SETTINGS.repository, SETTINGS.branch),
     StepFunctionsWorkflow(clients.stepfunctions(), SETTINGS.machine_arn),
 )
+ORIGIN = origin_values(os.environ)
 RECEIVER = Receiver(POKER.poke, lambda: SECRETS.current().webhook_secret, SETTINGS.repository, SETTINGS.branch)
 
 
@@ -33,7 +36,9 @@ def handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
     if "requestContext" not in event:
         return RECEIVER.remind(event)
     try:
-        return RECEIVER.receive(event)
+        return RECEIVER.receive(entered(event, ORIGIN))
+    except CommonplaceError as error:
+        return refused(error)
     except (BotoCoreError, ClientError, Contended, MalformedSecret) as error:
         logger.error("a delivery could not be taken", extra={"error": type(error).__name__})
         unavailable = Unavailable("The delivery could not be taken. Send it again.")

@@ -256,6 +256,20 @@ def _next_embedding(env: Environment) -> EmbeddingChoice | None:
 
 
 @dataclass(frozen=True, slots=True)
+class OriginSettings:
+    """Of every function that answers requests."""
+
+    secret_arn: str | None
+    """What the front door proves itself with; None means that there is no door, and everybody may come."""
+
+    @classmethod
+    def from_environ(cls, environ: Mapping[str, str]) -> Self:
+        env = Environment(environ)
+        given = environ.get("ORIGIN_SECRET_ARN", "").strip()
+        return cls(secret_arn=env.arn("ORIGIN_SECRET_ARN", "secretsmanager") if given else None)
+
+
+@dataclass(frozen=True, slots=True)
 class WebhookSettings:
     stage: str
     activity_table: str

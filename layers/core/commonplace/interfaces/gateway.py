@@ -12,6 +12,9 @@ from mangum import Mangum
 from mangum.types import ASGI, LambdaContext
 from starlette.types import ASGIApp
 
+from commonplace.errors import CommonplaceError
+from commonplace.interfaces.origin import Knows, entered, refused
+
 TEXT_TYPES = [
     *("text/", "application/json", "application/feed+json", "application/schema+json"),
     *("application/javascript", "application/xml", "image/svg+xml"),
@@ -28,9 +31,11 @@ class Gateway:
     """A Lambda handler round an application. One event at a time in each thread, no lifespan.
 
     An event without a request, as schedules send to keep a function warm, is answered and goes no further.
+    Behind a front door `origin` knows its value, and what went round it is refused.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, *, origin: Knows | None = None) -> None:
+        self._origin = origin
         self._loops = _Loops()
         self._loops.settle()
         self._adapter = Mangum(cast(ASGI, app), lifespan="off", text_mime_types=TEXT_TYPES)
@@ -38,6 +43,10 @@ class Gateway:
     def __call__(self, event: Mapping[str, Any], context: LambdaContext) -> dict[str, Any]:
         if "requestContext" not in event:
             return {"ok": True}
+        try:
+            event = entered(event, self._origin)
+        except CommonplaceError as error:
+            return refused(error)
         loop = self._loops.settle()
         try:
             return _portable(self._adapter(_tame(event), context))
