@@ -6,17 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from commonplace.identity.principals import TIERS, Tier
-from infra.providers import (
-    bundled_folder,
-    embedding_provider,
-    fusion,
-    located,
-    next_embedding_provider,
-    opensearch_parameters,
-    rerank_provider,
-)
-from infra.readers import ConfigurationError, Reader, flag, names, number, one_of, patterns, text, version
+from commonplace.identity.principals import Tier
+from infra.identity_keys import MAINNET_RPC_URLS, OPTIMISM_RPC_URLS
+from infra.keys import KEYS
+from infra.providers import bundled_folder, located
+from infra.readers import ConfigurationError
 
 __all__ = ["Configuration", "ConfigurationError", "from_context"]
 
@@ -26,15 +20,6 @@ RemovalPolicy = Literal["destroy", "retain"]
 
 EXAMPLE_REPOSITORY = "example/knowledge-base"
 """Stands in where no repository is configured, so that `make synth` works in a fresh clone. Never deployed to prod."""
-
-LOG_RETENTION_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 3653)
-"""The periods CloudWatch Logs knows."""
-
-TOOLSETS = ("knowledge",)
-"""What `functions/mcp` has."""
-
-OCU_LIMITS = (1, 2, 4, 8, 16)
-"""The limits of capacity that OpenSearch Serverless takes; beyond 16 it goes on in steps of 16, and is not for us."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +72,21 @@ class Configuration:
     throttle_rate: int = 100
     throttle_burst: int = 200
     exclude: tuple[str, ...] | None = None
+    snap_start: bool = False
+    organisation: str = "default"
+    role_map: str | None = None
+    hats_contract: str = "0x3bc1A0Ad72417f2d411118085256fC53CBdDd137"
+    hats_chain_id: int = 10
+    siwe_chain_id: int = 10
+    optimism_rpc_urls: str = OPTIMISM_RPC_URLS
+    mainnet_rpc_urls: str = MAINNET_RPC_URLS
+    registrations_per_day: int = 20
+    sign_ins_per_hour: int = 30
+    agent_sessions_per_hour: int = 5
+    oidc_issuer: str | None = None
+    oidc_client_id: str | None = None
+    oidc_name: str | None = None
+    waap: str | None = None
 
     def __post_init__(self) -> None:
         if self.domain and not self.certificate_arn:
@@ -95,6 +95,10 @@ class Configuration:
             raise ConfigurationError("certificateArn without domain has no use; set both or neither")
         if self.stage == "prod" and self.removal_policy != "retain":
             raise ConfigurationError("stage prod keeps its data: removalPolicy can only be retain")
+        if bool(self.oidc_issuer) != bool(self.oidc_client_id):
+            raise ConfigurationError("oidcIssuer and oidcClientId are a provider and our name there: set both")
+        if self.oidc_name and not self.oidc_issuer:
+            raise ConfigurationError("oidcName without oidcIssuer has no use; set both or neither")
         _check_search(self)
 
     @property
@@ -140,14 +144,14 @@ def from_context(context: Mapping[str, Any]) -> Configuration:
     Raises ConfigurationError for an unknown key, a value out of bounds, or a prod stage that leaves essentials open.
     """
     own = {key: value for key, value in context.items() if not _is_cdks(key)}
-    if unknown := sorted(own.keys() - _READERS.keys()):
-        raise ConfigurationError(f"unknown context {', '.join(unknown)}; known are {', '.join(sorted(_READERS))}")
+    if unknown := sorted(own.keys() - KEYS.keys()):
+        raise ConfigurationError(f"unknown context {', '.join(unknown)}; known are {', '.join(sorted(KEYS))}")
     given = {key: value for key, value in own.items() if value not in (None, "")}
     if given.get("stage") == "prod":
         if missing := [key for key in ("repository", "branch") if key not in given]:
             raise ConfigurationError(f"stage prod needs {' and '.join(missing)}")
         given.setdefault("removalPolicy", "retain")
-    return Configuration(**{_snake_case(key): _READERS[key](key, value) for key, value in given.items()})
+    return Configuration(**{_snake_case(key): KEYS[key](key, value) for key, value in given.items()})
 
 
 def _is_cdks(key: str) -> bool:
@@ -184,73 +188,3 @@ def _check_search(chosen: Configuration) -> None:
         parameters = json.loads(chosen.open_search_parameters or "{}")
         if parameters.get("engine", "faiss") != "faiss":
             raise ConfigurationError("openSearchParameters: a serverless collection knows the k-NN engine faiss only")
-
-
-_READERS: dict[str, Reader] = {
-    "stage": text(r"[a-z][a-z0-9-]{0,15}", "lower-case letters, digits and dashes (at most 16)"),
-    "repository": text(r"[A-Za-z0-9-]{1,39}/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}", "owner/name on GitHub"),
-    "branch": text(
-        r"(?![/.-])(?!.*(\.\.|//|@\{|/\.))[^\x00-\x20\x7f~^:?*\[\\]{1,200}(?<![/.])", "the name of a branch"
-    ),
-    "domain": text(r"([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}", "a lower-case host name without scheme or path"),
-    "certificateArn": text(r"arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate/[a-f0-9-]+", "the ARN of a certificate"),
-    "engine": one_of("embedded", "opensearch"),
-    "openSearchService": one_of(
-        "domain",
-        "serverless",
-        refused={
-            "serverless-classic": "classic vector collections take neither ids nor versions of our own, so that a "
-            "late write would undo a newer one and a repeated one would double a document; serverless means NextGen"
-        },
-    ),
-    "openSearchVersion": version(
-        (3, 5), "before 3.5 filters inside nested k-NN fail and hybrid search loses the best hits without an error"
-    ),
-    "openSearchInstanceType": text(
-        r"(?!t2\.)[a-z][a-z0-9]{1,7}\.[a-z0-9]{4,10}\.search", "an instance type such as t3.small.search, and not a t2"
-    ),
-    "openSearchNodes": number(1, 80),
-    "openSearchZones": number(1, 3),
-    "openSearchMasterType": text(
-        r"(?!t2\.)[a-z][a-z0-9]{1,7}\.[a-z0-9]{4,10}\.search", "an instance type such as m7g.medium.search"
-    ),
-    "openSearchStorageGb": number(10, 12_288),
-    "openSearchMaxOcu": number(1, 16, among=OCU_LIMITS),
-    "openSearchEndpoint": text(r"https://[a-z0-9.-]+\.[a-z]+(:\d{1,5})?", "an https URL without a path"),
-    "openSearchArn": text(
-        r"arn:aws[a-z-]*:(es:[a-z0-9-]+:\d{12}:domain|aoss:[a-z0-9-]+:\d{12}:collection)/[a-z0-9-]{2,40}",
-        "the ARN of a domain or a collection",
-    ),
-    "openSearchParameters": opensearch_parameters,
-    "bedrockRegion": text(r"[a-z]{2}(-[a-z]+)+-\d", "an AWS region such as eu-central-1"),
-    "embeddingProvider": embedding_provider,
-    "embeddingProviderNext": next_embedding_provider,
-    "rerankProvider": rerank_provider,
-    "fusion": fusion,
-    "operatorKeyHash": text(r"[0-9a-f]{64}", "the SHA-256 of the operators' key, in 64 hexadecimal digits"),
-    "removalPolicy": one_of("destroy", "retain"),
-    "region": text(r"[a-z]{2}(-[a-z]+)+-\d", "an AWS region such as eu-central-1"),
-    "account": text(r"\d{12}", "an AWS account number of twelve digits"),
-    "siteName": text(r"[^\x00-\x1f]{1,80}", "a title of at most 80 characters"),
-    "githubApiUrl": text(r"https://[^\s/]+(/[^\s]*[^\s/])?", "an https URL without a slash at its end"),
-    "alarmEmail": text(r"[^@\s]+@[^@\s]+\.[^@\s]+", "an e-mail address"),
-    "logRetentionDays": number(1, 3653, among=LOG_RETENTION_DAYS),
-    "reconcileMinutes": number(5, 1440),
-    "indexReconcileHours": number(1, 24),
-    "rateLimitReads": number(0, 1_000_000),
-    "rateLimitSearches": number(0, 1_000_000),
-    "mcpToolsets": names("|".join(TOOLSETS), f"names of toolsets (there are: {', '.join(TOOLSETS)})"),
-    "mcpReadOnly": flag,
-    "mcpAllowedOrigins": names(
-        r"https://[a-z0-9.-]+(:\d{1,5})?", "origins such as https://chat.example.org", every="*"
-    ),
-    "fullTextTier": one_of(*TIERS),
-    "uriHost": text(r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?", "a name of lower-case letters, digits, dots and dashes"),
-    "nameAuthors": flag,
-    "rateLimitMcpReads": number(0, 1_000_000),
-    "rateLimitMcpWrites": number(0, 1_000_000),
-    "rateLimitMcpSearches": number(0, 1_000_000),
-    "throttleRate": number(1, 10_000),
-    "throttleBurst": number(1, 5_000),
-    "exclude": patterns,
-}

@@ -90,6 +90,7 @@ class PythonFunction(Construct):
         handler: str = "handler.handler",
         storage_mb: int = 512,
         error_threshold: int = 5,
+        snap_start: bool = False,
     ) -> None:
         super().__init__(scope, construct_id)
         configuration = platform.configuration
@@ -125,6 +126,7 @@ class PythonFunction(Construct):
             application_log_level_v2=lambda_.ApplicationLogLevel.INFO,
             system_log_level_v2=lambda_.SystemLogLevel.INFO,
             tracing=lambda_.Tracing.ACTIVE,
+            snap_start=lambda_.SnapStartConf.ON_PUBLISHED_VERSIONS if snap_start else None,
         )
         cast(lambda_.CfnFunction, self.function.node.default_child).add_metadata(SOURCE, source)
         self.live = self.function.add_alias(ALIAS, description="What everything calls")
@@ -156,7 +158,15 @@ class PythonFunction(Construct):
         allowed = {"StringLike": {"s3:prefix": [f"{prefix}*" for prefix in prefixes]}}
         self.allow(["s3:ListBucket"], [bucket.bucket_arn], conditions=allowed)
 
-    def allow_items(self, table: dynamodb.TableV2, actions: Sequence[str], partition: str) -> None:
-        """Items whose partition key matches, in which `*` stands for any text."""
-        keys = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [partition]}}
-        self.allow([f"dynamodb:{action}" for action in actions], [table.table_arn], conditions=keys)
+    def allow_items(
+        self, table: dynamodb.TableV2, actions: Sequence[str], *partitions: str, attributes: Sequence[str] = ()
+    ) -> None:
+        """Items whose partition key matches one of these, in which `*` stands for any text.
+
+        With `attributes` only requests that name no other, and that do not ask for the whole item in return.
+        """
+        conditions: dict[str, Any] = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": list(partitions)}}
+        if attributes:
+            conditions["ForAllValues:StringEquals"] = {"dynamodb:Attributes": list(attributes)}
+            conditions["StringEqualsIfExists"] = {"dynamodb:ReturnValues": ["NONE", "UPDATED_OLD", "UPDATED_NEW"]}
+        self.allow([f"dynamodb:{action}" for action in actions], [table.table_arn], conditions=conditions)

@@ -5,6 +5,8 @@ from constructs import Construct
 from commonplace.adapters.dynamodb_changes import PARTITION
 from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction
+from infra.guarding import guard_environment, let_guard
+from infra.identity_state import IdentityState
 from infra.opensearch import SearchEngine
 from infra.providers import memory_mb
 from infra.reading import let_read, reader_environment
@@ -31,6 +33,7 @@ class Mcp(PythonFunction):
         state: State,
         engine: SearchEngine,
         secrets: Secrets,
+        identity: IdentityState,
         base_url: str,
     ) -> None:
         configuration = platform.configuration
@@ -45,19 +48,21 @@ class Mcp(PythonFunction):
             timeout_seconds=29,
             environment={
                 **reader_environment(configuration, store, state, engine),
-                **_surface(configuration, base_url),
+                **guard_environment(configuration, identity, state, base_url),
+                **_surface(configuration),
                 **_writing(configuration, secrets),
             },
+            snap_start=configuration.snap_start,
         )
         let_read(self, configuration, store, state, engine)
         self.allow_items(state.activity, ["Query"], PARTITION)
+        let_guard(self, identity, state)
         if secrets.github_writer:
             self.allow(["secretsmanager:GetSecretValue"], [secrets.github_writer.secret_arn])
 
 
-def _surface(configuration: Configuration, base_url: str) -> dict[str, str]:
+def _surface(configuration: Configuration) -> dict[str, str]:
     surface = {
-        "BASE_URL": base_url,
         "MCP_TOOLSETS": configuration.mcp_toolsets,
         "MCP_READ_ONLY": _flag(configuration.mcp_read_only),
         "MCP_FULL_TEXT_TIER": configuration.full_text_tier,

@@ -4,6 +4,8 @@ from constructs import Construct
 
 from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction
+from infra.guarding import guard_environment, let_guard
+from infra.identity_state import IdentityState
 from infra.models import operator_environment
 from infra.opensearch import SearchEngine
 from infra.providers import memory_mb
@@ -24,6 +26,8 @@ class Rest(PythonFunction):
         store: Store,
         state: State,
         engine: SearchEngine,
+        identity: IdentityState,
+        base_url: str,
     ) -> None:
         configuration = platform.configuration
         super().__init__(
@@ -38,15 +42,17 @@ class Rest(PythonFunction):
             environment={
                 **reader_environment(configuration, store, state, engine),
                 **operator_environment(configuration),
+                **guard_environment(configuration, identity, state, base_url),
                 **_site(configuration),
             },
+            snap_start=configuration.snap_start,
         )
         let_read(self, configuration, store, state, engine)
+        let_guard(self, identity, state)
 
 
 def _site(configuration: Configuration) -> dict[str, str]:
-    site = {
+    return {
         "RATE_LIMIT_READS": str(configuration.rate_limit_reads),
         "RATE_LIMIT_SEARCHES": str(configuration.rate_limit_searches),
     }
-    return site | ({"BASE_URL": configuration.base_url} if configuration.base_url else {})

@@ -5,10 +5,12 @@ from typing import Any
 from aws_cdk import App, CfnOutput, Environment, Fn, Stack
 from constructs import Construct
 
+from infra.auth import AUTH_PATHS, Auth
 from infra.configuration import Configuration
 from infra.embedded import EmbeddedIndex
 from infra.front import ANY, POST, Front
 from infra.functions import Platform
+from infra.identity_state import IdentityState
 from infra.indexing import Indexing
 from infra.mcp import MCP_PATHS, Mcp
 from infra.migration import Migration
@@ -35,19 +37,23 @@ class CommonplaceStack(Stack):
         store = Store(self, "Store", configuration)
         state = State(self, "State", configuration)
         secrets = Secrets(self, "Secrets", configuration)
+        identity = IdentityState(self, "Identity", configuration)
         sync = Sync(self, "Sync", platform, store=store, state=state, secrets=secrets)
         webhook = Webhook(self, "Webhook", platform, state=state, secrets=secrets, sync=sync)
         engine = _engine(self, platform, store)
         indexing = Indexing(self, "Index", platform, store=store, state=state, engine=engine)
         front = Front(self, "Rest", configuration)
         base_url = front.base_url
-        rest = Rest(front, "Rest", platform, store=store, state=state, engine=engine)
-        mcp = Mcp(self, "Mcp", platform, store=store, state=state, engine=engine, secrets=secrets, base_url=base_url)
+        guarded: Any = {"store": store, "state": state, "engine": engine, "identity": identity, "base_url": base_url}
+        rest = Rest(front, "Rest", platform, **guarded)
+        mcp = Mcp(self, "Mcp", platform, secrets=secrets, **guarded)
+        auth = Auth(self, "Auth", platform, state=state, identity=identity, base_url=base_url)
         front.rest_of_the_paths("Rest", rest)
         front.route("Webhook", webhook, POST, WEBHOOK_PATH)
         front.route("Mcp", mcp, ANY, *MCP_PATHS)
+        front.route("Auth", auth, ANY, *AUTH_PATHS)
         schedules = Schedules(self, "Schedules", platform, sync=webhook, index=indexing.function)
-        functions = [webhook, sync.run, sync.store, indexing.function, rest, mcp]
+        functions = [webhook, sync.run, sync.store, indexing.function, rest, mcp, auth]
         users_of_models = [indexing.function, rest, mcp]
         search: WatchedSearch | None = None
         if not isinstance(engine, EmbeddedIndex):
@@ -99,9 +105,16 @@ class CommonplaceStack(Stack):
             IndexFunction=indexing.function.live.function_arn,
             RestFunction=rest.live.function_arn,
             McpFunction=mcp.live.function_arn,
+            AuthFunction=auth.live.function_arn,
+            IdentityTable=identity.table.table_name,
+            IdentitySecretArn=identity.pseudonyms.secret_arn,
+            SigningSecretArn=identity.signing.secret_arn,
+            RpcSecretArn=identity.rpc.secret_arn,
         )
         if secrets.github_writer:
             self._say(GithubWriterSecretArn=secrets.github_writer.secret_arn)
+        if identity.oidc:
+            self._say(OidcSecretArn=identity.oidc.secret_arn)
         if front.domain:
             self._say(DomainTarget=front.domain.regional_domain_name)
 

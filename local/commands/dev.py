@@ -50,6 +50,13 @@ def dev_command(
     tier: Annotated[
         TierName | None, typer.Option(help="Take every agent for an account of this tier; default: for nobody.")
     ] = None,
+    rpc: Annotated[
+        list[str] | None,
+        typer.Option(help="Endpoint of Optimism, or mainnet=URL for names; repeatable. Default: public ones."),
+    ] = None,
+    allow: Annotated[
+        list[str] | None, typer.Option(help="ADDRESS=TIER: a wallet that needs no hat; as often as you like.")
+    ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Name skipped files; show the logs.")] = False,
 ) -> None:
     """Serve a knowledge base on this machine, and keep up with every saved file."""
@@ -68,7 +75,15 @@ def dev_command(
             with search_engine(engine, folder if data else None, screen, brief=once) as chosen:
                 given = free if port is None else port
                 environment = {**chosen.environment, **({TIER_VARIABLE: tier} if tier else {})}
-                laptop = Laptop(source, folder, port=given, environment=environment, on_log=log)
+                laptop = Laptop(
+                    source,
+                    folder,
+                    port=given,
+                    environment=environment,
+                    on_log=log,
+                    rpc=rpc or (),
+                    allow=allow or (),
+                )
                 whole = serve(laptop, screen, once=once, verbose=verbose, data=data, engine=chosen)
     except KeyboardInterrupt:
         screen.say("Stopped.")

@@ -4,7 +4,7 @@ import errno
 import json
 import logging
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,7 @@ from commonplace.sync import keys
 from commonplace.sync.report import Report, Summary
 from local.cloud.cloud import Cloud
 from local.cloud.template import TemplateError
+from local.dev.accounts import ENDPOINTS, endpoints, role_map
 from local.dev.source import Source
 from local.dev.workspace import Move, Workspace
 from local.errors import CommandError
@@ -37,7 +38,20 @@ WEBHOOK_PATH = "/webhooks/github"
 MCP_PATH = "/mcp"
 INDEX_FUNCTION = "IndexFunction"
 MCP_FUNCTION = "McpFunction"
+AUTH_FUNCTION = "AuthFunction"
 SECRET, WRITER_SECRET = "SecretsGithub", "SecretsGithubWriter"
+LIMITS = (
+    "RATE_LIMIT_READS",
+    "RATE_LIMIT_SEARCHES",
+    "MCP_RATE_LIMIT_READS",
+    "MCP_RATE_LIMIT_WRITES",
+    "MCP_RATE_LIMIT_SEARCHES",
+    "AUTH_RATE_LIMIT",
+    "AUTH_REGISTRATIONS_PER_DAY",
+    "AUTH_SIGN_INS_PER_HOUR",
+    "AUTH_AGENT_SESSIONS_PER_HOUR",
+)
+"""All are off: nobody else is on this machine."""
 RETRY_SECONDS = 2
 """The workflow's retries start at 30 s on AWS; nobody waits so long for a stand-in."""
 
@@ -64,6 +78,8 @@ class Laptop:
         environment: Mapping[str, str] | None = None,
         on_log: Callable[[str, str], None] | None = None,
         template: Mapping[str, Any] | None = None,
+        rpc: Sequence[str] = (),
+        allow: Sequence[str] = (),
     ) -> None:
         self.source, self.data = source, data
         self.webhook_secret = secrets.token_urlsafe(32)
@@ -76,16 +92,17 @@ class Laptop:
             self._template,
             PROJECT,
             data / "cloud",
-            environment=self._environment() | dict(environment or {}),
+            environment=self._environment() | role_map(allow, chain=bool(rpc)) | dict(environment or {}),
             secrets={
                 SECRET: {"webhookSecret": self.webhook_secret, "token": secrets.token_hex(20)},
                 WRITER_SECRET: {"token": secrets.token_hex(20)},
+                ENDPOINTS: endpoints(self._template, rpc),
             },
             port=port,
             retry_interval_seconds=retry_seconds,
             on_log=on_log,
             prewarm=True,
-            later=[MCP_FUNCTION],
+            later=[MCP_FUNCTION, AUTH_FUNCTION],
         )
         self._fetched = 0
         self._undo = ExitStack()
@@ -136,6 +153,7 @@ class Laptop:
     def welcome_agents(self) -> None:
         """Starts what answers them. The sync has no use for it, and it takes longer to import than all the others."""
         self.cloud.warm(MCP_FUNCTION)
+        self.cloud.warm(AUTH_FUNCTION)
 
     @property
     def index_file(self) -> Path:
@@ -236,6 +254,9 @@ class Laptop:
             "BaseUrl": self.url,
             "ContentBucket": self.cloud.bucket,
             "ActivityTable": self.cloud.table("StateActivity"),
+            "IdentityTable": self.cloud.table("IdentityTable"),
+            "IdentitySecretArn": self.cloud.secret("IdentityPseudonyms"),
+            "SigningSecretArn": self.cloud.secret("IdentitySigning"),
             "SyncMachineArn": self.cloud.machine("Sync"),
             "GithubSecretArn": self.cloud.secret(SECRET),
             "WebhookFunction": _function_name(self._template, "functions/webhook"),
@@ -254,12 +275,9 @@ class Laptop:
             "GITHUB_BRANCH": self.source.branch,
             "GITHUB_API_URL": self.github.url,
             "INDEX_LOCATION": self.index_file.resolve().as_uri(),
-            "RATE_LIMIT_READS": "0",
-            "RATE_LIMIT_SEARCHES": "0",
-            "MCP_RATE_LIMIT_READS": "0",
-            "MCP_RATE_LIMIT_WRITES": "0",
-            "MCP_RATE_LIMIT_SEARCHES": "0",
             "EXPLAIN": "anyone",
+            "CIMD_LOOPBACK": "true",
+            **dict.fromkeys(LIMITS, "0"),
         }
 
     def _waiting(self) -> int:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from infra.configuration import _READERS, Configuration, ConfigurationError, from_context
+from infra.configuration import Configuration, ConfigurationError, from_context
+from infra.keys import KEYS
 from infra.providers import deployed
 from infra.requirements import ROOT
 
@@ -36,7 +37,7 @@ def test_every_field_can_be_configured_and_nothing_else() -> None:
         "".join(word.capitalize() if n else word for n, word in enumerate(f.name.split("_")))
         for f in fields(Configuration)
     }
-    assert camel == set(_READERS)
+    assert camel == set(KEYS)
 
 
 def test_numbers_may_come_as_text_from_the_command_line() -> None:

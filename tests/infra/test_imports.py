@@ -11,7 +11,7 @@ import tomllib
 import grimp
 import pytest
 
-from infra.configuration import TOOLSETS
+from infra.keys import TOOLSETS
 from infra.requirements import DATA_FILE, DATA_PACKAGE, GROUPS, IN_THE_RUNTIME, ONNX, REQUIREMENTS_FILE, ROOT
 from tests.infra.templates import Template
 

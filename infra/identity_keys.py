@@ -1,0 +1,79 @@
+"""The context keys of identity: who people are, what their roles give, and how often they may try."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from commonplace.identity.roles import RoleMap, RoleMapError, is_organisation
+from infra.readers import ConfigurationError, Reader, checked, names, number, text
+from infra.requirements import ROOT
+
+OPTIMISM_RPC_URLS = "https://mainnet.optimism.io,https://optimism-rpc.publicnode.com"
+MAINNET_RPC_URLS = "https://ethereum-rpc.publicnode.com,https://eth.drpc.org"
+"""Public, without a key, and without a promise: for more than a trial use endpoints of one's own."""
+
+MAX_ROLE_MAP = 2_000
+MAX_WAAP = 500
+"""Characters. Everything a function is told has to fit into 4 KB."""
+
+_ORIGIN = r"https://[A-Za-z0-9.-]+(:\d{1,5})?"
+_URL = rf"{_ORIGIN}(/[^\s,]*)?"
+
+
+def role_map(key: str, value: Any) -> str:
+    """A JSON object, its text, or a file with one, absolute or from the project's root. Without needless spaces."""
+    given = value
+    if isinstance(value, str) and not value.lstrip().startswith("{"):
+        given = _file(key, value)
+    try:
+        values = json.loads(given) if isinstance(given, str) else given
+        found = json.dumps(values, separators=(",", ":"), ensure_ascii=False)
+        RoleMap.from_json(found)
+    except (RoleMapError, ValueError) as error:
+        raise ConfigurationError(f"{key} is a role map or the path of a file with one: {error}") from error
+    if len(found) > MAX_ROLE_MAP:
+        raise ConfigurationError(f"{key} has {len(found)} characters; a function can be told {MAX_ROLE_MAP}")
+    return found
+
+
+def waap(key: str, value: Any) -> str:
+    """A JSON object or its text."""
+    found = str(checked(_object, "a JSON object such as {}")(key, value))
+    if len(found) > MAX_WAAP:
+        raise ConfigurationError(f"{key} has {len(found)} characters; a function can be told {MAX_WAAP}")
+    return found
+
+
+def _file(key: str, path: str) -> str:
+    try:
+        return (ROOT / Path(path)).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{key} is a role map or the path of a file with one; {path!r} is neither") from error
+
+
+def _object(given: str) -> dict[str, Any] | None:
+    values = json.loads(given)
+    return values if isinstance(values, dict) else None
+
+
+def _organisation(given: str) -> str | None:
+    return given if is_organisation(given) else None
+
+
+IDENTITY_KEYS: Mapping[str, Reader] = {
+    "organisation": checked(_organisation, "up to 64 lower-case letters, digits and hyphens"),
+    "roleMap": role_map,
+    "hatsContract": text(r"0x[0-9a-fA-F]{40}", "the address of a contract: 0x and 40 hexadecimal digits"),
+    "hatsChainId": number(1, 999_999_999),
+    "siweChainId": number(1, 999_999_999),
+    "optimismRpcUrls": names(_URL, "https URLs, the first before its fall-backs"),
+    "mainnetRpcUrls": names(_URL, "https URLs, the first before its fall-backs"),
+    "registrationsPerDay": number(0, 1_000_000),
+    "signInsPerHour": number(0, 1_000_000),
+    "agentSessionsPerHour": number(0, 1_000_000),
+    "oidcIssuer": text(rf"{_ORIGIN}(/[^\s?#]*[^\s?#/])?", "an https URL without a slash at its end"),
+    "oidcClientId": text(r"[\x21-\x7e]{1,200}", "the id of this deployment at the provider"),
+    "oidcName": text(r"[^\x00-\x1f]{1,60}", "a name of at most 60 characters"),
+    "waap": waap,
+}

@@ -1,0 +1,108 @@
+"""What identity keeps: a table and secrets of its own, under a key that nothing else uses."""
+
+import json
+
+from aws_cdk import RemovalPolicy, SecretValue, Stack
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_secretsmanager as secretsmanager
+from constructs import Construct
+
+from infra.configuration import Configuration
+from infra.functions import PythonFunction
+from infra.nag import accept
+from infra.state import table
+
+READ = ("kms:Decrypt", "kms:DescribeKey")
+WRITE = (*READ, "kms:Encrypt", "kms:GenerateDataKey", "kms:ReEncryptFrom", "kms:ReEncryptTo")
+
+EMPTY_RING = {"keys": list[str]()}
+
+
+class IdentityState(Construct):
+    """Clients, grants and sign-ins are in `table`.
+
+    `pseudonyms` names people where their names must not stand, `signing` holds the private keys of tokens, `rpc` the
+    endpoints of chains, `oidc` (where a provider is configured) the client secret there.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, configuration: Configuration) -> None:
+        super().__init__(scope, construct_id)
+        self._removal = RemovalPolicy.RETAIN if configuration.retains else RemovalPolicy.DESTROY
+        self._stage = configuration.stage
+        self.key = kms.Key(
+            self,
+            "Key",
+            description=f"Commonplace {configuration.stage}: grants, and the keys of tokens and pseudonyms",
+            enable_key_rotation=True,
+            removal_policy=self._removal,
+        )
+        self.table = table(self, "Table", configuration, key=self.key)
+        self.pseudonyms = self._pseudonyms()
+        self.signing = self._secret("Signing", "keys that sign tokens", json.dumps(EMPTY_RING), sealed=True)
+        accept(self.signing, "Its rotation is on its way into the stack, and comes with the next change.", "SMG4")
+        self.rpc = self._rpc(configuration)
+        self.oidc = self._oidc() if configuration.oidc_issuer else None
+
+    def let_use_table(self, function: PythonFunction, actions: tuple[str, ...] = READ) -> None:
+        """Lets DynamoDB use the key on behalf of the function; which items it may touch is said apart."""
+        self._let_use_key(function, "dynamodb", actions)
+
+    def let_read_secrets(self, function: PythonFunction, *secrets: secretsmanager.Secret | None) -> None:
+        """The current value of these, and for those under the key its use by Secrets Manager."""
+        given = [secret for secret in secrets if secret]
+        function.allow(["secretsmanager:GetSecretValue"], [secret.secret_arn for secret in given])
+        if any(secret.encryption_key for secret in given):
+            self._let_use_key(function, "secretsmanager", ("kms:Decrypt",))
+
+    def let_rotate(self, function: PythonFunction, secret: secretsmanager.Secret) -> None:
+        """What the four steps of a rotation need, of this secret alone."""
+        actions = ("DescribeSecret", "GetSecretValue", "PutSecretValue", "UpdateSecretVersionStage")
+        function.allow([f"secretsmanager:{action}" for action in actions], [secret.secret_arn])
+        self._let_use_key(function, "secretsmanager", ("kms:Decrypt", "kms:GenerateDataKey"))
+
+    def _let_use_key(self, function: PythonFunction, service: str, actions: tuple[str, ...]) -> None:
+        through = {"StringEquals": {"kms:ViaService": f"{service}.{Stack.of(self).region}.amazonaws.com"}}
+        function.allow(actions, [self.key.key_arn], conditions=through)
+
+    def _pseudonyms(self) -> secretsmanager.Secret:
+        secret = secretsmanager.Secret(
+            self,
+            "Pseudonyms",
+            description=f"Commonplace {self._stage}: the key under which people are remembered",
+            generate_secret_string=secretsmanager.SecretStringGenerator(
+                secret_string_template=json.dumps({}),
+                generate_string_key="key",
+                exclude_punctuation=True,
+                password_length=64,
+            ),
+            encryption_key=self.key,
+            removal_policy=self._removal,
+        )
+        accept(secret, "Another key would make strangers of everybody who has signed in, and end every grant.", "SMG4")
+        return secret
+
+    def _rpc(self, configuration: Configuration) -> secretsmanager.Secret:
+        """Not under the key: endpoints are public by default, and who is given others puts them in here."""
+        endpoints = {
+            "optimism": configuration.optimism_rpc_urls.split(","),
+            "mainnet": configuration.mainnet_rpc_urls.split(","),
+        }
+        secret = self._secret("Rpc", "endpoints of chains, with their access keys if any", json.dumps(endpoints))
+        accept(secret, "Whoever runs an endpoint gives out its address, so a new one is an operator's act.", "SMG4")
+        return secret
+
+    def _oidc(self) -> secretsmanager.Secret:
+        secret = self._secret("Oidc", "client secret at the OIDC provider", json.dumps({"clientSecret": ""}))
+        accept(secret, "The provider gives out the client secret, so a new one is an operator's act.", "SMG4")
+        return secret
+
+    def _secret(self, name: str, holds: str, value: str, *, sealed: bool = False) -> secretsmanager.Secret:
+        """With a first value; what an operator or a rotation puts in, a deployment leaves."""
+        return secretsmanager.Secret(
+            self,
+            name,
+            description=f"Commonplace {self._stage}: {holds}",
+            secret_string_value=SecretValue.unsafe_plain_text(value),
+            encryption_key=self.key if sealed else None,
+            removal_policy=self._removal,
+        )

@@ -1,0 +1,60 @@
+"""What a laptop is told of accounts: endpoints of chains, and wallets that are on the list without any hat."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
+
+from commonplace.identity.principals import Tier
+from local.cloud.template import stem
+from local.errors import CommandError
+
+CHAINS = ("optimism", "mainnet")
+"""Hats and contract wallets are read on the first, names on the second."""
+
+ENDPOINTS = "IdentityRpc"
+"""The stem of the secret's logical id."""
+
+_URL = re.compile(r"https?://[^\s/,=]+(?:/\S*)?")
+_ALLOWED = re.compile(r"(0x[0-9a-fA-F]{40})=(\w+)")
+
+
+def endpoints(template: Mapping[str, Any], given: Sequence[str]) -> dict[str, list[str]]:
+    """The RPC secret's value: `URL` or `optimism=URL`, and `mainnet=URL`; without any, the template's own.
+
+    Who names one chain turns the other off: nothing leaves this machine that nobody asked for. Raises CommandError.
+    """
+    if not given:
+        return _configured(template)
+    found: dict[str, list[str]] = {chain: [] for chain in CHAINS}
+    for text in given:
+        chain, _, url = text.partition("=") if text.startswith(CHAINS) else ("", "", text)
+        if chain not in ("", *CHAINS) or not _URL.fullmatch(url):
+            raise CommandError(f"--rpc {text} is no endpoint.", f"Give a URL, or one of {', '.join(CHAINS)}=URL.")
+        found[chain or CHAINS[0]].append(url)
+    return found
+
+
+def role_map(allow: Sequence[str], *, chain: bool) -> dict[str, str]:
+    """`ROLE_MAP` with these wallets, each `ADDRESS=TIER`. Without a chain of one's own hats give nothing then.
+
+    Raises CommandError.
+    """
+    if not allow:
+        return {}
+    rules: dict[str, Any] = {"addresses": {}} if chain else {"hats": {}, "addresses": {}}
+    for text in allow:
+        match = _ALLOWED.fullmatch(text)
+        if match is None or match[2] not in get_args(Tier):
+            hint = f"Give 0x and 40 hexadecimal digits, =, and one of {', '.join(get_args(Tier))}."
+            raise CommandError(f"--allow {text} is no wallet with a tier.", hint)
+        rules["addresses"][match[1].lower()] = {"tier": match[2]}
+    return {"ROLE_MAP": json.dumps(rules)}
+
+
+def _configured(template: Mapping[str, Any]) -> dict[str, list[str]]:
+    for logical_id, resource in template["Resources"].items():
+        if stem(logical_id) == ENDPOINTS:
+            configured: dict[str, list[str]] = json.loads(resource["Properties"]["SecretString"])
+            return configured
+    return {chain: [] for chain in CHAINS}
