@@ -1,12 +1,54 @@
 """The authorization server as an ASGI application."""
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
 
-from commonplace.interfaces.oauth import account, authorize, signin
+from commonplace.errors import BadRequest, CommonplaceError, NotFound
+from commonplace.interfaces.oauth import (
+    account,
+    authorize,
+    introspect,
+    metadata,
+    register,
+    revoke,
+    signin,
+    token,
+)
+from commonplace.interfaces.oauth.errors import envelope
 from commonplace.interfaces.oauth.services import OAuthServices
+from commonplace.interfaces.oauth.surface import Surface
+
+FOR_PROGRAMS = (metadata, token, register, revoke, introspect)
+FOR_PEOPLE = (authorize, signin, account)
+
+
+class MethodNotAllowed(CommonplaceError):
+    """Something else can be done at this address."""
+
+    code, status = "METHOD_NOT_ALLOWED", 405
 
 
 def create_app(services: OAuthServices) -> Starlette:
     """The application over these services. Endpoints call them directly: one process, one request."""
-    pages = [*authorize.routes(services), *signin.routes(services), *account.routes(services)]
-    return Starlette(routes=pages)
+    app = Starlette(
+        routes=[found for module in (*FOR_PROGRAMS, *FOR_PEOPLE) for found in module.routes(services)],
+        middleware=[Middleware(Surface)],
+        exception_handlers={HTTPException: _http},
+    )
+    app.router.redirect_slashes = False
+    return app
+
+
+async def _http(_: Request, error: Exception) -> Response:
+    """What the router refuses, in our envelope."""
+    headers = getattr(error, "headers", None)
+    match getattr(error, "status_code", 400):
+        case 404:
+            return envelope(NotFound("There is nothing at this address."))
+        case 405:
+            return envelope(MethodNotAllowed("Use another method at this address."), headers)
+        case _:
+            return envelope(BadRequest("The request cannot be read."))

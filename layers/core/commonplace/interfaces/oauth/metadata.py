@@ -1,0 +1,106 @@
+"""What clients read before anything else: the two metadata documents at all their addresses, and the public keys.
+
+Sources: RFC 8414, RFC 9728, RFC 9207, RFC 7517, and the MCP authorization specification. Every URL is made of the
+configuration: one made of a request's Host could be poisoned.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from commonplace.auth_settings import AuthSettings
+from commonplace.identity.oauth_errors import OAuthError
+from commonplace.identity.resources import Resources
+from commonplace.identity.scopes import OFFLINE_ACCESS
+from commonplace.interfaces.oauth.endpoint import Handler, cached, route
+from commonplace.interfaces.oauth.errors import JSON
+from commonplace.interfaces.oauth.services import OAuthServices
+
+SERVER_PATHS = ("/.well-known/oauth-authorization-server", "/.well-known/openid-configuration")
+RESOURCE_PATH = "/.well-known/oauth-protected-resource"
+KEYS_PATH = "/.well-known/jwks.json"
+
+CONFIDENTIAL_METHODS = ("client_secret_basic", "client_secret_post", "private_key_jwt")
+AUTH_METHODS = ("none", *CONFIDENTIAL_METHODS)
+ASSERTION_ALGORITHMS = ("ES256", "RS256")
+
+
+def routes(services: OAuthServices) -> list[Route]:
+    """Each document at its root address, and with the path of each resource inserted."""
+    settings, resources = services.settings, services.resources
+    server = _bytes(server_document(settings, resources))
+    found = [
+        route(path + suffix, "GET", _at_resources(resources, lambda _: server), cors=True)
+        for path in SERVER_PATHS
+        for suffix in ("", "/{path:path}")
+    ]
+    documents = {resource: _bytes(resource_document(settings, resources, resource)) for resource in resources.all()}
+    for suffix in ("", "/{path:path}"):
+        described = _at_resources(resources, documents.__getitem__)
+        found.append(route(RESOURCE_PATH + suffix, "GET", described, cors=True))
+    return [*found, route(KEYS_PATH, "GET", _keys(services), cors=True)]
+
+
+def server_document(settings: AuthSettings, resources: Resources) -> dict[str, Any]:
+    """What this authorization server can do (RFC 8414, section 2)."""
+    issuer = settings.issuer
+    return {
+        "issuer": issuer,
+        "authorization_endpoint": f"{issuer}/authorize",
+        "token_endpoint": f"{issuer}/token",
+        "registration_endpoint": f"{issuer}/register",
+        "revocation_endpoint": f"{issuer}/revoke",
+        "introspection_endpoint": f"{issuer}/introspect",
+        "jwks_uri": f"{issuer}{KEYS_PATH}",
+        "scopes_supported": [*resources.every_scope(), OFFLINE_ACCESS],
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": ["authorization_code", "refresh_token", "client_credentials"],
+        **_methods("token_endpoint", AUTH_METHODS),
+        **_methods("revocation_endpoint", AUTH_METHODS),
+        **_methods("introspection_endpoint", CONFIDENTIAL_METHODS),
+        "code_challenge_methods_supported": ["S256"],
+        "client_id_metadata_document_supported": True,
+        "authorization_response_iss_parameter_supported": True,
+        "protected_resources": list(resources.all()),
+        "service_documentation": f"{issuer}/connect",
+    }
+
+
+def resource_document(settings: AuthSettings, resources: Resources, resource: str) -> dict[str, Any]:
+    """Whom a resource trusts, and what it asks for to begin with (RFC 9728, section 2)."""
+    return resources.document(resource, name=settings.site_name, documentation=f"{settings.issuer}/connect")
+
+
+def _methods(endpoint: str, methods: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        f"{endpoint}_auth_methods_supported": list(methods),
+        f"{endpoint}_auth_signing_alg_values_supported": list(ASSERTION_ALGORITHMS),
+    }
+
+
+def _at_resources(resources: Resources, document: Callable[[str], bytes]) -> Handler:
+    async def described(request: Request) -> Response:
+        suffix = request.path_params.get("path", "")
+        resource = resources.at(f"/{suffix}" if suffix else "/mcp")
+        if resource is None:
+            raise OAuthError("not_found", "There is no resource of this name.", status=404)
+        return Response(document(resource), media_type=JSON, headers=cached())
+
+    return described
+
+
+def _keys(services: OAuthServices) -> Handler:
+    async def keys(_: Request) -> Response:
+        published = services.keys.published(services.clock())
+        return Response(_bytes({"keys": [dict(key) for key in published]}), media_type=JSON, headers=cached())
+
+    return keys
+
+
+def _bytes(document: Mapping[str, Any]) -> bytes:
+    return json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode()

@@ -1,0 +1,31 @@
+"""`POST /revoke`: a client ends a token of its own (RFC 7009)."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from commonplace.identity.oauth_errors import OAuthError
+from commonplace.interfaces.oauth import telemetry
+from commonplace.interfaces.oauth.callers import authenticated
+from commonplace.interfaces.oauth.endpoint import route
+from commonplace.interfaces.oauth.errors import NO_STORE
+from commonplace.interfaces.oauth.forms import read_form
+from commonplace.interfaces.oauth.limiting import network_of, spend_client, spend_network
+from commonplace.interfaces.oauth.services import OAuthServices
+
+
+def routes(services: OAuthServices) -> list[Route]:
+    async def revoke(request: Request) -> Response:
+        """200 whether there was something to end or not: the answer must not tell which tokens exist."""
+        spend_network(services, request, "revoke")
+        form = await read_form(request)
+        client = authenticated(services, request, form)
+        spend_client(services, request, "revoke", client)
+        if "token" not in form:
+            raise OAuthError("invalid_request", "token is missing.")
+        # A wrong token_type_hint must not hide a token, and ours tell their kind: the hint is not needed.
+        services.granting.revoke(form["token"], client, network_of(request))
+        telemetry.record("revoke")
+        return Response(status_code=200, headers=NO_STORE)
+
+    return [route("/revoke", "POST", revoke, cors=True, event="revoke")]
