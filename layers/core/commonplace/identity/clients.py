@@ -1,15 +1,19 @@
 """Finds the client behind a `client_id`: one that registered, one that an operator made, or one that has a document."""
 
 import logging
+import re
 from collections.abc import Callable
 
-from commonplace.identity.documents import Documents
-from commonplace.identity.records import Client
+from commonplace.errors import Unavailable
+from commonplace.identity.documents import BadDocument, Documents
+from commonplace.identity.records import REGISTRATION_SECONDS, Client
 from commonplace.identity.stores import ClientStore
 
 logger = logging.getLogger(__name__)
 
 MAX_ID_CHARACTERS = 2_048
+
+_ID = re.compile(rf"[!-~]{{1,{MAX_ID_CHARACTERS}}}")
 
 
 class UnknownClient(Exception):
@@ -34,8 +38,32 @@ class Clients:
 
         `network` names who asks, as in `limits.quota.network`: fetches are limited by it.
         """
-        raise NotImplementedError
+        if not _ID.fullmatch(client_id):
+            raise UnknownClient("id_malformed")
+        if "://" in client_id:
+            return self._document(client_id, network)
+        client = self._store.client(client_id)
+        if client is None:
+            raise UnknownClient("id_unknown")
+        if client.expires_at is not None and client.expires_at <= self._clock():
+            raise UnknownClient("registration_expired")
+        return client
 
     def used(self, client: Client) -> None:
         """Renews a registration of which more than half is over. Called once the client has authenticated itself."""
-        raise NotImplementedError
+        now = int(self._clock())
+        if client.source != "registered" or client.expires_at is None:
+            return
+        if client.expires_at - now >= REGISTRATION_SECONDS // 2:
+            return
+        try:
+            self._store.renew_client(client.id, now + REGISTRATION_SECONDS)
+        except Unavailable:
+            # The next use renews it as well: there are weeks left for that.
+            logger.warning("a registration could not be renewed", extra={"client": client.id})
+
+    def _document(self, url: str, network: str) -> Client:
+        try:
+            return self._documents.find(url, network)
+        except BadDocument as error:
+            raise UnknownClient(error.reason) from error

@@ -10,9 +10,15 @@ from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from commonplace.errors import RateLimited
+from commonplace.limits.quota import Limiter, Quota
+
 MAX_URL_CHARACTERS = 2_048
 
 JSON_TYPES = frozenset({"application/json"})
+
+PER_HOST = Quota("fetches-host", 60)
+"""Requests to one host in a minute, whoever they are for."""
 
 _PUBLIC = re.compile(
     r"https://(?P<host>(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9])/[!-~]*"
@@ -62,3 +68,21 @@ def fetchable(url: str, *, loopback: bool = False) -> bool:
 def host_of(url: str) -> str:
     """The host and port of a fetchable URL."""
     return url.split("/")[2]
+
+
+class LimitedFetcher:
+    """Asks no host more often than it should be asked for strangers."""
+
+    def __init__(self, fetcher: Fetcher, limiter: Limiter) -> None:
+        self._fetcher = fetcher
+        self._limiter = limiter
+
+    def get(self, url: str, *, max_bytes: int, seconds: float, media_types: Collection[str] = JSON_TYPES) -> Fetched:
+        """As `Fetcher.get`; raises RateLimited besides."""
+        allowance = self._limiter.take(PER_HOST, host_of(url))
+        if allowance is not None and not allowance.allowed:
+            raise RateLimited(
+                "Too much was asked of the application's server. Try again in a minute.",
+                retry_after_seconds=allowance.reset_seconds,
+            )
+        return self._fetcher.get(url, max_bytes=max_bytes, seconds=seconds, media_types=media_types)

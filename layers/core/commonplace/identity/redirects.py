@@ -17,28 +17,8 @@ MAX_CHARACTERS = 2_000
 APP_SCHEMES = frozenset({"cursor", "vscode", "vscode-insiders"})
 """Schemes of well-known applications that are no reversed domain name."""
 
-DANGEROUS_SCHEMES = frozenset(
-    [
-        "about",
-        "blob",
-        "chrome",
-        "content",
-        "data",
-        "file",
-        "filesystem",
-        "ftp",
-        "intent",
-        "jar",
-        "javascript",
-        "mailto",
-        "sms",
-        "tel",
-        "vbscript",
-        "view-source",
-        "ws",
-        "wss",
-        "x-javascript",
-    ]
+_DANGEROUS = re.compile(
+    "about|blob|chrome|content|data|file|filesystem|ftp|intent|jar|javascript|mailto|sms|tel|vbscript|view-source|wss?"
 )
 """Run code, read files or reach another application: a client that asks for one of these is refused altogether."""
 
@@ -58,7 +38,7 @@ def judge(uri: str) -> Judgement:
         return "refused"
     found = _SCHEME.match(uri)
     scheme = found[1].lower() if found else ""
-    if scheme in ("", "http") or scheme in DANGEROUS_SCHEMES:
+    if scheme in ("", "http") or _DANGEROUS.fullmatch(scheme):
         return "allowed" if _loopback(uri) else "refused"
     if scheme == "https":
         return "allowed" if _https(uri) else "refused"
