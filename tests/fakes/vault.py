@@ -6,8 +6,18 @@ from typing import Any
 from botocore.exceptions import ClientError, EndpointConnectionError
 
 
+class NotFound(ClientError):
+    """There is no such version, or it has no value yet."""
+
+    def __init__(self) -> None:
+        super().__init__({"Error": {"Code": "ResourceNotFoundException", "Message": ""}}, "GetSecretValue")
+
+
 class Vault:
     """`stages` name versions; `asked` remembers which stages were read."""
+
+    class exceptions:
+        ResourceNotFoundException = NotFound
 
     def __init__(self, **stages: dict[str, str]) -> None:
         self.stages = {f"AWS{name.upper()}": f"version-{name}" for name in stages}
@@ -23,7 +33,7 @@ class Vault:
         self.asked.append(VersionStage or VersionId or "")
         version = VersionId or self.stages.get(VersionStage or "AWSCURRENT")
         if version not in self.versions or (VersionId and VersionStage and self.stages.get(VersionStage) != VersionId):
-            raise ClientError({"Error": {"Code": "ResourceNotFoundException", "Message": ""}}, "GetSecretValue")
+            raise NotFound
         return {"SecretString": self.versions[version], "VersionId": version}
 
     def describe_secret(self, SecretId: str) -> dict[str, Any]:

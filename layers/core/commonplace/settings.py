@@ -270,6 +270,19 @@ class OriginSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class OriginRotationSettings:
+    """Of the function that changes that secret."""
+
+    distribution_id: str
+
+    @classmethod
+    def from_environ(cls, environ: Mapping[str, str]) -> Self:
+        env = Environment(environ)
+        valid = "the id of a CloudFront distribution, such as E1A2B3C4D5E6F7"
+        return cls(env.matching("DISTRIBUTION_ID", valid, re.compile(r"[A-Z0-9]{10,20}")))
+
+
+@dataclass(frozen=True, slots=True)
 class WebhookSettings:
     stage: str
     activity_table: str

@@ -95,6 +95,11 @@ def secretsmanager(*, read_timeout_seconds: float = 3) -> SecretsManagerClient:
         return _session().client("secretsmanager", config=config(read_timeout_seconds=read_timeout_seconds, attempts=2))
 
 
+def cloudfront(*, read_timeout_seconds: float = 20) -> Any:
+    with _MAKING:
+        return _session().client("cloudfront", config=config(read_timeout_seconds=read_timeout_seconds))
+
+
 def bedrock(
     service: Literal["bedrock-runtime", "bedrock-agent-runtime"], *, region: str | None, read_timeout_seconds: float
 ) -> Any:

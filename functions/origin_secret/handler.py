@@ -1,0 +1,27 @@
+"""Rotates the value between front door and functions when Secrets Manager asks for it."""
+
+import logging
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from commonplace.adapters import clients
+from commonplace.adapters.origin_rotation import Door, OriginRotation
+from commonplace.interfaces.origin import ORIGIN_HEADER
+from commonplace.settings import OriginRotationSettings
+
+logging.getLogger("commonplace").setLevel(logging.INFO)
+
+SPARE_SECONDS = 30
+"""Of the function's time, so that a wait ends in an error of ours and not in a function cut off."""
+
+SETTINGS = OriginRotationSettings.from_environ(os.environ)
+ROTATION = OriginRotation(
+    clients.secretsmanager(), Door(clients.cloudfront(), SETTINGS.distribution_id, header=ORIGIN_HEADER)
+)
+
+
+def handler(event: Mapping[str, Any], context: Any) -> None:
+    """One step. An error makes Secrets Manager try the rotation again."""
+    seconds = context.get_remaining_time_in_millis() / 1000 - SPARE_SECONDS
+    ROTATION.step(str(event["Step"]), str(event["SecretId"]), str(event["ClientRequestToken"]), seconds)
