@@ -1,0 +1,19 @@
+// The decision: what is ticked is what is allowed.
+import { $, offerSigningOut } from "/auth/assets/page.js";
+import { offerDeciding } from "/auth/assets/decision.js";
+
+const form = $("decision");
+const ticked = (name) => [...form.querySelectorAll(`input[name="${name}"]`)].filter((box) => box.checked);
+
+function show() {
+  const acts = ticked("scope").some((box) => "acts" in box.dataset);
+  const words = acts ? "read, and act in your name" : "only read";
+  if ($("permission").textContent !== words) $("permission").textContent = words;
+  const kinds = form.querySelectorAll('input[name="kind"]').length;
+  form.querySelector('button[value="allow"]').disabled = !ticked("scope").length || (kinds > 0 && !ticked("kind").length);
+}
+
+form.addEventListener("change", show);
+show();
+offerDeciding();
+offerSigningOut();
