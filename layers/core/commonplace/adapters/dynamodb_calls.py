@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import logging
 import random
+import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from commonplace.adapters.dynamodb_items import Item, key
+from commonplace.adapters.dynamodb_items import Item, key, names, typed
 from commonplace.errors import Unavailable
 from commonplace.identity.stores import Lost
 
@@ -23,6 +26,37 @@ CONFLICT_ATTEMPTS = 6
 """Of one write, while others write the same items in transactions of theirs."""
 BATCH_KEYS = 100
 RETRY_AFTER_SECONDS = 2
+
+_NAME = re.compile(r"#(\w+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Writes:
+    """Parts of a transaction on one table. Expressions name attributes as `#name` and values as `:name`."""
+
+    table: str
+
+    def new(self, where: Item, item: Item) -> Item:
+        """An item that must not be there yet."""
+        return {"Put": self._told("attribute_not_exists(pk)") | {"Item": item | where}}
+
+    def update(self, where: Item, change: str, condition: str, **values: Any) -> Item:
+        return {"Update": self._told(condition, change, values) | {"Key": where, "UpdateExpression": change}}
+
+    def check(self, where: Item, condition: str, **values: Any) -> Item:
+        return {"ConditionCheck": self._told(condition, "", values) | {"Key": where}}
+
+    def delete(self, where: Item) -> Item:
+        return {"Delete": {"TableName": self.table, "Key": where}}
+
+    def _told(self, condition: str, change: str = "", values: Mapping[str, Any] = MappingProxyType({})) -> Item:
+        told: Item = {"TableName": self.table, "ConditionExpression": condition}
+        used = set(_NAME.findall(f"{condition} {change}"))
+        if used:
+            told["ExpressionAttributeNames"] = names(*used)
+        if values:
+            told["ExpressionAttributeValues"] = {f":{name}": typed(value) for name, value in values.items()}
+        return told
 
 
 @contextmanager

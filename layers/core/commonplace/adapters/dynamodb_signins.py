@@ -19,6 +19,8 @@ from commonplace.identity.records import Challenge, Pending, Remembered, Session
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
+MAX_ID_CHARACTERS = 200
+
 
 class _Expiring(Protocol):
     @property
@@ -50,6 +52,8 @@ class DynamoSignIns:
         self._put(key(f"challenge#{challenge.id}", "challenge"), challenge)
 
     def take_challenge(self, challenge_id: str) -> Challenge | None:
+        if not challenge_id.isascii() or len(challenge_id) > MAX_ID_CHARACTERS:
+            return None  # none of ours, and perhaps no key at all
         return self._take(Challenge, f"challenge#{challenge_id}", "challenge")
 
     def put_session(self, session: Session) -> None:

@@ -1,0 +1,98 @@
+"""What is recorded of consents, grants and tokens: names of things, never a secret, a token or a text of anybody."""
+
+from collections.abc import Iterable
+
+from commonplace.audit.records import NOWHERE, AuditRecord
+from commonplace.identity.accounts import Standing
+from commonplace.identity.records import Grant
+
+
+def consented(grant: Grant, standing: Standing, now: float, network: str, *, recalled: bool = False) -> AuditRecord:
+    """A person let a client act, by an answer or by one that is remembered."""
+    details = {
+        "scopes": _listed(grant.scopes),
+        "resource": grant.resource,
+        "tier": standing.tier,
+        "roles": _listed(standing.roles),
+        "kinds": "all" if grant.resource_scopes is None else _listed(grant.resource_scopes),
+    }
+    return AuditRecord(
+        event="consent",
+        outcome="ok",
+        at=now,
+        organisation=standing.organisation or NOWHERE,
+        subject=grant.subject_hash,
+        client=grant.client_id,
+        grant=grant.id,
+        reason="remembered" if recalled else "",
+        network=network,
+        details=details,
+    )
+
+
+def declined(
+    client_id: str, now: float, network: str, *, subject: str = "", organisation: str = NOWHERE, reason: str
+) -> AuditRecord:
+    """A person said no, or had nothing to give."""
+    return AuditRecord(
+        event="consent",
+        outcome="denied",
+        at=now,
+        organisation=organisation,
+        subject=subject,
+        client=client_id,
+        reason=reason,
+        network=network,
+    )
+
+
+def issued(
+    event: str, grant: Grant, scopes: Iterable[str], standing: Standing, *, now: float, network: str, reason: str = ""
+) -> AuditRecord:
+    """An access token: `grant` for the first of a grant, `refresh` for those after it."""
+    return AuditRecord(
+        event=event,
+        outcome="ok",
+        at=now,
+        organisation=standing.organisation or NOWHERE,
+        subject=grant.subject_hash,
+        client=grant.client_id,
+        grant=grant.id,
+        reason=reason,
+        network=network,
+        details={"scopes": _listed(scopes), "resource": grant.resource, "tier": standing.tier},
+    )
+
+
+def reused(grant: Grant, reason: str, now: float, network: str, organisation: str = NOWHERE) -> AuditRecord:
+    """A code or token came a second time that works once: somebody else may have it, so its grant ended."""
+    return AuditRecord(
+        event="reuse",
+        outcome="denied",
+        at=now,
+        organisation=grant.organisation or organisation,
+        subject=grant.subject_hash,
+        client=grant.client_id,
+        grant=grant.id,
+        reason=reason,
+        network=network,
+    )
+
+
+def revoked(grant: Grant, because: str, now: float, network: str = "", organisation: str = NOWHERE) -> AuditRecord:
+    """A grant ended, or one of its access tokens."""
+    return AuditRecord(
+        event="revoke",
+        outcome="ok",
+        at=now,
+        organisation=grant.organisation or organisation,
+        subject=grant.subject_hash,
+        client=grant.client_id,
+        grant=grant.id,
+        reason=because,
+        network=network,
+    )
+
+
+def _listed(names: Iterable[str]) -> str:
+    return " ".join(names)
