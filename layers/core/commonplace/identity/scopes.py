@@ -9,6 +9,10 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 """Lowest first: who may administer may write, who may write may read."""
 
 TOOLSETS = ("knowledge", "memory", "reference", "hive", "governance")
+"""Every toolset that scopes are for."""
+
+SERVED = ("knowledge",)
+"""Those that a deployment has: each has a path, and a resource of its own."""
 
 OFFLINE_ACCESS = "offline_access"
 """Some clients ask for it before they expect a refresh token. It is never granted, never required, and no error."""
