@@ -11,9 +11,8 @@ from commonplace.identity.stores import ClientStore
 
 logger = logging.getLogger(__name__)
 
-MAX_ID_CHARACTERS = 2_048
-
-_ID = re.compile(rf"[!-~]{{1,{MAX_ID_CHARACTERS}}}")
+_ID = re.compile(r"[!-~]{1,2048}")
+_OURS = re.compile(r"[A-Za-z0-9_.~-]{1,200}")
 
 
 class UnknownClient(Exception):
@@ -42,7 +41,7 @@ class Clients:
             raise UnknownClient("id_malformed")
         if "://" in client_id:
             return self._document(client_id, network)
-        client = self._store.client(client_id)
+        client = self._store.client(client_id) if _OURS.fullmatch(client_id) else None
         if client is None:
             raise UnknownClient("id_unknown")
         if client.expires_at is not None and client.expires_at <= self._clock():
