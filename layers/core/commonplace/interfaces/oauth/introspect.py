@@ -5,11 +5,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from commonplace.identity.oauth_errors import OAuthError
-from commonplace.interfaces.oauth.callers import authenticated
 from commonplace.interfaces.oauth.endpoint import route
 from commonplace.interfaces.oauth.errors import json_answer
-from commonplace.interfaces.oauth.forms import read_form
-from commonplace.interfaces.oauth.limiting import spend_client, spend_network
+from commonplace.interfaces.oauth.forms import header_map, read_form
+from commonplace.interfaces.oauth.limiting import network_of, spend_client, spend_network
 from commonplace.interfaces.oauth.services import OAuthServices
 
 
@@ -17,7 +16,7 @@ def routes(services: OAuthServices) -> list[Route]:
     async def introspect(request: Request) -> Response:
         spend_network(services, request, "introspect")
         form = await read_form(request)
-        client = authenticated(services, request, form)
+        client = services.authentication.authenticate(header_map(request), form, network_of(request))
         if not client.confidential:
             description = "Only a client that proves who it is may ask about tokens."
             raise OAuthError("invalid_client", description, status=401, reason="public_client")

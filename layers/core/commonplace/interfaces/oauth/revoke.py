@@ -6,10 +6,9 @@ from starlette.routing import Route
 
 from commonplace.identity.oauth_errors import OAuthError
 from commonplace.interfaces.oauth import telemetry
-from commonplace.interfaces.oauth.callers import authenticated
 from commonplace.interfaces.oauth.endpoint import route
 from commonplace.interfaces.oauth.errors import NO_STORE
-from commonplace.interfaces.oauth.forms import read_form
+from commonplace.interfaces.oauth.forms import header_map, read_form
 from commonplace.interfaces.oauth.limiting import network_of, spend_client, spend_network
 from commonplace.interfaces.oauth.services import OAuthServices
 
@@ -19,7 +18,7 @@ def routes(services: OAuthServices) -> list[Route]:
         """200 whether there was something to end or not: the answer must not tell which tokens exist."""
         spend_network(services, request, "revoke")
         form = await read_form(request)
-        client = authenticated(services, request, form)
+        client = services.authentication.authenticate(header_map(request), form, network_of(request))
         spend_client(services, request, "revoke", client)
         if "token" not in form:
             raise OAuthError("invalid_request", "token is missing.")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from commonplace.audit.records import AuditLog
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from commonplace.identity.connections import Connections
     from commonplace.identity.consenting import Consents
     from commonplace.identity.granting import Granting
+    from commonplace.identity.oidc import OidcSignIn
     from commonplace.identity.registering import Registering
     from commonplace.identity.resources import Resources
     from commonplace.identity.signing_in import SignIn
@@ -50,5 +51,5 @@ class OAuthServices:
     limiter: Limiter
     subject_hash: Callable[[str], str]
     """The name of an account in records: `issuing.subject_hash` under the key of this deployment."""
-    oidc: Any = None
+    oidc: OidcSignIn | None = None
     """The provider that signs people in beside wallets; None where there is none."""

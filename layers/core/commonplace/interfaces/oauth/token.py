@@ -10,10 +10,9 @@ from starlette.routing import Route
 from commonplace.identity.oauth_errors import OAuthError
 from commonplace.identity.records import Client
 from commonplace.interfaces.oauth import telemetry
-from commonplace.interfaces.oauth.callers import authenticated
 from commonplace.interfaces.oauth.endpoint import route
 from commonplace.interfaces.oauth.errors import json_answer
-from commonplace.interfaces.oauth.forms import read_form
+from commonplace.interfaces.oauth.forms import header_map, read_form
 from commonplace.interfaces.oauth.limiting import network_of, spend_client, spend_network
 from commonplace.interfaces.oauth.services import OAuthServices
 
@@ -25,7 +24,7 @@ def routes(services: OAuthServices) -> list[Route]:
     async def token(request: Request) -> Response:
         spend_network(services, request, "token")
         form = await read_form(request)
-        client = authenticated(services, request, form)
+        client = services.authentication.authenticate(header_map(request), form, network_of(request))
         spend_client(services, request, "token", client)
         grant_type = _grant_type(form, client)
         answer = _granted(services, grant_type)(form, client, network_of(request))
