@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from commonplace.identity.principals import Tier
+from infra.edge_keys import check_edge
 from infra.identity_keys import MAINNET_RPC_URLS, OPTIMISM_RPC_URLS
 from infra.keys import KEYS
 from infra.providers import bundled_folder, located
@@ -87,6 +88,16 @@ class Configuration:
     oidc_client_id: str | None = None
     oidc_name: str | None = None
     waap: str | None = None
+    edge: bool = False
+    public_url: str | None = None
+    origin_lock: bool = True
+    origin_secret_rotation_days: int = 30
+    restore_challenge: bool = True
+    waf: bool = True
+    waf_rate_limit: int = 2_000
+    waf_auth_rate_limit: int = 300
+    hsts_days: int = 365
+    edge_logs: bool = False
 
     def __post_init__(self) -> None:
         if self.domain and not self.certificate_arn:
@@ -100,6 +111,7 @@ class Configuration:
         if self.oidc_name and not self.oidc_issuer:
             raise ConfigurationError("oidcName without oidcIssuer has no use; set both or neither")
         _check_search(self)
+        check_edge(self)
 
     @property
     def retains(self) -> bool:
@@ -109,7 +121,17 @@ class Configuration:
     @property
     def base_url(self) -> str | None:
         """The public origin, where one is configured; else callers' own Host header tells."""
-        return f"https://{self.domain}" if self.domain else None
+        return f"https://{self.domain}" if self.domain else self.public_url
+
+    @property
+    def regional_domain(self) -> str | None:
+        """The domain, where the API answers to it itself and no distribution stands before it."""
+        return None if self.edge else self.domain
+
+    @property
+    def locks_origin(self) -> bool:
+        """Whether the functions refuse what went round the front door: not before it is known where that is."""
+        return self.edge and self.origin_lock and self.base_url is not None
 
     @property
     def reranks(self) -> bool:

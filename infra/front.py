@@ -44,7 +44,7 @@ class Front(Construct):
         super().__init__(scope, construct_id)
         self.api = self._api(configuration)
         self._base_url = configuration.base_url
-        self.domain = _domain(self, configuration) if configuration.domain else None
+        self.domain = _domain(self, configuration) if configuration.regional_domain else None
         self._stage(configuration)
 
     @property
@@ -75,7 +75,7 @@ class Front(Construct):
             "Api",
             api_name=f"commonplace-{configuration.stage}",
             create_default_stage=False,
-            disable_execute_api_endpoint=configuration.domain is not None,
+            disable_execute_api_endpoint=configuration.regional_domain is not None,
         )
         accept(
             api,

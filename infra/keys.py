@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from commonplace.identity.principals import TIERS
+from infra.edge_keys import EDGE_KEYS
 from infra.identity_keys import IDENTITY_KEYS
 from infra.providers import (
     embedding_provider,
@@ -91,4 +92,5 @@ KEYS: Mapping[str, Reader] = {
     "exclude": patterns,
     **IDENTITY_KEYS,
     "snapStart": flag,
+    **EDGE_KEYS,
 }

@@ -18,6 +18,7 @@ from infra.observability import Observability, Watched
 from infra.opensearch import ExistingOpenSearch
 from infra.opensearch_domain import Domain
 from infra.opensearch_serverless import Collection
+from infra.origin import lock_origin
 from infra.rest import Rest
 from infra.schedules import Schedules
 from infra.search_watch import WatchedSearch
@@ -52,6 +53,8 @@ class CommonplaceStack(Stack):
         front.route("Webhook", webhook, POST, WEBHOOK_PATH)
         front.route("Mcp", mcp, ANY, *MCP_PATHS)
         front.route("Auth", auth, ANY, *AUTH_PATHS)
+        lock_origin(configuration, webhook, rest, mcp, auth)
+        self.api = front.api
         schedules = Schedules(self, "Schedules", platform, sync=webhook, index=indexing.function)
         functions = [webhook, sync.run, sync.store, indexing.function, rest, mcp, auth]
         users_of_models = [indexing.function, rest, mcp]

@@ -38,7 +38,7 @@ class Door:
     header: str
 
     def send(self, value: str) -> None:
-        """Writes the value into the distribution, unless it is there. Raises RotationFailed, and what the client raises.
+        """Writes the value into the distribution, unless it is there. Raises RotationFailed and the errors of boto3.
 
         The update is conditional: one of somebody else's in between is an error, and the rotation is tried again.
         """
