@@ -1,15 +1,26 @@
 """A wallet proves that it is there: a challenge, taken once, signed, and judged (seed 000, sections 2.2 and 2.6)."""
 
+import logging
+import re
+import secrets as random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from commonplace.audit.records import AuditLog
-from commonplace.errors import BadRequest, Forbidden
-from commonplace.identity.accounts import Profile, Standings
+from commonplace.audit.records import NOWHERE, AuditLog, AuditRecord, Outcome
+from commonplace.errors import BadRequest, CommonplaceError, Forbidden, RateLimited
+from commonplace.identity import secrets, wallets
+from commonplace.identity.accounts import Profile, Standing, Standings
+from commonplace.identity.records import CHALLENGE_SECONDS, Challenge
 from commonplace.identity.stores import SignInStore
-from commonplace.identity.wallets import Names, SignatureCheck
-from commonplace.limits.quota import Limiter
+from commonplace.identity.wallets import BadSignature, BadText, Names, SignatureCheck, Terms
+from commonplace.limits.quota import Limiter, Quota
+
+logger = logging.getLogger(__name__)
+
+_ID = re.compile(r"[0-9a-f]{32}")
+MAX_STATE_CHARACTERS = 200
+MIN_COOKIE_CHARACTERS, MAX_COOKIE_CHARACTERS = 32, 200
 
 
 class SignInRefused(Forbidden):
@@ -36,14 +47,25 @@ class SignInSettings:
     """The public origin: no path, no trailing slash."""
     site_name: str
     chain_id: int = 10
-    challenges_per_minute: int = 20
-    """Of one network; 0 switches the limit off, as below."""
+    tries_per_minute: int = 30
+    """Challenges, and answers to them, of one network each; 0 switches the limit off, as below."""
     sign_ins_per_hour: int = 30
     """Of one account."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """A request to verify, as far as it can be read before anything is judged."""
+
+    challenge_id: str
+    text: str | None
+    """None for a text of ours, which is not sent back."""
+    signature: Any
+    state: str
+
+
 class SignIn:
-    """Challenges, and what comes of them. Errors carry `reason`, a stable code for records and telemetry."""
+    """Challenges, and what comes of them."""
 
     def __init__(
         self,
@@ -75,11 +97,140 @@ class SignIn:
         `cookie` is the random value that the browser has, or gets with this answer, as `__Host-cp_challenge`; `handle`
         names the authorization request that the sign-in is for. Raises BadRequest, RateLimited, Unavailable.
         """
-        raise NotImplementedError
+        if address is not None and not wallets.is_address(address):
+            raise BadRequest("An address is 0x and 40 hex digits.")
+        if not MIN_COOKIE_CHARACTERS <= len(cookie) <= MAX_COOKIE_CHARACTERS:
+            raise BadRequest("The browser's cookie for this sign-in is malformed.")
+        self._spend("signin-challenge", self._settings.tries_per_minute, 60, network)
+        made = self._challenge(address, handle or "", cookie)
+        self._store.put_challenge(made)
+        return {"nonce": made.nonce} | ({"id": made.id, "message": made.text} if made.text else {})
 
     def verify(self, body: Mapping[str, Any], cookie: str, network: str) -> Profile:
         """Who signed: `{id, signature}` for a text of ours, `{message, signature, stateId}` for a client's own.
 
-        Raises SignInRefused, SignInUnreadable, RateLimited, and Unavailable when the chain cannot be asked.
+        Whatever comes of it, the challenge is spent. Raises SignInRefused, SignInUnreadable, RateLimited, and
+        Unavailable when the chain cannot be asked.
         """
-        raise NotImplementedError
+        answer = _read(body)
+        self._spend("signin-verify", self._settings.tries_per_minute, 60, network)
+        challenge = self._store.take_challenge(answer.challenge_id)
+        try:
+            address = self._signer(answer, challenge, cookie)
+        except (BadSignature, BadText) as error:
+            self._record("denied", challenge.address if challenge else "", network, reason=error.reason)
+            if isinstance(error, BadText):
+                raise SignInUnreadable(error.reason) from None
+            raise SignInRefused(error.reason) from None
+        except CommonplaceError as error:
+            self._record("failed", challenge.address if challenge else "", network, reason=error.code.lower())
+            raise
+        return self._admitted(address, network)
+
+    def _challenge(self, address: str | None, handle: str, cookie: str) -> Challenge:
+        """A bare nonce is its own id: the text that names it is all that its client sends."""
+        now, nonce = self._clock(), random.token_hex(16)
+        whose, text = "", ""
+        if address is not None:
+            whose = wallets.checksummed(address)
+            text = wallets.message_text(
+                base_url=self._settings.base_url,
+                site_name=self._settings.site_name,
+                address=whose,
+                chain_id=self._settings.chain_id,
+                nonce=nonce,
+                now=now,
+                life=CHALLENGE_SECONDS,
+            )
+        return Challenge(
+            id=random.token_hex(16) if text else nonce,
+            text=text,
+            address=whose,
+            nonce=nonce,
+            browser_hash=secrets.digest(cookie),
+            handle_hash=secrets.digest(handle) if handle else "",
+            expires_at=int(now) + CHALLENGE_SECONDS,
+        )
+
+    def _signer(self, answer: _Answer, challenge: Challenge | None, cookie: str) -> str:
+        """The address that signed. Raises BadSignature, BadText, Unavailable."""
+        now = self._clock()
+        if challenge is None or bool(challenge.text) != (answer.text is None):
+            raise BadSignature("challenge_unknown")
+        if now >= challenge.expires_at:
+            raise BadSignature("challenge_expired")
+        if not cookie or not secrets.same(secrets.digest(cookie), challenge.browser_hash):
+            raise BadSignature("other_browser")
+        if answer.state and challenge.handle_hash and secrets.digest(answer.state) != challenge.handle_hash:
+            raise BadSignature("other_request")
+        if not wallets.is_signature(answer.signature):
+            raise BadSignature("signature_form")
+        foreign = answer.text is not None
+        terms = Terms.of(self._settings.base_url, self._settings.chain_id, challenge.nonce, now, foreign=foreign)
+        signer = self._check.check(answer.text or challenge.text, answer.signature, terms)
+        if challenge.address and signer != challenge.address:
+            raise BadSignature("other_address")
+        return signer
+
+    def _admitted(self, address: str, network: str) -> Profile:
+        """The roles are read anew, so that what a token says next is not older than the sign-in."""
+        try:
+            self._spend("signin", self._settings.sign_ins_per_hour, 3_600, address)
+            standing = self._standings.of(address, fresh=True)
+        except CommonplaceError as error:
+            outcome: Outcome = "denied" if error.status < 500 else "failed"
+            self._record(outcome, address, network, reason=error.code.lower())
+            raise
+        named = self._names.of(address)
+        self._audit.write(self._written("ok", address, network, "", standing))
+        return Profile(
+            subject=address,
+            kind="wallet",
+            address=address,
+            name=named.name,
+            avatar=named.avatar,
+            github=named.github,
+        )
+
+    def _spend(self, name: str, calls: int, window_seconds: int, whose: str) -> None:
+        allowance = self._limiter.take(Quota(name, calls, window_seconds), whose)
+        if allowance is not None and not allowance.allowed:
+            raise RateLimited("Too many sign-ins.", retry_after_seconds=allowance.reset_seconds)
+
+    def _record(self, outcome: Outcome, address: str, network: str, *, reason: str) -> None:
+        """For what changed nothing: a log that does not answer does not turn a refusal into something else."""
+        try:
+            self._audit.write(self._written(outcome, address, network, reason))
+        except CommonplaceError:
+            logger.warning("a refused sign-in was not recorded", extra={"reason": reason})
+
+    def _written(
+        self, outcome: Outcome, address: str, network: str, reason: str, standing: Standing | None = None
+    ) -> AuditRecord:
+        """`subject` of a refusal is whom the challenge was for: nobody has proved to be it."""
+        details = {"tier": standing.tier, "roles": " ".join(standing.roles)} if standing else {}
+        return AuditRecord(
+            event="signin",
+            outcome=outcome,
+            at=self._clock(),
+            organisation=(standing.organisation if standing else None) or NOWHERE,
+            subject=self._subject_hash(address) if address else "",
+            reason=reason,
+            network=network,
+            details={"kind": "wallet"} | details,
+        )
+
+
+def _read(body: Mapping[str, Any]) -> _Answer:
+    """Raises SignInUnreadable; for a text that is too long at once, before anything else looks at it."""
+    known, text, state = body.get("id"), body.get("message"), body.get("stateId") or ""
+    if (known is None) == (text is None) or not isinstance(state, str) or len(state) > MAX_STATE_CHARACTERS:
+        raise SignInUnreadable("body")
+    if text is not None:
+        try:
+            return _Answer(wallets.nonce_in(text), text, body.get("signature"), state)
+        except BadText as error:
+            raise SignInUnreadable(error.reason) from None
+    # An id of another form was never given out, and is answered like one that is gone.
+    given = known if isinstance(known, str) and _ID.fullmatch(known) else "-"
+    return _Answer(given, None, body.get("signature"), state)

@@ -1,7 +1,6 @@
 """Sign-in with Ethereum: the text that a wallet signs (EIP-4361), and the ports that judge it and name its signer."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol, Self
@@ -162,14 +161,6 @@ def checksummed(address: str) -> str:
     digits = address[2:].lower()
     told = keccak(digits.encode()).hex()
     return "0x" + "".join(one.upper() if int(by, 16) >= 8 else one for one, by in zip(digits, told, strict=False))
-
-
-def credentials(body: Mapping[str, Any]) -> tuple[Any, Any]:
-    """The id and the text of a request to verify, of which exactly one is there. Raises BadText."""
-    given = [body.get("id"), body.get("message")]
-    if sum(one is not None for one in given) != 1:
-        raise BadText("body")
-    return given[0], given[1]
 
 
 def _spoken(name: str) -> str:
