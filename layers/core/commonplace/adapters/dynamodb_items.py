@@ -66,9 +66,12 @@ def plain(attribute: Mapping[str, Any]) -> Any:
 
 
 def encode(record: Any) -> Item:
-    """The fields of a dataclass that are not None. A dataclass inside is JSON text: that keeps any bytes of `state`."""
-    found = {field.name: getattr(record, field.name) for field in fields(record)}
-    return {_camel(name): typed(_flat(value)) for name, value in found.items() if value is not None}
+    """The fields of a dataclass; None is left out where it is the default.
+
+    A dataclass inside is JSON text: that keeps any bytes of a request's `state`.
+    """
+    found, needed = _values(record), _needed(type(record))
+    return {_camel(name): typed(_flat(value)) for name, value in found.items() if value is not None or name in needed}
 
 
 def decode(kind: type[T], item: Mapping[str, Any]) -> T:
