@@ -253,7 +253,9 @@ def harbour() -> Toolset:
 
 
 def account(tier: Tier, *, read_only: bool = False) -> Caller:
-    return Caller(Principal(subject="0xabc", tier=tier), address="192.0.2.1", read_only=read_only)
+    """With every scope of both toolsets."""
+    scopes = frozenset({"tides:admin", "harbour:admin"})
+    return Caller(Principal(subject="0xabc", tier=tier, scopes=scopes), address="192.0.2.1", read_only=read_only)
 
 
 def as_caller(server: Server[Any], caller: Caller) -> Server[Any]:

@@ -10,29 +10,21 @@ from starlette.types import Message
 
 from commonplace.errors import Unavailable
 from commonplace.identity.principals import Principal
-from commonplace.interfaces.mcp.app import create_app
 from commonplace.interfaces.mcp.guard import asks_for_reading
-from commonplace.interfaces.mcp.surface import Surface
-from commonplace.interfaces.mcp.throttle import Throttle
-from commonplace.limits.quota import Limiter
 from tests.unit.mcp.world import (
     BASE_URL,
     META,
-    NO_LIMITS,
     ByToken,
-    Clock,
-    Counters,
     World,
     body_of,
     call,
     event,
     legacy,
     modern,
-    probe,
 )
 from tests.unit.rest.events import payload_1
 
-MEMBER = Principal(subject="0xmember", tier="member", token="t1")
+MEMBER = Principal(subject="0xmember", tier="member", token="t1", scopes=frozenset({"probe:read"}))
 LAPTOP = "http://127.0.0.1:8000"
 
 
@@ -220,24 +212,8 @@ def test_a_bad_credential_is_401_with_a_challenge(world: World) -> None:
     assert (body["id"], body["error"]["data"]["code"]) == (9, "UNAUTHORIZED")
 
 
-def test_the_challenge_can_be_a_deployments_own() -> None:
-    from threading import Event
-
-    app = create_app(
-        [probe(Event())],
-        Surface(base_url=BASE_URL),
-        throttle=Throttle(Limiter(Counters(), Clock()), NO_LIMITS),
-        principals=ByToken(),
-        challenge=lambda scope, error: f'Bearer resource_metadata="{scope["path"]}", error="{error.code}"',
-    )
-    world = World()
-    world.handler = type(world.handler)(app)
-    answer = world.ask(modern("tools/list", headers={"authorization": "Bearer bad"}))
-    assert headers_of(answer)["www-authenticate"] == 'Bearer resource_metadata="/mcp", error="UNAUTHORIZED"'
-
-
 def test_who_cannot_be_identified_now_is_told_to_come_back() -> None:
-    class Down:
+    class Down(ByToken):
         def identify(self, headers: Any, resource: str) -> Principal:
             raise Unavailable("The list of members does not answer.", retry_after_seconds=7)
 
@@ -246,7 +222,7 @@ def test_who_cannot_be_identified_now_is_told_to_come_back() -> None:
 
 
 def test_a_defect_in_the_guard_is_500_and_tells_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    class Broken:
+    class Broken(ByToken):
         def identify(self, headers: Any, resource: str) -> Principal:
             raise RuntimeError("swordfish")
 

@@ -12,8 +12,8 @@ from tests.fakes.toolsets import harbour, tides
 
 def test_a_tool_keeps_its_toolset_and_scope_under_another_name() -> None:
     offer = offer_of([tides(), harbour()], prefix_shared=True)
-    assert offer.tools["write_log"].scope == "tides:write"
-    assert offer.tools["harbour_search_pools"].scope == "harbour:read"
+    assert offer.tools["write_log"].need.scope == "tides:write"
+    assert offer.tools["harbour_search_pools"].need.scope == "harbour:read"
 
 
 @pytest.mark.parametrize(

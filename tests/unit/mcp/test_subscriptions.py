@@ -57,7 +57,11 @@ class Garden:
             self.happenings.pop(0)()
 
     def app(self) -> Any:
-        return serving(self.server, Caller(principal=Principal(tier=self.tier)), self.seconds_left)
+        return serving(
+            self.server,
+            Caller(Principal(subject="0xabc", tier=self.tier, scopes=frozenset({"knowledge:read"}))),
+            self.seconds_left,
+        )
 
     def edit(self, document_id: str) -> None:
         """Publishes the document anew, and the index tells of it."""

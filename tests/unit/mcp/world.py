@@ -83,6 +83,9 @@ class ByToken:
             raise Unauthorized("This token is not known.", hint="Sign in again.")
         return self.accounts.get(token, ANONYMOUS)
 
+    def used(self, principal: Principal, address: str) -> None:
+        pass
+
 
 @dataclass
 class Context:

@@ -87,6 +87,10 @@ class Principals(Protocol):
         """
         ...
 
+    def used(self, principal: Principal, address: str) -> None:
+        """Notes that this principal, just identified, has made a call from this address. Never raises."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Everybody:
@@ -96,3 +100,6 @@ class Everybody:
 
     def identify(self, headers: Mapping[str, str], resource: str) -> Principal:  # noqa: ARG002 - the port's shape
         return self.principal
+
+    def used(self, principal: Principal, address: str) -> None:
+        """Nobody keeps count."""

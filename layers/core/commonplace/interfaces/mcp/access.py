@@ -1,18 +1,21 @@
-"""Who may see and use what of a path. Public things run for everybody; the rest by the account's tier.
+"""Who may see and use what of a path: `identity.permitting`, in the words of the protocol.
 
-Somebody unknown is shown everything: what exists is no secret, and signing in has to be worth it. An account is shown
-what it may ever use, whatever the scopes of its present token are, so that a client can ask for more of them.
+A client that has to sign in, or to ask for more scopes, is told so by HTTP, before a server is asked (`guard`). What
+comes here all the same is judged again, and told to the model.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
-from commonplace.identity.principals import Tier
+from commonplace.errors import Unavailable
+from commonplace.identity.permitting import Need, Verdict, judge, worth_showing
 from commonplace.interfaces.mcp.declaring import Caller
 from commonplace.interfaces.mcp.offer import Offer, Offered
 from commonplace.interfaces.mcp.surface import CALLER
 
 NOBODY = Caller()
+
+UNCERTAIN_SECONDS = 30
 
 
 def caller_of(request: Any) -> Caller:
@@ -26,21 +29,47 @@ def exists(offered: Offered, caller: Caller) -> bool:
     return offered.tool.read_only or not caller.read_only
 
 
-def shown(tier: Tier, caller: Caller) -> bool:
-    """Whether lists show something of this tier."""
-    return caller.principal.anonymous or caller.principal.reaches(tier)
+def shown(need: Need, caller: Caller) -> bool:
+    """Whether lists show what takes this."""
+    return worth_showing(caller.principal, need)
+
+
+def allowed(need: Need, caller: Caller) -> bool:
+    return judge(caller.principal, need) is Verdict.ALLOWED
 
 
 def tools_for(offer: Offer, caller: Caller) -> Iterator[Offered]:
     """The tools that a list shows."""
-    return (one for one in offer.tools.values() if exists(one, caller) and shown(one.tool.tier, caller))
+    return (one for one in offer.tools.values() if exists(one, caller) and shown(one.need, caller))
 
 
-def view_of(caller: Caller) -> tuple[str, bool]:
-    """What lists depend on; equal for callers who are shown the same."""
-    return ("*" if caller.principal.anonymous else caller.principal.tier), caller.read_only
+def view_of(caller: Caller) -> tuple[Any, ...]:
+    """What lists depend on; equal for callers who are shown the same, and written alike by every process."""
+    principal = caller.principal
+    if principal.anonymous or principal.uncertain:
+        return "*", caller.read_only
+    kinds = None if principal.resource_scopes is None else sorted(principal.resource_scopes)
+    scopes = sorted(principal.scopes), sorted(principal.attainable)
+    return principal.tier, caller.read_only, principal.permission, *map(tuple, scopes), kinds and tuple(kinds)
 
 
-def denial(thing: str, tier: Tier) -> str:
-    """The sentence for an account that lacks the tier (seed 000, section 7.3)."""
-    return f"Access denied. This {thing} requires {tier} access."
+def denial(thing: str, need: Need, caller: Caller) -> str | None:
+    """Why this caller may not, in words for a model (seed 000, section 7.3); None if it may.
+
+    Raises Unavailable when that cannot be told now.
+    """
+    match judge(caller.principal, need):
+        case Verdict.ALLOWED:
+            return None
+        case Verdict.UNCERTAIN:
+            raise Unavailable(
+                "The roles of your account cannot be read just now.",
+                retry_after_seconds=UNCERTAIN_SECONDS,
+                hint="Until then, use what is public.",
+            )
+        case Verdict.KIND:
+            return f"Access denied. This {thing} is beyond the kinds of things that your token reaches."
+        case Verdict.TIER | Verdict.SIGN_IN if need.tier != "public":
+            return f"Access denied. This {thing} requires {need.tier} access."
+        case _:
+            return f"Access denied. This {thing} requires the scope {need.scope}."

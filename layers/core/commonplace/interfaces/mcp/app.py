@@ -13,11 +13,12 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from commonplace.identity.principals import Everybody, Principals
+from commonplace.interfaces.challenges import Challenges
 from commonplace.interfaces.deferred import Deferred
 from commonplace.interfaces.mcp.declaring import Toolset
 from commonplace.interfaces.mcp.doorway import Admission, Doorway
 from commonplace.interfaces.mcp.edge import Endpoint, Shield
-from commonplace.interfaces.mcp.guard import Challenge, Guard, bearer
+from commonplace.interfaces.mcp.guard import Guard
 from commonplace.interfaces.mcp.offer import offer_of
 from commonplace.interfaces.mcp.reception import Reception
 from commonplace.interfaces.mcp.refusing import internal, rpc_error
@@ -42,12 +43,13 @@ def create_app(
     origins: Sequence[str] = (),
     read_only: bool = False,
     principals: Principals | None = None,
-    challenge: Challenge = bearer,
+    challenges: Challenges | None = None,
     feed: ChangeFeed | None = None,
     build: Build = build_server,
 ) -> Starlette:
     """`default` names what `/mcp` serves: everything, if nothing is named. Raises ValueError for an unknown name.
 
+    `challenges` are there where people can sign in: then who is not allowed something is told how to be.
     `surface.spend` is to be the throttle's, or a deployment of its own: the edge counts what is no call of a tool.
     """
     by_name = {toolset.name: toolset for toolset in toolsets}
@@ -60,9 +62,9 @@ def create_app(
             principals=principals or Everybody(),
             resource=f"{surface.base_url}{path}",
             throttle=throttle,
-            tools=served[names].tools,
+            offer=served[names].offer,
             read_only=read_only,
-            challenge=challenge,
+            challenges=challenges,
         )
         answering = Reception(Shield(guard))
         # Instances, which take every method, at both forms of the path: a redirect may lose a body.
@@ -79,10 +81,9 @@ class _Served:
 
     def __init__(self, toolsets: Sequence[Toolset], surface: Surface, feed: ChangeFeed | None, build: Build) -> None:
         several = len(toolsets) > 1
-        offer = offer_of(toolsets, prefix_shared=several)
-        self.tools = frozenset(offer.tools)
+        self.offer = offer_of(toolsets, prefix_shared=several)
         server = Deferred(lambda: build(toolsets, surface, feed, prefix_shared=several))
-        talking = {name for name, offered in offer.tools.items() if iscoroutinefunction(offered.tool.run)}
+        talking = {name for name, offered in self.offer.tools.items() if iscoroutinefunction(offered.tool.run)}
         self.endpoint: ASGIApp = Endpoint(server, frozenset(talking))
 
 

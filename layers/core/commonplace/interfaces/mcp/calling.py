@@ -48,8 +48,8 @@ class Calls:
             self._surface.spend(caller, tool.cost)
             if not exists(offered, caller):
                 raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name[:64]}")
-            if not caller.principal.reaches(tool.tier):
-                return _failed(rendering.failure(denial("tool", tool.tier), {"code": "ACCESS_DENIED"}), "ACCESS_DENIED")
+            if (told := denial("tool", offered.need, caller)) is not None:
+                return _failed(rendering.failure(told, {"code": "ACCESS_DENIED"}), "ACCESS_DENIED")
             arguments, notes = understand(params.arguments or {}, tool.arguments, lenient=tool.read_only)
             answer = await self._run(params.name, tool, Call(caller, self._surface.base_url, ctx), arguments)
             return _reply(tool, answer, notes) if isinstance(answer, Answer) else Reply(answer)

@@ -7,7 +7,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CompleteRequestParams, PromptReference
 
-from commonplace.interfaces.mcp.access import caller_of, shown
+from commonplace.interfaces.mcp.access import allowed, caller_of
 from commonplace.interfaces.mcp.addresses import variables_of
 from commonplace.interfaces.mcp.budgets import estimate_tokens
 from commonplace.interfaces.mcp.declaring import Complete
@@ -29,11 +29,14 @@ class Completions:
 
     def __init__(self, offer: Offer) -> None:
         self._prompts = {
-            name: (one.tier, {argument.name: argument.complete for argument in one.arguments})
+            name: (offer.needs["prompt", name], {argument.name: argument.complete for argument in one.arguments})
             for name, one in offer.prompts.items()
         }
         self._templates = {
-            one.uri_template: (one.tier, {name: one.complete.get(name) for name in variables_of(one.uri_template)})
+            one.uri_template: (
+                offer.needs["template", one.uri_template],
+                {name: one.complete.get(name) for name in variables_of(one.uri_template)},
+            )
             for one in offer.templates
         }
 
@@ -43,11 +46,11 @@ class Completions:
 
     async def complete(self, ctx: Context, params: CompleteRequestParams) -> Reply:
         """Raises MCPError -32602 for a prompt, a template or an argument that is not there."""
-        tier, completers = self._target(params)
+        need, completers = self._target(params)
         if params.argument.name not in completers:
             raise MCPError(INVALID_PARAMS, f"Unknown argument: {params.argument.name[:64]}")
         completer, typed = completers[params.argument.name], params.argument.value
-        if completer is None or len(typed) > MAX_TYPED_CHARACTERS or not shown(tier, caller_of(ctx.request)):
+        if completer is None or len(typed) > MAX_TYPED_CHARACTERS or not allowed(need, caller_of(ctx.request)):
             return _told([])
         given = dict((params.context.arguments if params.context else None) or {})
         return _told(await in_thread(completer, typed, given))

@@ -11,7 +11,9 @@ from typing import Any, Literal, Protocol
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
+from commonplace.identity.permitting import Need
 from commonplace.identity.principals import ANONYMOUS, Level, Principal, Tier, scope
+from commonplace.identity.scopes import KINDS
 
 Cost = Literal["read", "search", "write"]
 """Each class of calls has a rate limit of its own."""
@@ -112,6 +114,8 @@ class Tool:
     tier: Tier = "public"
     level: Level = "read"
     """With the toolset's name, the scope that a call needs."""
+    kind: str | None = None
+    """Of what it reads or changes, one of `scopes.KINDS`; None is the toolset's."""
     cost: Cost = "read"
     read_only: bool = True
     destructive: bool = False
@@ -141,6 +145,8 @@ class Resource:
     mime_type: str
     read: Callable[[Call], Text]
     tier: Tier = "public"
+    kind: str | None = None
+    """Of what it tells of, one of `scopes.KINDS`; None is the toolset's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +161,8 @@ class Template:
     read: Callable[[Call, Mapping[str, str]], tuple[Text, str]]
     """`(call, variables) -> (contents, media type)`. Raises NotFound."""
     tier: Tier = "public"
+    kind: str | None = None
+    """Of what it tells of, one of `scopes.KINDS`; None is the toolset's."""
     complete: Mapping[str, Complete] = field(default_factory=dict)
 
 
@@ -237,6 +245,22 @@ class Toolset:
     """The documents as of now, for subscriptions; True asks the store however recently it was asked."""
     prompts: tuple[Prompt, ...] = ()
     skills: tuple[Skill, ...] = ()
+    kind: str | None = None
+    """Of whatever says none of its own; None is the toolset's only kind, if it has but one."""
 
-    def scope_of(self, tool: Tool) -> str:
-        return scope(self.name, tool.level)
+    def need_of(self, declared: Tool | Resource | Template | Prompt) -> Need:
+        """What it takes to use something of this toolset."""
+        level: Level = declared.level if isinstance(declared, Tool) else "read"
+        return self._need(declared.tier, level, None if isinstance(declared, Prompt) else declared.kind)
+
+    @property
+    def documents_need(self) -> Need:
+        """What it takes to read one of the documents."""
+        return self._need(self.documents_tier, "read", None)
+
+    def _need(self, tier: Tier, level: Level, kind: str | None) -> Need:
+        return Need(tier, scope(self.name, level), kind or self.kind or _only(KINDS.get(self.name, ())))
+
+
+def _only(kinds: tuple[str, ...]) -> str | None:
+    return kinds[0] if len(kinds) == 1 else None

@@ -16,11 +16,11 @@ def tool_rows(offer: Offer, caller: Caller) -> list[Row]:
 
 
 def prompt_rows(offer: Offer, caller: Caller) -> list[Row]:
-    return [_prompt(name, one) for name, one in offer.prompts.items() if shown(one.tier, caller)]
+    return [_prompt(name, one) for name, one in offer.prompts.items() if shown(offer.needs["prompt", name], caller)]
 
 
 def template_rows(offer: Offer, caller: Caller) -> list[Row]:
-    return [_template(one) for one in offer.templates if shown(one.tier, caller)]
+    return [_template(one) for one in offer.templates if shown(offer.needs["template", one.uri_template], caller)]
 
 
 def resource_row(one: Resource | Listed) -> Row:

@@ -3,6 +3,7 @@
 What only a deployment changes is put together once for each view of it, and sent as it was the first time.
 """
 
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -28,6 +29,8 @@ Paged = types.PaginatedRequestParams
 
 LASTING = frozenset(("tools/list", "prompts/list", "resources/templates/list", "server/discover"))
 """Methods whose answers only a deployment changes."""
+MAX_VIEWS = 300
+"""Answers to send again: by method, version, and what a caller may ever use."""
 
 
 class Lists:
@@ -66,9 +69,12 @@ class Lists:
 
     def _resources(self, ctx: Context) -> Sequence[Resource | Listed]:
         caller = caller_of(ctx.request)
-        rows: list[Resource | Listed] = [one for one in self._offer.resources.values() if shown(one.tier, caller)]
+        needs = self._offer.needs
+        rows: list[Resource | Listed] = [
+            one for uri, one in self._offer.resources.items() if shown(needs["resource", uri], caller)
+        ]
         for toolset in self._offer.toolsets:
-            if toolset.documents is not None and shown(toolset.documents_tier, caller):
+            if toolset.documents is not None and shown(toolset.documents_need, caller):
                 rows.extend(toolset.documents())
         return rows
 
@@ -84,21 +90,25 @@ class Lasting:
     """Middleware: sends again what a list said the first time. Validating and dumping 40 kB costs 5 ms each time."""
 
     def __init__(self) -> None:
-        self._told: dict[tuple[Any, ...], Mapping[str, Any]] = {}
+        self._told: OrderedDict[tuple[Any, ...], Mapping[str, Any]] = OrderedDict()
 
     async def __call__(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         if ctx.method not in LASTING or ctx.request_id is None or (ctx.params or {}).get("cursor") is not None:
             return await call_next(ctx)
-        # As many entries as there are methods, versions, tiers and restrictions: a few dozen.
         asked = (ctx.method, ctx.protocol_version, view_of(caller_of(ctx.request)))
         told = self._told.get(asked)
         if told is None:
             result = await call_next(ctx)
             if isinstance(result, dict):
-                self._told[asked] = result
+                self._remember(asked, result)
             return result
         _validate(ctx)
         return dict(told)
+
+    def _remember(self, asked: tuple[Any, ...], told: Mapping[str, Any]) -> None:
+        self._told[asked] = told
+        if len(self._told) > MAX_VIEWS:
+            self._told.popitem(last=False)
 
 
 def discovery(server: Server[Any]) -> Any:

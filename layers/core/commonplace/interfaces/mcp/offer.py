@@ -1,11 +1,12 @@
 """What one path offers: the declarations of its toolsets under the names they have there."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from commonplace.identity.permitting import Need
 from commonplace.interfaces.mcp.declaring import Cost, Prompt, Resource, Template, Tool, Toolset
 from commonplace.interfaces.mcp.skill_files import skill_resources
 
@@ -21,8 +22,8 @@ class Offered:
     toolset: Toolset
 
     @property
-    def scope(self) -> str:
-        return self.toolset.scope_of(self.tool)
+    def need(self) -> Need:
+        return self.toolset.need_of(self.tool)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,8 @@ class Offer:
     prompts: Mapping[str, Prompt]
     resources: Mapping[str, Resource]
     templates: tuple[Template, ...]
+    needs: Mapping[tuple[str, str], Need]
+    """What each takes: `("tool", name)`, `("prompt", name)`, `("resource", URI)`, `("template", URI template)`."""
 
     def instructions(self) -> str:
         """Under a hundred words: those of the toolsets, or only what each is for if that is too much."""
@@ -49,16 +52,23 @@ def offer_of(toolsets: Sequence[Toolset], *, prefix_shared: bool = False) -> Off
     tools = _named(
         ((one, tool.name, Offered(tool.name, tool, one)) for one in toolsets for tool in one.tools), prefix_shared
     )
-    prompts = _named(((one, prompt.name, prompt) for one in toolsets for prompt in one.prompts), prefix_shared)
+    prompts = _named(((one, prompt.name, (one, prompt)) for one in toolsets for prompt in one.prompts), prefix_shared)
+    resources = _distinct((item.uri, (one, item)) for one in toolsets for item in _resources(one))
+    templates = _distinct((item.uri_template, (one, item)) for one in toolsets for item in one.templates)
+    declared = {"prompt": prompts, "resource": resources, "template": templates}
+    needs = {(kind, name): one.need_of(item) for kind, rows in declared.items() for name, (one, item) in rows.items()}
     return Offer(
         toolsets=tuple(toolsets),
         tools={name: Offered(name, offered.tool, offered.toolset) for name, offered in tools.items()},
-        prompts=prompts,
-        resources=_distinct(
-            (one.uri, one) for toolset in toolsets for one in (*toolset.resources, *skill_resources(toolset.skills))
-        ),
-        templates=tuple(_distinct((one.uri_template, one) for set_ in toolsets for one in set_.templates).values()),
+        prompts={name: prompt for name, (_, prompt) in prompts.items()},
+        resources={uri: resource for uri, (_, resource) in resources.items()},
+        templates=tuple(template for _, template in templates.values()),
+        needs=needs | {("tool", name): offered.need for name, offered in tools.items()},
     )
+
+
+def _resources(toolset: Toolset) -> Iterator[Resource]:
+    yield from (*toolset.resources, *skill_resources(toolset.skills))
 
 
 def cost_of(toolsets: Sequence[Toolset], method: str, params: Any) -> Cost:

@@ -10,7 +10,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, GetPromptRequestParams, ReadResourceRequestParams
 
 from commonplace.errors import NotFound, TooLarge
-from commonplace.identity.principals import Tier
+from commonplace.identity.permitting import Need
 from commonplace.interfaces.mcp.access import caller_of, denial
 from commonplace.interfaces.mcp.addresses import match, pattern_of
 from commonplace.interfaces.mcp.budgets import estimate_tokens
@@ -51,8 +51,8 @@ class Reading:
     async def read(self, ctx: Context, params: ReadResourceRequestParams) -> Reply:
         """Raises MCPError: -32602 with `data.uri` for what is not there, 403 for what this account may not read."""
         uri, caller = str(params.uri), caller_of(ctx.request)
-        tier, read = self._reader(uri)
-        _admit("resource", tier, caller)
+        need, read = self._reader(uri)
+        _admit("resource", need, caller)
         try:
             body, mime_type = await _aside(read, Call(caller, self._surface.base_url, ctx))
         except NotFound as error:
@@ -68,7 +68,7 @@ class Reading:
         caller, prompt = caller_of(ctx.request), self._offer.prompts.get(params.name)
         if prompt is None:
             raise MCPError(INVALID_PARAMS, f"Unknown prompt: {params.name[:64]}")
-        _admit("prompt", prompt.tier, caller)
+        _admit("prompt", self._offer.needs["prompt", params.name], caller)
         given = {name: value for name, value in (params.arguments or {}).items() if value.strip()}
         if missing := [one.name for one in prompt.arguments if one.required and one.name not in given]:
             raise MCPError(INVALID_PARAMS, "Missing arguments: " + ", ".join(missing))
@@ -77,12 +77,13 @@ class Reading:
         message = {"role": "user", "content": {"type": "text", "text": text}}
         return Reply(COMPLETE | {"description": prompt.description, "messages": [message]}, estimate_tokens(text))
 
-    def _reader(self, uri: str) -> tuple[Tier, Read]:
+    def _reader(self, uri: str) -> tuple[Need, Read]:
         if (fixed := self._offer.resources.get(uri)) is not None:
-            return fixed.tier, lambda call: (fixed.read(call), fixed.mime_type)
+            return self._offer.needs["resource", uri], lambda call: (fixed.read(call), fixed.mime_type)
         for pattern, template in self._patterns:
             if (variables := match(pattern, uri)) is not None:
-                return template.tier, partial(_read_template, template, variables)
+                need = self._offer.needs["template", template.uri_template]
+                return need, partial(_read_template, template, variables)
         raise _no_resource(uri, None)
 
 
@@ -90,9 +91,9 @@ def _read_template(template: Template, variables: Any, call: Call) -> tuple[Text
     return template.read(call, variables)
 
 
-def _admit(thing: str, tier: Tier, caller: Caller) -> None:
-    if not caller.principal.reaches(tier):
-        raise MCPError(ACCESS_DENIED, denial(thing, tier))
+def _admit(thing: str, need: Need, caller: Caller) -> None:
+    if (told := denial(thing, need, caller)) is not None:
+        raise MCPError(ACCESS_DENIED, told)
 
 
 def _no_resource(uri: str, hint: str | None) -> MCPError:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from commonplace.errors import Unavailable
+from commonplace.interfaces.mcp.access import allowed
 from commonplace.interfaces.mcp.declaring import Caller, Snapshot, Toolset
 from commonplace.search.changes import Change, ChangeFeed
 
@@ -39,8 +40,7 @@ class Waiting:
         self._position = self._end_of_feed()
         self._sources = [one.snapshot for one in toolsets if one.snapshot is not None]
         self._before = [look(True) for look in self._sources]
-        tiers = [one.documents_tier for one in toolsets if one.snapshot is not None]
-        readable = [caller.principal.reaches(tier) for tier in tiers]
+        readable = [allowed(one.documents_need, caller) for one in toolsets if one.snapshot is not None]
         self._watched = _found(uris, self._before, readable)
         self._lists = lists and bool(self._sources)
         self._unseen: set[Change] = set()

@@ -1,0 +1,160 @@
+"""From a bearer token to a principal: what the token says, as far as its grant and the account's roles still allow it.
+
+Asked on every request, with one consistent read of the grant, so that a revocation holds at once. Nothing a caller
+sends but a verified token has a part in it.
+"""
+
+import logging
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Protocol
+
+from commonplace.errors import Unauthorized, Unavailable
+from commonplace.identity.accounts import Profile, Standing, Standings
+from commonplace.identity.principals import ANONYMOUS, Principal
+from commonplace.identity.records import Grant
+from commonplace.identity.scopes import reach
+from commonplace.identity.secrets import SealBroken, digest, unseal
+from commonplace.identity.tokens import AccessClaims, BadToken
+from commonplace.identity.verifying import AccessTokens
+from commonplace.limits.quota import network
+
+logger = logging.getLogger(__name__)
+
+USE_SECONDS = 300
+"""A grant's last use is exact to five minutes: a write for each call would tell nobody more."""
+MAX_DUE = 1_000
+
+_BEARER = re.compile(r"bearer(?:[ \t]+(.*))?", re.IGNORECASE | re.DOTALL)
+
+
+class GrantReader(Protocol):
+    """What a guard may see and do of grants. Reads are consistent; both raise Unavailable."""
+
+    def grant(self, grant_id: str) -> Grant | None: ...
+
+    def touch(self, grant_id: str, now: int, network: str) -> None:
+        """Notes a use, of a grant that is there and has not been used later; does nothing otherwise."""
+        ...
+
+
+def bearer_token(authorization: str | None) -> str | None:
+    """The token of a header (RFC 6750, section 2.1); None where there is none, or another scheme."""
+    found = _BEARER.fullmatch((authorization or "").strip())
+    return (found[1] or "").strip() or None if found else None
+
+
+class TokenPrincipals:
+    """`principals.Principals` by access tokens."""
+
+    def __init__(
+        self,
+        tokens: AccessTokens,
+        grants: GrantReader,
+        standings: Standings,
+        clock: Callable[[], float],
+        *,
+        names: bool = False,
+    ) -> None:
+        """`names` says whether people's names are wanted: they are encrypted in the grant."""
+        self._tokens = tokens
+        self._grants = grants
+        self._standings = standings
+        self._clock = clock
+        self._names = names
+        self._due: dict[str, None] = {}
+
+    def identify(self, headers: Mapping[str, str], resource: str) -> Principal:
+        """Whoever sends no bearer token is anonymous. Raises Unauthorized for a bad one, Unavailable."""
+        token = bearer_token(headers.get("authorization"))
+        if token is None:
+            return ANONYMOUS
+        now = self._clock()
+        try:
+            claims = self._tokens.verify(token, resource, now)
+            grant = self._grant(claims, now)
+        except BadToken as bad:
+            # The reason is ours to know: who guesses tokens should not learn how near a guess came.
+            logger.info("auth event", extra={"event": "denied", "outcome": "denied", "reason": bad.reason})
+            raise Unauthorized("This access token is not valid here.", hint="Sign in again.") from None
+        if now - grant.last_used_at >= USE_SECONDS and len(self._due) < MAX_DUE:
+            self._due[grant.id] = None
+        return self._principal(claims, grant)
+
+    def used(self, principal: Principal, address: str) -> None:
+        """Notes the use that `identify` has just found, every five minutes at most; an answer never waits in vain."""
+        grant_id = principal.grant
+        if grant_id is None or grant_id not in self._due:
+            return
+        self._due.pop(grant_id, None)
+        try:
+            self._grants.touch(grant_id, int(self._clock()), network(address))
+        except Unavailable:
+            logger.warning("a use of a grant could not be noted")
+
+    def _grant(self, claims: AccessClaims, now: float) -> Grant:
+        """Raises BadToken unless the grant still stands behind the token."""
+        grant = self._grants.grant(digest(claims.grant))
+        if grant is None:
+            raise BadToken("grant_unknown")
+        if not grant.alive(now):
+            raise BadToken("grant_over")
+        if claims.jti in grant.revoked_tokens:
+            raise BadToken("token_revoked")
+        if (claims.client_id, claims.audience) != (grant.client_id, grant.resource):
+            raise BadToken("grant_other")
+        agent = grant.kind == "agent"
+        if agent != claims.subject.startswith("agent:") or (agent and grant.organisation != claims.organisation):
+            raise BadToken("grant_other")
+        return grant
+
+    def _principal(self, claims: AccessClaims, grant: Grant) -> Principal:
+        scopes = reach(claims.scopes, grant.scopes)
+        readonly = "readonly" in (claims.permission, grant.permission)
+        common = Principal(
+            subject=claims.subject,
+            permission="readonly" if readonly else "action",
+            resource_scopes=_narrower(claims.resource_scopes, grant.resource_scopes),
+            client=claims.client_id,
+            grant=grant.id,
+            token=digest(claims.jti),
+            display_name=self._name(claims, grant) if self._names else None,
+        )
+        if grant.kind == "agent":
+            # Nobody can be asked to consent to more for an agent, and its roles are what the operator gave it.
+            return _standing(common, claims, Standing(tier=claims.tier, organisation=grant.organisation), scopes)
+        try:
+            standing = self._standings.of(claims.subject, claims=claims.roles)
+        except Unavailable:
+            return replace(common, uncertain=True)
+        known = _standing(common, claims, standing, reach(scopes, standing.scopes))
+        return replace(known, attainable=standing.scopes)
+
+    def _name(self, claims: AccessClaims, grant: Grant) -> str | None:
+        try:
+            return Profile.from_json(unseal(claims.grant, "profile", grant.sealed_profile)).label
+        except (SealBroken, KeyError, TypeError):
+            return None
+
+
+def _standing(common: Principal, claims: AccessClaims, standing: Standing, scopes: Iterable[str]) -> Principal:
+    """Of an account whose roles have moved it to another organisation, the token reaches neither the old nor the new:
+    it was consented to for the old one, and its next refresh is for the new."""
+    same = standing.organisation is not None and standing.organisation == claims.organisation
+    return replace(
+        common,
+        organisation=standing.organisation if same else None,
+        member=claims.member if same else None,
+        tier=standing.tier,
+        roles=frozenset(standing.roles),
+        scopes=frozenset(scopes),
+    )
+
+
+def _narrower(one: tuple[str, ...] | None, other: tuple[str, ...] | None) -> frozenset[str] | None:
+    """Kinds that both reach; None is all."""
+    if one is None or other is None:
+        kinds = other if one is None else one
+        return None if kinds is None else frozenset(kinds)
+    return frozenset(one) & frozenset(other)

@@ -1,0 +1,221 @@
+"""Judging access tokens: the bound first, then header, key, signature, and every claim (RFC 9068, RFC 8725).
+
+joserfc and cryptography are loaded by the first token. What was verified once is remembered by the token's digest, for
+a signature does not change; time, audience and key are judged again each time, and a grant is never remembered.
+"""
+
+import json
+import logging
+import re
+from base64 import urlsafe_b64decode
+from binascii import Error as BadBase64
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from commonplace.identity.principals import TIERS
+from commonplace.identity.roles import is_organisation
+from commonplace.identity.scopes import parse_scopes
+from commonplace.identity.secrets import digest, same
+from commonplace.identity.tokens import (
+    ALGORITHM,
+    LEEWAY_SECONDS,
+    MAX_TOKEN_CHARACTERS,
+    TYPE,
+    AccessClaims,
+    BadToken,
+    PublicKeys,
+)
+
+logger = logging.getLogger(__name__)
+
+KEYS_SECONDS = 300
+"""How long public keys are relied on: a key that is withdrawn verifies nothing from then on."""
+LOOK_AGAIN_SECONDS = 30
+"""Between two looks for a key that is not known: whoever invents names of keys must not make us ask each time."""
+REMEMBERED_TOKENS = 1_000
+
+_COMPACT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
+_HEADER = frozenset(("alg", "typ", "kid"))
+
+
+class AccessTokens:
+    """Verifies tokens of one issuer."""
+
+    def __init__(self, issuer: str, keys: PublicKeys) -> None:
+        self._issuer = issuer
+        self._keys = keys
+        self._verified: OrderedDict[str, tuple[str, AccessClaims]] = OrderedDict()
+
+    def verify(self, token: str, resource: str | None, now: float) -> AccessClaims:
+        """What the token says. `resource` None takes any audience: for who asks about tokens, never to let in.
+
+        Raises BadToken, and Unavailable when keys cannot be read.
+        """
+        if len(token) > MAX_TOKEN_CHARACTERS:
+            raise BadToken("too_long")
+        name = digest(token)
+        kid, claims = self._verified.get(name) or self._verify(token)
+        if self._keys.find(kid) is None:
+            raise BadToken("unknown_key")
+        self._remember(name, kid, claims)
+        _judge(claims, self._issuer, resource, now)
+        return claims
+
+    def _verify(self, token: str) -> tuple[str, AccessClaims]:
+        if not _COMPACT.fullmatch(token):
+            raise BadToken("malformed")
+        kid = _key_of(_json(token.partition(".")[0]))
+        key = self._keys.find(kid)
+        if key is None:
+            raise BadToken("unknown_key")
+        return kid, claims_of(_signed(token, key))
+
+    def _remember(self, name: str, kid: str, claims: AccessClaims) -> None:
+        self._verified[name] = kid, claims
+        self._verified.move_to_end(name)
+        if len(self._verified) > REMEMBERED_TOKENS:
+            self._verified.popitem(last=False)
+
+
+class Jwks(Protocol):
+    """Where the public keys are."""
+
+    def jwks(self) -> str | None:
+        """A JWK set as JSON text; None before there is one. Raises Unavailable."""
+        ...
+
+
+class RememberedKeys:
+    """`tokens.PublicKeys` over what is read at most every five minutes, or half a minute for a key not known."""
+
+    def __init__(self, source: Jwks, clock: Callable[[], float]) -> None:
+        self._source = source
+        self._clock = clock
+        self._keys: Mapping[str, Mapping[str, Any]] = {}
+        self._read_at: float | None = None
+
+    def find(self, kid: str) -> Mapping[str, Any] | None:
+        age = KEYS_SECONDS if self._read_at is None else self._clock() - self._read_at
+        if age >= KEYS_SECONDS or (kid not in self._keys and age >= LOOK_AGAIN_SECONDS):
+            self._keys = keys_in(self._source.jwks())
+            self._read_at = self._clock()
+        return self._keys.get(kid)
+
+
+def keys_in(jwks: str | None) -> Mapping[str, Mapping[str, Any]]:
+    """The keys of a JWK set that we verify with, by their names: EC P-256 alone."""
+    try:
+        listed = json.loads(jwks or "{}").get("keys", [])
+        return {key["kid"]: key for key in listed if (key.get("kty"), key.get("crv")) == ("EC", "P-256")}
+    except (ValueError, AttributeError, KeyError, TypeError):
+        logger.error("the public keys cannot be read")
+        return {}
+
+
+def claims_of(values: Mapping[str, Any]) -> AccessClaims:
+    """The claims as they must be; their sense is not judged. Raises BadToken."""
+    try:
+        return AccessClaims(
+            issuer=_text(values, "iss"),
+            subject=_text(values, "sub"),
+            audience=_text(values, "aud"),
+            expires_at=_moment(values, "exp"),
+            issued_at=_moment(values, "iat"),
+            jti=_text(values, "jti"),
+            client_id=_text(values, "client_id"),
+            scopes=parse_scopes(_text(values, "scope", empty=True)),
+            organisation=_organisation(values),
+            member=None if values["member"] is None else _text(values, "member"),
+            tier=TIERS[TIERS.index(values["tier"])],
+            roles=_texts(values["roles"]),
+            grant=_text(values, "grant"),
+            permission="readonly" if values["permission"] == "readonly" else _action(values["permission"]),
+            resource_scopes=None if values["resource_scopes"] is None else _texts(values["resource_scopes"]),
+        )
+    except (KeyError, ValueError, TypeError):
+        raise BadToken("claims") from None
+
+
+def _judge(claims: AccessClaims, issuer: str, resource: str | None, now: float) -> None:
+    if claims.issuer != issuer:
+        raise BadToken("issuer")
+    if resource is not None and not same(claims.audience, resource):
+        raise BadToken("audience")
+    if now >= claims.expires_at + LEEWAY_SECONDS:
+        raise BadToken("expired")
+    if claims.issued_at > now + LEEWAY_SECONDS or claims.issued_at > claims.expires_at:
+        raise BadToken("issued_later")
+
+
+def _key_of(header: Mapping[str, Any]) -> str:
+    """The name of the key. Whatever else a header may ask for, such as a key of its own, is refused."""
+    if not set(header) <= _HEADER or header.get("alg") != ALGORITHM or header.get("typ") != TYPE:
+        raise BadToken("header")
+    kid = header.get("kid")
+    if not isinstance(kid, str) or not 0 < len(kid) <= 128:
+        raise BadToken("header")
+    return kid
+
+
+def _signed(token: str, key: Mapping[str, Any]) -> Mapping[str, Any]:
+    from joserfc import jws
+    from joserfc.errors import JoseError
+    from joserfc.jwk import ECKey
+
+    try:
+        public = ECKey.import_key({name: key[name] for name in ("kty", "crv", "x", "y")})
+        found = jws.deserialize_compact(token, public, algorithms=[ALGORITHM])
+    except (JoseError, ValueError, KeyError):
+        raise BadToken("signature") from None
+    return _object(found.payload)
+
+
+def _json(part: str) -> Mapping[str, Any]:
+    try:
+        return _object(urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+    except BadBase64:
+        raise BadToken("malformed") from None
+
+
+def _object(raw: bytes) -> Mapping[str, Any]:
+    try:
+        found = json.loads(raw)
+    except (ValueError, RecursionError):
+        raise BadToken("malformed") from None
+    if not isinstance(found, dict):
+        raise BadToken("malformed")
+    return found
+
+
+def _text(values: Mapping[str, Any], name: str, *, empty: bool = False) -> str:
+    found = values[name]
+    if not isinstance(found, str) or not (found or empty):
+        raise ValueError(name)
+    return found
+
+
+def _moment(values: Mapping[str, Any], name: str) -> int:
+    found = values[name]
+    if not isinstance(found, int) or isinstance(found, bool) or found < 0:
+        raise ValueError(name)
+    return found
+
+
+def _texts(values: Any) -> tuple[str, ...]:
+    if not isinstance(values, list) or not all(isinstance(one, str) for one in values):
+        raise ValueError("a list of texts")
+    return tuple(values)
+
+
+def _organisation(values: Mapping[str, Any]) -> str | None:
+    found: str | None = values["org"]
+    if found is not None and not is_organisation(found):
+        raise ValueError("org")
+    return found
+
+
+def _action(value: Any) -> Any:
+    if value != "action":
+        raise ValueError("permission")
+    return value
