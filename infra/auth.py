@@ -15,7 +15,7 @@ AUDIT = "audit#*"
 NAMES = "ens#*"
 """Partition of the cache table."""
 
-ITEMS = ("GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "ConditionCheckItem")
+ITEMS = ("GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "BatchGetItem", "ConditionCheckItem")
 """No Scan: only operators look at everybody, with credentials of their own."""
 
 _METADATA = ("oauth-authorization-server", "openid-configuration", "oauth-protected-resource")

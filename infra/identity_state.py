@@ -39,7 +39,6 @@ class IdentityState(Construct):
         self.table = table(self, "Table", configuration, key=self.key)
         self.pseudonyms = self._pseudonyms()
         self.signing = self._secret("Signing", "keys that sign tokens", json.dumps(EMPTY_RING), sealed=True)
-        accept(self.signing, "Its rotation is on its way into the stack, and comes with the next change.", "SMG4")
         self.rpc = self._rpc(configuration)
         self.oidc = self._oidc() if configuration.oidc_issuer else None
 

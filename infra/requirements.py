@@ -17,6 +17,7 @@ GROUPS = {
     "functions/index": "index",
     "functions/rest": "rest",
     "functions/mcp": "mcp",
+    "functions/rotate": "rotate",
     ONNX: "onnx",
 }
 """Source folder -> dependency group. The webhook has no packages: GitHub waits ten seconds, and imports take time."""

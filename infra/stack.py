@@ -23,6 +23,7 @@ from infra.rest import Rest
 from infra.schedules import Schedules
 from infra.search_watch import WatchedSearch
 from infra.secrets import Secrets
+from infra.signing import Signing
 from infra.state import State
 from infra.store import Store
 from infra.sync import Sync
@@ -49,6 +50,7 @@ class CommonplaceStack(Stack):
         rest = Rest(front, "Rest", platform, **guarded)
         mcp = Mcp(self, "Mcp", platform, secrets=secrets, **guarded)
         auth = Auth(self, "Auth", platform, state=state, identity=identity, base_url=base_url)
+        signing = Signing(self, "Signing", platform, identity=identity)
         front.rest_of_the_paths("Rest", rest)
         front.route("Webhook", webhook, POST, WEBHOOK_PATH)
         front.route("Mcp", mcp, ANY, *MCP_PATHS)
@@ -56,7 +58,7 @@ class CommonplaceStack(Stack):
         lock_origin(configuration, webhook, rest, mcp, auth)
         self.api = front.api
         schedules = Schedules(self, "Schedules", platform, sync=webhook, index=indexing.function)
-        functions = [webhook, sync.run, sync.store, indexing.function, rest, mcp, auth]
+        functions = [webhook, sync.run, sync.store, indexing.function, rest, mcp, auth, signing]
         users_of_models = [indexing.function, rest, mcp]
         search: WatchedSearch | None = None
         if not isinstance(engine, EmbeddedIndex):
@@ -109,6 +111,7 @@ class CommonplaceStack(Stack):
             RestFunction=rest.live.function_arn,
             McpFunction=mcp.live.function_arn,
             AuthFunction=auth.live.function_arn,
+            RotateFunction=signing.live.function_arn,
             IdentityTable=identity.table.table_name,
             IdentitySecretArn=identity.pseudonyms.secret_arn,
             SigningSecretArn=identity.signing.secret_arn,

@@ -7,10 +7,19 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from local.cloud.environment import ACCOUNT, REGION
 
 MAX_PAYLOAD_BYTES = 6_291_456  # synchronous, both ways (AWS Lambda quotas)
+
+
+class FunctionFailed(Exception):
+    """An invoked function raised, timed out or died; `kind` is the name of its error."""
+
+    def __init__(self, error: Mapping[str, Any]) -> None:
+        self.kind, self.message = str(error.get("errorType", "")), str(error.get("errorMessage", ""))
+        super().__init__(f"{self.kind}: {self.message}")
 
 
 @dataclass(frozen=True, slots=True)

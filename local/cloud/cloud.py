@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from local.cloud import moto_patches, moto_view
-from local.cloud.calls import Function, Outcome
+from local.cloud.calls import Function, FunctionFailed, Outcome
 from local.cloud.clients import Clients
 from local.cloud.edge import Edge, EdgeServer
 from local.cloud.environment import aws_variables, replaced, worker_variables
@@ -19,19 +19,12 @@ from local.cloud.lambda_host import LambdaHost
 from local.cloud.parts import Parts
 from local.cloud.resources import Builders
 from local.cloud.rest import Rest
+from local.cloud.rotations import Rotations
 from local.cloud.sources import Sources
 from local.cloud.state import Holdings, SavedState, Saver
 from local.cloud.template import Stack, TemplateError, choose, stem
 
 _ALONE = threading.Lock()  # moto keeps its state for the process
-
-
-class FunctionFailed(Exception):
-    """An invoked function raised, timed out or died; `kind` is the name of its error."""
-
-    def __init__(self, error: Mapping[str, Any]) -> None:
-        self.kind, self.message = str(error.get("errorType", "")), str(error.get("errorMessage", ""))
-        super().__init__(f"{self.kind}: {self.message}")
 
 
 class Cloud:
@@ -104,6 +97,9 @@ class Cloud:
             self._lambdas.prewarm(*(names - {self.function(name).name for name in self._later}))
         for create in self._parts.deferred:
             create()
+        self._rotations = Rotations(self._parts.rotations, self._lambdas, self.client("secretsmanager"))
+        undo.callback(self._rotations.stop)
+        self._rotations.start()
         self._rest = Rest(self._lambdas, self._edge, [mapping.queue_name for mapping in self._parts.mappings.values()])
         self._sources = Sources(
             self._parts, self._lambdas, self._edge, self._http, rest=self._rest, sqs=self.client("sqs")
@@ -234,6 +230,7 @@ class Cloud:
 
         Raises `TimeoutError` that says what is still busy.
         """
+        self._rotations.wait(timeout)
         self._rest.wait(self._rest.busy, timeout)
 
 

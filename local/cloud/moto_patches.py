@@ -1,7 +1,8 @@
-"""Where moto 5.2.5 differs from S3 in a way the index would notice: events of deletions, and their order.
+"""Where moto 5.2.5 differs from AWS in a way that would be noticed: events of deletions, their order, rotated secrets.
 
 * A delete in a versioned bucket puts a marker over the object and announces it; moto says nothing.
 * Every event carries a `sequencer` that grows, and in a versioned bucket the version.
+* A secret is read by the stage `AWSCURRENT`; moto goes on giving out the version that was current at first.
 """
 
 import importlib
@@ -37,14 +38,17 @@ def apply() -> None:
     import moto
     from moto.s3 import notifications
     from moto.s3.models import S3Backend
+    from moto.secretsmanager.models import SecretsManagerBackend
 
     if moto.__version__ != MOTO_VERSION:
         raise RuntimeError(
             f"The laptop cloud patches moto {MOTO_VERSION}, this is {moto.__version__}: "
-            "read s3/notifications.py and S3Backend.delete_object again before raising the version."
+            "read s3/notifications.py, S3Backend.delete_object and SecretsManagerBackend.update_secret_version_stage "
+            "again before raising the version."
         )
     ticks = itertools.count(int(time.time()) << 24)
     plain_event, plain_delete = notifications._get_s3_event, S3Backend.delete_object
+    plain_stage = SecretsManagerBackend.update_secret_version_stage
 
     def event(event_name: str, bucket: Any, key: Any, notification_id: str) -> dict[str, list[dict[str, Any]]]:
         message = plain_event(event_name, bucket, key, notification_id)
@@ -63,5 +67,18 @@ def apply() -> None:
             notifications.send_event(self.account_id, name, bucket, before)
         return done
 
+    def update_secret_version_stage(
+        self: SecretsManagerBackend,
+        secret_id: str,
+        version_stage: str,
+        remove_from_version_id: str,
+        move_to_version_id: str,
+    ) -> tuple[str, str]:
+        done = plain_stage(self, secret_id, version_stage, remove_from_version_id, move_to_version_id)
+        if version_stage == "AWSCURRENT" and move_to_version_id:
+            self.secrets[secret_id].set_default_version_id(move_to_version_id)  # type: ignore[union-attr]
+        return done
+
+    SecretsManagerBackend.update_secret_version_stage = update_secret_version_stage  # type: ignore[method-assign]
     notifications._get_s3_event = event
     S3Backend.delete_object = delete_object  # type: ignore[method-assign]

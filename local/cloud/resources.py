@@ -16,6 +16,7 @@ from local.cloud.calls import Function
 from local.cloud.environment import ACCOUNT, REGION
 from local.cloud.http_event import Route
 from local.cloud.parts import refuse
+from local.cloud.rotations import RotatedSecret
 from local.cloud.schedules import Rule, Target, parse
 from local.cloud.sqs_mapping import Mapping as QueueMapping
 from local.cloud.stores import Stores
@@ -75,6 +76,7 @@ class Builders(Stores):
             "AWS::Lambda::Function": self.function,
             "AWS::Lambda::Version": self.version,
             "AWS::S3::Bucket": self.bucket,
+            "AWS::SecretsManager::RotationSchedule": self.rotation,
             "AWS::SQS::Queue": self.queue,
             "AWS::SecretsManager::Secret": self.secret,
             "AWS::StepFunctions::StateMachine": self.machine,
@@ -183,6 +185,16 @@ class Builders(Stores):
         targets = tuple(Target(target["Arn"], target.get("Input")) for target in given.get("Targets", []))
         self.parts.rules[logical_id] = Rule(name, arn, schedule, targets, given.get("State", "ENABLED") == "ENABLED")
         return {"Ref": name, "Arn": arn}
+
+    def rotation(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
+        """The first rotation, which comes with the schedule. Nobody waits a month for the second here."""
+        given = stack.value(properties)
+        refuse(logical_id, given, "HostedRotationLambda", "ExternalSecretRotationMetadata")
+        function = self._called(logical_id, given["RotationLambdaARN"])
+        if given.get("RotateImmediatelyOnUpdate", True):
+            initial = self._client("secretsmanager").get_secret_value(SecretId=given["SecretId"])["SecretString"]
+            self.parts.rotations.append(RotatedSecret(given["SecretId"], function.name, initial))
+        return {"Ref": given["SecretId"]}
 
     def api(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
         refuse(logical_id, properties, "CorsConfiguration", "Body", "BodyS3Location", "Target", "RouteKey")

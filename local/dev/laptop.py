@@ -39,6 +39,7 @@ MCP_PATH = "/mcp"
 INDEX_FUNCTION = "IndexFunction"
 MCP_FUNCTION = "McpFunction"
 AUTH_FUNCTION = "AuthFunction"
+ROTATE_FUNCTION = "SigningFunction"
 SECRET, WRITER_SECRET = "SecretsGithub", "SecretsGithubWriter"
 LIMITS = (
     "RATE_LIMIT_READS",
@@ -102,7 +103,7 @@ class Laptop:
             retry_interval_seconds=retry_seconds,
             on_log=on_log,
             prewarm=True,
-            later=[MCP_FUNCTION, AUTH_FUNCTION],
+            later=[MCP_FUNCTION, AUTH_FUNCTION, ROTATE_FUNCTION],
         )
         self._fetched = 0
         self._undo = ExitStack()

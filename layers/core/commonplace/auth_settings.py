@@ -89,6 +89,23 @@ def _role_map(env: Environment, organisation: str) -> RoleMap:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RotationSettings:
+    """What the function is told that rotates the keys which sign tokens."""
+
+    identity_table: str
+    """Where verifiers read public keys."""
+    signing_secret_arn: str
+
+    @classmethod
+    def from_environ(cls, environ: Mapping[str, str]) -> Self:
+        env = Environment(environ)
+        return cls(
+            identity_table=env.text("IDENTITY_TABLE", "the name of the table that holds public keys"),
+            signing_secret_arn=env.arn("SIGNING_SECRET_ARN", "secretsmanager"),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AuthSettings(GuardSettings):
     """What the authorization server is told besides."""
 

@@ -1,0 +1,39 @@
+"""Rotation of the keys that sign tokens: called by Secrets Manager, step by step, and by operators when one has leaked.
+
+An operator's event is `{"source": "commonplace.operator", "atOnce": true}`: one new key, and no other any more.
+"""
+
+import logging
+import os
+import time
+from typing import Any
+
+from commonplace.adapters import clients
+from commonplace.adapters.rotation import Rotation
+from commonplace.adapters.signing_rotation import SigningRotation
+from commonplace.auth_settings import RotationSettings
+
+logging.getLogger("commonplace").setLevel(logging.INFO)
+
+OPERATOR = "commonplace.operator"
+
+SETTINGS = RotationSettings.from_environ(os.environ)
+SECRETS = clients.secretsmanager()
+KEYS = SigningRotation(clients.dynamodb(), SETTINGS.identity_table, time.time)
+ROTATION = Rotation(SECRETS, SETTINGS.signing_secret_arn, KEYS)
+
+
+def handler(event: dict[str, Any], context: object) -> None:  # noqa: ARG001
+    """Raises what went wrong: Secrets Manager tries again, and an alarm tells of it."""
+    if event.get("source") == OPERATOR and event.get("atOnce") is True:
+        _replace()
+        return
+    ROTATION.step(event)
+
+
+def _replace() -> None:
+    """The secret first: a key that is in use and not yet published fails closed, the other way round signs on."""
+    ring = KEYS.at_once()
+    SECRETS.put_secret_value(SecretId=SETTINGS.signing_secret_arn, SecretString=ring)
+    KEYS.publish(ring)
+    logging.getLogger("commonplace.rotate").warning("signing keys replaced at once")
