@@ -22,6 +22,9 @@ COMMANDS = {
     "connect": ("connect_command", "Say how to connect an MCP client."),
     "opensearch": ("opensearch_app", "Run an OpenSearch node on this machine."),
     "operators": ("operators_app", "Make the key with which operators have a search explained."),
+    "clients": ("clients_app", "Register, list and remove the applications that may ask for tokens."),
+    "grants": ("grants_app", "See what clients may do, end it, and read the records of it."),
+    "tokens": ("tokens_app", "Make a token for a program that nobody sits in front of."),
     "index": ("index_app", "Build the search index anew, check it, and swap it in."),
 }
 """Name of a command, which is that of its module in `local.commands` -> what stands for it there, and its help."""
