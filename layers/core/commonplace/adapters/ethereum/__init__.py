@@ -1,0 +1,1 @@
+"""Ethereum over plain JSON-RPC: roles, signatures of contracts, names."""
