@@ -11,7 +11,7 @@ from commonplace.identity.records import Client
 from commonplace.identity.scopes import CATALOGUE, ordered
 from commonplace.identity.stores import ClientStore
 
-AGENT_ID, CLIENT_ID = "cpg_", "cpo_"
+AGENT_ID, CLIENT_ID = "cpg_", "cpa_"
 """How the ids begin: of agents with credentials, and of applications that people sign in with."""
 
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
