@@ -17,8 +17,14 @@ import time
 from typing import TYPE_CHECKING
 
 from commonplace.adapters.origin_secret import origin_values
+from commonplace.auth_settings import GuardSettings
 from commonplace.content.library import Library
-from commonplace.identity.principals import ANONYMOUS, Everybody, Principal, scope
+from commonplace.identity.guarding import TokenPrincipals
+from commonplace.identity.principals import ANONYMOUS, Everybody, Principal, Principals, scope
+from commonplace.identity.resources import Resources
+from commonplace.identity.scopes import SERVED
+from commonplace.identity.verifying import AccessTokens, RememberedKeys
+from commonplace.interfaces.challenges import Challenges
 from commonplace.interfaces.deferred import DeferredSearch, deferred
 from commonplace.interfaces.gateway import Gateway
 from commonplace.interfaces.mcp.app import create_app
@@ -33,8 +39,10 @@ from commonplace.settings import McpSettings
 
 if TYPE_CHECKING:
     from commonplace.adapters.dynamodb_changes import DynamoChanges
+    from commonplace.adapters.dynamodb_guard import DynamoGuard
     from commonplace.content.store import ObjectStore
     from commonplace.drafts.proposing import Proposals
+    from commonplace.identity.accounts import Standings
     from commonplace.search.service import SearchService
 
 gc.freeze()
@@ -45,6 +53,7 @@ for noisy in ("mangum", "mcp"):  # the gateway writes the access log, and the SD
     logging.getLogger(noisy).setLevel(logging.WARNING)
 
 SETTINGS = McpSettings.from_environ(os.environ)
+IDENTITY = GuardSettings.from_environ(os.environ) if SETTINGS.assumed_tier is None else None
 FUSION = Fusion.parse(SETTINGS.fusion) if SETTINGS.fusion else None
 
 
@@ -102,8 +111,28 @@ def _search() -> SearchService:
     )
 
 
-def _principals() -> Everybody:
-    """Nobody signs in yet. A laptop may take everybody for a member, or for more."""
+def _tokens(settings: GuardSettings) -> TokenPrincipals:
+    """What reads tokens, grants and roles is loaded by the first token."""
+
+    def guard() -> DynamoGuard:
+        from commonplace.adapters import identity_wiring
+
+        return identity_wiring.guard(settings)
+
+    def standings() -> Standings:
+        from commonplace.adapters import identity_wiring
+
+        return identity_wiring.standings(settings)
+
+    store = deferred(guard)
+    tokens = AccessTokens(settings.issuer, RememberedKeys(store, time.time))
+    return TokenPrincipals(tokens, store, deferred(standings), time.time, names=SETTINGS.names_authors)
+
+
+def _principals() -> Principals:
+    """Without identity nobody signs in. A laptop may take everybody for a member, or for more."""
+    if IDENTITY is not None:
+        return _tokens(IDENTITY)
     if SETTINGS.assumed_tier is None:
         return Everybody(ANONYMOUS)
     allowed = frozenset(scope(name, "write") for name in SETTINGS.toolsets)
@@ -144,6 +173,7 @@ APP = create_app(
     origins=SETTINGS.allowed_origins,
     read_only=SETTINGS.read_only,
     principals=_principals(),
+    challenges=Challenges(Resources(IDENTITY.issuer, SETTINGS.toolsets, SERVED)) if IDENTITY is not None else None,
     feed=deferred(_changes),
 )
 handler = Gateway(APP, origin=origin_values(os.environ))
