@@ -1,14 +1,150 @@
-"""The authorization server on Lambda."""
+"""The authorization server on Lambda: settings, deferred parts, and the application over them.
 
-from typing import Any
+Importing this loads what discovery needs, and nothing that signs, encrypts, draws a page or calls anybody: each of
+those is loaded by the first request that wants it. The token endpoint never loads what reads signatures of wallets.
+"""
 
-ANSWER = {
-    "statusCode": 503,
-    "headers": {"content-type": "application/json", "cache-control": "no-store", "retry-after": "60"},
-    "body": '{"error": "temporarily_unavailable", "error_description": "Nobody can sign in here yet."}',
-}
+from __future__ import annotations
+
+import logging
+import os
+import time
+from typing import TYPE_CHECKING
+
+from commonplace.adapters.origin_secret import origin_values
+from commonplace.auth_settings import AuthSettings
+from commonplace.identity.assertions import Assertions
+from commonplace.identity.authenticating import Authentication
+from commonplace.identity.clients import Clients
+from commonplace.identity.connections import Connections
+from commonplace.identity.consenting import Consents
+from commonplace.identity.documents import Documents
+from commonplace.identity.granting import Granting
+from commonplace.identity.issuing import Issuer, subject_hash
+from commonplace.identity.oidc import OidcSignIn
+from commonplace.identity.registering import Registering
+from commonplace.identity.resources import Resources
+from commonplace.identity.scopes import SERVED
+from commonplace.identity.signing_in import SignIn, SignInSettings
+from commonplace.interfaces.deferred import Deferred, deferred
+from commonplace.interfaces.gateway import Gateway
+from commonplace.interfaces.oauth.app import create_app
+from commonplace.interfaces.oauth.services import OAuthServices
+from commonplace.limits.quota import Limiter
+
+if TYPE_CHECKING:
+    from commonplace.adapters.auth_wiring import AuthParts
+
+logging.getLogger("commonplace").setLevel(logging.INFO)
+logging.getLogger("mangum").setLevel(logging.WARNING)  # the gateway writes the access log
+
+SETTINGS = AuthSettings.from_environ(os.environ)
+RESOURCES = Resources(SETTINGS.issuer, SETTINGS.toolsets, SERVED)
+CLOCK = time.time
 
 
-def handler(event: dict[str, Any], context: object) -> dict[str, Any]:  # noqa: ARG001
-    """Says that there is nothing yet."""
-    return ANSWER
+def _parts() -> AuthParts:
+    from commonplace.adapters.auth_wiring import AuthParts
+
+    return AuthParts(SETTINGS, CLOCK)
+
+
+PARTS = Deferred(_parts)
+
+
+def _key() -> bytes:
+    return PARTS().key()
+
+
+def _subject_hash(subject: str) -> str:
+    return subject_hash(_key(), subject)
+
+
+CLIENT_STORE = deferred(lambda: PARTS().clients)
+GRANTS = deferred(lambda: PARTS().grants)
+SIGN_INS = deferred(lambda: PARTS().sign_ins)
+AUDIT = deferred(lambda: PARTS().audit)
+KEYS = deferred(lambda: PARTS().signing_keys)
+STANDINGS = deferred(lambda: PARTS().standings)
+FETCHER = deferred(lambda: PARTS().fetcher)
+LIMITER = Limiter(
+    deferred(lambda: PARTS().counters), CLOCK, secret=f"{SETTINGS.stage}/{SETTINGS.activity_table}".encode()
+)
+CLIENTS = Clients(
+    CLIENT_STORE,
+    Documents(CLIENT_STORE, FETCHER, LIMITER, CLOCK, loopback=SETTINGS.loopback_documents),
+    CLOCK,
+)
+SERVICES = OAuthServices(
+    settings=SETTINGS,
+    clock=CLOCK,
+    resources=RESOURCES,
+    clients=CLIENTS,
+    registering=Registering(CLIENT_STORE, LIMITER, RESOURCES, CLOCK, per_day=SETTINGS.registrations_per_day),
+    authentication=Authentication(
+        CLIENTS,
+        Assertions(
+            CLIENT_STORE,
+            FETCHER,
+            LIMITER,
+            CLOCK,
+            issuer=SETTINGS.issuer,
+            token_endpoint=f"{SETTINGS.issuer}/token",
+        ),
+    ),
+    granting=Granting(
+        store=GRANTS,
+        standings=STANDINGS,
+        issuer=Issuer(SETTINGS.issuer, KEYS, CLOCK),
+        resources=RESOURCES,
+        key=_key,
+        clock=CLOCK,
+        limits=LIMITER,
+        access_seconds=SETTINGS.access_seconds,
+        idle_seconds=SETTINGS.idle_seconds,
+        organisation=SETTINGS.organisation,
+    ),
+    consents=Consents(
+        store=SIGN_INS,
+        grants=GRANTS,
+        clients=CLIENTS,
+        audit=AUDIT,
+        key=_key,
+        issuer=SETTINGS.issuer,
+        clock=CLOCK,
+        limits=LIMITER,
+        sessions_per_hour=SETTINGS.agent_sessions_per_hour,
+        absolute_seconds=SETTINGS.absolute_seconds,
+        organisation=SETTINGS.organisation,
+    ),
+    connections=Connections(grants=GRANTS, signins=SIGN_INS, key=_key, clock=CLOCK, organisation=SETTINGS.organisation),
+    sign_in=SignIn(
+        SIGN_INS,
+        deferred(lambda: PARTS().signatures),
+        standings=STANDINGS,
+        names=deferred(lambda: PARTS().names),
+        limiter=LIMITER,
+        settings=SignInSettings(
+            base_url=SETTINGS.issuer,
+            site_name=SETTINGS.site_name,
+            chain_id=SETTINGS.siwe_chain_id,
+            sign_ins_per_hour=SETTINGS.sign_ins_per_hour,
+        ),
+        audit=AUDIT,
+        subject_hash=_subject_hash,
+        clock=CLOCK,
+    ),
+    standings=STANDINGS,
+    grants=GRANTS,
+    sign_ins=SIGN_INS,
+    keys=KEYS,
+    audit=AUDIT,
+    limiter=LIMITER,
+    subject_hash=_subject_hash,
+    oidc=OidcSignIn(
+        deferred(lambda: PARTS().provider), SIGN_INS, CLOCK, issuer=SETTINGS.issuer, name=SETTINGS.oidc_name
+    )
+    if SETTINGS.oidc_issuer
+    else None,
+)
+handler = Gateway(create_app(SERVICES), origin=origin_values(os.environ))

@@ -1,12 +1,13 @@
 """Parts that are loaded when they are first needed."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from commonplace.search.model import SearchRequest, SearchResults
-
 if TYPE_CHECKING:
+    from commonplace.search.model import SearchRequest, SearchResults
     from commonplace.search.service import SearchService
 
 T = TypeVar("T")
@@ -50,7 +51,7 @@ def deferred(build: Callable[[], T]) -> T:
 class DeferredSearch:
     """Builds the search at the first question: most processes only ever answer documents."""
 
-    def __init__(self, build: "Callable[[], SearchService]") -> None:
+    def __init__(self, build: Callable[[], SearchService]) -> None:
         self._service = Deferred(build)
 
     def search(self, request: SearchRequest) -> SearchResults:
