@@ -17,6 +17,7 @@ GROUPS = {
     "functions/index": "index",
     "functions/rest": "rest",
     "functions/mcp": "mcp",
+    "functions/auth": "auth",
     "functions/rotate": "rotate",
     ONNX: "onnx",
 }
