@@ -108,9 +108,11 @@ class Chain:
         self.send(HATS, "take(uint256,address)", hat_id(path), account)
 
     def _sent(self, tx: dict[str, Any]) -> dict[str, Any]:
-        receipt = self.rpc(
-            "eth_getTransactionReceipt", self.rpc("eth_sendTransaction", {"from": self.accounts()[9], **tx})
-        )
+        """The receipt. The node mines at once, yet answers a moment before it has."""
+        told = self.rpc("eth_sendTransaction", {"from": self.accounts()[9], **tx})
+        end = time.monotonic() + START_SECONDS
+        while (receipt := self.rpc("eth_getTransactionReceipt", told)) is None and time.monotonic() < end:
+            time.sleep(0.002)
         if receipt is None or int(receipt["status"], 16) != 1:
             raise Refused(f"the transaction failed: {receipt}")
         return dict(receipt)
