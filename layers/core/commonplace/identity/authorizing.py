@@ -4,11 +4,25 @@ Until client and redirect URI are known to belong together, an error is a page o
 client, with `iss` and `state` (RFC 6749, section 4.1.2.1; RFC 9207; RFC 9700, section 4.11).
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NoReturn, Protocol
+from urllib.parse import parse_qsl, urlencode
 
+from commonplace.identity.clients import UnknownClient
 from commonplace.identity.records import AuthorizationRequest, Client
+from commonplace.identity.redirects import redirect_allowed, redirect_matches
+from commonplace.identity.scopes import OFFLINE_ACCESS, parse_scopes, within
+
+BYTES = "surrogateescape"
+"""Keeps in texts what is no UTF-8: `state` goes back byte for byte."""
+
+MAX_PARAMETERS = 50
+MAX_STATE_CHARACTERS = 4_096
+
+_CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
+"""A SHA-256 in base64url, without padding (RFC 7636, section 4.2)."""
 
 
 class LocalRefusal(Exception):
@@ -42,8 +56,8 @@ class Asked:
 class FindsClients(Protocol):
     """`identity.clients.Clients`."""
 
-    def find(self, client_id: str) -> Client:
-        """Raises `identity.clients.UnknownClient`, Unavailable."""
+    def find(self, client_id: str, network: str = "") -> Client:
+        """Raises UnknownClient, RateLimited, Unavailable."""
         ...
 
 
@@ -62,16 +76,133 @@ def read_query(query: bytes) -> list[tuple[str, str]]:
 
     Raises LocalRefusal when there are too many.
     """
-    raise NotImplementedError
+    text = query.decode("utf-8", BYTES)
+    try:
+        return parse_qsl(text, keep_blank_values=True, errors=BYTES, max_num_fields=MAX_PARAMETERS)
+    except ValueError:
+        raise LocalRefusal("The address of this page has too many parts.", reason="too_many_parameters") from None
 
 
 def understand(
-    params: Sequence[tuple[str, str]], clients: FindsClients, resources: KnowsResources, *, issuer: str
+    params: Sequence[tuple[str, str]],
+    clients: FindsClients,
+    resources: KnowsResources,
+    *,
+    issuer: str,
+    network: str = "",
 ) -> Asked:
-    """Raises LocalRefusal, Redirected, Unavailable."""
-    raise NotImplementedError
+    """What is asked for, and by whom. `network` is `limits.quota.network` of the caller.
+
+    Raises LocalRefusal, Redirected, RateLimited, Unavailable.
+    """
+    # A parameter without a value counts as left out (RFC 6749, section 3.1).
+    given = [(name, value) for name, value in params if value]
+    client = _client(_only(given, "client_id"), clients, network)
+    named = _only(given, "redirect_uri")
+    back = _Back(_redirect_uri(client, named), issuer, _state(given))
+    if len(given) != len(dict(given)):
+        back.refuse(*_repeated(given))
+    values = dict(given)
+    _check_form(client, values, back)
+    resource = resources.canonical(values.get("resource", issuer))
+    if resource is None:
+        back.refuse("invalid_target", "There is no such resource here. The metadata lists those that there are.")
+    request = AuthorizationRequest(
+        client_id=client.id,
+        redirect_uri=back.uri,
+        redirect_given=named is not None,
+        resource=resource,
+        scopes=_scopes(client, values.get("scope", ""), resource, resources, back),
+        challenge=values["code_challenge"],
+        state=back.state,
+    )
+    return Asked(client=client, request=request, prompts=frozenset(values.get("prompt", "").split()))
 
 
 def answer_url(redirect_uri: str, *, issuer: str, state: str | None, **values: str) -> str:
     """The redirect URI with its own query kept, and `values`, `state` (if there is one) and `iss` added."""
-    raise NotImplementedError
+    told = values | ({} if state is None else {"state": state}) | {"iss": issuer}
+    joint = "&" if "?" in redirect_uri else "?"
+    return redirect_uri + ("" if redirect_uri.endswith(("?", "&")) else joint) + urlencode(told, errors=BYTES)
+
+
+@dataclass(frozen=True, slots=True)
+class _Back:
+    """The way back to the client."""
+
+    uri: str
+    issuer: str
+    state: str | None
+
+    def refuse(self, code: str, description: str) -> NoReturn:
+        told = {"error": code, "error_description": description}
+        raise Redirected(answer_url(self.uri, issuer=self.issuer, state=self.state, **told), code=code)
+
+
+def _only(given: Sequence[tuple[str, str]], name: str) -> str | None:
+    """The value of a parameter that decides where errors go."""
+    values = [value for one, value in given if one == name]
+    if len(values) > 1:
+        raise LocalRefusal(f"This link names {name} more than once.", reason="repeated_parameter")
+    return values[0] if values else None
+
+
+def _client(client_id: str | None, clients: FindsClients, network: str) -> Client:
+    if client_id is None:
+        raise LocalRefusal("This link does not say which application it comes from.", reason="no_client")
+    try:
+        return clients.find(client_id, network)
+    except UnknownClient as error:
+        told = "The application that sent you here is not known, or is known no longer. Start again from there."
+        raise LocalRefusal(told, reason=error.reason) from error
+
+
+def _redirect_uri(client: Client, named: str | None) -> str:
+    if named is None and len(client.redirect_uris) == 1:
+        named = client.redirect_uris[0]
+        if redirect_allowed(named):
+            return named
+    if named is None or not redirect_matches(client.redirect_uris, named):
+        told = "The application wants you sent to an address that it has not registered. Do not go on from there."
+        raise LocalRefusal(told, reason="redirect_unregistered")
+    return named
+
+
+def _state(given: Sequence[tuple[str, str]]) -> str | None:
+    """What came once, and is no longer than we keep."""
+    values = [value for name, value in given if name == "state"]
+    return values[0] if len(values) == 1 and len(values[0]) <= MAX_STATE_CHARACTERS else None
+
+
+def _repeated(given: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    if sum(name == "resource" for name, _ in given) > 1:
+        return "invalid_target", "A token is for one resource: name one."
+    return "invalid_request", "A parameter came more than once."
+
+
+def _check_form(client: Client, values: dict[str, str], back: _Back) -> None:
+    if values.get("response_type") != "code" or "authorization_code" not in client.grant_types:
+        back.refuse("unsupported_response_type", "This server answers response_type=code only.")
+    if values.get("response_mode", "query") != "query":
+        back.refuse("invalid_request", "This server answers in the query only.")
+    if len(values.get("state", "")) > MAX_STATE_CHARACTERS:
+        back.refuse("invalid_request", f"state may have at most {MAX_STATE_CHARACTERS} characters.")
+    # A method that is left out means plain (RFC 7636, section 4.3), which nobody may use here.
+    if values.get("code_challenge_method") != "S256":
+        back.refuse("invalid_request", "PKCE is needed: code_challenge_method must be S256.")
+    if not _CHALLENGE.fullmatch(values.get("code_challenge", "")):
+        back.refuse("invalid_request", "PKCE is needed: code_challenge must be 43 characters of base64url.")
+
+
+def _scopes(client: Client, text: str, resource: str, resources: KnowsResources, back: _Back) -> tuple[str, ...]:
+    """Those that are known, in the order of the catalogue; reading where none are asked for."""
+    try:
+        named = [one for one in parse_scopes(text) if one != OFFLINE_ACCESS]
+    except ValueError:
+        back.refuse("invalid_scope", "A scope has characters that no scope may have.")
+    known = resources.catalogue(resource)
+    wanted = [one for one in named if one in known] if named else resources.baseline(resource)
+    scopes = within(wanted, client.scopes or known)
+    if not scopes:
+        back.refuse("invalid_scope", "None of these scopes exists for this resource.")
+    return scopes

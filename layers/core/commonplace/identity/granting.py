@@ -4,19 +4,26 @@ The caller has authenticated the client and parsed the form; `network` is `limit
 Everything raises OAuthError, and 503 `temporarily_unavailable` in place of Unavailable: then nothing was changed.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from commonplace.audit.records import NOWHERE
+from commonplace.errors import Unavailable
+from commonplace.identity import secrets
 from commonplace.identity.accounts import Standings
+from commonplace.identity.agents import Agents
+from commonplace.identity.answering import Answers, Form, Json
+from commonplace.identity.auditing import revoked
 from commonplace.identity.authorizing import KnowsResources
 from commonplace.identity.consenting import Limits
+from commonplace.identity.exchanging import Exchange
 from commonplace.identity.issuing import Issuer
+from commonplace.identity.oauth_errors import OAuthError, temporarily_unavailable
 from commonplace.identity.principals import Tier
 from commonplace.identity.records import ACCESS_SECONDS, IDLE_SECONDS, Client
+from commonplace.identity.rotating import Rotation
 from commonplace.identity.stores import GrantStore
-
-Form = Mapping[str, str]
+from commonplace.identity.tokens import AccessClaims, BadToken
 
 
 class Granting:
@@ -37,29 +44,120 @@ class Granting:
         organisation: str = NOWHERE,
     ) -> None:
         """`key` is that of pseudonyms and heirs; `organisation` as in `Consents`."""
+        self._store = store
+        self._issuer = issuer
+        self._clock = clock
+        self._organisation = organisation
+        answers = Answers(
+            issuer=issuer, standings=standings, resources=resources, key=key, access_seconds=access_seconds
+        )
+        self._exchange = Exchange(
+            store=store, answers=answers, clock=clock, idle_seconds=idle_seconds, organisation=organisation
+        )
+        self._rotation = Rotation(
+            store=store, answers=answers, key=key, clock=clock, idle_seconds=idle_seconds, organisation=organisation
+        )
+        self._agents = Agents(
+            store=store,
+            answers=answers,
+            resources=resources,
+            key=key,
+            clock=clock,
+            limits=limits,
+            access_seconds=access_seconds,
+        )
 
-    def exchange(self, form: Form, client: Client, network: str = "") -> dict[str, Any]:
+    def exchange(self, form: Form, client: Client, network: str = "") -> Json:
         """`grant_type=authorization_code` (RFC 6749, section 4.1.3; RFC 7636; RFC 8707)."""
-        raise NotImplementedError
+        _allow(client, "authorization_code")
+        with _answering():
+            return self._exchange.redeem(form, client, network)
 
-    def refresh(self, form: Form, client: Client, network: str = "") -> dict[str, Any]:
+    def refresh(self, form: Form, client: Client, network: str = "") -> Json:
         """`grant_type=refresh_token`: rotates, and survives a lost answer."""
-        raise NotImplementedError
+        # Who may send people to us may also refresh: clients that name one grant type mean both.
+        _allow(client, "refresh_token", "authorization_code")
+        with _answering():
+            return self._rotation.refresh(form, client, network)
 
-    def client_credentials(self, form: Form, client: Client, network: str = "") -> dict[str, Any]:
-        """`grant_type=client_credentials`, for agents that an operator registered."""
-        raise NotImplementedError
+    def client_credentials(self, form: Form, client: Client, network: str = "") -> Json:
+        """`grant_type=client_credentials`, for agents that an operator registered. Raises RateLimited, too."""
+        _allow(client, "client_credentials")
+        with _answering():
+            return self._agents.grant(form, client, self._issuer.issuer, network)
 
     def revoke(self, token: str, client: Client, network: str = "") -> None:
         """A refresh token ends its whole grant, an access token itself; anything else, or another's, nothing."""
-        raise NotImplementedError
+        with _answering():
+            now = int(self._clock())
+            kept = self._store.refresh(secrets.digest(token))
+            if kept is not None:
+                self._end(kept.grant_id, client, now, network)
+                return
+            claims = self._read(token)
+            grant = self._store.grant(secrets.digest(claims.grant)) if claims else None
+            if claims is None or grant is None or claims.client_id != client.id or grant.client_id != client.id:
+                return
+            record = revoked(grant, "access_token_revoked", now, network, self._organisation)
+            self._store.revoke_token(grant.id, claims.jti, claims.expires_at, [record])
 
-    def introspect(self, token: str, client: Client) -> dict[str, Any]:
-        """RFC 7662, of access tokens: of any for a client that an operator registered, of its own for another."""
-        raise NotImplementedError
+    def introspect(self, token: str, client: Client) -> Json:
+        """RFC 7662, of access tokens: those of its organisation for a client that an operator registered, and of
+        any organisation if it has none; its own for another. Everything else is not active."""
+        with _answering():
+            claims = self._read(token)
+            if claims is None or not _may_ask(client, claims):
+                return {"active": False}
+            grant = self._store.grant(secrets.digest(claims.grant))
+            if grant is None or not grant.alive(self._clock()) or claims.jti in grant.revoked_tokens:
+                return {"active": False}
+            return _told(claims)
 
     def mint(
         self, *, organisation: str, agent: str, scopes: tuple[str, ...], tier: Tier, resource: str, days: int
     ) -> str:
-        """A service token: an access token that lasts, for an agent of an organisation. Raises InvalidInput."""
-        raise NotImplementedError
+        """A service token: an access token that lasts, for an agent of an organisation.
+
+        Raises InvalidInput, whose text says what would be valid, and Unavailable.
+        """
+        return self._agents.mint(
+            organisation=organisation, agent=agent, scopes=scopes, tier=tier, resource=resource, days=days
+        )
+
+    def _end(self, grant_id: str, client: Client, now: int, network: str) -> None:
+        grant = self._store.grant(grant_id)
+        if grant is not None and grant.client_id == client.id:
+            record = revoked(grant, "client", now, network, self._organisation)
+            self._store.revoke(grant.id, "client", now, [record])
+
+    def _read(self, token: str) -> AccessClaims | None:
+        try:
+            claims = self._issuer.read(token)
+        except BadToken:
+            return None
+        return claims if claims.expires_at > self._clock() else None
+
+
+@contextmanager
+def _answering() -> Iterator[None]:
+    try:
+        yield
+    except Unavailable as error:
+        raise temporarily_unavailable(error) from error
+
+
+def _allow(client: Client, *types: str) -> None:
+    if not set(types) & set(client.grant_types):
+        raise OAuthError("unauthorized_client", "This client is not registered for this grant type.")
+
+
+def _may_ask(client: Client, claims: AccessClaims) -> bool:
+    if claims.client_id == client.id:
+        return True
+    return client.source == "operator" and client.organisation in (None, claims.organisation)
+
+
+def _told(claims: AccessClaims) -> Json:
+    values = claims.as_claims()
+    names = ("scope", "client_id", "sub", "aud", "exp", "iat", "iss", "jti")
+    return {"active": True, **{name: values[name] for name in names}, "token_type": "Bearer"}
