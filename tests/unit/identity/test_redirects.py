@@ -1,0 +1,237 @@
+"""Which redirect URIs may be registered, and which one a request may name (ids D and U of the negative tests)."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.identity.redirects import (
+    is_loopback_redirect,
+    judge,
+    redirect_allowed,
+    redirect_host,
+    redirect_matches,
+)
+
+ALLOWED = [
+    "https://app.example/cb",
+    "https://app.example",
+    "https://app.example/",
+    "https://app.example?x=1",
+    "https://app.example:8443/cb?x=1&y=%20",
+    "HTTPS://App.Example/CB",
+    "https://xn--bcher-kva.example/cb",
+    "https://[2606:4700:4700::1111]/cb",
+    "http://127.0.0.1/cb",
+    "http://127.0.0.1:1/",
+    "http://127.0.0.1:65535",
+    "http://localhost:33418/",
+    "http://LOCALHOST/cb",
+    "http://[::1]:8080/cb?x=1",
+    "cursor://anysphere.cursor-mcp/oauth/callback",
+    "vscode://vscode.github-authentication/did-authenticate",
+    "com.example.app:/oauth2redirect",
+    "com.example.app://callback",
+]
+
+
+@pytest.mark.parametrize("uri", ALLOWED)
+def test_redirect_of_the_web_of_loopback_or_of_an_application_is_allowed(uri: str) -> None:
+    assert judge(uri) == "allowed"
+    assert redirect_matches([uri], uri)
+
+
+@pytest.mark.parametrize(
+    "uri",
+    ["http://app.example/cb", "http://10.0.0.1/cb", "http://127.0.0.2/cb", "http://0.0.0.0/cb", "http://127.1/cb"],
+)
+def test_d1_u4_http_redirect_to_another_machine_is_refused(uri: str) -> None:
+    assert judge(uri) == "refused"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1.evil.example", "localhost.evil.example", "evil.example#@127.0.0.1"])
+def test_u4_host_that_only_begins_like_loopback_is_refused(host: str) -> None:
+    assert judge(f"http://{host}/cb") == "refused"
+
+
+DANGEROUS = ["javascript", "data", "vbscript", "file", "blob", "about", "filesystem", "view-source", "ws", "ftp"]
+
+
+@pytest.mark.parametrize("scheme", DANGEROUS)
+@pytest.mark.parametrize(
+    "shape", ["{0}:alert(1)", "{0}://app.example/cb", " {0}:x", "\t{0}:x", "{0}\n:x", "{0}\x00:x", "{0}://%0aalert(1)"]
+)
+def test_d2_scheme_that_runs_code_or_reads_files_is_refused_in_any_spelling(scheme: str, shape: str) -> None:
+    mixed = "".join(letter.upper() if at % 2 else letter for at, letter in enumerate(scheme))
+
+    assert judge(shape.format(scheme)) == "refused"
+    assert judge(shape.format(mixed)) == "refused"
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "java\tscript:alert(1)",
+        "java\nscript:alert(1)",
+        "https://app.example/c b",
+        "https://app.example/cb\n",
+        "https://app.example/cb\x7f",
+        "https://app.example\\@evil.example/",
+        "https:\\\\evil.example/",
+        "https://bücher.example/cb",
+        "https://app.example/\u202ecb",
+        "https://app.example/\ud800",
+    ],
+)
+def test_d2_controls_spaces_backslashes_and_letters_beyond_ascii_are_refused(uri: str) -> None:
+    assert judge(uri) == "refused"
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "",
+        "/cb",
+        "cb",
+        "//app.example/cb",
+        "?x=1",
+        ":",
+        "https:",
+        "https:/app.example/cb",
+        "https:///cb",
+        "https://",
+        "https://?x=1",
+        "https://app.example/cb#x",
+        "https://app.example/cb#",
+        "https://user@app.example/cb",
+        "https://user:secret@app.example/cb",
+        "https://app.example:0/cb",
+        "https://app.example:65536/cb",
+        "https://app.example:x/cb",
+        "https://[::1/cb",
+        "https://[::g]/cb",
+        "https://[]/cb",
+        "https://app.example%2f@evil.example/",
+        "http://[::1/cb",
+        "http://user@127.0.0.1/cb",
+        "http://127.0.0.1:99999/cb",
+        "http://localhost./cb",
+        "http://[::ffff:127.0.0.1]/cb",
+        "http://[0:0:0:0:0:0:0:1]/cb",
+        "cursor://user@anysphere/cb",
+        "com.example.app:",
+        "https://app.example/" + "x" * 2_000,
+    ],
+)
+def test_d3_u4_what_is_no_plain_absolute_uri_is_refused(uri: str) -> None:
+    assert judge(uri) == "refused"
+
+
+@pytest.mark.parametrize("uri", ["myapp://cb", "com-example://cb", "slack:/x", "urn:ietf:wg:oauth:2.0:oob"])
+def test_d4_scheme_of_an_unknown_application_is_odd_and_never_redirected_to(uri: str) -> None:
+    assert judge(uri) == "odd"
+    assert not redirect_allowed(uri)
+    assert not redirect_matches([uri], uri)
+
+
+REGISTERED = "http://127.0.0.1:33418/callback?x=1"
+
+
+@pytest.mark.parametrize("port", ["", ":1", ":33418", ":65535"])
+def test_u3_loopback_redirect_may_use_any_port(port: str) -> None:
+    assert redirect_matches([REGISTERED], f"http://127.0.0.1{port}/callback?x=1")
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "http://127.0.0.1:1/callback",
+        "http://127.0.0.1:1/callback?x=2",
+        "http://127.0.0.1:1/callback?x=1&y=2",
+        "http://127.0.0.1:1/callback/?x=1",
+        "http://127.0.0.1:1/Callback?x=1",
+        "http://127.0.0.1:1/other?x=1",
+        "http://127.0.0.1:1/callback/../callback?x=1",
+        "http://127.0.0.1:1?x=1",
+        "https://127.0.0.1:1/callback?x=1",
+        "http://localhost:1/callback?x=1",
+        "http://[::1]:1/callback?x=1",
+        "http://127.0.0.2:1/callback?x=1",
+        "http://127.0.0.1:0/callback?x=1",
+    ],
+)
+def test_u3_loopback_redirect_may_differ_in_nothing_but_the_port(uri: str) -> None:
+    assert not redirect_matches([REGISTERED], uri)
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "https://app.example:8443/cb",
+        "https://app.example:443/cb",
+        "https://app.example/cb/",
+        "https://app.example/cb?",
+        "https://app.example/CB",
+        "https://APP.example/cb",
+        "HTTPS://app.example/cb",
+        "https://app.example/cb?x=1",
+        "https://app.example/%63b",
+        "https://app.example./cb",
+        "https://evil.example/cb",
+        "http://app.example/cb",
+    ],
+)
+def test_u4_other_redirects_are_compared_letter_by_letter(uri: str) -> None:
+    assert not redirect_matches(["https://app.example/cb"], uri)
+
+
+def test_https_redirect_to_loopback_has_a_port_that_counts() -> None:
+    assert not redirect_matches(["https://127.0.0.1:1/cb"], "https://127.0.0.1:2/cb")
+
+
+def test_what_was_registered_before_it_was_dangerous_is_not_redirected_to() -> None:
+    assert not redirect_matches(["javascript:alert(1)"], "javascript:alert(1)")
+
+
+@pytest.mark.parametrize(
+    ("uri", "host", "loopback"),
+    [
+        ("https://claude.ai/api/mcp/auth_callback", "claude.ai", False),
+        ("http://localhost:1234/cb", "localhost", True),
+        ("http://[::1]:1234/cb", "::1", True),
+        ("cursor://anysphere.cursor-mcp/oauth", "cursor://", False),
+        ("com.example.app:/cb", "com.example.app://", False),
+    ],
+)
+def test_person_is_shown_where_a_code_goes(uri: str, host: str, loopback: bool) -> None:
+    assert (redirect_host(uri), is_loopback_redirect(uri)) == (host, loopback)
+
+
+PIECES = st.sampled_from(
+    [
+        *("https://", "http://", "HTTP://", "javascript:", "cursor://", "com.example:/", "//", "", "data:"),
+        *("127.0.0.1", "localhost", "[::1]", "app.example", "evil.example", "127.0.0.1.evil.example", "user@"),
+        *(":1", ":80", ":65536", ":", "/", "/cb", "/cb/", "/../cb", "?x=1", "?", "#", "\\", " ", "%2e", "\n", "é", "@"),
+    ]
+)
+URIS = st.one_of(st.lists(PIECES, max_size=6).map("".join), st.text(max_size=40))
+
+
+@given(URIS, URIS)
+def test_two_uris_match_only_if_they_are_the_same_or_differ_in_a_loopback_port(registered: str, uri: str) -> None:
+    if redirect_matches([registered], uri):
+        assert redirect_allowed(uri)
+        assert uri == registered or (is_loopback_redirect(uri) and is_loopback_redirect(registered))
+        assert redirect_matches([uri], registered)
+
+
+@given(URIS)
+def test_any_text_is_judged_and_what_is_allowed_is_safe_to_send_in_a_header(uri: str) -> None:
+    if judge(uri) == "allowed":
+        assert uri.isascii() and uri.isprintable() and not set(uri) & {" ", "\\", "#"}
+        assert redirect_matches([uri], uri)
+        assert redirect_host(uri)
+
+
+@given(st.integers(1, 65_535), st.integers(1, 65_535), st.sampled_from(["localhost", "127.0.0.1", "[::1]"]))
+def test_any_two_ports_of_a_loopback_host_match(one: int, other: int, host: str) -> None:
+    assert redirect_matches([f"http://{host}:{one}/cb"], f"http://{host}:{other}/cb")
