@@ -7,6 +7,9 @@ text is quoted, logged and followed by clients.
 from collections.abc import Iterable
 from typing import Protocol
 
+from commonplace.errors import Forbidden, Unauthorized
+from commonplace.identity.permitting import Need, Verdict, judge
+from commonplace.identity.principals import Principal
 from commonplace.identity.scopes import OFFLINE_ACCESS, ordered
 
 
@@ -18,11 +21,35 @@ class Described(Protocol):
     def metadata_url(self, resource: str) -> str: ...
 
 
+class SignIn(Unauthorized):
+    """Nobody in particular asks for what is not open to everybody."""
+
+    def __init__(self, challenge: str) -> None:
+        super().__init__("This is for people who have signed in.", hint="Sign in, and ask again.")
+        self.challenge = challenge
+
+
+class Consent(Forbidden):
+    """Another consent of the same account would do."""
+
+    def __init__(self, need: Need, challenge: str) -> None:
+        super().__init__(f"This takes the scope {need.scope}.", hint="Ask for it, and come again.")
+        self.challenge = challenge
+
+
 class Challenges:
     """Of one deployment."""
 
     def __init__(self, resources: Described) -> None:
         self._resources = resources
+
+    def admit(self, principal: Principal, need: Need, resource: str) -> None:
+        """Raises what the client itself can mend, SignIn or Consent; whatever else stands in the way is not raised."""
+        match judge(principal, need):
+            case Verdict.SIGN_IN:
+                raise SignIn(self.sign_in(resource, [need.scope]))
+            case Verdict.CONSENT:
+                raise Consent(need, self.insufficient_scope(resource, [need.scope]))
 
     def sign_in(self, resource: str, scopes: Iterable[str] = ()) -> str:
         """For who sent no token. Names no error, for there is none (RFC 6750, section 3.1)."""

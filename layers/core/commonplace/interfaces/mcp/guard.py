@@ -9,10 +9,9 @@ from collections.abc import Mapping
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from commonplace.errors import CommonplaceError, Forbidden, Unauthorized
-from commonplace.identity.permitting import Need, Verdict, judge
+from commonplace.errors import CommonplaceError, Unauthorized
 from commonplace.identity.principals import Principals
-from commonplace.interfaces.challenges import Challenges
+from commonplace.interfaces.challenges import Challenges, Consent, SignIn
 from commonplace.interfaces.mcp.needing import Needs
 from commonplace.interfaces.mcp.offer import Offer
 from commonplace.interfaces.mcp.reception import MESSAGE, request_id, tool_called
@@ -79,45 +78,27 @@ class Guard:
         return Metered(principal, stranger.address, stranger.read_only)
 
     def _admit(self, scope: Scope, caller: Metered) -> None:
-        """Counts the request, and raises what its client itself has to act on: RateLimited, _SignIn or _Consent."""
+        """Counts the request, and raises what its client itself has to act on: RateLimited, SignIn, Consent."""
         tool = self._offer.tools.get(tool_called(scope) or "")
-        need = self._needs.of(scope[MESSAGE], caller) if self._challenges is not None else None
-        verdict = judge(caller.principal, need) if need is not None else Verdict.ALLOWED
-        challenged = verdict in (Verdict.SIGN_IN, Verdict.CONSENT)
-        if tool is None or challenged:
-            self._throttle.spend(caller, tool.tool.cost if tool is not None else "read")
-        if need is not None and challenged:
-            raise _SignIn(need) if verdict is Verdict.SIGN_IN else _Consent(need)
+        if tool is None:
+            self._throttle.spend(caller, "read")
+        need = self._needs.of(scope[MESSAGE], caller)
+        if need is None or self._challenges is None:
+            return
+        try:
+            self._challenges.admit(caller.principal, need, self._resource)
+        except (SignIn, Consent):
+            if tool is not None:
+                self._throttle.spend(caller, tool.tool.cost)
+            raise
 
     def _challenge(self, error: CommonplaceError) -> dict[str, str]:
-        match error, self._challenges:
-            case _SignIn(), Challenges() as challenges:
-                told = challenges.sign_in(self._resource, [error.need.scope])
-            case _Consent(), Challenges() as challenges:
-                told = challenges.insufficient_scope(self._resource, [error.need.scope])
-            case Unauthorized(), Challenges() as challenges:
-                told = challenges.invalid_token(self._resource)
-            case Unauthorized(), None:
-                told = "Bearer"
-            case _:
-                return {}
+        if isinstance(error, SignIn | Consent):
+            return {"www-authenticate": error.challenge}
+        if not isinstance(error, Unauthorized):
+            return {}
+        told = self._challenges.invalid_token(self._resource) if self._challenges else "Bearer"
         return {"www-authenticate": told}
-
-
-class _SignIn(Unauthorized):
-    """Nobody in particular asks for what is not open."""
-
-    def __init__(self, need: Need) -> None:
-        super().__init__("This is for people who have signed in.", hint="Sign in, and ask again.")
-        self.need = need
-
-
-class _Consent(Forbidden):
-    """Another consent of the account would do."""
-
-    def __init__(self, need: Need) -> None:
-        super().__init__(f"This takes the scope {need.scope}.", hint="Ask for it, and come again.")
-        self.need = need
 
 
 def asks_for_reading(value: str | None) -> bool:
