@@ -26,7 +26,7 @@ def routes(services: OAuthServices) -> list[Route]:
         form = await read_form(request)
         client = services.authentication.authenticate(header_map(request), form, network_of(request))
         spend_client(services, request, "token", client)
-        grant_type = _grant_type(form, client)
+        grant_type = form.get("grant_type")
         answer = _granted(services, grant_type)(form, client, network_of(request))
         telemetry.record("refresh" if grant_type == "refresh_token" else "token")
         return json_answer(answer)
@@ -34,23 +34,18 @@ def routes(services: OAuthServices) -> list[Route]:
     return [route("/token", "POST", token, cors=True, event="token")]
 
 
-def _grant_type(form: Form, client: Client) -> str:
-    """One that there is and that the client may use. Raises OAuthError."""
-    wanted = form.get("grant_type")
-    if wanted is None:
-        raise OAuthError("invalid_request", "grant_type is missing.")
-    if wanted not in ("authorization_code", "refresh_token", "client_credentials"):
-        description = "grant_type must be authorization_code, refresh_token or client_credentials."
-        raise OAuthError("unsupported_grant_type", description)
-    # A client that may have codes may refresh what it got for them: many leave `refresh_token` out.
-    needed = "authorization_code" if wanted == "refresh_token" else wanted
-    if needed not in client.grant_types and wanted not in client.grant_types:
-        raise OAuthError("unauthorized_client", "This client is not registered for this grant type.")
-    return wanted
-
-
-def _granted(services: OAuthServices, grant_type: str) -> Grants:
+def _granted(services: OAuthServices, grant_type: str | None) -> Grants:
+    """What answers this grant type, and judges whether the client may use it. Raises OAuthError."""
     granting = services.granting
-    if grant_type == "authorization_code":
-        return granting.exchange
-    return granting.refresh if grant_type == "refresh_token" else granting.client_credentials
+    match grant_type:
+        case "authorization_code":
+            return granting.exchange
+        case "refresh_token":
+            return granting.refresh
+        case "client_credentials":
+            return granting.client_credentials
+        case None:
+            raise OAuthError("invalid_request", "grant_type is missing.")
+        case _:
+            description = "grant_type must be authorization_code, refresh_token or client_credentials."
+            raise OAuthError("unsupported_grant_type", description)

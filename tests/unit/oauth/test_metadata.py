@@ -1,0 +1,188 @@
+"""What clients discover (ids M of the list of negative tests)."""
+
+import json
+import re
+
+import pytest
+
+from commonplace.auth_settings import AuthSettings
+from commonplace.identity import keyring
+from commonplace.settings import SettingsError
+from tests.unit.oauth.world import BASE, ENVIRONMENT, World
+
+SERVER = "/.well-known/oauth-authorization-server"
+ALIAS = "/.well-known/openid-configuration"
+RESOURCE = "/.well-known/oauth-protected-resource"
+EVERY = [SERVER, ALIAS, RESOURCE, "/.well-known/jwks.json"]
+RESOURCES = ["/mcp", "/mcp/knowledge", "/mcp/all", "/api"]
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    return World()
+
+
+def test_m1_resource_metadata_at_the_root_is_that_of_mcp(world: World) -> None:
+    root = world.send("GET", RESOURCE)
+    assert root.status == 200
+    assert root.body == world.send("GET", f"{RESOURCE}/mcp").body
+    assert root.json() == {
+        "resource": f"{BASE}/mcp",
+        "authorization_servers": [BASE],
+        "scopes_supported": ["knowledge:read"],
+        "bearer_methods_supported": ["header"],
+        "resource_name": "Garden",
+        "resource_documentation": f"{BASE}/connect",
+    }
+
+
+@pytest.mark.parametrize("path", RESOURCES)
+def test_m1_each_resource_has_a_document_of_its_own(world: World, path: str) -> None:
+    told = world.send("GET", RESOURCE + path).json()
+    assert told["resource"] == BASE + path
+
+
+@pytest.mark.parametrize("suffix", ["/mcp-other", "/mcp/memory", "/mcp/knowledge/more", "/mcp/../api", "/API", "/x"])
+@pytest.mark.parametrize("path", [SERVER, ALIAS, RESOURCE])
+def test_m1_unknown_suffix_is_nothing(world: World, path: str, suffix: str) -> None:
+    answer = world.send("GET", path + suffix)
+    assert answer.status == 404
+    assert answer.headers["cache-control"] == "no-store"
+
+
+def test_every_address_of_the_server_gives_the_same_document(world: World) -> None:
+    bodies = {world.send("GET", path + suffix).body for path in (SERVER, ALIAS) for suffix in ("", *RESOURCES)}
+    assert len(bodies) == 1
+
+
+@pytest.mark.parametrize("path", EVERY)
+def test_m2_every_url_comes_from_the_configuration(world: World, path: str) -> None:
+    poisoned = world.send(
+        "GET",
+        path,
+        host="evil.example",
+        x_forwarded_host="evil.example",
+        x_forwarded_proto="http",
+        forwarded="host=evil.example;proto=http",
+    )
+    assert poisoned.body == world.send("GET", path).body
+    assert "evil" not in str(poisoned)
+
+
+def test_m2_issuer_is_the_configured_url(world: World) -> None:
+    told = world.send("GET", SERVER).json()
+    assert told["issuer"] == BASE
+    assert told["authorization_endpoint"] == f"{BASE}/authorize"
+    assert told["jwks_uri"] == f"{BASE}/.well-known/jwks.json"
+
+
+def test_m3_only_what_is_safe_is_offered(world: World) -> None:
+    told = world.send("GET", SERVER).json()
+    assert told["code_challenge_methods_supported"] == ["S256"]
+    assert told["response_types_supported"] == ["code"]
+    assert told["response_modes_supported"] == ["query"]
+    assert told["grant_types_supported"] == ["authorization_code", "refresh_token", "client_credentials"]
+    assert told["authorization_response_iss_parameter_supported"] is True
+    assert told["client_id_metadata_document_supported"] is True
+
+
+def test_m4_client_authentication_is_told_for_each_endpoint(world: World) -> None:
+    told = world.send("GET", SERVER).json()
+    methods = ["none", "client_secret_basic", "client_secret_post", "private_key_jwt"]
+    for endpoint, expected in (("token", methods), ("revocation", methods), ("introspection", methods[1:])):
+        assert told[f"{endpoint}_endpoint_auth_methods_supported"] == expected
+        assert told[f"{endpoint}_endpoint_auth_signing_alg_values_supported"] == ["ES256", "RS256"]
+
+
+def test_m4_catalogue_is_the_servers_and_the_baseline_the_resources(world: World) -> None:
+    server = world.send("GET", SERVER).json()["scopes_supported"]
+    resource = world.send("GET", RESOURCE).json()["scopes_supported"]
+    assert server == ["knowledge:read", "knowledge:write", "knowledge:admin", "offline_access"]
+    assert resource == ["knowledge:read"]
+
+
+@pytest.mark.parametrize("path", EVERY)
+def test_m5_any_page_may_read_metadata(world: World, path: str) -> None:
+    answer = world.send("OPTIONS", path, origin="https://app.example.net", access_control_request_method="GET")
+    assert answer.status == 204
+    assert answer.headers["access-control-allow-methods"] == "GET, HEAD, OPTIONS"
+    assert "MCP-Protocol-Version" in answer.headers["access-control-allow-headers"]
+    for told in (answer, world.send("GET", path, origin="https://app.example.net")):
+        assert told.headers["access-control-allow-origin"] == "*"
+        assert "access-control-allow-credentials" not in told.headers
+
+
+@pytest.mark.parametrize("path", ["/register", "/token", "/revoke"])
+def test_m5_any_page_may_call_what_takes_no_cookie(world: World, path: str) -> None:
+    answer = world.send("OPTIONS", path, origin="https://app.example.net", access_control_request_method="POST")
+    assert answer.status == 204
+    assert answer.headers["access-control-allow-origin"] == "*"
+    assert answer.headers["access-control-allow-methods"] == "POST, OPTIONS"
+    assert "Authorization" in answer.headers["access-control-allow-headers"]
+    assert "access-control-allow-credentials" not in answer.headers
+
+
+@pytest.mark.parametrize("path", ["/authorize", "/introspect", "/account", "/siwe/verify"])
+@pytest.mark.parametrize("method", ["OPTIONS", "GET", "POST"])
+def test_m5_no_page_of_others_may_call_what_people_use(world: World, path: str, method: str) -> None:
+    answer = world.send(method, path, origin="https://app.example.net", access_control_request_method="POST")
+    assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+@pytest.mark.parametrize("path", [SERVER, RESOURCE])
+def test_m6_metadata_has_https_urls_alone(world: World, path: str) -> None:
+    body = world.send("GET", path).body
+    assert "http://" not in body
+    assert len(re.findall("https://", body)) > 2
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"BASE_URL": ""},
+        {"BASE_URL": "http://kb.example.org"},
+        {"BASE_URL": "https://kb.example.org/path"},
+        {"BASE_URL": "kb.example.org"},
+        {"MCP_TOOLSETS": "Knowledge!"},
+        {"ROLE_MAP": '{"tiers": {"member": ["no:scope"]}}'},
+        {"ROLE_MAP": "nonsense"},
+        {"SIGNING_SECRET_ARN": "secret"},
+    ],
+)
+def test_m6_invalid_configuration_fails_at_start(environment: dict[str, str]) -> None:
+    with pytest.raises(SettingsError):
+        AuthSettings.from_environ(ENVIRONMENT | environment)
+
+
+def test_m6_toolset_that_is_not_served_fails_at_start() -> None:
+    with pytest.raises(ValueError, match="toolsets"):
+        World(MCP_TOOLSETS="knowledge,memory")
+
+
+@pytest.mark.parametrize("path", EVERY)
+def test_metadata_may_be_cached_for_five_minutes(world: World, path: str) -> None:
+    answer = world.send("GET", path)
+    assert answer.headers["cache-control"] == "public, max-age=300"
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_head_is_get_without_the_document(world: World) -> None:
+    answer = world.send("HEAD", SERVER)
+    assert (answer.status, answer.body) == (200, "")
+    assert answer.headers["cache-control"] == "public, max-age=300"
+
+
+@pytest.mark.parametrize("path", EVERY)
+def test_metadata_is_only_read(world: World, path: str) -> None:
+    answer = world.send("POST", path, "{}")
+    assert answer.status == 405
+    assert answer.headers["allow"] == "GET, HEAD, OPTIONS"
+
+
+def test_keys_are_published_before_they_sign_and_nothing_private_is() -> None:
+    world = World()
+    world.ring.keys = keyring.next_ring(world.ring.keys, int(world.clock.now))
+    told = json.loads(world.send("GET", "/.well-known/jwks.json").body)
+    assert [key["kid"] for key in told["keys"]] == [key.kid for key in world.ring.keys]
+    assert all(set(key) == {"kty", "crv", "x", "y", "kid", "use", "alg"} for key in told["keys"])
