@@ -13,7 +13,6 @@ from commonplace.identity.authorizing import Asked, read_query, understand
 from commonplace.identity.consenting import RequestGone
 from commonplace.interfaces.oauth import telemetry
 from commonplace.interfaces.oauth.browsers import (
-    OVER,
     from_elsewhere,
     one,
     page_route,
@@ -45,11 +44,12 @@ def routes(services: OAuthServices) -> list[Route]:
 
 async def _show(services: OAuthServices, request: Request) -> Response:
     params = read_query(request.scope["query_string"])
-    asked = understand(params, services.clients, services.resources, issuer=services.settings.issuer)
+    network, issuer = network_of(request), services.settings.issuer
+    asked = understand(params, services.clients, services.resources, issuer=issuer, network=network)
     profile = Sessions.over(services).find(cookie_of(request, SESSION_COOKIE))
     if profile is None or "login" in asked.prompts:
         return _ask_who(services, asked)
-    return _ask(services, asked, profile, network_of(request))
+    return _ask(services, asked, profile, network)
 
 
 def _ask_who(services: OAuthServices, asked: Asked) -> Response:
@@ -99,11 +99,10 @@ async def _decide(services: OAuthServices, request: Request) -> Response:
     try:
         url = _answer(services, request, fields, handle)
     except RequestGone as error:
-        telemetry.record("denied", "denied", "request_gone")
-        gone = RequestGone(OVER)
+        telemetry.record("denied", "denied", error.reason)
         if wants_json(request):
-            raise gone from error
-        return refused(services.settings.site_name, gone, "This page is over")
+            raise
+        return refused(services.settings.site_name, error, "This page is over")
     answer = told({"redirectTo": url}) if wants_json(request) else seen(url)
     drop(answer, request_cookie(handle))
     return answer
@@ -123,7 +122,7 @@ def _answer(services: OAuthServices, request: Request, fields: Mapping[str, list
     profile = Sessions.over(services).find(cookie_of(request, SESSION_COOKIE))
     pending = services.consents.look(handle, cookie)
     if profile is None or pending is None:
-        raise RequestGone(OVER)
+        raise RequestGone("request_unknown" if pending is None else "signed_out")
     standing = services.standings.of(profile.subject, claims=profile.claims)
     asking = Asking.of(pending.request, services.consents.offered(pending.request, standing))
     url = decide(

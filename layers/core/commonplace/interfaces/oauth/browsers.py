@@ -25,7 +25,6 @@ PAGE_HEADER = "x-commonplace-page"
 """Sent by our scripts. A page of another site cannot send it: CORS would ask here first, and is never allowed."""
 MAX_JSON_BYTES = 40 * 1024
 MAX_FIELDS = 60
-OVER = "This page is over, or it belongs to another browser. Go back to the app and connect it again."
 
 
 def page_route(services: OAuthServices, path: str, handler: Handler, *methods: str) -> Route:

@@ -16,7 +16,6 @@ from commonplace.identity.accounts import Profile
 from commonplace.identity.consenting import RequestGone
 from commonplace.interfaces.oauth import telemetry
 from commonplace.interfaces.oauth.browsers import (
-    OVER,
     again,
     from_elsewhere,
     must_be_ours,
@@ -153,7 +152,7 @@ def _next_path(services: OAuthServices, request: Request, body: Mapping[str, Any
         raise BadRequest("stateId must be the one that the sign-in page has.")
     pending = services.consents.look(state, cookie_of(request, request_cookie(state)))
     if pending is None:
-        raise RequestGone(OVER)
+        raise RequestGone("request_unknown")
     return again(pending.request, ask=body.get("prompt") == "consent")
 
 

@@ -9,7 +9,7 @@ from commonplace.identity.scopes import TOOLSETS, WORDS, kinds_of, ordered
 from commonplace.interfaces.oauth.pages.words import Destination, destination, listed, plain
 
 VOUCHED = {
-    "document": "its name is vouched for by {host}",
+    "document": "verified, published by {host}",
     "registered": "self-registered, name not verified",
     "operator": "registered by the operator of this site",
 }

@@ -1,0 +1,206 @@
+"""The authorization server over stores in memory: real logic everywhere, stand-ins for the chain and for AWS alone."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from commonplace.auth_settings import AuthSettings
+from commonplace.errors import Unavailable
+from commonplace.identity.accounts import Standing
+from commonplace.identity.assertions import Assertions
+from commonplace.identity.authenticating import Authentication
+from commonplace.identity.clients import Clients
+from commonplace.identity.connections import Connections
+from commonplace.identity.consenting import Consents
+from commonplace.identity.documents import Documents
+from commonplace.identity.granting import Granting
+from commonplace.identity.issuing import Issuer, subject_hash
+from commonplace.identity.keyring import new_key, published
+from commonplace.identity.registering import Registering
+from commonplace.identity.resources import Resources
+from commonplace.identity.scopes import SERVED
+from commonplace.identity.signing_in import SignIn, SignInSettings
+from commonplace.identity.tokens import SigningKey
+from commonplace.identity.wallets import NAMELESS, BadSignature, Named, Terms
+from commonplace.interfaces.oauth.services import OAuthServices
+from commonplace.limits.quota import Limiter
+from tests.fakes.identity_clients import FakeClients, FakeWeb
+from tests.fakes.identity_stores import Clock, MemoryAudit, MemoryGrants, MemorySignIns
+
+KEY = b"a key of tests, 32 bytes or more"
+PUBLIC = frozenset({"knowledge:read", "reference:read"})
+STANDINGS: Mapping[str, Standing] = {
+    "public": Standing(scopes=PUBLIC, organisation="default"),
+    "member": Standing(tier="member", roles=("member",), scopes=PUBLIC | {"knowledge:write"}, organisation="default"),
+}
+
+
+class MemoryCounters:
+    """`commonplace.limits.quota.CounterStore`."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+
+    def add(self, key: str, amount: int, expires_at: int) -> int:
+        self._counts[key] += amount
+        return self._counts[key]
+
+
+@dataclass
+class FakeStandings:
+    """`commonplace.identity.accounts.Standings`, by subject; whoever is not in it has no role."""
+
+    held: dict[str, Standing] = field(default_factory=dict)
+    down: bool = False
+
+    def of(self, subject: str, *, claims: tuple[str, ...] = (), fresh: bool = False) -> Standing:
+        if self.down:
+            raise Unavailable("Roles cannot be read just now.")
+        return self.held.get(subject, STANDINGS["public"])
+
+
+@dataclass
+class FakeCheck:
+    """`commonplace.identity.wallets.SignatureCheck`: real keys; `contracts` names the owner of each contract wallet."""
+
+    contracts: dict[str, str] = field(default_factory=dict)
+    down: bool = False
+
+    def check(self, text: str, signature: str, terms: Terms) -> str:
+        from eth_account import Account
+        from eth_account.messages import encode_defunct
+
+        lines = text.split("\n")
+        if not lines[0].startswith(f"{terms.domain} wants") or f"Nonce: {terms.nonce}" not in lines:
+            raise BadSignature("binding")
+        if self.down:
+            raise Unavailable("The chain cannot be read just now.")
+        try:
+            signer = str(Account.recover_message(encode_defunct(text=text), signature=signature))
+        except Exception as error:
+            raise BadSignature("malformed") from error
+        if signer != self.contracts.get(lines[1], lines[1]):
+            raise BadSignature("signer")
+        return lines[1]
+
+
+@dataclass
+class FakeNames:
+    """`commonplace.identity.wallets.Names`."""
+
+    names: dict[str, Named] = field(default_factory=dict)
+
+    def of(self, address: str) -> Named:
+        return self.names.get(address, NAMELESS)
+
+
+@dataclass(frozen=True)
+class OneKey:
+    """`commonplace.identity.tokens.SigningKeys`."""
+
+    key: SigningKey
+
+    def signing(self, now: float) -> SigningKey:
+        return self.key
+
+    def published(self, now: float) -> Sequence[Mapping[str, Any]]:
+        return published([self.key], now)
+
+
+def settings(issuer: str, **changed: str) -> AuthSettings:
+    """As a deployment that says nothing but what it must has them."""
+    arn = "arn:aws:secretsmanager:us-east-1:000000000000:secret:"
+    return AuthSettings.from_environ(
+        {
+            "STAGE": "dev",
+            "BASE_URL": issuer,
+            "SITE_NAME": "Garden of Knowledge",
+            "IDENTITY_TABLE": "identity",
+            "ROLE_CACHE_TABLE": "cache",
+            "ACTIVITY_TABLE": "activity",
+            "IDENTITY_SECRET_ARN": f"{arn}identity",
+            "RPC_SECRET_ARN": f"{arn}rpc",
+            "SIGNING_SECRET_ARN": f"{arn}signing",
+            "AUTH_RATE_LIMIT": "0",
+            "AUTH_AGENT_SESSIONS_PER_HOUR": "0",
+        }
+        | changed
+    )
+
+
+class AuthorizationServer:
+    """Everything in one place, for a test to look at and to change."""
+
+    def __init__(self, issuer: str, *, oidc: Any = None, **changed: str) -> None:
+        """`changed` are environment variables that differ."""
+        self.settings = settings(issuer, **changed)
+        self.clock = now = Clock()
+        self.audit, self.web = MemoryAudit(), FakeWeb()
+        self.client_store, self.grants = FakeClients(now), MemoryGrants(now, self.audit)
+        self.sign_ins = MemorySignIns(now)
+        self.standings, self.check, self.names = FakeStandings(), FakeCheck(), FakeNames()
+        self.keys = OneKey(new_key(int(now()) - 60))
+        self.services = self._services(now, oidc)
+
+    def _services(self, now: Clock, oidc: Any) -> OAuthServices:
+        issuer, limiter = self.settings.issuer, Limiter(MemoryCounters(), now)
+        documents = Documents(self.client_store, self.web, limiter, now)
+        clients = Clients(self.client_store, documents, now)
+        resources = Resources(issuer, self.settings.toolsets, SERVED)
+        assertions = Assertions(
+            self.client_store, self.web, limiter, now, issuer=issuer, token_endpoint=f"{issuer}/token"
+        )
+        return OAuthServices(
+            settings=self.settings,
+            clock=now,
+            resources=resources,
+            clients=clients,
+            registering=Registering(self.client_store, limiter, resources, now),
+            authentication=Authentication(clients, assertions),
+            granting=Granting(
+                store=self.grants,
+                standings=self.standings,
+                issuer=Issuer(issuer, self.keys, now),
+                resources=resources,
+                key=_key,
+                clock=now,
+            ),
+            consents=Consents(
+                store=self.sign_ins,
+                grants=self.grants,
+                clients=clients,
+                key=_key,
+                issuer=issuer,
+                clock=now,
+                audit=self.audit,
+            ),
+            connections=Connections(grants=self.grants, signins=self.sign_ins, key=_key, clock=now),
+            sign_in=SignIn(
+                self.sign_ins,
+                self.check,
+                standings=self.standings,
+                names=self.names,
+                limiter=limiter,
+                settings=SignInSettings(base_url=issuer, site_name=self.settings.site_name),
+                audit=self.audit,
+                subject_hash=_subject_hash,
+                clock=now,
+            ),
+            standings=self.standings,
+            grants=self.grants,
+            sign_ins=self.sign_ins,
+            keys=self.keys,
+            audit=self.audit,
+            limiter=limiter,
+            subject_hash=_subject_hash,
+            oidc=oidc,
+        )
+
+
+def _key() -> bytes:
+    return KEY
+
+
+def _subject_hash(subject: str) -> str:
+    return subject_hash(KEY, subject)
