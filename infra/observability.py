@@ -4,18 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from aws_cdk import Duration, Fn, RemovalPolicy, Stack
+from aws_cdk import Duration, Fn, Stack
 from aws_cdk import aws_apigatewayv2 as apigateway
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
-from aws_cdk import aws_iam as iam
-from aws_cdk import aws_kms as kms
-from aws_cdk import aws_sns as sns
-from aws_cdk import aws_sns_subscriptions as subscriptions
 from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
+from infra.alarm_topic import alarm_topic
+from infra.auth_watch import WatchedAuth, watch_auth
 from infra.configuration import Configuration
 from infra.functions import PythonFunction
 from infra.mcp_watch import TOOL_FAILURES, WatchedCalls, watch_calls
@@ -44,6 +42,8 @@ class Watched:
     api: apigateway.HttpApi
     agents: PythonFunction
     """Whose log tells of agents' calls."""
+    identity: Sequence[PythonFunction]
+    """Whose logs tell of sign-ins, of tokens, and of who was refused."""
     search: WatchedSearch | None = None
     """With OpenSearch."""
     users_of_models: Sequence[PythonFunction] = ()
@@ -56,7 +56,7 @@ class Observability(Construct):
     def __init__(self, scope: Construct, construct_id: str, configuration: Configuration, watched: Watched) -> None:
         super().__init__(scope, construct_id)
         self._stage = configuration.stage
-        self.topic = self._topic(configuration)
+        self.topic = alarm_topic(self, configuration)
         for function in watched.functions:
             self._function_alarms(function)
         for name, queue in watched.dead_letters.items():
@@ -66,11 +66,14 @@ class Observability(Construct):
         self._api_alarm(watched.api)
         calls = watch_calls(configuration.stage, watched.agents)
         self._calls_alarm(calls)
+        auth = watch_auth(configuration.stage, watched.identity)
+        for alarm in auth.alarms():
+            self._alarm(alarm.name, alarm.description, alarm.metric, threshold=alarm.threshold)
         if watched.search:
             self._search_alarms(watched.search)
         if watched.users_of_models:
             self._model_alarm(watched.users_of_models)
-        self.dashboard = self._dashboard(watched, calls)
+        self.dashboard = self._dashboard(watched, calls, auth)
 
     @property
     def dashboard_url(self) -> str:
@@ -80,41 +83,6 @@ class Observability(Construct):
             "https://${Region}.console.aws.amazon.com/cloudwatch/home?region=${Region}#dashboards:name=${Name}",
             {"Region": region, "Name": name},
         )
-
-    def _topic(self, configuration: Configuration) -> sns.Topic:
-        key = kms.Key(
-            self,
-            "TopicKey",
-            description=f"Commonplace {configuration.stage}: alarms at rest",
-            enable_key_rotation=True,
-            removal_policy=RemovalPolicy.DESTROY,
-        )
-        # The key that SNS has by itself cannot be used by CloudWatch, so alarms would be lost without a word.
-        alarms = cast(iam.IPrincipal, iam.ServicePrincipal("cloudwatch.amazonaws.com"))
-        key.add_to_resource_policy(
-            iam.PolicyStatement(
-                principals=[alarms],
-                actions=["kms:Decrypt", "kms:GenerateDataKey"],
-                resources=["*"],
-                conditions={"StringEquals": {"aws:SourceAccount": Stack.of(self).account}},
-            )
-        )
-        topic = sns.Topic(
-            self, "Alarms", display_name=f"Commonplace {configuration.stage}", master_key=key, enforce_ssl=True
-        )
-        topic.add_to_resource_policy(
-            iam.PolicyStatement(
-                principals=[alarms],
-                actions=["sns:Publish"],
-                resources=[topic.topic_arn],
-                conditions={"StringEquals": {"aws:SourceAccount": Stack.of(self).account}},
-            )
-        )
-        if configuration.alarm_email:
-            topic.add_subscription(
-                cast(sns.ITopicSubscription, subscriptions.EmailSubscription(configuration.alarm_email))
-            )
-        return topic
 
     def _function_alarms(self, function: PythonFunction) -> None:
         name = function.name
@@ -229,7 +197,7 @@ class Observability(Construct):
         alarm.add_alarm_action(action)
         alarm.add_ok_action(action)
 
-    def _dashboard(self, watched: Watched, calls: WatchedCalls) -> cloudwatch.Dashboard:
+    def _dashboard(self, watched: Watched, calls: WatchedCalls, auth: WatchedAuth) -> cloudwatch.Dashboard:
         functions = [function.function for function in watched.functions]
         api, machine, queue = watched.api, watched.machine, watched.index_queue
         rows = [
@@ -259,7 +227,7 @@ class Observability(Construct):
                 _graph("Function duration, p95", [function.metric_duration(statistic="p95") for function in functions]),
             ],
         ]
-        rows += calls.rows()
+        rows += calls.rows() + auth.rows()
         rows += _search_rows(watched.search) if watched.search else []
         return cloudwatch.Dashboard(
             self,

@@ -86,6 +86,7 @@ class CommonplaceStack(Stack):
                 machine=sync.machine,
                 api=front.api,
                 agents=mcp,
+                identity=[auth, rest, mcp],
                 search=search,
                 users_of_models=users_of_models if set(configuration.providers) - {"local"} else (),
             ),

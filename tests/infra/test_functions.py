@@ -6,6 +6,7 @@ import pytest
 
 from commonplace.adapters.dynamodb import DynamoCounters, DynamoSyncState
 from commonplace.adapters.dynamodb_changes import DynamoChanges
+from commonplace.auth_settings import AuthSettings, GuardSettings, RotationSettings
 from commonplace.search.changes import Change
 from commonplace.search.records import RecordId
 from commonplace.settings import IndexSettings, McpSettings, RestSettings, SyncSettings, WebhookSettings
@@ -16,8 +17,10 @@ FUNCTIONS = {
     "sync-run": ("functions/sync", "handler.run", 1024, 600, SyncSettings),
     "sync-store": ("functions/sync", "handler.store", 512, 120, SyncSettings),
     "index": ("functions/index", "handler.handler", 1024, 120, IndexSettings),
-    "rest": ("functions/rest", "handler.handler", 1024, 29, RestSettings),
-    "mcp": ("functions/mcp", "handler.handler", 1769, 29, McpSettings),
+    "rest": ("functions/rest", "handler.handler", 1024, 29, RestSettings, GuardSettings),
+    "mcp": ("functions/mcp", "handler.handler", 1769, 29, McpSettings, GuardSettings),
+    "auth": ("functions/auth", "handler.handler", 1769, 29, AuthSettings),
+    "rotate": ("functions/rotate", "handler.handler", 512, 30, RotationSettings),
 }
 
 
@@ -81,8 +84,9 @@ def test_everything_calls_functions_by_their_alias(template: Template) -> None:
         *(each["IntegrationUri"] for each in template.properties("AWS::ApiGatewayV2::Integration")),
         *(target["Arn"] for each in template.properties("AWS::Events::Rule") for target in each["Targets"]),
         *template.properties("AWS::StepFunctions::StateMachine")[0]["DefinitionSubstitutions"].values(),
+        *(each["RotationLambdaARN"] for each in template.properties("AWS::SecretsManager::RotationSchedule")),
     ]
-    assert len(called) == 14
+    assert len(called) == 34
     assert {reference["Ref"] for reference in called} == aliases.keys()
 
 
@@ -94,8 +98,8 @@ def test_a_function_is_given_what_its_settings_read_and_nothing_else(
     template: Template = request.getfixturevalue(stage)
     variables = template.environment(template.function(name))
     environment = Environment(variables)
-    settings: Any = FUNCTIONS[name][4]
-    settings.from_environ(environment)
+    readers: tuple[Any, ...] = FUNCTIONS[name][4:]
+    assert all(settings.from_environ(environment) for settings in readers)
     assert set(variables) <= environment.asked
 
 

@@ -27,6 +27,8 @@ HANDLERS = {
     "index": "index",
     "rest": "rest",
     "mcp": "mcp",
+    "auth": "auth",
+    "rotate": "rotate",
     "bootstrap": "bootstrap",
 }
 

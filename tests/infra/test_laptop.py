@@ -27,16 +27,18 @@ def test_the_laptop_knows_every_type_reference_and_property_of_the_snapshot(buil
     Stack(json.loads(SNAPSHOT.read_text()), builders.table_of_types()).make()
     parts = builders.parts
     assert {function.name for function in parts.functions.values()} == {
-        f"commonplace-dev-{name}" for name in ("webhook", "sync-run", "sync-store", "index", "rest", "mcp")
+        f"commonplace-dev-{name}"
+        for name in ("webhook", "sync-run", "sync-store", "index", "rest", "mcp", "auth", "rotate")
     }
-    assert {route.key for route in parts.routes} == {
+    assert {route.key for route in parts.routes} >= {
         "POST /webhooks/github",
         "ANY /mcp",
         "ANY /mcp/{proxy+}",
+        "ANY /token",
         "$default",
     }
-    assert (len(parts.buckets), len(parts.tables), len(parts.queues), len(parts.machines)) == (1, 2, 3, 1)
+    assert (len(parts.buckets), len(parts.tables), len(parts.queues), len(parts.machines)) == (1, 3, 3, 1)
     assert (len(parts.mappings), len(parts.rules), len(parts.notifications)) == (1, 2, 1)
-    assert len(parts.secrets) == 2
+    assert (len(parts.secrets), len(parts.rotations)) == (5, 1)
     (mcp,) = [function for function in parts.functions.values() if function.name.endswith("-mcp")]
     assert mcp.variables["BASE_URL"] == "http://127.0.0.1:1"

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from commonplace.content.store import OPERATIONS_PREFIX
+from local.cloud.template import stem
 from tests.infra.templates import Template, as_list, reaches
 
 NO_RESOURCE = {
@@ -27,7 +28,7 @@ NO_RESOURCE = {
 
 EVERY = ("template", "prod", "opensearch", "large", "serverless", "existing", "read_only")
 
-ROLES = ("Webhook", "SyncRun", "SyncStore", "Index", "Rest", "Mcp")
+ROLES = ("Webhook", "SyncRun", "SyncStore", "Index", "Rest", "Mcp", "AuthRole", "Signing")
 
 
 @pytest.mark.parametrize("stage", EVERY)
@@ -124,9 +125,9 @@ def test_agents_may_read_what_readers_may_read(template: Template) -> None:
     assert objects("Mcp") == objects("Rest") != []
 
 
-def test_only_what_talks_to_github_reads_a_secret_and_nobody_reads_both(template: Template) -> None:
+def test_every_secret_is_read_by_those_alone_who_need_it(template: Template) -> None:
     readers = {
-        (role, secret["Ref"][: -len("12345678")])
+        (role, stem(secret["Ref"]))
         for role in ROLES
         for each in template.statements(role)
         if "secretsmanager:GetSecretValue" in as_list(each["Action"])
@@ -135,13 +136,15 @@ def test_only_what_talks_to_github_reads_a_secret_and_nobody_reads_both(template
     assert readers == {
         *((role, "SecretsGithub") for role in ("Webhook", "SyncRun", "SyncStore")),
         ("Mcp", "SecretsGithubWriter"),
+        *((role, "IdentityPseudonyms") for role in ("Rest", "Mcp", "AuthRole")),
+        *((role, "IdentityRpc") for role in ("Rest", "Mcp", "AuthRole")),
+        *((role, "IdentitySigning") for role in ("AuthRole", "Signing")),
     }
 
 
 def test_a_server_that_only_reads_has_no_credential_to_write_with(read_only: Template) -> None:
-    (secret,) = read_only.properties("AWS::SecretsManager::Secret")
-    assert "webhook" in secret["Description"]
-    assert not [each for each in read_only.statements("Mcp") if "secretsmanager" in str(each["Action"])]
+    assert "SecretsGithubWriter" not in {stem(name) for name in read_only.of("AWS::SecretsManager::Secret")}
+    assert not [each for each in read_only.statements("Mcp") if "Github" in str(each["Resource"])]
     variables = read_only.environment(read_only.function("mcp"))
     assert variables["MCP_READ_ONLY"] == "true"
     assert not {"GITHUB_WRITER_SECRET_ARN", "GITHUB_API_URL"} & set(variables)
@@ -161,19 +164,58 @@ def test_listing_is_allowed_only_where_reading_is(template: Template) -> None:
 
 
 def test_counters_state_of_runs_and_record_of_changes_are_apart(template: Template) -> None:
-    def items(role: str) -> dict[str, list[str]]:
-        return {
-            key: [action.removeprefix("dynamodb:") for action in as_list(each["Action"])]
-            for each in template.statements(role)
-            for key in each.get("Condition", {}).get("ForAllValues:StringLike", {}).get("dynamodb:LeadingKeys", [])
-        }
+    def items(role: str) -> dict[str, set[str]]:
+        return _items(template, role, "StateActivity")
 
-    assert items("Rest") == {"counter#*": ["UpdateItem"]}
-    assert items("Mcp") == {"counter#*": ["UpdateItem"], "change#documents": ["Query"]}
-    assert items("Index") == {"change#*": ["PutItem"]}
+    assert items("Rest") == {"counter#*": {"UpdateItem"}}
+    assert items("Mcp") == {"counter#*": {"UpdateItem"}, "change#documents": {"Query"}}
+    assert items("AuthRole") == {"counter#*": {"UpdateItem"}, "audit#*": {"PutItem"}}
+    assert items("Index") == {"change#*": {"PutItem"}}
     for role in ("Webhook", "SyncRun"):
         assert items(role).keys() == {"sync#example/knowledge-base#main"}
-    assert items("SyncStore") == {}
+    assert items("SyncStore") == items("Signing") == {}
+
+
+def test_a_guard_reads_grants_and_can_neither_make_nor_widen_one(template: Template) -> None:
+    for role in ("Rest", "Mcp"):
+        assert _items(template, role, "IdentityTable") == {"grant#*": {"GetItem", "UpdateItem"}, "keys": {"GetItem"}}
+        (update,) = [
+            each
+            for each in template.statements(role)
+            if as_list(each["Action"]) == ["dynamodb:UpdateItem"] and "IdentityTable" in str(each["Resource"])
+        ]
+        allowed = update["Condition"]["ForAllValues:StringEquals"]["dynamodb:Attributes"]
+        assert allowed == ["pk", "sk", "lastUsedAt", "lastUsedFrom"]
+        assert "ALL_NEW" not in update["Condition"]["StringEqualsIfExists"]["dynamodb:ReturnValues"]
+
+
+def test_public_keys_are_written_by_their_rotation_alone(template: Template) -> None:
+    assert _items(template, "Signing", "IdentityTable") == {"keys": {"GetItem", "PutItem"}}
+    for role in set(ROLES) - {"Signing", "AuthRole"}:
+        assert "PutItem" not in _items(template, role, "IdentityTable").get("keys", set())
+
+
+def test_the_key_of_identity_is_used_through_its_services_alone(template: Template) -> None:
+    users = set()
+    for role in ROLES:
+        for each in template.statements(role):
+            if any(action.startswith("kms:") for action in as_list(each["Action"])):
+                assert each["Condition"]["StringEquals"].keys() == {"kms:ViaService"}
+                users.add(role)
+    assert users == {"Rest", "Mcp", "AuthRole", "Signing"}
+
+
+def _items(template: Template, role: str, table: str) -> dict[str, set[str]]:
+    """Partition -> what may be done with items in it."""
+    found: dict[str, set[str]] = {}
+    for each in template.statements(role):
+        if table in str(each["Resource"]):
+            keys = each.get("Condition", {}).get("ForAllValues:StringLike", {}).get("dynamodb:LeadingKeys", [])
+            for key in as_list(keys):
+                found.setdefault(key, set()).update(
+                    action.removeprefix("dynamodb:") for action in as_list(each["Action"])
+                )
+    return found
 
 
 def _nag(template: Template) -> dict[str, Any]:

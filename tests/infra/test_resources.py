@@ -1,11 +1,17 @@
 import json
 import re
-from typing import Any
+from collections.abc import Callable
+from typing import Any, get_args
 
 import pytest
 
+from commonplace.auth_settings import AuthSettings
 from commonplace.interfaces.mcp.surface import CallRecord
 from commonplace.interfaces.mcp.telemetry import record
+from commonplace.interfaces.oauth.telemetry import Event, Outcome
+from commonplace.interfaces.oauth.telemetry import record as record_event
+from infra.auth import AUTH_PATHS
+from local.cloud.template import stem
 from tests.infra.templates import Template
 
 
@@ -87,13 +93,64 @@ def test_the_index_is_fed_in_batches_whose_failures_are_partial(template: Templa
 
 def test_tables_are_on_demand_restorable_and_forget(template: Template) -> None:
     tables = template.properties("AWS::DynamoDB::GlobalTable")
-    assert len(tables) == 2
+    assert len(tables) == 3
     for table in tables:
         assert table["BillingMode"] == "PAY_PER_REQUEST"
         assert [key["AttributeName"] for key in table["KeySchema"]] == ["pk", "sk"]
         assert table["TimeToLiveSpecification"] == {"AttributeName": "expiresAt", "Enabled": True}
         (replica,) = table["Replicas"]
         assert replica["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+
+
+def test_grants_and_private_keys_are_under_a_key_of_their_own_that_rotates(template: Template) -> None:
+    (name,) = [name for name in template.of("AWS::KMS::Key") if name.startswith("Identity")]
+    key = {"Fn::GetAtt": [name, "Arn"]}
+    assert template.of("AWS::KMS::Key")[name]["Properties"]["EnableKeyRotation"] is True
+    tables = {stem(name): each["Properties"] for name, each in template.of("AWS::DynamoDB::GlobalTable").items()}
+    assert tables["IdentityTable"]["SSESpecification"] == {"SSEEnabled": True, "SSEType": "KMS"}
+    assert tables["IdentityTable"]["Replicas"][0]["SSESpecification"] == {"KMSMasterKeyId": key}
+    secrets = {stem(name): each["Properties"] for name, each in template.of("AWS::SecretsManager::Secret").items()}
+    assert {name for name, each in secrets.items() if each.get("KmsKeyId") == key} == {
+        "IdentityPseudonyms",
+        "IdentitySigning",
+    }
+
+
+def test_keys_that_sign_tokens_are_made_at_once_and_changed_every_month(template: Template) -> None:
+    (schedule,) = template.properties("AWS::SecretsManager::RotationSchedule")
+    assert schedule["SecretId"]["Ref"].startswith("IdentitySigning")
+    assert schedule["RotateImmediatelyOnUpdate"] is True
+    assert schedule["RotationRules"] == {"AutomaticallyAfterDays": 30}
+    (secret,) = [each for name, each in template.of("AWS::SecretsManager::Secret").items() if "Signing" in name]
+    assert secret["Properties"]["SecretString"] == '{"keys": []}'
+
+
+def test_endpoints_of_chains_are_those_configured(synthesized: Callable[..., Template], template: Template) -> None:
+    chosen = synthesized(optimismRpcUrls="https://a.example/v1,https://b.example", mainnetRpcUrls="https://c.example")
+    (secret,) = [each for name, each in chosen.of("AWS::SecretsManager::Secret").items() if "Rpc" in name]
+    assert json.loads(secret["Properties"]["SecretString"]) == {
+        "optimism": ["https://a.example/v1", "https://b.example"],
+        "mainnet": ["https://c.example"],
+    }
+    (secret,) = [each for name, each in template.of("AWS::SecretsManager::Secret").items() if "Rpc" in name]
+    assert all(len(urls) == 2 for urls in json.loads(secret["Properties"]["SecretString"]).values())
+
+
+def test_a_provider_brings_a_secret_and_snap_start_is_there_where_it_is_asked_for(
+    synthesized: Callable[..., Template], template: Template
+) -> None:
+    chosen = synthesized(snapStart="true", oidcIssuer="https://id.example.org", oidcClientId="commonplace")
+    started = {
+        each["FunctionName"].removeprefix("commonplace-dev-")
+        for each in chosen.properties("AWS::Lambda::Function")
+        if each.get("SnapStart") == {"ApplyOn": "PublishedVersions"}
+    }
+    assert started == {"rest", "mcp", "auth"}
+    assert "OidcSecretArn" in chosen.body["Outputs"]
+    settings = AuthSettings.from_environ(chosen.environment(chosen.function("auth")))
+    assert (settings.oidc_issuer, settings.oidc_client_id) == ("https://id.example.org", "commonplace")
+    assert settings.oidc_secret_arn
+    assert not [each for each in template.properties("AWS::Lambda::Function") if "SnapStart" in each]
 
 
 def test_prod_outlives_its_stack(prod: Template) -> None:
@@ -129,7 +186,7 @@ def test_what_writes_to_github_starts_without_a_credential(template: Template) -
     assert secret["SecretString"] == '{"token": ""}'
 
 
-def test_routes_are_the_webhook_agents_and_everything_else(template: Template) -> None:
+def test_routes_are_the_webhook_agents_sign_in_and_everything_else(template: Template) -> None:
     resources = template.body["Resources"]
     routes = {
         route["RouteKey"]: resources[route["Target"]["Fn::Join"][1][1]["Ref"]]["Properties"]["IntegrationUri"]["Ref"]
@@ -139,6 +196,7 @@ def test_routes_are_the_webhook_agents_and_everything_else(template: Template) -
         "POST /webhooks/github": "Webhook",
         "ANY /mcp": "Mcp",
         "ANY /mcp/{proxy+}": "Mcp",
+        **{f"ANY {path}": "Auth" for path in AUTH_PATHS},
         "$default": "Rest",
     }
     assert {each["PayloadFormatVersion"] for each in template.properties("AWS::ApiGatewayV2::Integration")} == {"2.0"}
@@ -183,7 +241,7 @@ def test_what_can_go_wrong_has_an_alarm(template: Template) -> None:
     names = {
         alarm["AlarmName"].removeprefix("commonplace-dev-") for alarm in template.properties("AWS::CloudWatch::Alarm")
     }
-    functions = ("webhook", "sync-run", "sync-store", "index", "rest", "mcp")
+    functions = ("webhook", "sync-run", "sync-store", "index", "rest", "mcp", "auth", "rotate")
     assert names == {
         *(f"{function}-errors" for function in functions),
         *(f"{function}-throttled" for function in functions),
@@ -194,13 +252,19 @@ def test_what_can_go_wrong_has_an_alarm(template: Template) -> None:
         "index-late",
         "api-errors",
         "mcp-failures",
+        "auth-sign-ins",
+        "auth-tokens",
+        "auth-failures",
+        "auth-denied",
+        "token-reuse",
+        "rpc-down",
     }
 
 
 def test_calls_of_agents_are_counted_in_the_log_of_their_function(template: Template) -> None:
     group = template.function("mcp")["LoggingConfig"]["LogGroup"]
     counted = {}
-    for each in template.properties("AWS::Logs::MetricFilter"):
+    for each in _filters(template, "mcp call"):
         (metric,) = each["MetricTransformations"]
         assert each["LogGroupName"] == group
         assert '$.message = "mcp call"' in each["FilterPattern"]
@@ -235,10 +299,39 @@ def test_what_is_counted_of_a_call_is_what_its_line_tells(template: Template, ca
             )
         )
     (line,) = [vars(each) for each in caplog.records]
-    fields = set(re.findall(r"\$\.(\w+)", json.dumps(template.properties("AWS::Logs::MetricFilter"))))
+    fields = set(re.findall(r"\$\.(\w+)", json.dumps(_filters(template, "mcp call"))))
     assert fields == {"message", "method", "target", "outcome", "milliseconds"}
     assert fields <= line.keys() | {"message"}
     assert (line["target"], line["outcome"], line["message"]) == ("define_term", "ok", "mcp call")
+
+
+def test_what_happens_to_identity_is_counted_where_it_is_logged(
+    template: Template, caplog: pytest.LogCaptureFixture
+) -> None:
+    filters = _filters(template, "auth event")
+    groups = [template.function(name)["LoggingConfig"]["LogGroup"] for name in ("auth", "rest", "mcp")]
+    assert sorted(map(str, groups)) == sorted(str(each["LogGroupName"]) for each in filters)
+    for each in filters:
+        (metric,) = each["MetricTransformations"]
+        dimensions = {item["Key"]: item["Value"] for item in metric["Dimensions"]}
+        assert dimensions == {"Event": "$.event", "Outcome": "$.outcome"}
+        assert (metric["MetricNamespace"], metric["MetricName"]) == ("Commonplace/dev", "AuthEvents")
+    with caplog.at_level("INFO"):
+        record_event("reuse", "denied", "refresh_reused")
+    (line,) = [vars(each) for each in caplog.records]
+    assert (line["message"], line["event"], line["outcome"]) == ("auth event", "reuse", "denied")
+
+
+def test_alarms_of_identity_ask_for_events_and_outcomes_that_there_are(template: Template) -> None:
+    asked = [
+        {item["Name"]: item["Value"] for item in metric["MetricStat"]["Metric"]["Dimensions"]}
+        for alarm in _alarms(template)
+        for metric in alarm.get("Metrics", [])
+        if metric.get("MetricStat", {}).get("Metric", {}).get("MetricName") == "AuthEvents"
+    ]
+    assert {each["Event"] for each in asked} <= set(get_args(Event))
+    assert {each["Outcome"] for each in asked} <= set(get_args(Outcome))
+    assert {"signin", "token", "refresh", "reuse", "rpc", "denied"} <= {each["Event"] for each in asked}
 
 
 @pytest.mark.parametrize(("stage", "seconds", "periods"), [("template", 3600, 3), ("prod", 900, 4)])
@@ -253,7 +346,7 @@ def test_silence_of_the_sync_is_an_alarm(
 
 def test_alarms_can_reach_a_topic_that_is_encrypted(template: Template) -> None:
     (topic,) = template.properties("AWS::SNS::Topic")
-    (key,) = template.of("AWS::KMS::Key").values()
+    (key,) = [each for name, each in template.of("AWS::KMS::Key").items() if name.startswith("Observability")]
     assert topic["KmsMasterKeyId"]
     assert key["Properties"]["EnableKeyRotation"] is True
     principals = [each["Principal"] for each in key["Properties"]["KeyPolicy"]["Statement"]]
@@ -270,6 +363,7 @@ def test_outputs_tell_what_an_operator_needs(template: Template) -> None:
     assert template.body["Outputs"].keys() == {
         "ActivityTable",
         "AlarmTopicArn",
+        "AuthFunction",
         "BaseUrl",
         "CacheTable",
         "ContentBucket",
@@ -277,18 +371,27 @@ def test_outputs_tell_what_an_operator_needs(template: Template) -> None:
         "DlqUrls",
         "GithubSecretArn",
         "GithubWriterSecretArn",
+        "IdentitySecretArn",
+        "IdentityTable",
         "IndexFunction",
         "IndexQueueUrl",
         "McpFunction",
         "McpUrl",
         "RestFunction",
         "RestUrl",
+        "RotateFunction",
+        "RpcSecretArn",
+        "SigningSecretArn",
         "SyncMachineArn",
         "SyncRunFunction",
         "SyncStoreFunction",
         "WebhookFunction",
         "WebhookUrl",
     }
+
+
+def _filters(template: Template, message: str) -> list[dict[str, Any]]:
+    return [each for each in template.properties("AWS::Logs::MetricFilter") if f'"{message}"' in each["FilterPattern"]]
 
 
 def _alarms(template: Template) -> list[dict[str, Any]]:

@@ -92,6 +92,7 @@ def _role_map(env: Environment, organisation: str) -> RoleMap:
 class RotationSettings:
     """What the function is told that rotates the keys which sign tokens."""
 
+    stage: str
     identity_table: str
     """Where verifiers read public keys."""
     signing_secret_arn: str
@@ -100,6 +101,7 @@ class RotationSettings:
     def from_environ(cls, environ: Mapping[str, str]) -> Self:
         env = Environment(environ)
         return cls(
+            stage=env.stage(),
             identity_table=env.text("IDENTITY_TABLE", "the name of the table that holds public keys"),
             signing_secret_arn=env.arn("SIGNING_SECRET_ARN", "secretsmanager"),
         )
