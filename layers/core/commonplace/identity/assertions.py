@@ -87,7 +87,7 @@ class Assertions:
         strict = str(header.get("typ", "")).lower() == STRICT_TYPE
         ours = {self._issuer} if strict else {self._issuer, self._token_endpoint}
         named = [audience] if isinstance(audience, str) else audience
-        if not isinstance(named, list) or not named or any(one not in ours for one in named):
+        if not isinstance(named, list) or not named or not all(isinstance(one, str) and one in ours for one in named):
             raise BadAssertion("other_audience")
 
 
