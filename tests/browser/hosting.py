@@ -1,0 +1,35 @@
+"""The authorization server behind the gateway of the laptop cloud: every request is an event, as on AWS."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, cast
+
+from mangum.types import LambdaContext
+
+from commonplace.interfaces.gateway import Gateway
+from commonplace.interfaces.oauth.app import create_app
+from local.cloud.calls import Outcome
+from local.cloud.http_api import HttpApi
+from local.cloud.http_event import Route
+from tests.fakes.authorization_server import AuthorizationServer
+
+
+@contextmanager
+def hosted(**changed: Any) -> Iterator[AuthorizationServer]:
+    """Listens at its issuer until the block ends. `changed` as of AuthorizationServer."""
+    handlers: list[Gateway] = []
+
+    def invoke(_function: str, event: bytes, _seconds: float) -> Outcome:
+        answer = handlers[0](cast(Mapping[str, Any], json.loads(event)), cast(LambdaContext, None))
+        return Outcome(json.dumps(answer).encode())
+
+    api = HttpApi(invoke)
+    server = AuthorizationServer(api.url, **changed)
+    handlers.append(Gateway(create_app(server.services)))
+    api.routes.append(Route("$default", "auth"))
+    api.start()
+    try:
+        yield server
+    finally:
+        api.stop()
