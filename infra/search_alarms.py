@@ -110,9 +110,13 @@ MIGRATION_FAILED = "index-build-failed"
 
 MODEL_FALLBACKS = "model-fallbacks"
 
+ROTATION_STUCK = "origin-secret-stuck"
+"""Of the stack before the API."""
+
 OPTIONAL_ALARMS = (
     *dict.fromkeys(alarm.name for alarm in (*DOMAIN_ALARMS, *COLLECTION_ALARMS)),
     MIGRATION_FAILED,
     MODEL_FALLBACKS,
+    ROTATION_STUCK,
 )
-"""Every name that a stack with OpenSearch, or with models that are not its own, may add."""
+"""Every name that OpenSearch, models that are not the stack's own, or a distribution before the API may add."""

@@ -9,6 +9,7 @@ import aws_cdk as cdk
 from cdk_nag import AwsSolutionsChecks
 
 from infra.configuration import from_context
+from infra.edge import build_edge
 from infra.requirements import ROOT
 from infra.stack import CommonplaceStack, build
 
@@ -17,12 +18,17 @@ WITHOUT_BUNDLES: Mapping[str, Any] = {"aws:cdk:bundling-stacks": [], "aws:cdk:di
 
 
 def application(outdir: Path | None, context: Mapping[str, Any] | None = None) -> tuple[cdk.App, CommonplaceStack]:
-    """An app that is ready to synthesize. Only CDK's command line loads `cdk.json`, so it is loaded here for everybody.
+    """An app that is ready to synthesize, and its first stack.
+
+    Only CDK's command line loads `cdk.json`, so it is loaded here for everybody.
 
     Raises ConfigurationError when the context is not valid.
     """
     settings = json.loads((ROOT / "cdk.json").read_text())["context"]
     app = cdk.App(outdir=str(outdir) if outdir else None, context={**settings, **(context or {})})
-    stack = build(app, from_context(app.node.get_all_context()))
+    configuration = from_context(app.node.get_all_context())
+    stack = build(app, configuration)
+    if configuration.edge:
+        build_edge(app, configuration, stack.api)
     cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
     return app, stack
