@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from commonplace.identity.principals import TIERS
+from commonplace.identity.scopes import SERVED
 from infra.edge_keys import EDGE_KEYS
 from infra.identity_keys import IDENTITY_KEYS
 from infra.providers import (
@@ -16,9 +17,6 @@ from infra.readers import Reader, flag, names, number, one_of, patterns, text, v
 
 LOG_RETENTION_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 3653)
 """The periods CloudWatch Logs knows."""
-
-TOOLSETS = ("knowledge",)
-"""What `functions/mcp` has."""
 
 OCU_LIMITS = (1, 2, 4, 8, 16)
 """The limits of capacity that OpenSearch Serverless takes; beyond 16 it goes on in steps of 16, and is not for us."""
@@ -76,7 +74,7 @@ KEYS: Mapping[str, Reader] = {
     "indexReconcileHours": number(1, 24),
     "rateLimitReads": number(0, 1_000_000),
     "rateLimitSearches": number(0, 1_000_000),
-    "mcpToolsets": names("|".join(TOOLSETS), f"names of toolsets (there are: {', '.join(TOOLSETS)})"),
+    "mcpToolsets": names("|".join(SERVED), f"names of toolsets (there are: {', '.join(SERVED)})"),
     "mcpReadOnly": flag,
     "mcpAllowedOrigins": names(
         r"https://[a-z0-9.-]+(:\d{1,5})?", "origins such as https://chat.example.org", every="*"

@@ -11,7 +11,7 @@ import tomllib
 import grimp
 import pytest
 
-from infra.keys import TOOLSETS
+from commonplace.identity.scopes import SERVED
 from infra.requirements import DATA_FILE, DATA_PACKAGE, GROUPS, IN_THE_RUNTIME, ONNX, REQUIREMENTS_FILE, ROOT
 from tests.infra.templates import Template
 
@@ -158,7 +158,7 @@ def test_agents_are_answered_without_what_was_left_out_of_the_bundle(template: T
 
 
 def test_every_toolset_that_can_be_configured_is_there(template: Template) -> None:
-    loaded = run(template, "mcp", MCP_TOOLSETS=",".join(TOOLSETS))
+    loaded = run(template, "mcp", MCP_TOOLSETS=",".join(SERVED))
     assert loaded.returncode == 0, loaded.stderr
 
 

@@ -49,7 +49,14 @@ def test_the_template_sets_no_variable_that_is_not_documented() -> None:
 def test_the_outputs_of_the_stack_are_listed() -> None:
     template = json.loads((ROOT / "infra" / "template.json").read_text(encoding="utf-8"))
     listed = set(first_cells(ROOT / "docs" / "deploy.md", "3. Look, then deploy"))
-    optional = {"DomainTarget", "SearchEndpoint", "IndexBuildMachineArn", "IndexBuildFunction", "BootstrapFunction"}
+    optional = {
+        "OidcSecretArn",
+        "DomainTarget",
+        "SearchEndpoint",
+        "IndexBuildMachineArn",
+        "IndexBuildFunction",
+        "BootstrapFunction",
+    }
     assert listed == set(template["Outputs"]) | optional
 
 

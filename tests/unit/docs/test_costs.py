@@ -78,14 +78,20 @@ def test_metrics_cost_what_their_number_does() -> None:
     ]
 
 
+def test_metrics_of_identity_cost_what_their_number_does() -> None:
+    assert table("The rest of the stack")["metrics of identity"] == [
+        shown(metrics * prices()["metric"]) for metrics in usage("metrics of identity")
+    ]
+
+
 def test_what_is_always_there_costs_the_same() -> None:
     price = prices()
     kinds = Counter(
         resource["Type"] for resource in json.loads(TEMPLATE.read_text(encoding="utf-8"))["Resources"].values()
     )
-    alarms, secrets = kinds["AWS::CloudWatch::Alarm"], kinds["AWS::SecretsManager::Secret"]
-    dollars = alarms * price["alarm"] + price["key"] + secrets * price["secret"] + price["dashboard"]
-    assert set(table("The rest of the stack")["alarms, key, secrets, dashboard"]) == {shown(dollars)}
+    counted = {"AWS::CloudWatch::Alarm": "alarm", "AWS::KMS::Key": "key", "AWS::SecretsManager::Secret": "secret"}
+    dollars = sum(kinds[kind] * price[name] for kind, name in counted.items()) + price["dashboard"]
+    assert set(table("The rest of the stack")["alarms, keys, secrets, dashboard"]) == {shown(dollars)}
 
 
 def test_models_cost_by_tokens_or_by_queries() -> None:
