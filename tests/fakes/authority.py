@@ -199,7 +199,7 @@ class Authority:
             "resource": MCP,
         }
         given = [(name, value) for name, value in (values | changes).items() if value is not None]
-        return read_query(urlencode([*given, *more]).encode())
+        return read_query(urlencode([*given, *more], errors="surrogateescape").encode())
 
     def begin(self, **changes: str | None) -> Begun:
         return self.consents.begin(self.understand(**changes).request)
