@@ -6,6 +6,7 @@ read: a challenge would lead the client round in a circle.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -22,6 +23,7 @@ from commonplace.interfaces.mcp.throttle import Metered, Throttle, counting
 READ_ONLY_HEADER = "x-mcp-readonly"
 
 _FALSE = ("false", "0", "no", "off")
+_CREDENTIALS = (b"authorization", b"cookie", b"proxy-authorization")
 
 
 class Guard:
@@ -65,7 +67,7 @@ class Guard:
             answer = refusal(error, request_id(scope), self._challenge(error))
             await answer(scope, receive, counting(send, caller))
             return
-        await self._app({**scope, CALLER: caller}, receive, counting(send, caller))
+        await self._app(_without_credentials(scope) | {CALLER: caller}, receive, counting(send, caller))
 
     def _identified(self, stranger: Metered, headers: Mapping[str, str]) -> Metered:
         try:
@@ -104,6 +106,12 @@ class Guard:
 def asks_for_reading(value: str | None) -> bool:
     """Whether the header narrows a request: anything does that does not plainly say no."""
     return value is not None and value.strip().lower() not in _FALSE
+
+
+def _without_credentials(scope: Scope) -> dict[str, Any]:
+    """What goes on to tools: none of them can hand a token to anybody else (RFC 9700; the specification forbids it)."""
+    kept = [(name, value) for name, value in scope["headers"] if name.lower() not in _CREDENTIALS]
+    return {name: value for name, value in scope.items() if name != "aws.event"} | {"headers": kept}
 
 
 def _headers(scope: Scope) -> dict[str, str]:
