@@ -44,6 +44,6 @@ def test_the_page_says_which_function_carries_a_package() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     table = rows(section(ROOT / "docs" / "dependencies.md", "What the functions carry"))
     documented = {row[0].strip("`"): set(row[2].split(", ")) for row in table}
-    for function in ("sync", "index", "rest", "mcp", "auth"):
+    for function in ("sync", "index", "rest", "mcp", "auth", "rotate"):
         carried = {package for package, functions in documented.items() if function in functions}
         assert carried == set(project["dependency-groups"][function])
