@@ -1,14 +1,14 @@
 """Grants, sign-ins and the audit log in memory, with a clock that only tests move. They pass the adapters' contract."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from commonplace.audit.records import AuditRecord
 from commonplace.errors import Unavailable
 from commonplace.identity.auditing import revoked
 from commonplace.identity.records import Challenge, Code, Grant, Pending, Refresh, Remembered, Session
-from commonplace.identity.stores import Audit, Lost
+from commonplace.identity.stores import Audit, GrantStore, Lost
 
 R = TypeVar("R", Pending, Challenge, Session, Remembered)
 
@@ -257,3 +257,25 @@ class MemorySignIns:
     def _answer(self) -> None:
         if self.down:
             raise Unavailable("The store does not answer.", retry_after_seconds=2)
+
+
+class Racing:
+    """A store of grants where, once, something else happens right before a write: what a race comes to."""
+
+    def __init__(self, store: GrantStore, method: str, meanwhile: Callable[[], object]) -> None:
+        self._store = store
+        self._method = method
+        self._meanwhile: Callable[[], object] | None = meanwhile
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._store, name)
+        if name != self._method or self._meanwhile is None:
+            return found
+
+        def call(*values: Any, **named: Any) -> Any:
+            meanwhile, self._meanwhile = self._meanwhile, None
+            if meanwhile is not None:
+                meanwhile()
+            return found(*values, **named)
+
+        return call
