@@ -205,12 +205,18 @@ class World:
         assert answer.status == 201, answer.body
         return dict(answer.json())
 
-    def code(self, client_id: str, scope: str = "knowledge:read knowledge:write", resource: str = MCP) -> str:
+    def code(
+        self,
+        client_id: str,
+        scope: str = "knowledge:read knowledge:write",
+        resource: str = MCP,
+        redirect: str = REDIRECT,
+    ) -> str:
         """Asked for and allowed by Alice, by the logic that the pages call."""
         asked = understand(
             [
                 ("client_id", client_id),
-                ("redirect_uri", REDIRECT),
+                ("redirect_uri", redirect),
                 ("response_type", "code"),
                 ("code_challenge", challenge()),
                 ("code_challenge_method", "S256"),
