@@ -1,12 +1,17 @@
 """The Python SDK's client finds the sign-in by itself, and asks for more when a tool needs more."""
 
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import anyio
 import httpx2
 import pytest
 from mcp import Client
-from mcp.client.auth import OAuthClientProvider
+from mcp.client.auth import OAuthClientProvider, oauth2
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 from mcp.types import TextContent
@@ -124,3 +129,47 @@ def test_an_account_that_never_may_reads_so_and_is_not_asked_again(mode: Any, pl
     assert refused.is_error
     assert "Access denied. This tool requires member access." in text_of(refused)
     assert len(desk.asked) == 1
+
+
+@contextmanager
+def published(name: str, document: dict[str, Any]) -> Iterator[str]:
+    """A metadata document at an address of this machine; its `client_id` is that address."""
+
+    class Documents(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = json.dumps(document | {"client_id": url}).encode()
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Documents)
+    url = f"http://127.0.0.1:{server.server_port}/{name}.json"
+    serving = threading.Thread(target=server.serve_forever)
+    serving.start()
+    try:
+        yield url
+    finally:
+        server.shutdown()
+        serving.join()
+        server.server_close()
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_a_client_that_publishes_what_it_is_registers_nowhere(
+    mode: Any, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The SDK takes https addresses alone; a laptop's documents are behind http.
+    monkeypatch.setattr(oauth2, "is_valid_client_metadata_url", lambda url: url is not None)
+    document = {"client_name": "Published desk", "redirect_uris": [CALLBACK], "token_endpoint_auth_method": "none"}
+    with published(mode, document) as url:
+        desk = Desk(place, MEMBER, document=url)
+        (read,) = called(place, desk, mode, DOCUMENT)
+
+    assert not read.is_error, text_of(read)
+    assert desk.asked[0]["client_id"] == url
+    assert any("Published desk" in answer.text for answer in desk.person.seen)
