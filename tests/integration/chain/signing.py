@@ -1,14 +1,13 @@
 """A text of ours, signed by keys of the local chain in the ways that wallets sign."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from eth_abi.abi import encode
 
 from commonplace.adapters.ethereum.rpc import Rpc
 from commonplace.adapters.ethereum.signatures import MAGIC, SiweSignatures
-from commonplace.identity.wallets import Terms, message_text
+from commonplace.identity.wallets import Terms, checksummed, message_text
 from tests.chain.node import Chain, called
 
 BASE = "https://kb.example.org"
@@ -53,12 +52,5 @@ def wrapped(factory: str, call: bytes, inner: str | bytes) -> str:
     return "0x" + (encode(["address", "bytes", "bytes"], [factory, call, signature]) + MAGIC).hex()
 
 
-def at(seconds: float) -> str:
-    """A moment as EIP-4361 writes it."""
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 def _spelt(address: bytes) -> str:
-    from commonplace.identity.wallets import checksummed
-
     return checksummed("0x" + address.hex())
