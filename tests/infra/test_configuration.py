@@ -156,6 +156,26 @@ break """,
         ("rateLimitMcpSearches", 1.5),
         ("throttleRate", 0),
         ("throttleBurst", 5001),
+        ("organisation", "Super Benefit"),
+        ("roleMap", '{"hats": {"30.x": {}}}'),
+        ("roleMap", {"addresses": {"0x1": {"tier": "member"}}}),
+        ("roleMap", "no-such-file.json"),
+        ("roleMap", {"addresses": {f"0x{n:040x}": {"tier": "member"} for n in range(40)}}),
+        ("hatsContract", "0x3bc1"),
+        ("hatsChainId", 0),
+        ("siweChainId", "optimism"),
+        ("optimismRpcUrls", "http://node.example.org"),
+        ("optimismRpcUrls", ["https://a.example", "https://a.example"]),
+        ("mainnetRpcUrls", "wss://node.example.org"),
+        ("registrationsPerDay", -1),
+        ("signInsPerHour", "many"),
+        ("agentSessionsPerHour", 1_000_001),
+        ("oidcIssuer", "http://id.example.org"),
+        ("oidcIssuer", "https://id.example.org/"),
+        ("oidcClientId", "two words"),
+        ("waap", "[]"),
+        ("waap", {"title": "t" * 500}),
+        ("snapStart", "sometimes"),
         ("exclude", "drafts/"),
         ("exclude", '["drafts/", 3]'),
     ],
@@ -212,6 +232,27 @@ def test_what_the_functions_understand_can_be_configured(key: str, value: Any) -
     name = re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", key)
     configured = getattr(from_context({"engine": "opensearch", key: value}), name)
     assert configured == (json.dumps(value, separators=(",", ":")) if isinstance(value, dict) else str(value))
+
+
+def test_a_role_map_is_an_object_its_text_or_a_file(tmp_path: Path) -> None:
+    roles = {"hats": {"30.3.1": {"role": "editor", "tier": "vibecoder"}}}
+    text = json.dumps(roles, separators=(",", ":"))
+    (tmp_path / "roles.json").write_text(json.dumps(roles, indent=2))
+    for given in (roles, json.dumps(roles), str(tmp_path / "roles.json")):
+        assert from_context({"roleMap": given}).role_map == text
+
+
+def test_a_provider_and_our_name_there_come_together() -> None:
+    for alone in ({"oidcIssuer": "https://id.example.org"}, {"oidcClientId": "us"}, {"oidcName": "Club"}):
+        with pytest.raises(ConfigurationError, match="oidcIssuer"):
+            from_context(alone)
+    both = from_context({"oidcIssuer": "https://id.example.org/realms/club", "oidcClientId": "us", "oidcName": "Club"})
+    assert both.oidc_client_id == "us"
+
+
+def test_endpoints_may_come_as_json_or_as_text() -> None:
+    given = ["https://a.example/v2/key", "https://b.example:8545"]
+    assert from_context({"optimismRpcUrls": given}) == from_context({"optimismRpcUrls": ",".join(given)})
 
 
 def test_an_engine_before_its_faults_were_mended_is_refused_with_the_reason() -> None:

@@ -1,0 +1,103 @@
+"""The function that changes signing keys, as deployed, over moto."""
+
+import importlib
+import json
+import os
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from commonplace.adapters import clients
+from commonplace.adapters.rotation import RotationRefused
+from commonplace.settings import SettingsError
+
+STEPS = ("createSecret", "setSecret", "testSecret", "finishSecret")
+ENVIRONMENT = {
+    "STAGE": "dev",
+    "IDENTITY_TABLE": "identity",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_ACCESS_KEY_ID": "123456789012",
+    "AWS_SECRET_ACCESS_KEY": "x",
+    "AWS_CONFIG_FILE": os.devnull,
+    "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+}
+
+
+class Deployed:
+    """The function with its secret and its table."""
+
+    def __init__(self, handler: Any, secrets: Any, dynamodb: Any, arn: str) -> None:
+        self.handler, self._secrets, self._dynamodb, self.arn = handler, secrets, dynamodb, arn
+
+    def rotate(self) -> None:
+        """As Secrets Manager does."""
+        token = str(uuid.uuid4())
+        for step in STEPS:
+            self.handler({"Step": step, "SecretId": self.arn, "ClientRequestToken": token}, None)
+
+    def kids(self) -> list[str]:
+        answer = self._secrets.get_secret_value(SecretId=self.arn, VersionStage="AWSCURRENT")
+        return [key["kid"] for key in json.loads(answer["SecretString"])["keys"]]
+
+    def published(self) -> list[str]:
+        item = self._dynamodb.get_item(TableName="identity", Key={"pk": {"S": "keys"}, "sk": {"S": "public"}})["Item"]
+        return [key["kid"] for key in json.loads(item["jwks"]["S"])["keys"]]
+
+
+@pytest.fixture
+def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployed]:
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    for name, value in ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
+    with mock_aws():
+        clients._session.cache_clear()
+        secrets, dynamodb = boto3.client("secretsmanager"), boto3.client("dynamodb")
+        dynamodb.create_table(
+            TableName="identity",
+            KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+            AttributeDefinitions=[
+                {"AttributeName": "pk", "AttributeType": "S"},
+                {"AttributeName": "sk", "AttributeType": "S"},
+            ],
+            BillingMode="PAY_PER_REQUEST",
+        )
+        arn = secrets.create_secret(Name="signing", SecretString='{"keys": []}')["ARN"]
+        monkeypatch.setenv("SIGNING_SECRET_ARN", arn)
+        module = importlib.reload(importlib.import_module("functions.rotate.handler"))
+        yield Deployed(module.handler, secrets, dynamodb, arn)
+    clients._session.cache_clear()
+
+
+def test_two_rotations_leave_two_keys_of_which_all_are_published(deployed: Deployed) -> None:
+    deployed.rotate()
+    first = deployed.kids()
+    deployed.rotate()
+    assert len(first) == 1
+    assert deployed.kids()[1:] == first
+    assert deployed.published() == deployed.kids()
+
+
+def test_an_operator_replaces_every_key_at_once(deployed: Deployed) -> None:
+    deployed.handler({"source": "commonplace.operator", "atOnce": True}, None)
+    before = deployed.kids()
+    deployed.handler({"source": "commonplace.operator", "atOnce": True}, None)
+    assert len(deployed.kids()) == 1
+    assert deployed.kids() == deployed.published() != before
+
+
+@pytest.mark.parametrize("event", [{}, {"source": "commonplace.operator"}, {"source": "aws.events", "atOnce": True}])
+def test_any_other_event_is_refused(deployed: Deployed, event: dict[str, Any]) -> None:
+    with pytest.raises(RotationRefused):
+        deployed.handler(event, None)
+    assert deployed.kids() == []
+
+
+def test_the_function_does_not_start_without_its_secret(deployed: Deployed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SIGNING_SECRET_ARN")
+    with pytest.raises(SettingsError, match="SIGNING_SECRET_ARN"):
+        importlib.reload(importlib.import_module("functions.rotate.handler"))
