@@ -149,25 +149,11 @@ def test_a_contract_wallet_signs_in_with_its_owners_key(
 
 
 def test_a_signature_signs_in_once(visit: Visit, client: OAuthClient) -> None:
-    sent: list[tuple[str, dict[str, str]]] = []
-    visit.page.on(
-        "request",
-        lambda request: (
-            sent.append((request.post_data or "", request.headers)) if request.url.endswith("/siwe/verify") else None
-        ),
-    )
     visit.go(client.url())
-    cookies = {cookie["name"]: cookie["value"] for cookie in visit.context.cookies()}
-    visit.sign_in()
+    verified = visit.verified()
     visit.heading("Allow Desk <b>app</b> to use Garden of Knowledge?")
-    ((body, _),) = sent
-    again = httpx.post(
-        f"{client.issuer}/siwe/verify",
-        content=body,
-        cookies=cookies,
-        headers={"content-type": "application/json", "origin": client.issuer},
-    )
-    assert again.status_code == 403
+    again = httpx.post(f"{client.issuer}/siwe/verify", content=verified.post_data, headers=verified.headers)
+    assert (again.status_code, again.json()["error"]["message"]) == (403, REFUSED)
     assert "set-cookie" not in again.headers
 
 

@@ -11,8 +11,17 @@ from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 from tests.browser.wallet import Wallet
 
 SECONDS = 15
+REPEATED = ("content-type", "cookie", "origin", "x-commonplace-page")
 VIOLATIONS = """addEventListener("securitypolicyviolation", (event) =>
   console.error(`violated: ${event.effectiveDirective} ${event.blockedURI}`), true);"""
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A request to be sent again."""
+
+    post_data: str
+    headers: dict[str, str]
 
 
 @dataclass
@@ -35,6 +44,13 @@ class Visit:
 
     def sign_in(self, wallet: str = "Test Wallet") -> None:
         self.press(wallet)
+
+    def verified(self) -> "Sent":
+        """Signs in; the request by which that was done, as it went out with its cookies."""
+        with self.page.expect_request("**/siwe/verify") as going:
+            self.sign_in()
+        headers = {name: value for name, value in going.value.all_headers().items() if name in REPEATED}
+        return Sent(going.value.post_data or "", headers)
 
     def heading(self, text: str) -> None:
         """Waits for it."""

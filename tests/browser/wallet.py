@@ -1,6 +1,7 @@
 """A person's wallet: injected into pages, signing with a real key, or as the test wants it to misbehave."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,8 @@ class Wallet:
     """Whether it is at `window.ethereum` too."""
     declines: tuple[str, ...] = ()
     breaks: bool = False
+    wrap: Callable[[str], str] = str
+    """What the wallet makes of its key's signature."""
     asked: list[str] = field(default_factory=list)
     signed: list[str] = field(default_factory=list)
     """Every text that it was asked to sign."""
@@ -61,7 +64,8 @@ class Wallet:
         assert method == "personal_sign", method
         text = bytes.fromhex(params[0][2:]).decode()
         self.signed.append(text)
-        return "0x" + Account.sign_message(encode_defunct(text=text), self.key).signature.hex().removeprefix("0x")
+        signed = Account.sign_message(encode_defunct(text=text), self.key)
+        return self.wrap(f"0x{bytes(signed.signature).hex()}")
 
 
 def fresh_key() -> str:

@@ -169,9 +169,10 @@ def test_who_is_asked_to_consent_anew_still_is_after_signing_in(world: World, al
     assert "prompt=consent" in alice.verify(body).json()["redirectTo"]
 
 
-def test_who_must_sign_in_anew_is_asked_for_it_and_then_not_again(world: World, alice: Browser) -> None:
+@pytest.mark.parametrize("prompt", ["login", "select_account", "consent login"])
+def test_who_must_sign_in_anew_is_asked_for_it_and_then_not_again(world: World, alice: Browser, prompt: str) -> None:
     alice.sign_in()
-    page = alice.get(path(world.site, prompt="login"))
+    page = alice.get(path(world.site, prompt=prompt))
     assert "<h1>Sign in</h1>" in page.text
     assert "<h1>Allow" in alice.get(alice.sign_in(page).json()["redirectTo"]).text
 

@@ -34,6 +34,9 @@ from commonplace.interfaces.oauth.sessions import (
 )
 from commonplace.interfaces.oauth.signin import sign_in_page
 
+SIGN_IN_AGAIN = frozenset({"login", "select_account"})
+"""Words of `prompt` that want to know anew who is there (OpenID Connect Core 1.0, section 3.1.2.1)."""
+
 
 def routes(services: OAuthServices) -> list[Route]:
     return [
@@ -47,7 +50,7 @@ async def _show(services: OAuthServices, request: Request) -> Response:
     network, issuer = network_of(request), services.settings.issuer
     asked = understand(params, services.clients, services.resources, issuer=issuer, network=network)
     profile = Sessions.over(services).find(cookie_of(request, SESSION_COOKIE))
-    if profile is None or "login" in asked.prompts:
+    if profile is None or asked.prompts & SIGN_IN_AGAIN:
         return _ask_who(services, asked)
     return _ask(services, asked, profile, network)
 
