@@ -1,6 +1,12 @@
 """Which URLs may be fetched for strangers at all (ids C1, C2, C9)."""
 
+from urllib.parse import urlsplit
+
+import httpx
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from urllib3.util import parse_url
 
 from commonplace.errors import RateLimited
 from commonplace.identity.fetching import PER_HOST, LimitedFetcher, fetchable, host_of
@@ -122,3 +128,56 @@ def test_one_host_is_not_asked_more_often_than_it_should_be() -> None:
 
 def test_host_has_its_port() -> None:
     assert host_of("http://localhost:1234/c") == "localhost:1234"
+
+
+PIECES = st.sampled_from(
+    [
+        *(
+            "https://",
+            "HTTPS://",
+            "http://",
+            "//",
+            "/",
+            "\\",
+            "@",
+            ":",
+            "#",
+            "?",
+            "%2e",
+            "%2f",
+            "..",
+            ".",
+            "%00",
+            "\t",
+            "\n",
+        ),
+        *(
+            "app.example",
+            "evil.example",
+            "127.0.0.1",
+            "[::1]",
+            "localhost",
+            "0x7f.1",
+            ":443",
+            ":80",
+            "user",
+            "x",
+            "é",
+            ";",
+        ),
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=8).map("".join))
+@example("https://app.example\\@evil.example/")
+@example("https://app.example#@evil.example/")
+@example("https://app.example?@evil.example/")
+@example("https://app.example;@evil.example/")
+@example("https://app.example/@evil.example")
+def test_c1_every_reader_of_urls_sees_the_same_host_in_what_may_be_fetched(url: str) -> None:
+    if fetchable(url):
+        host = host_of(url)
+        assert {urlsplit(url).netloc, urlsplit(url).hostname, parse_url(url).netloc, httpx.URL(url).host} == {host}
+        assert parse_url(url).auth is None and parse_url(url).port is None
+        assert parse_url(url).request_uri == url.removeprefix(f"https://{host}")
