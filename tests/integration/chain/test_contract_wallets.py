@@ -19,6 +19,8 @@ from tests.integration.chain.signing import (
     wrapped,
 )
 
+pytestmark = pytest.mark.node
+
 
 def test_a_contract_wallet_signs_in_by_its_owner(chain: Chain) -> None:
     owner = chain.accounts()[0]

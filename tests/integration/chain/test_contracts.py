@@ -7,6 +7,8 @@ from tests.chain import compile
 from tests.chain.node import HATS, Chain, Refused, contracts
 from tests.chain.packages import or_skipped
 
+pytestmark = pytest.mark.node
+
 
 def test_the_compiled_contracts_are_those_of_the_source() -> None:
     made = or_skipped(compile.compiled)

@@ -13,6 +13,8 @@ from tests.chain.node import RESOLVER, Chain
 from tests.fakes.ethereum_node import standing_in
 from tests.integration.chain.signing import rpc_of
 
+pytestmark = pytest.mark.node
+
 
 class Counting(Rpc):
     """Counts its calls."""

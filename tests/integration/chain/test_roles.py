@@ -29,6 +29,8 @@ from tests.unit.oauth.world import ALICE, BASE, KEY, MCP, Roles, World
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
+pytestmark = pytest.mark.node
+
 PATHS = ("30.3.1", "30.3.5")
 
 
