@@ -16,15 +16,15 @@ from tests.fakes.authorization_server import AuthorizationServer
 
 
 @contextmanager
-def hosted(**changed: Any) -> Iterator[AuthorizationServer]:
-    """Listens at its issuer until the block ends. `changed` as of AuthorizationServer."""
+def hosted(port: int = 0, **changed: Any) -> Iterator[AuthorizationServer]:
+    """Listens at its issuer until the block ends, on a free port if none is given. `changed` as of its class."""
     handlers: list[Gateway] = []
 
     def invoke(_function: str, event: bytes, _seconds: float) -> Outcome:
         answer = handlers[0](cast(Mapping[str, Any], json.loads(event)), cast(LambdaContext, None))
         return Outcome(json.dumps(answer).encode())
 
-    api = HttpApi(invoke)
+    api = HttpApi(invoke, port)
     server = AuthorizationServer(api.url, **changed)
     handlers.append(Gateway(create_app(server.services)))
     api.routes.append(Route("$default", "auth"))

@@ -1,0 +1,107 @@
+"""Takes the pictures of the documentation: `python -m tests.browser.screenshots`. They end up in docs/images."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from playwright.sync_api import Browser, Page, expect
+
+from commonplace.identity.records import Client
+from commonplace.identity.wallets import Named
+from tests.browser.chromium import browsing
+from tests.browser.hosting import hosted
+from tests.browser.visiting import Visit, visiting
+from tests.browser.wallet import TEST_WALLET, Wallet
+from tests.fakes.authorization_server import STANDINGS, AuthorizationServer
+
+FOLDER = Path(__file__).parents[2] / "docs/images"
+PORT = 8787
+KEY = "0x" + "a1" * 32
+PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 780}}
+DESK: dict[str, Any] = {"viewport": {"width": 760, "height": 600}}
+SITE = "https://assistant.example/oauth/client.json"
+MAX_BYTES = 150_000
+
+
+def main() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    with hosted(PORT) as server, browsing() as browser:
+        prepare(server)
+        with opened(browser, server, **PHONE, color_scheme="light") as visit:
+            visit.go(request(server, "desk"))
+            take(visit.page, "sign-in-light")
+        with opened(browser, server, **PHONE, color_scheme="dark") as visit:
+            visit.go(request(server, "desk"))
+            take(visit.page, "sign-in-dark")
+            allow(visit, lambda: take(visit.page, "consent-phone"))
+        with opened(browser, server, **DESK, color_scheme="light") as visit:
+            visit.go(request(server, SITE))
+            allow(visit, lambda: take(visit.page, "consent-desktop"))
+            visit.go(f"{server.settings.issuer}/account")
+            visit.heading("Connected apps")
+            take(visit.page, "connected-apps")
+
+
+def prepare(server: AuthorizationServer) -> None:
+    """A member with a name, an app on her computer and an app of a web site."""
+    address = Wallet(KEY).account
+    server.standings.held[address] = STANDINGS["member"]
+    server.names.names[address] = Named(name="alice.eth")
+    desk = Client(id="desk", name="Desk Notes", source="registered", redirect_uris=(f"{server.settings.issuer}/icon",))
+    server.client_store.add_client(desk)
+    site = Client(id=SITE, name="Assistant", source="document", redirect_uris=("https://assistant.example/callback",))
+    server.client_store.keep_document(SITE, site, int(server.clock.now) + 3_600)
+
+
+@contextmanager
+def opened(browser: Browser, server: AuthorizationServer, **context: Any) -> Iterator[Visit]:
+    wallet = Wallet(KEY, announced=[TEST_WALLET | {"name": "Your wallet", "icon": ICON}])
+    with visiting(browser, wallet, at=[server.settings.issuer], **context) as visit:
+        visit.context.route("https://assistant.example/**", lambda route: route.fulfill(body="Back"))
+        yield visit
+
+
+def request(server: AuthorizationServer, client: str) -> str:
+    issuer = server.settings.issuer
+    back = f"{issuer}/icon" if client == "desk" else "https://assistant.example/callback"
+    values = {
+        "response_type": "code",
+        "client_id": client,
+        "redirect_uri": back,
+        "resource": f"{issuer}/mcp",
+        "scope": "knowledge:read knowledge:write knowledge:admin"
+        if client == "desk"
+        else "knowledge:read knowledge:write",
+        "code_challenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+        "code_challenge_method": "S256",
+    }
+    return f"{issuer}/authorize?{urlencode(values)}"
+
+
+def allow(visit: Visit, look: Callable[[], None]) -> None:
+    """Signs in, looks at the consent page, and allows."""
+    visit.sign_in("Your wallet")
+    expect(visit.page.get_by_role("button", name="Allow")).to_be_visible()
+    look()
+    with visit.page.expect_navigation():
+        visit.press("Allow")
+
+
+def take(page: Page, name: str) -> None:
+    expect(page.get_by_role("button").first).to_be_visible()
+    file = FOLDER / f"{name}.png"
+    page.screenshot(path=file, full_page=True, animations="disabled")
+    size = file.stat().st_size
+    if size > MAX_BYTES:
+        raise ValueError(f"{file.name} has {size} bytes: more than {MAX_BYTES}")
+
+
+ICON = "data:image/svg+xml," + quote(
+    "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'><rect width='24' height='24' rx='5' fill='#0b6e4f'/>"
+    "<path d='M5 9h14v8H5zM14 12h5v2h-5z' fill='none' stroke='white' stroke-width='1.6'/></svg>"
+)
+
+if __name__ == "__main__":
+    main()
