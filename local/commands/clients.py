@@ -71,7 +71,7 @@ def remove(
     """Remove a client and end everything that was granted to it."""
     identity = reach(data, outputs, stage)
     known = identity.operating.remove(client)
-    ended = identity.revoke(list(identity.grants_of(None, client)))
+    ended = identity.connections.revoke_client(client)
     if not known and not ended:
         raise CommandError(f"No client is called {clean(client)[:80]}.", "See: commonplace clients list")
     typer.echo(f"The client is gone, and {ended} {'grant has' if ended == 1 else 'grants have'} ended.")

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from commonplace.audit.records import NOWHERE, AuditRecord
+from commonplace.audit.records import AuditRecord
 from commonplace.identity.records import Client, Grant
 from local.errors import CommandError
 from local.operations.deployment import Deployment
@@ -15,6 +15,7 @@ from local.operations.deployment import Deployment
 if TYPE_CHECKING:
     from commonplace.adapters.dynamodb_audit import DynamoAudit
     from commonplace.adapters.dynamodb_grants import DynamoGrants
+    from commonplace.identity.connections import Connections
     from commonplace.identity.operating import Operating
     from commonplace.identity.principals import Tier
 
@@ -98,10 +99,23 @@ class Identity:
         )
         return (one for one in found if client is None or one.client_id == client)
 
+    @cached_property
+    def connections(self) -> "Connections":
+        """Ends grants, and forgets the consents behind them."""
+        from commonplace.adapters.dynamodb_signins import DynamoSignIns
+        from commonplace.identity.connections import Connections
+
+        return Connections(
+            grants=self.grants,
+            signins=DynamoSignIns(self._dynamodb, self._of("IdentityTable")),
+            key=lambda: self.key,
+            clock=time.time,
+            organisation=self.deployment.outputs.get("Organisation", "default"),
+        )
+
     def revoke(self, grants: Iterable[Grant]) -> int:
         """How many have ended by this."""
-        now = time.time()
-        return sum(self.grants.revoke(one.id, "operator", int(now), [_revoked(one, now)]) for one in grants)
+        return sum(self.connections.revoke_for_operator(one.id) for one in grants)
 
     @cached_property
     def _dynamodb(self) -> Any:
@@ -136,19 +150,6 @@ def checksummed(subject: str) -> str:
     from eth_utils.address import to_checksum_address
 
     return str(to_checksum_address(subject))
-
-
-def _revoked(grant: Grant, now: float) -> AuditRecord:
-    return AuditRecord(
-        event="revoke",
-        outcome="ok",
-        at=now,
-        organisation=grant.organisation or NOWHERE,
-        subject=grant.subject_hash,
-        client=grant.client_id,
-        grant=grant.id,
-        reason="operator",
-    )
 
 
 def grant_row(grant: Grant) -> dict[str, str]:
