@@ -4,25 +4,13 @@ As `settings`: a missing or malformed variable raises SettingsError with the var
 Standard library only.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
-from urllib.parse import urlsplit
 
 from commonplace.identity.roles import ADDRESS, RoleMap, RoleMapError, is_organisation
-from commonplace.settings import (
-    _TOOLSET,
-    WEB_URL,
-    Environment,
-    SettingsError,
-    _json_object,
-    _listed,
-    _matching,
-    _web_url,
-    is_loopback,
-)
+from commonplace.settings import Environment, SettingsError
 
 HATS_CONTRACT = "0x3bc1A0Ad72417f2d411118085256fC53CBdDd137"
 """Hats Protocol v1, the same on every chain."""
@@ -67,7 +55,7 @@ def _guard(env: Environment) -> dict[str, Any]:
         "default",
     )
     return {
-        "issuer": env.parsed("BASE_URL", f"{WEB_URL}, without a path", _origin),
+        "issuer": env.origin("BASE_URL"),
         "identity_table": env.text("IDENTITY_TABLE", "the name of the table that holds grants and clients"),
         "cache_table": env.text("ROLE_CACHE_TABLE", "the name of the table that remembers roles"),
         "identity_secret_arn": env.arn("IDENTITY_SECRET_ARN", "secretsmanager"),
@@ -127,7 +115,7 @@ class AuthSettings(GuardSettings):
     absolute_seconds: int
     """A grant ends then, used or not."""
     requests_per_minute: int
-    """To each endpoint, from one network; 0 switches the limit off. The same for all of these."""
+    """To each endpoint, by one client; five times as many from one network. 0 switches a limit off, here and below."""
     registrations_per_day: int
     """From one network."""
     sign_ins_per_hour: int
@@ -155,12 +143,7 @@ class AuthSettings(GuardSettings):
             site_name=env.text("SITE_NAME", "the name that readers see", "Commonplace"),
             activity_table=env.activity_table(),
             signing_secret_arn=env.arn("SIGNING_SECRET_ARN", "secretsmanager"),
-            toolsets=env.parsed(
-                "MCP_TOOLSETS",
-                "names of toolsets with commas between them, such as knowledge",
-                _listed(_matching(_TOOLSET)),
-                "knowledge",
-            ),
+            toolsets=env.toolsets(),
             siwe_chain_id=env.parsed("SIWE_CHAIN_ID", "the number of a chain", _chain, OPTIMISM),
             loopback_documents=_loopback_documents(env),
             **_lifetimes(env),
@@ -188,9 +171,8 @@ def _limits(env: Environment) -> dict[str, Any]:
 
 
 def _providers(env: Environment) -> dict[str, Any]:
-    issuer = env.optional("OIDC_ISSUER", WEB_URL, lambda text: text if _web_url(text) else None)
+    issuer = env.issuer("OIDC_ISSUER")
     secret = env.optional("OIDC_SECRET_ARN", "an ARN of secretsmanager", lambda text: text)
-    waap = env.optional("WAAP", "a JSON object; docs/configuration.md lists its keys", _json_object)
     return {
         "oidc_issuer": issuer,
         "oidc_client_id": env.text(
@@ -198,15 +180,14 @@ def _providers(env: Environment) -> dict[str, Any]:
         ),
         "oidc_secret_arn": env.arn("OIDC_SECRET_ARN", "secretsmanager") if secret else None,
         "oidc_name": env.text("OIDC_NAME", "what the provider is called", "your organisation's account"),
-        "waap": json.loads(waap) if waap else None,
+        "waap": env.json_object("WAAP", "a JSON object; docs/configuration.md lists its keys"),
     }
 
 
 def _loopback_documents(env: Environment) -> bool:
     """Raises SettingsError where a function could be sent to what listens beside it."""
-    cloud = env.optional("AWS_ENDPOINT_URL", WEB_URL, _web_url)
     wanted = env.flag("CIMD_LOOPBACK")
-    if wanted and not is_loopback(urlsplit(cloud or "").hostname):
+    if wanted and not env.on_this_machine():
         raise SettingsError("CIMD_LOOPBACK is set. It must be absent where AWS_ENDPOINT_URL is not this machine.")
     return wanted
 
@@ -217,11 +198,6 @@ def _positive(env: Environment, name: str, default: int) -> int:
 
 def _above_zero(text: str) -> int | None:
     return int(text) if re.fullmatch(r"[1-9][0-9]{0,5}|1000000", text) else None
-
-
-def _origin(text: str) -> str | None:
-    url = _web_url(text)
-    return url if url and not urlsplit(url).path else None
 
 
 def _address(text: str) -> str | None:

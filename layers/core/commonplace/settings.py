@@ -139,6 +139,28 @@ class Environment:
         """An origin, with or without a path: https, or http to this very machine; no trailing slash."""
         return self.parsed(name, WEB_URL, _web_url, default)
 
+    def origin(self, name: str) -> str:
+        """As `url`, and nothing after host and port."""
+        return self.parsed(name, f"{WEB_URL}, without a path", _bare_origin)
+
+    def issuer(self, name: str) -> str | None:
+        """As it is written, a slash at its end included: it is compared as text. None if it is not set."""
+        return self.optional(name, WEB_URL, lambda text: text if _web_url(text) else None)
+
+    def on_this_machine(self) -> bool:
+        """Whether the cloud is a laptop's: what helps a developer may be dangerous anywhere else."""
+        cloud = self.optional("AWS_ENDPOINT_URL", WEB_URL, _web_url)
+        return is_loopback(urlsplit(cloud or "").hostname)
+
+    def toolsets(self) -> tuple[str, ...]:
+        valid = "names of toolsets with commas between them, such as knowledge"
+        return self.parsed("MCP_TOOLSETS", valid, _listed(_matching(_TOOLSET)), "knowledge")
+
+    def json_object(self, name: str, valid: str) -> dict[str, Any] | None:
+        """None for a variable that is not set."""
+        text = self.optional(name, valid, _json_object)
+        return json.loads(text) if text else None
+
     def flag(self, name: str) -> bool:
         """False unless it is said."""
         return self.choice(name, ("true", "false"), "false") == "true"
@@ -445,11 +467,10 @@ class McpSettings(ReaderSettings):
 
 
 def _surface(env: Environment) -> dict[str, Any]:
-    toolsets = "names of toolsets with commas between them, such as knowledge"
     origins = "origins such as https://app.example.org with commas between them, or *"
     host = "a host name of lower-case letters, digits, dots and hyphens"
     return {
-        "toolsets": env.parsed("MCP_TOOLSETS", toolsets, _listed(_matching(_TOOLSET)), "knowledge"),
+        "toolsets": env.toolsets(),
         "read_only": env.flag("MCP_READ_ONLY"),
         "allowed_origins": env.optional("MCP_ALLOWED_ORIGINS", origins, _origins) or (),
         "full_text_tier": env.tier("MCP_FULL_TEXT_TIER", "member"),
@@ -462,8 +483,7 @@ def _assumed_tier(env: Environment) -> Tier | None:
     """Raises SettingsError where it would give strangers what is for members."""
     valid = "one of: " + ", ".join(TIERS)
     tier = env.optional("MCP_ASSUMED_TIER", valid, lambda text: text if text in TIERS else None)
-    cloud = env.optional("AWS_ENDPOINT_URL", WEB_URL, _web_url)
-    if tier and not is_loopback(urlsplit(cloud or "").hostname):
+    if tier and not env.on_this_machine():
         raise SettingsError("MCP_ASSUMED_TIER is set. It must be absent where AWS_ENDPOINT_URL is not this machine.")
     return cast(Tier | None, tier)
 
@@ -478,6 +498,11 @@ def _web_url(text: str) -> str | None:
     secure = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname))
     plain = parts.username is None and not parts.query and not parts.fragment
     return text.rstrip("/") if secure and plain and parts.hostname else None
+
+
+def _bare_origin(text: str) -> str | None:
+    url = _web_url(text)
+    return url if url and not urlsplit(url).path else None
 
 
 def _listed(parse: Callable[[str], str | None]) -> Callable[[str], tuple[str, ...] | None]:

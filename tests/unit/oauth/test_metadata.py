@@ -186,3 +186,11 @@ def test_keys_are_published_before_they_sign_and_nothing_private_is() -> None:
     told = json.loads(world.send("GET", "/.well-known/jwks.json").body)
     assert [key["kid"] for key in told["keys"]] == [key.kid for key in world.ring.keys]
     assert all(set(key) == {"kty", "crv", "x", "y", "kid", "use", "alg"} for key in told["keys"])
+
+
+def test_no_cache_learns_that_there_is_no_key_yet() -> None:
+    world = World()
+    world.ring.keys = ()
+    answer = world.send("GET", "/.well-known/jwks.json")
+    assert answer.status == 503
+    assert answer.headers["cache-control"] == "no-store"

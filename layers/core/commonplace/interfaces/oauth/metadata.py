@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from commonplace.auth_settings import AuthSettings
+from commonplace.errors import Unavailable
 from commonplace.identity.oauth_errors import OAuthError
 from commonplace.identity.resources import Resources
 from commonplace.identity.scopes import OFFLINE_ACCESS
@@ -97,6 +98,9 @@ def _at_resources(resources: Resources, document: Callable[[str], bytes]) -> Han
 def _keys(services: OAuthServices) -> Handler:
     async def keys(_: Request) -> Response:
         published = services.keys.published(services.clock())
+        if not published:
+            # Before the first key is made. No cache may keep that there are none.
+            raise Unavailable("There is no key yet.")
         return Response(_bytes({"keys": [dict(key) for key in published]}), media_type=JSON, headers=cached())
 
     return keys
