@@ -116,7 +116,7 @@ class AuthParts:
     def _rpc(self, chain: Chain, chain_id: int) -> Rpc:
         from commonplace.adapters.ethereum.rpc import Rpc
 
-        return Rpc(lambda: self._rpc_urls.of(chain), chain_id)
+        return Rpc(lambda: self._rpc_urls.of(chain), chain_id, vital=chain != "mainnet")
 
     @cached_property
     def _pseudonym_key(self) -> PseudonymKey:

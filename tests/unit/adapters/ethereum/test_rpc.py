@@ -231,13 +231,29 @@ def test_an_endpoint_must_be_https_or_on_this_machine(url: str) -> None:
 
 def test_no_log_and_no_error_names_an_endpoint(node: StandInNode, caplog: pytest.LogCaptureFixture) -> None:
     node.fault = status(500)
-    with caplog.at_level(logging.DEBUG), pytest.raises(Unavailable) as raised:
+    with caplog.at_level(logging.INFO), pytest.raises(Unavailable) as raised:
         _rpc(f"{node.url}/v2/secret-key").call(b"\x01")
-    ours = [record for record in caplog.records if record.name.startswith("commonplace")]
-    assert [(record.getMessage(), vars(record)["event"], vars(record)["reason"]) for record in ours] == [
-        ("auth event", "rpc", "http_500")
-    ]
-    assert "secret-key" not in f"{[vars(record) for record in ours]} {raised.value} {raised.value.envelope()}"
+    told = [(record.getMessage(), vars(record)["reason"]) for record in caplog.records]
+    assert told == [("an endpoint of a chain did not answer", "http_500"), ("auth event", "optimism")]
+    assert "secret-key" not in f"{[vars(one) for one in caplog.records]} {raised.value} {raised.value.envelope()}"
+
+
+def test_only_a_vital_chain_that_no_endpoint_answers_for_is_counted(
+    node: StandInNode, caplog: pytest.LogCaptureFixture
+) -> None:
+    def counted(rpc: Rpc) -> int:
+        caplog.clear()
+        with pytest.raises(Unavailable):
+            rpc.call(b"\x01")
+        return sum(getattr(record, "event", "") == "rpc" for record in caplog.records)
+
+    with standing_in() as second:
+        node.fault = status(500)
+        _rpc(node.url, second.url).call(b"\x01")
+    assert not [record for record in caplog.records if record.getMessage() == "auth event"]
+    assert counted(_rpc(node.url)) == 1
+    assert counted(_rpc()) == 1
+    assert counted(Rpc(lambda: [node.url], 10, vital=False)) == 0
 
 
 def test_a_connection_that_was_idle_is_not_trusted(node: StandInNode) -> None:

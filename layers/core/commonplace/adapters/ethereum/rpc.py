@@ -18,7 +18,7 @@ from urllib3.exceptions import HTTPError
 from commonplace.adapters.ethereum.within import within
 from commonplace.errors import Unavailable
 
-telemetry = logging.getLogger("commonplace.interfaces.oauth.telemetry")
+logger = logging.getLogger(__name__)
 
 CONNECT_SECONDS, READ_SECONDS = 2.0, 3.0
 """Of each socket operation."""
@@ -31,6 +31,8 @@ IDLE_SECONDS = 20.0
 """A connection that was idle for longer is not trusted: the function may have been frozen meanwhile."""
 PAUSE_SECONDS = 5.0
 """When every endpoint has failed twice running, none is asked for so long: callers are not made to wait for nothing."""
+
+CHAINS = {1: "mainnet", 10: "optimism"}
 
 _ENDPOINT = re.compile(r"https://[^/@]+(?:/|$)|http://(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?(?:/|$)")
 _BYTES = re.compile(r"0x(?:[0-9a-fA-F]{2})*")
@@ -74,13 +76,18 @@ class Rpc:
         endpoints: Callable[[], Sequence[str]],
         chain_id: int,
         *,
+        vital: bool = True,
         question_seconds: float = QUESTION_SECONDS,
         monotonic: Callable[[], float] = time.monotonic,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """`endpoints` gives URLs, the preferred first; it may raise Unavailable. `clock` gives epoch seconds."""
+        """`endpoints` gives URLs, the preferred first; it may raise Unavailable. `clock` gives epoch seconds.
+
+        Of a `vital` chain it is counted when no endpoint answers: somebody is woken by it.
+        """
         self.chain_id = chain_id
         self._endpoints = endpoints
+        self._vital = vital
         self._seconds = question_seconds
         self._monotonic = monotonic
         self._clock = clock
@@ -127,10 +134,17 @@ class Rpc:
                 self._failures = 0
                 endpoint.aside_until = 0.0
                 return answer
+        self._failed()
+        raise self._unavailable()
+
+    def _failed(self) -> None:
+        """No endpoint has answered, or there is none."""
         self._failures += 1
         if self._failures > 1:
             self._paused_until = self._monotonic() + PAUSE_SECONDS
-        raise self._unavailable()
+        if self._vital:
+            chain = CHAINS.get(self.chain_id, f"chain_{self.chain_id}")
+            logger.warning("auth event", extra={"event": "rpc", "outcome": "failed", "reason": chain})
 
     def _ordered(self, now: float) -> list[tuple[int, _Endpoint]]:
         urls = list(self._endpoints())
@@ -205,9 +219,10 @@ class Rpc:
         return bytes(told)
 
     def _tell(self, number: int, error: Exception) -> None:
+        """Names an endpoint by its place in the list: its URL is half a secret."""
         reason = error.reason if isinstance(error, NoAnswer) else "too_slow"
-        told = {"event": "rpc", "outcome": "failed", "reason": reason, "chain": self.chain_id, "endpoint": number}
-        telemetry.warning("auth event", extra=told)
+        told = {"chain": self.chain_id, "endpoint": number, "reason": reason}
+        logger.warning("an endpoint of a chain did not answer", extra=told)
 
     def _unavailable(self) -> Unavailable:
         return Unavailable("The chain cannot be read just now.", retry_after_seconds=int(PAUSE_SECONDS))
