@@ -1,0 +1,31 @@
+"""The threat model names tests that there are."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+PAGE = ROOT / "docs" / "security.md"
+
+ROWS = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| ") and "---" not in line]
+THREATS = [line for line in ROWS if not line.startswith("| threat |")]
+NAMED = sorted({name for line in THREATS for name in re.findall(r"`(test_\w+)`", line)})
+
+
+@pytest.fixture(scope="module")
+def tests() -> set[str]:
+    files = (ROOT / "tests").rglob("test_*.py")
+    return {
+        name for file in files for name in re.findall(r"^(?:async )?def (test_\w+)", file.read_text(), re.MULTILINE)
+    }
+
+
+def test_every_threat_has_a_proof() -> None:
+    assert len(THREATS) > 30
+    assert [line for line in THREATS if "`test_" not in line and "see [" not in line] == []
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_the_test_that_is_named_is_there(name: str, tests: set[str]) -> None:
+    assert name in tests
