@@ -20,6 +20,7 @@ COMMANDS = {
     "validate": ("validate_command", "Check the Markdown files of a folder."),
     "search": ("search_command", "Search the knowledge base that runs here, or that is deployed."),
     "connect": ("connect_command", "Say how to connect an MCP client."),
+    "smoke": ("smoke_command", "Check a deployment from outside, after it was made."),
     "opensearch": ("opensearch_app", "Run an OpenSearch node on this machine."),
     "operators": ("operators_app", "Make the key with which operators have a search explained."),
     "clients": ("clients_app", "Register, list and remove the applications that may ask for tokens."),
