@@ -1,29 +1,44 @@
 """The REST API on Lambda: settings, clients, and the application over them.
 
-What only a search needs (index, vectors, models) is loaded at the first search.
+What only a search needs (index, vectors, models) is loaded at the first search; what judges tokens, with the first.
 """
+
+from __future__ import annotations
 
 import logging
 import os
 import time
+from typing import TYPE_CHECKING
 
 from commonplace.adapters import clients
 from commonplace.adapters.dynamodb import DynamoCounters
 from commonplace.adapters.origin_secret import origin_values
 from commonplace.adapters.s3 import S3ObjectStore
+from commonplace.auth_settings import GuardSettings
 from commonplace.content.library import Library
-from commonplace.interfaces.deferred import DeferredSearch
+from commonplace.identity.guarding import TokenPrincipals
+from commonplace.identity.resources import Resources
+from commonplace.identity.scopes import SERVED
+from commonplace.identity.verifying import AccessTokens, RememberedKeys
+from commonplace.interfaces.challenges import Challenges
+from commonplace.interfaces.deferred import DeferredSearch, deferred
 from commonplace.interfaces.gateway import Gateway
 from commonplace.interfaces.rest.app import create_app
+from commonplace.interfaces.rest.guarding import Accounts
 from commonplace.interfaces.rest.services import Site
 from commonplace.limits.quota import Limiter
 from commonplace.search.fusion import Fusion
 from commonplace.search.service import SearchService
 from commonplace.settings import RestSettings
 
+if TYPE_CHECKING:
+    from commonplace.adapters.dynamodb_guard import DynamoGuard
+    from commonplace.identity.accounts import Standings
+
 logging.getLogger("mangum").setLevel(logging.WARNING)  # the gateway writes the access log
 
 SETTINGS = RestSettings.from_environ(os.environ)
+IDENTITY = GuardSettings.from_environ(os.environ)
 OBJECTS = S3ObjectStore(clients.s3(read_timeout_seconds=5), SETTINGS.content_bucket)
 COUNTERS = DynamoCounters(clients.dynamodb(read_timeout_seconds=0.5, attempts=1), SETTINGS.activity_table)
 LIBRARY = Library(OBJECTS)
@@ -46,6 +61,23 @@ def _search() -> SearchService:
     )
 
 
+def _accounts(settings: GuardSettings) -> Accounts:
+    def guard() -> DynamoGuard:
+        from commonplace.adapters import identity_wiring
+
+        return identity_wiring.guard(settings)
+
+    def standings() -> Standings:
+        from commonplace.adapters import identity_wiring
+
+        return identity_wiring.standings(settings)
+
+    store, resources = deferred(guard), Resources(settings.issuer, SERVED, SERVED)
+    tokens = AccessTokens(settings.issuer, RememberedKeys(store, time.time))
+    principals = TokenPrincipals(tokens, store, deferred(standings), time.time, names=True)
+    return Accounts(principals, Challenges(resources), resources.api)
+
+
 APP = create_app(
     LIBRARY,
     DeferredSearch(_search),
@@ -58,5 +90,6 @@ APP = create_app(
         operator_key_hash=SETTINGS.operator_key_hash,
     ),
     Limiter(COUNTERS, time.time, secret=f"{SETTINGS.stage}/{SETTINGS.activity_table}".encode()),
+    accounts=_accounts(IDENTITY) if IDENTITY is not None else None,
 )
 handler = Gateway(APP, origin=origin_values(os.environ))

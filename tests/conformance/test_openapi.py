@@ -18,15 +18,20 @@ from commonplace.adapters.embedded.engine import EmbeddedEngine
 from commonplace.content.document import DocumentRef
 from commonplace.content.library import Library
 from commonplace.content.problems import Problem
+from commonplace.identity.resources import Resources
+from commonplace.identity.scopes import SERVED
+from commonplace.interfaces.challenges import Challenges
 from commonplace.interfaces.deferred import DeferredSearch
 from commonplace.interfaces.finding import MAX_HITS
 from commonplace.interfaces.rest.app import create_app
+from commonplace.interfaces.rest.guarding import Accounts
 from commonplace.interfaces.rest.services import Site
 from commonplace.limits.quota import Limiter
 from commonplace.search.documents import record_from_document
 from commonplace.search.model import IndexedRecord
 from commonplace.search.service import SearchService
 from commonplace.sync.report import Counts, Note, Summary
+from tests.fakes.access_tokens import ISSUER, Realm
 from tests.fakes.library import FakeLibrary, garden, links_between
 
 SNAPSHOT = Path(__file__).with_name("openapi.json")
@@ -55,11 +60,14 @@ def published() -> FakeLibrary:
 INDEXES: list[EmbeddedEngine] = []
 """Opened for as long as this module's tests run."""
 
+RESOURCES = Resources(ISSUER, SERVED, SERVED)
+REALM = Realm()
 APP = create_app(
     Library(published()),
     DeferredSearch(lambda: SearchService(INDEXES[0], None)),
     Site(reads_per_minute=0, searches_per_minute=0, explain="anyone"),
     Limiter(NoCounters(), time),
+    accounts=Accounts(REALM.principals, Challenges(RESOURCES), RESOURCES.api),
 )
 
 
@@ -99,7 +107,7 @@ def test_every_address_of_the_interface_is_described(document: dict[str, Any]) -
         *("/entries", "/entries/by-path", "/entries/{contentType}/{id}", "/entries/{contentType}/{id}.md"),
         *("/entries/{contentType}/{id}/links", "/search", "/graph", "/groups", "/releases", "/tags"),
         *("/attachments/{name}", "/ontology", "/schemas", "/schemas/{contentType}.json", "/manifest", "/sync"),
-        *("/health", "/feed.json", "/llms.txt", "/llms-full.txt", "/openapi.json"),
+        *("/health", "/feed.json", "/llms.txt", "/llms-full.txt", "/openapi.json", "/me"),
     }
 
 

@@ -37,6 +37,14 @@ class Consent(Forbidden):
         self.challenge = challenge
 
 
+class NotValid(Unauthorized):
+    """A token came that is not good here."""
+
+    def __init__(self, told: Unauthorized, challenge: str) -> None:
+        super().__init__(told.message, hint=told.hint)
+        self.challenge = challenge
+
+
 class Challenges:
     """Of one deployment."""
 

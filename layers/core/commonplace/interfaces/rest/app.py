@@ -11,8 +11,10 @@ from starlette.responses import RedirectResponse
 from commonplace.content.library import Library
 from commonplace.interfaces.rest import errors
 from commonplace.interfaces.rest.documentation import API_VERSION, build_openapi
+from commonplace.interfaces.rest.guarding import Accounts
 from commonplace.interfaces.rest.pages import API
 from commonplace.interfaces.rest.routes import (
+    account,
     attachments,
     connecting,
     connections,
@@ -36,6 +38,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     attachments.router,
     vocabulary.router,
     state.router,
+    account.router,
 )
 ROUTERS_AT_ROOT_TOO: tuple[APIRouter, ...] = (feed.router, llms.router, reading.router, state.health_router)
 
@@ -57,6 +60,8 @@ def create_app(
     settings: Site,
     limiter: Limiter,
     clock: Callable[[], datetime] = utc_now,
+    *,
+    accounts: Accounts | None = None,
 ) -> FastAPI:
     """The application over these parts. Endpoints call them directly, without threads: one process, one request."""
     quotas = {
@@ -73,7 +78,7 @@ def create_app(
         middleware=[Middleware(Surface), Middleware(Throttle, limiter=limiter, **quotas)],
     )
     app.site = settings
-    app.state.services = Services(library, search, settings, clock)
+    app.state.services = Services(library, search, settings, clock, accounts=accounts)
     errors.install(app)
     for router in (*ROUTERS, *ROUTERS_AT_ROOT_TOO):
         app.include_router(router, prefix=API)

@@ -17,7 +17,7 @@ DESCRIPTION = """\
 The published knowledge of one organisation, for web sites, feeds, static builds and AI agents to read.
 
 Everything here comes from Markdown files in a Git repository whose authors have marked them as published. A push to
-the repository shows here within seconds. Nothing can be written here, and no key is needed.
+the repository shows here within seconds. Nothing can be written here, and nobody has to sign in to read.
 
 * **A document** has a type and an id: `/entries/{contentType}/{id}`. Both last: a document that is moved or renamed
   keeps answering to the name it had; the answer's `Content-Location` says the present one.
@@ -41,6 +41,7 @@ TAGS = [
     {"name": "Connections", "description": "Links between documents, groups, releases, tags, attachments."},
     {"name": "Vocabulary", "description": "Types and fields of documents, as data."},
     {"name": "For machines", "description": "Feeds, text for language models, and everything at once."},
+    {"name": "Account", "description": "Who calls, for those who have signed in."},
     {"name": "State", "description": "How fresh the library is, and whether its parts answer."},
 ]
 
@@ -48,6 +49,14 @@ STRING = {"type": "string"}
 
 OPERATORS_KEY = "operatorsKey"
 OPERATORS = {"type": "http", "scheme": "bearer", "description": "The operators' key. Only explanations need it."}
+BEARER = "accessToken"
+TOKENS = {
+    "type": "http",
+    "scheme": "bearer",
+    "bearerFormat": "JWT",
+    "description": "An access token for this API, `{origin}/api`. `WWW-Authenticate` of a 401 says where to get one.",
+}
+TOKEN_MUST_COME: dict[str, Any] = {"security": [{BEARER: []}]}
 KEY_MAY_COME: dict[str, Any] = {"security": [{}, {OPERATORS_KEY: []}]}
 """Of an operation that answers without the key, and more with it."""
 
@@ -95,7 +104,7 @@ def build_openapi(app: FastAPI, site: Site) -> dict[str, Any]:
     # Named by reference only: a model would be filed under the media type of each route's success.
     error = Error.model_json_schema(ref_template="#/components/schemas/{model}")
     document["components"]["schemas"] |= error.pop("$defs") | {"Error": error}
-    document["components"]["securitySchemes"] = {OPERATORS_KEY: OPERATORS}
+    document["components"]["securitySchemes"] = {OPERATORS_KEY: OPERATORS, BEARER: TOKENS}
     for shape in document["components"]["schemas"].values():
         for member in shape["properties"].values():
             member.pop("title", None)

@@ -27,8 +27,9 @@ def envelope(error: CommonplaceError, headers: Mapping[str, str] | None = None) 
     more = dict(headers or {}) | NO_STORE
     if (seconds := getattr(error, "retry_after_seconds", None)) is not None:
         more["retry-after"] = str(seconds)
-    if isinstance(error, Unauthorized):
-        more["www-authenticate"] = "Bearer"
+    challenge = getattr(error, "challenge", None) or ("Bearer" if isinstance(error, Unauthorized) else None)
+    if challenge is not None:
+        more["www-authenticate"] = challenge
     body = json.dumps(error.envelope(), ensure_ascii=False).encode("utf-8", "backslashreplace")
     return Response(body, status_code=error.status, media_type=JSON, headers=more)
 

@@ -251,13 +251,29 @@ def error(code: str, message: str, **details: Any) -> dict[str, Any]:
     return {"error": {"code": code, "message": message, "details": details}}
 
 
+ME = {
+    "subject": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+    "name": "rosa.eth",
+    "tier": "member",
+    "roles": ["member"],
+    "uncertain": False,
+    "organisation": "default",
+    "member": "mem_8c1f0e5d2b3a49687f6e5d4c",
+    "scopes": ["knowledge:write"],
+    "attainable": ["knowledge:read", "knowledge:write", "reference:read"],
+    "permission": "action",
+    "resourceScopes": None,
+    "client": "https://app.example.org/client.json",
+    "grant": "5feceb66ffc86f38d952786c6d696c79c2dbc239dd4e91b46729d73a27fb57e9",
+}
+
 ERRORS: dict[int, tuple[str, dict[str, Any]]] = {
     400: (
         "The cursor is of another search.",
         error("BAD_REQUEST", "This cursor does not belong to this search.", field="cursor", hint="Leave it out."),
     ),
     401: (
-        "This is for operators, and the operators' key did not come with the request.",
+        "A credential is needed, and no valid one came: an access token, or for explanations the operators' key.",
         error("UNAUTHORIZED", "Explanations are for operators.", hint="Send `Authorization: Bearer KEY`."),
     ),
     403: (

@@ -4,13 +4,16 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Literal, Protocol, cast
+from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 from starlette.requests import Request
 
 from commonplace.content.library import Library
 from commonplace.interfaces.rest.pages import PageCache
 from commonplace.search.model import SearchRequest, SearchResults
+
+if TYPE_CHECKING:
+    from commonplace.interfaces.rest.guarding import Accounts
 
 
 class Searcher(Protocol):
@@ -49,6 +52,8 @@ class Services:
     site: Site
     clock: Callable[[], datetime] = utc_now
     pages: PageCache = field(default_factory=PageCache)
+    accounts: "Accounts | None" = None
+    """None where nobody can sign in."""
 
 
 _HOST = re.compile(r"[A-Za-z0-9.-]{1,253}(:\d{1,5})?")

@@ -296,3 +296,21 @@ class Ontology(Shape):
     model_config = ConfigDict(extra="allow")
 
     types: list[OntologyType]
+
+
+class Me(Shape):
+    """The account behind an access token, and what the token may do now."""
+
+    subject: str = Field(description="A wallet's address, `oidc:{issuer}#{sub}` or `agent:{name}`.")
+    name: str | None = Field(description="For people to read, such as an ENS name.")
+    tier: Literal["public", "member", "vibecoder"] = Field(description="The highest that the account's roles give now.")
+    roles: list[str]
+    uncertain: bool = Field(description="The roles could not be read just now: tier and scopes are the public's.")
+    organisation: str | None = Field(description="Whose data the token reaches.")
+    member: str | None = Field(description="The account as a member of the organisation.")
+    scopes: list[str] = Field(description="What the token may do now.")
+    attainable: list[str] = Field(description="What another consent could grant.")
+    permission: Literal["readonly", "action"]
+    resource_scopes: list[str] | None = Field(description="Kinds of things that the token reaches; null is all.")
+    client: str | None = Field(description="The application that acts for the account.")
+    grant: str | None = Field(description="The consent behind the token, as connected apps list it.")

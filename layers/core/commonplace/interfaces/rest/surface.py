@@ -22,7 +22,7 @@ _EVERY_ANSWER = [
     (
         b"access-control-expose-headers",
         b"ETag, Link, Content-Location, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, "
-        b"RateLimit-Policy",
+        b"RateLimit-Policy, WWW-Authenticate",
     ),
     (b"x-content-type-options", b"nosniff"),
     (b"cross-origin-resource-policy", b"cross-origin"),
@@ -30,7 +30,8 @@ _EVERY_ANSWER = [
 _OPTIONS = [
     (b"allow", ALLOWED_METHODS.encode()),
     (b"access-control-allow-methods", ALLOWED_METHODS.encode()),
-    (b"access-control-allow-headers", b"*"),
+    # The asterisk is every header but this one (the Fetch standard, section 3.3.2).
+    (b"access-control-allow-headers", b"*, Authorization"),
     (b"access-control-max-age", b"86400"),
     (b"cache-control", CACHEABLE.encode()),
     (b"content-length", b"0"),
