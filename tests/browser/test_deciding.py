@@ -127,7 +127,9 @@ def test_a_frame_of_another_site_shows_nothing(browser: Browser, client: OAuthCl
 
 def test_apps_are_listed_and_disconnected(visit: Visit, client: OAuthClient, server: AuthorizationServer) -> None:
     consent(visit, client)
-    first, second = connect(visit, client), connect(visit, client)
+    first = connect(visit, client)
+    server.clock.forward(1)
+    second = connect(visit, client)
     visit.go(f"{client.issuer}/account")
     apps = visit.page.locator("#grants > li")
     expect(apps).to_have_count(2)
@@ -158,7 +160,7 @@ def test_the_account_page_asks_to_sign_in(visit: Visit, client: OAuthClient) -> 
     visit.heading("Sign in")
 
 
-@pytest.mark.parametrize("width", [320, 390, 1280])
+@pytest.mark.parametrize("width", [320, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_fit_and_can_be_read(
     browser: Browser, client: OAuthClient, wallet: Wallet, width: int, scheme: str
