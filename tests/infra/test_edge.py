@@ -15,6 +15,7 @@ from infra.edge_logs import FIELDS
 from infra.edge_waf import AUTH_PATHS, LARGE_BODIES
 from tests.infra.conftest import PROD
 from tests.infra.templates import Template, as_list
+from tests.unit.docs.test_costs import prices, shown, table, usage
 
 CERTIFICATE = "arn:aws:acm:us-east-1:123456789012:certificate/00000000-0000-0000-0000-000000000000"
 HOME = "eu-central-1"
@@ -416,3 +417,18 @@ def test_the_operator_is_told_where_to_point_the_name(edge: Template, small: Tem
     outputs = {"DistributionId", "DistributionHost", "PublicUrl", "OriginSecretArn", "OriginSecretFunction"}
     assert edge.body["Outputs"].keys() == small.body["Outputs"].keys() == outputs
     assert edge.body["Outputs"]["PublicUrl"]["Value"] == "https://knowledge.example.org"
+
+
+# ---- what docs/costs.md says of it
+
+
+def test_the_front_door_costs_what_its_parts_do(edge: Template) -> None:
+    price, month = prices(), table("The front door")
+    counts = {kind: len(edge.of(kind)) for kind in ("AWS::CloudWatch::Alarm", "AWS::SecretsManager::Secret")}
+    secrets = 2 * counts["AWS::SecretsManager::Secret"]  # and its copy
+    always = price["key"] + secrets * price["secret"] + counts["AWS::CloudWatch::Alarm"] * price["alarm"]
+    requests = [searches + calls for searches, calls in zip(usage("searches"), usage("calls of agents"), strict=True)]
+    fixed = price["waf-acl"] + len(rules(edge)) * price["waf-rule"]
+    assert set(month["key, secret and its copy, alarm"]) == {shown(always)}
+    assert month["WAF (waf)"] == [shown(fixed + each / 1e6 * price["waf-request"]) for each in requests]
+    assert month["requests"] == [shown(each / 1e6 * price["edge-request"]) for each in requests]
