@@ -45,6 +45,7 @@ class EnsNames:
     def asked(self, address: str) -> Named | None:
         """None when it could not be found out: another time it may."""
         try:
+            _is_normal("eth")  # loads its tables outside the bound: the first sign-in of a process waits for them once
             return within(self._seconds, lambda: self._named(address))
         except Exception as error:  # noqa: BLE001 - a strange name must not stand between a person and the sign-in
             logger.info("a wallet's name could not be found", extra={"error": type(error).__name__})
