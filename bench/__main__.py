@@ -7,6 +7,7 @@ BENCHMARKS = {
     "imports": "import time of the handlers, beside bare imports of their frameworks",
     "rest": "latency and throughput of REST, beside a bare route that returns the same bytes",
     "mcp": "CPU and import of MCP, beside the bare SDK; tokens of every tool's default answer, calls a second",
+    "guard": "CPU of a call with a token beside one without, the guard's parts, import of the token endpoint",
     "sync": "first sync, no-change sync, one-file push, large push: files per second, GitHub calls, embedding calls",
     "freshness": "seconds from a push until its text is found",
     "retrieval": "how well a search finds, on our own judged set",

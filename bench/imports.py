@@ -37,6 +37,7 @@ BARE = {
         + MAKE_CLIENTS.format(names=["s3", "dynamodb"]),
     },
     "mcp": {"mcp.server": "import mcp.server", "mcp.server, boto3": "import mcp.server, boto3"},
+    "auth": {"starlette, mangum": "import starlette.applications, mangum", "boto3": "import boto3"},
     "sync": {"boto3": "import boto3"},
     "index": {"boto3": "import boto3"},
 }
@@ -129,6 +130,11 @@ def _environment(function: str, folder: Path) -> dict[str, str]:
         "GITHUB_SECRET_ARN": arn.format("secretsmanager", "secret:bench"),
         "SYNC_MACHINE_ARN": arn.format("states", "stateMachine:bench"),
         "BASE_URL": "https://mcp.example.org",
+        "IDENTITY_TABLE": "bench",
+        "ROLE_CACHE_TABLE": "bench",
+        "IDENTITY_SECRET_ARN": arn.format("secretsmanager", "secret:identity"),
+        "RPC_SECRET_ARN": arn.format("secretsmanager", "secret:rpc"),
+        "SIGNING_SECRET_ARN": arn.format("secretsmanager", "secret:signing"),
         "INDEX_LOCATION": (folder / "documents.sqlite").as_uri(),
     }
 

@@ -19,6 +19,8 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from bench.mcp_events import BASE_URL, HOST, PATH
+from commonplace.identity.principals import Principals, Tier
+from commonplace.interfaces.challenges import Challenges
 from commonplace.interfaces.gateway import Gateway
 from commonplace.interfaces.mcp.app import create_app
 from commonplace.interfaces.mcp.declaring import Answer, Arguments, Call, Output, Tool, Toolset
@@ -88,7 +90,7 @@ class _Nowhere(logging.Handler):
         self.format(record)
 
 
-def toolset() -> Toolset:
+def toolset(name: str = "bench", tier: Tier = "public") -> Toolset:
     """The tools as the product declares them."""
 
     def run(_: Call, __: Any) -> Answer:
@@ -103,17 +105,21 @@ def toolset() -> Toolset:
             output=Hits,
             run=run,
             cost="search",
+            tier=tier,
         )
         for number in range(TOOLS)
     )
-    return Toolset(name="bench", title="Bench", instructions="Search before you answer.", tools=tools)
+    return Toolset(name=name, title="Bench", instructions="Search before you answer.", tools=tools)
 
 
-def ours() -> Handler:
+def ours(
+    tools: Toolset | None = None, principals: Principals | None = None, challenges: Challenges | None = None
+) -> Handler:
     """The product's frame, edge, gateway and log lines. Nothing is limited: a counter would be a call of a store."""
     throttle = Throttle(Limiter(_NoCounters(), time.time), {"read": 0, "search": 0, "write": 0})
     surface = Surface(name="bench", base_url=BASE_URL, spend=throttle.spend, record=record)
-    return Gateway(create_app([toolset()], surface, throttle=throttle))
+    served = tools or toolset()
+    return Gateway(create_app([served], surface, throttle=throttle, principals=principals, challenges=challenges))
 
 
 class _NoCounters:
