@@ -8,7 +8,7 @@ from commonplace.audit.records import AuditRecord
 from commonplace.errors import Unavailable
 from commonplace.identity.auditing import revoked
 from commonplace.identity.records import Challenge, Code, Grant, Pending, Refresh, Remembered, Session
-from commonplace.identity.stores import Audit, GrantStore, Lost
+from commonplace.identity.stores import Audit, GrantStore, Lost, SignInStore
 
 R = TypeVar("R", Pending, Challenge, Session, Remembered)
 
@@ -260,9 +260,9 @@ class MemorySignIns:
 
 
 class Racing:
-    """A store of grants where, once, something else happens right before a write: what a race comes to."""
+    """A store where, once, something else happens right before a write: what a race comes to."""
 
-    def __init__(self, store: GrantStore, method: str, meanwhile: Callable[[], object]) -> None:
+    def __init__(self, store: GrantStore | SignInStore, method: str, meanwhile: Callable[[], object]) -> None:
         self._store = store
         self._method = method
         self._meanwhile: Callable[[], object] | None = meanwhile
