@@ -279,3 +279,19 @@ def test_l1_no_usable_secret_is_kept(world: World) -> None:
     for one in (secret, code, tokens["refresh_token"], tokens["access_token"], ALICE):
         assert one not in kept
     assert digest(code) in kept
+
+
+def test_metrics_tell_refreshing_from_the_first_token(
+    world: World, client: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, "commonplace.interfaces.oauth.telemetry"):
+        told = world.tokens(client)
+        world.refresh(client, told["refresh_token"])
+        world.refresh(client, "cpr_unknown")
+        world.exchange(client, "cpc_unknown")
+    events = [
+        (record.__dict__["event"], record.__dict__["outcome"])
+        for record in caplog.records
+        if record.name.endswith("telemetry")
+    ]
+    assert events == [("token", "ok"), ("refresh", "ok"), ("refresh", "denied"), ("token", "denied")]

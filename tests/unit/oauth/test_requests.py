@@ -2,14 +2,18 @@
 
 import json
 import logging
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode
 
 import pytest
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from commonplace.errors import Unavailable
 from commonplace.identity.oauth_errors import OAuthError
-from tests.unit.oauth.world import FORM, REDIRECT, VERIFIER, Answer, World, basic
+from commonplace.interfaces.gateway import Gateway
+from commonplace.interfaces.oauth.surface import Surface
+from tests.unit.oauth.world import FORM, REDIRECT, VERIFIER, Answer, World, answered, basic, payload
 
 JSON = "application/json"
 FORMS = ["/token", "/revoke", "/introspect"]
@@ -296,3 +300,13 @@ def test_what_happened_is_told_to_metrics_without_any_name(world: World, caplog:
         ("auth event", "token", "denied", "unsupported_grant_type"),
         ("auth event", "revoke", "ok", ""),
     ]
+
+
+def test_answer_that_says_nothing_of_caches_is_kept_by_none() -> None:
+    async def silent(scope: Scope, receive: Receive, send: Send) -> None:
+        await Response("text")(scope, receive, send)
+
+    told = answered(Gateway(Surface(silent))(payload("GET", "/"), cast(Any, None)))
+    assert (told.status, told.body) == (200, "text")
+    uncached(told)
+    assert told.headers["x-content-type-options"] == "nosniff"

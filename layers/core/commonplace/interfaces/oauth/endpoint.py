@@ -17,6 +17,9 @@ logger = logging.getLogger(__name__)
 
 Handler = Callable[[Request], Awaitable[Response]]
 
+EVENT = "event"
+"""In a request's state: what it turned out to be about, in place of what its address is mostly for."""
+
 CORS = {
     "access-control-allow-origin": "*",
     "access-control-expose-headers": "WWW-Authenticate, Retry-After",
@@ -60,18 +63,19 @@ class Endpoint:
         try:
             return await self._handler(request)
         except OAuthError as error:
-            return self._failed(error)
+            return self._failed(request, error)
         except CommonplaceError as error:
-            return self._failed(as_oauth(error))
+            return self._failed(request, as_oauth(error))
         except ClientDisconnect:
             return oauth_answer(OAuthError("invalid_request", "The body did not arrive whole."))
         except Exception as error:  # noqa: BLE001 - the one boundary: nothing of a defect may leave it
             logger.error("request failed", extra=told(error) | {"path": request.url.path})
-            return self._failed(server_error())
+            return self._failed(request, server_error())
 
-    def _failed(self, error: OAuthError) -> Response:
-        if self._event is not None:
-            event: telemetry.Event = "reuse" if error.reason in telemetry.REUSED else self._event
+    def _failed(self, request: Request, error: OAuthError) -> Response:
+        event: telemetry.Event | None = getattr(request.state, EVENT, self._event)
+        if event is not None:
+            event = "reuse" if error.reason in telemetry.REUSED else event
             telemetry.record(event, telemetry.outcome_of(error.status), error.reason)
         return oauth_answer(error)
 

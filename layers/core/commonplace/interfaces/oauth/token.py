@@ -10,7 +10,7 @@ from starlette.routing import Route
 from commonplace.identity.oauth_errors import OAuthError
 from commonplace.identity.records import Client
 from commonplace.interfaces.oauth import telemetry
-from commonplace.interfaces.oauth.endpoint import route
+from commonplace.interfaces.oauth.endpoint import EVENT, route
 from commonplace.interfaces.oauth.errors import json_answer
 from commonplace.interfaces.oauth.forms import header_map, read_form
 from commonplace.interfaces.oauth.limiting import network_of, spend_client, spend_network
@@ -27,8 +27,10 @@ def routes(services: OAuthServices) -> list[Route]:
         client = services.authentication.authenticate(header_map(request), form, network_of(request))
         spend_client(services, request, "token", client)
         grant_type = form.get("grant_type")
+        event: telemetry.Event = "refresh" if grant_type == "refresh_token" else "token"
+        setattr(request.state, EVENT, event)
         answer = _granted(services, grant_type)(form, client, network_of(request))
-        telemetry.record("refresh" if grant_type == "refresh_token" else "token")
+        telemetry.record(event)
         return json_answer(answer)
 
     return [route("/token", "POST", token, cors=True, event="token")]
