@@ -173,6 +173,15 @@ contract WalletHugeReturn {
     }
 }
 
+/// Reverts with as much as its gas allows: the node has to hand all of it on.
+contract WalletHugeRevert {
+    function isValidSignature(bytes32, bytes calldata) external pure returns (bytes4) {
+        assembly {
+            revert(0, 1000000)
+        }
+    }
+}
+
 /// Sends whoever checks it to a URL of its own choice (EIP-3668).
 contract WalletOffchainLookup {
     string private url;

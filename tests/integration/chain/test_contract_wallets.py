@@ -50,8 +50,9 @@ def test_a_wallet_that_reverts_burns_all_gas_or_answers_unclearly_has_not_signed
         check(chain, address, chain.sign(text_for(address), chain.accounts()[0]))
 
 
-def test_a_wallet_that_returns_two_megabytes_has_not_signed(chain: Chain) -> None:
-    address = chain.deploy("WalletHugeReturn")
+@pytest.mark.parametrize("wallet", ["WalletHugeReturn", "WalletHugeRevert"])
+def test_a_wallet_that_answers_with_megabytes_has_not_signed(wallet: str, chain: Chain) -> None:
+    address = chain.deploy(wallet)
     with pytest.raises(BadSignature):
         check(chain, address, chain.sign(text_for(address), chain.accounts()[0]))
 

@@ -88,6 +88,7 @@ REFUSED: dict[str, Wallet] = {
     "burns all gas": _hostile("WalletBurnsGas"),
     "dirty return": _hostile("WalletDirtyReturn"),
     "2 MB return": _hostile("WalletHugeReturn"),
+    "1 MB revert": _hostile("WalletHugeRevert"),
     "says no": _hostile("WalletUnlocked"),
     "empty factory call": _without_call,
     "wrapper round a key's signature": _round_a_key,

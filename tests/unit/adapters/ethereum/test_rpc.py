@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from commonplace.adapters.ethereum.rpc import ASIDE_SECONDS, MAX_ANSWER_BYTES, PAUSE_SECONDS, Rpc
+from commonplace.adapters.ethereum.endpoint import MAX_ANSWER_BYTES
+from commonplace.adapters.ethereum.rpc import ASIDE_SECONDS, PAUSE_SECONDS, Rpc
 from commonplace.errors import Unavailable
 from tests.fakes.ethereum_node import (
     Fault,
