@@ -113,6 +113,7 @@ class CommonplaceStack(Stack):
             McpFunction=mcp.live.function_arn,
             AuthFunction=auth.live.function_arn,
             RotateFunction=signing.live.function_arn,
+            Organisation=configuration.organisation,
             IdentityTable=identity.table.table_name,
             IdentitySecretArn=identity.pseudonyms.secret_arn,
             SigningSecretArn=identity.signing.secret_arn,

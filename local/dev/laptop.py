@@ -255,6 +255,7 @@ class Laptop:
             "BaseUrl": self.url,
             "ContentBucket": self.cloud.bucket,
             "ActivityTable": self.cloud.table("StateActivity"),
+            "Organisation": self.cloud.function(AUTH_FUNCTION).variables["ORGANISATION"],
             "IdentityTable": self.cloud.table("IdentityTable"),
             "IdentitySecretArn": self.cloud.secret("IdentityPseudonyms"),
             "SigningSecretArn": self.cloud.secret("IdentitySigning"),

@@ -5,11 +5,17 @@ from typing import Any
 import pytest
 
 from commonplace.adapters.dynamodb import DynamoCounters, DynamoSyncState
+from commonplace.adapters.dynamodb_audit import DynamoAudit
 from commonplace.adapters.dynamodb_changes import DynamoChanges
+from commonplace.adapters.dynamodb_guard import DynamoGuard
+from commonplace.adapters.name_cache import RememberedNames
+from commonplace.adapters.role_cache import RememberedHats
+from commonplace.audit.records import AuditRecord
 from commonplace.auth_settings import AuthSettings, GuardSettings, RotationSettings
 from commonplace.search.changes import Change
 from commonplace.search.records import RecordId
 from commonplace.settings import IndexSettings, McpSettings, RestSettings, SyncSettings, WebhookSettings
+from infra.guarding import OF_LAST_USE
 from tests.infra.templates import Template
 
 FUNCTIONS = {
@@ -127,6 +133,7 @@ class Table:
 
     def __init__(self) -> None:
         self.partitions: list[str] = []
+        self.attributes: set[str] = set()
 
     def __getattr__(self, operation: str) -> Callable[..., Any]:
         def note(**arguments: Any) -> Any:
@@ -134,6 +141,7 @@ class Table:
                 arguments.get("Key") or arguments.get("Item") or {"pk": arguments["ExpressionAttributeValues"][":pk"]}
             )
             self.partitions.append(keys["pk"]["S"])
+            self.attributes = {*arguments.get("ExpressionAttributeNames", {}).values(), *keys}
             raise Asked
 
         return note
@@ -157,6 +165,34 @@ def test_roles_are_for_the_partitions_that_the_adapters_use(template: Template) 
         assert any(fnmatch(counter, key) for key in _partitions(template, role)), role
     assert any(fnmatch(told, key) for key in _partitions(template, "Index"))
     assert heard in _partitions(template, "Mcp")
+
+
+def test_a_guard_asks_for_no_more_than_its_role_allows(template: Template) -> None:
+    table: Any = Table()
+    guard = DynamoGuard(table, "identity")
+    for ask in (lambda: guard.grant("abc"), guard.jwks, lambda: guard.touch("abc", 1, "198.51.100.7")):
+        with pytest.raises(Asked):
+            ask()
+    assert table.attributes == set(OF_LAST_USE)
+    hats: Any = None
+    with pytest.raises(Asked):
+        RememberedHats(hats, table, "cache", key=lambda: b"k", chain_id=10, contract="0x0", paths=()).worn("0x1")
+    for role in ("Rest", "Mcp"):
+        allowed = _partitions(template, role)
+        assert not [asked for asked in table.partitions if not any(fnmatch(asked, key) for key in allowed)], role
+
+
+def test_the_authorization_server_records_and_remembers_where_it_may(template: Template) -> None:
+    table: Any = Table()
+    with pytest.raises(Asked):
+        DynamoAudit(table, "activity").write(AuditRecord(event="signin", outcome="ok", at=1))
+    names: Any = None
+    with pytest.raises(Asked):
+        RememberedNames(names, table, "cache", key=lambda: b"k").of("0x1")
+    with pytest.raises(Asked):
+        DynamoCounters(table, "activity").add("203.0.113.7", 1, 60)
+    for asked in table.partitions:
+        assert any(fnmatch(asked, key) for key in _partitions(template, "AuthRole")), asked
 
 
 def _partitions(template: Template, role: str) -> list[str]:

@@ -377,6 +377,7 @@ def test_outputs_tell_what_an_operator_needs(template: Template) -> None:
         "IndexQueueUrl",
         "McpFunction",
         "McpUrl",
+        "Organisation",
         "RestFunction",
         "RestUrl",
         "RotateFunction",

@@ -18,6 +18,9 @@ from commonplace.sync.ports import LeaseHeld, RunState
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
+_RANDOM = random.SystemRandom()
+"""The system's, for a generator of one's own goes on alike in every copy of a snapshot (SnapStart)."""
+
 DELIVERY_DAYS = 30
 CONFLICT_ATTEMPTS = 12
 
@@ -197,7 +200,7 @@ class DynamoSyncState:
         return {"pk": {"S": self._pk}, "sk": {"S": sort_key}}
 
     def _pause(self, attempt: int) -> None:
-        self._sleep(random.uniform(0, min(0.4, 0.01 * 2**attempt)))  # noqa: S311
+        self._sleep(_RANDOM.uniform(0, min(0.4, 0.01 * 2**attempt)))
 
 
 class DynamoCounters:

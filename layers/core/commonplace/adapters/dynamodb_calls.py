@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_RANDOM = random.SystemRandom()
+"""The system's, for a generator of one's own goes on alike in every copy of a snapshot (SnapStart)."""
+
 CONFLICT_ATTEMPTS = 6
 """Of one write, while others write the same items in transactions of theirs."""
 BATCH_KEYS = 100
@@ -159,7 +162,7 @@ def transact(
 
 
 def _pause(attempt: int) -> float:
-    return random.uniform(0, min(0.4, 0.02 * 2**attempt))  # noqa: S311 - jitter
+    return _RANDOM.uniform(0, min(0.4, 0.02 * 2**attempt))
 
 
 def _code(error: ClientError) -> str:
