@@ -45,9 +45,7 @@ def mint(
     reached = tier_of(tier)
     identity = reach(data, outputs, stage)
     try:
-        token = identity.mint(
-            organisation=organisation, agent=agent, scopes=wanted, tier=reached, path=path, days=days
-        )
+        token = identity.mint(organisation=organisation, agent=agent, scopes=wanted, tier=reached, path=path, days=days)
     except CommonplaceError as error:
         raise CommandError(error.message, error.hint or "") from error
     typer.echo("The token. It is shown now and never again; keep it where you keep passwords:", err=True)
