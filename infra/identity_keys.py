@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from commonplace.identity.roles import RoleMap, RoleMapError, is_organisation
+from commonplace.interfaces.oauth.pages.waap import Waap
 from infra.readers import ConfigurationError, Reader, checked, names, number, text
 from infra.requirements import ROOT
+from infra.waap import BUNDLE, COMMAND
 
 OPTIMISM_RPC_URLS = "https://mainnet.optimism.io,https://optimism-rpc.publicnode.com"
 MAINNET_RPC_URLS = "https://ethereum-rpc.publicnode.com,https://eth.drpc.org"
@@ -38,8 +40,14 @@ def role_map(key: str, value: Any) -> str:
 
 
 def waap(key: str, value: Any) -> str:
-    """A JSON object or its text."""
+    """A JSON object or its text. What it configures has to be there: its bundle is no part of the repository."""
     found = str(checked(_object, "a JSON object such as {}")(key, value))
+    try:
+        Waap.of(json.loads(found), "this site")
+    except ValueError as error:
+        raise ConfigurationError(f"{key}: {error}") from error
+    if not BUNDLE.exists():
+        raise ConfigurationError(f"{key} needs a bundle that is not built yet: {COMMAND}")
     if len(found) > MAX_WAAP:
         raise ConfigurationError(f"{key} has {len(found)} characters; a function can be told {MAX_WAAP}")
     return found

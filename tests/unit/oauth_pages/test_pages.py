@@ -1,5 +1,6 @@
 """What holds for every page and every file that they load."""
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -8,13 +9,14 @@ import pytest
 
 from commonplace.interfaces.oauth import pages
 from commonplace.interfaces.oauth.pages.rendering import content_security_policy
+from commonplace.interfaces.oauth.pages.waap import Waap
 from commonplace.interfaces.oauth.pages.words import day, destination, listed, moment, plain, span
 from tests.unit.oauth_pages.conftest import Browser, World, path
 
 FOLDER = Path(pages.__file__).parent
 TEMPLATES = sorted((FOLDER / "templates").glob("*.html"))
-ASSETS = sorted((FOLDER / "assets").iterdir())
-WAAP = '{"authenticationMethods": ["email"], "allowedSocials": ["github"], "title": "Sign in \\"here\\" </script>"}'
+ASSETS = sorted(file for file in (FOLDER / "assets").iterdir() if file.name != "waap.js")
+WAAP = '{"methods": ["email", "social"], "socials": ["github"], "theme": "dark", "title": "\\"Here\\" </script>"}'
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda file: file.name)
@@ -72,8 +74,8 @@ def test_with_waap_its_frame_and_its_windows_are_let_in(make_world: Callable[...
         assert "frame-src https://waap.xyz;" in page.headers["content-security-policy"]
         assert page.headers["cross-origin-opener-policy"] == "same-origin-allow-popups"
         assert 'id="waap"' in page.text
-        assert "</script>&#34;" not in page.text
         assert "&lt;/script&gt;" in page.text
+        assert "Continue with e-mail or a social account" in page.text
 
 
 def test_with_waap_other_pages_stay_as_closed_as_before(make_world: Callable[..., World]) -> None:
@@ -82,6 +84,38 @@ def test_with_waap_other_pages_stay_as_closed_as_before(make_world: Callable[...
     page = browser.consent_page(path(world.site))
     assert "frame-src" not in page.headers["content-security-policy"]
     assert page.headers["cross-origin-opener-policy"] == "same-origin"
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"methods": ["wallet"]},
+        {"methods": []},
+        {"methods": "email"},
+        {"socials": ["myspace"]},
+        {"theme": "pink"},
+        {"title": "t" * 81},
+        {"title": 7},
+        {"authenticationMethods": ["email"]},
+    ],
+)
+def test_nonsense_about_waap_is_found_when_the_server_is_built(
+    make_world: Callable[..., World], told: dict[str, object]
+) -> None:
+    world = make_world(WAAP=json.dumps(told))
+    with pytest.raises(ValueError, match="WaaP"):
+        world.browser()
+
+
+def test_waap_needs_nothing_said() -> None:
+    waap = Waap.of({}, "Garden")
+    assert waap.as_json("Garden") == {
+        "methods": ["email", "social"],
+        "socials": ["github", "discord", "google"],
+        "theme": "auto",
+        "title": "Sign in to Garden",
+        "name": "Garden",
+    }
 
 
 def test_a_policy_lets_pictures_of_wallets_in_where_they_are_shown() -> None:

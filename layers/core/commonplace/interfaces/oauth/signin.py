@@ -28,6 +28,7 @@ from commonplace.interfaces.oauth.limiting import network_of
 from commonplace.interfaces.oauth.pages import assets
 from commonplace.interfaces.oauth.pages.asking import Asker
 from commonplace.interfaces.oauth.pages.rendering import page, told
+from commonplace.interfaces.oauth.pages.waap import Waap
 from commonplace.interfaces.oauth.services import OAuthServices
 from commonplace.interfaces.oauth.sessions import (
     CHALLENGE_COOKIE,
@@ -47,6 +48,8 @@ MAX_STATE_CHARACTERS = 200
 
 
 def routes(services: OAuthServices) -> list[Route]:
+    """Raises ValueError when WaaP is wanted and nonsense is said of it."""
+    _waap(services)
     return [
         script_route(services, "/siwe/nonce", partial(_nonce, services), "GET"),
         script_route(services, "/siwe/verify", partial(_verify, services), "POST"),
@@ -65,17 +68,18 @@ def sign_in_page(
     ask_again: bool = False,
 ) -> Response:
     """For a client's request, or without one for the account page."""
-    waap = services.settings.waap
+    waap, site = _waap(services), services.settings.site_name
     return page(
         "signin.html",
         icons=True,
         waap=waap is not None,
-        site=services.settings.site_name,
+        site=site,
         asker=asker,
         handle=handle,
         csrf=csrf,
         ask_again=ask_again,
-        waap_settings=json.dumps(waap) if waap is not None else None,
+        waap_settings=json.dumps(waap.as_json(site)) if waap else None,
+        waap_words=waap.words if waap else "",
         oidc=services.settings.oidc_name if services.oidc is not None else None,
     )
 
@@ -154,6 +158,11 @@ def _next_path(services: OAuthServices, request: Request, body: Mapping[str, Any
     if pending is None:
         raise RequestGone("request_unknown")
     return again(pending.request, ask=body.get("prompt") == "consent")
+
+
+def _waap(services: OAuthServices) -> Waap | None:
+    told = services.settings.waap
+    return None if told is None else Waap.of(told, services.settings.site_name)
 
 
 def _provider(services: OAuthServices) -> Any:

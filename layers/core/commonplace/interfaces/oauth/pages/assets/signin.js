@@ -49,11 +49,14 @@ discover(
 if (waap) {
   // Its code is loaded on a click, and from here: nobody's who does not use it.
   onClick($("waap"), async () => {
-    say("Loading.");
-    const { connect } = await import("/auth/assets/waap.js").catch(() => {
-      throw new Refusal(0, "This way of signing in cannot be reached now.");
-    });
-    return connect(JSON.parse(waap));
+    say("A window opens in which you sign in.");
+    const unreachable = new Refusal(0, "Signing in without a wallet cannot be reached now. Try again in a moment.");
+    try {
+      const { connect } = await import("/auth/assets/waap.js");
+      return await connect(JSON.parse(waap));
+    } catch (error) {
+      throw error?.code === DECLINED ? error : unreachable;
+    }
   });
 }
 
