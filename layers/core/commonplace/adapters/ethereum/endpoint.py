@@ -10,8 +10,9 @@ from urllib3.exceptions import HTTPError
 
 CONNECT_SECONDS, READ_SECONDS = 2.0, 3.0
 """Of each socket operation."""
-MAX_ANSWER_BYTES = 4 * 1_024 * 1_024
-"""Far more than any answer that is used. A wallet may revert with a megabyte, in hex: that must still be a refusal."""
+MAX_ANSWER_BYTES = 8 * 1_024 * 1_024
+"""Far more than any answer that is used. A wallet may revert with 1.6 MB for its gas, which a node may write twice in
+hex: that must still be read as a refusal, and not as an outage."""
 
 _ENDPOINT = re.compile(r"https://[^/@]+(?:/|$)|http://(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?(?:/|$)")
 _BYTES = re.compile(r"0x(?:[0-9a-fA-F]{2})*")
@@ -21,7 +22,7 @@ _HEADERS = {"content-type": "application/json", "accept": "application/json", "a
 _LIMIT_EXCEEDED = -32_005
 _REVERTED = 3
 _EVM_WORDS = re.compile(
-    r"revert|out ?of ?gas|invalid ?(?:fe ?)?opcode|opcode ?not ?found|stack ?(?:under|over)flow|invalid ?jump",
+    r"revert|\bE?VM (?:execution )?(?:error|exception)|out ?of ?gas|invalid ?(?:fe ?)?opcode|opcode ?not ?found|stack ?(?:under|over)flow|invalid ?jump",
     re.IGNORECASE,
 )
 """How nodes word that the contract itself failed: each has its own way."""
