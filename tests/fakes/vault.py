@@ -23,12 +23,13 @@ class Vault:
         self.stages = {f"AWS{name.upper()}": f"version-{name}" for name in stages}
         self.versions = {f"version-{name}": json.dumps(values) for name, values in stages.items()}
         self.asked: list[str] = []
-        self.away = False
+        self.away, self.refused = False, 0
 
     def get_secret_value(
         self, SecretId: str, VersionStage: str | None = None, VersionId: str | None = None
     ) -> dict[str, Any]:
         if self.away:
+            self.refused += 1
             raise EndpointConnectionError(endpoint_url="https://secretsmanager")
         self.asked.append(VersionStage or VersionId or "")
         version = VersionId or self.stages.get(VersionStage or "AWSCURRENT")

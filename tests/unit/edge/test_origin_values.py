@@ -2,7 +2,14 @@ from typing import Any, cast
 
 import pytest
 
-from commonplace.adapters.origin_secret import FRESH_SECONDS, KEPT_SECONDS, PAUSE_SECONDS, OriginValues, origin_values
+from commonplace.adapters.origin_secret import (
+    FRESH_SECONDS,
+    KEPT_SECONDS,
+    PAUSE_SECONDS,
+    RETRY_SECONDS,
+    OriginValues,
+    origin_values,
+)
 from commonplace.errors import Unavailable
 from commonplace.settings import SettingsError
 from tests.fakes.vault import Vault
@@ -70,6 +77,18 @@ def test_what_is_known_serves_while_secrets_manager_is_away_but_not_for_ever() -
     door.now += 1
     with pytest.raises(Unavailable):
         door.knows("now")
+    door.vault.away = False
+    door.now += RETRY_SECONDS
+    assert door.knows("now")
+
+
+def test_not_every_request_waits_for_a_secrets_manager_that_does_not_answer() -> None:
+    door = Door(current={"value": "now"})
+    assert door.knows("now")
+    door.vault.away = True
+    door.now += FRESH_SECONDS
+    assert all(door.knows("now") for _ in range(100))
+    assert door.vault.refused == 1
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"value": ""}', '{"value": 1}', "plain"])

@@ -28,6 +28,8 @@ KEPT_SECONDS = 3600
 """So long they are used when they cannot be read again."""
 PAUSE_SECONDS = 30
 """Between two looks for a value that is not known: strangers must not be able to keep Secrets Manager busy."""
+RETRY_SECONDS = 5
+"""Between two tries when Secrets Manager does not answer: not every request waits for it."""
 READ_SECONDS = 1.0
 
 
@@ -40,7 +42,7 @@ class OriginValues:
         self._client, self._arn, self._monotonic = client, arn, monotonic
         self._lock = threading.Lock()
         self._known: tuple[str, ...] = ()
-        self._read_at = self._looked_at = -float("inf")
+        self._read_at = self._looked_at = self._missed_at = -float("inf")
 
     def __call__(self, presented: str) -> bool:
         """Raises Unavailable when no value can be had at all."""
@@ -49,21 +51,25 @@ class OriginValues:
 
     def _current(self) -> tuple[str, ...]:
         age = self._monotonic() - self._read_at
-        if age < FRESH_SECONDS:
+        if age >= FRESH_SECONDS and self._monotonic() - self._missed_at >= RETRY_SECONDS and self._reread():
             return self._known
-        if values := self._stage("AWSCURRENT"):
-            self._known, self._read_at = values, self._monotonic()
-        elif age >= KEPT_SECONDS:
+        if age >= KEPT_SECONDS:
             raise Unavailable("It cannot be told now whether this request came the right way. Try again in a moment.")
         return self._known
+
+    def _reread(self) -> bool:
+        if values := self._stage("AWSCURRENT"):
+            self._known, self._read_at = values, self._monotonic()
+            return True
+        self._missed_at = self._monotonic()
+        return False
 
     def _looked_up(self) -> tuple[str, ...]:
         """What is on its way in or out, too: a deployment in the midst of a rotation may send either."""
         if self._monotonic() - self._looked_at < PAUSE_SECONDS:
             return ()
         self._looked_at = self._monotonic()
-        if values := self._stage("AWSCURRENT"):
-            self._known, self._read_at = values, self._monotonic()
+        self._reread()
         passing = [*self._stage("AWSPENDING")[:1], *self._stage("AWSPREVIOUS")[:1]]
         return (*self._known, *passing)
 
