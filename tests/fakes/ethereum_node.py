@@ -26,7 +26,7 @@ class StandInNode:
         self.paths: list[str] = []
         self.released = Event()
         """Ends what is silent or slow."""
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server = _Server(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
 
     @property
@@ -48,6 +48,11 @@ class StandInNode:
         if self.error is not None and request["method"] != "eth_chainId":
             return json.dumps(told | {"error": self.error}).encode()
         return json.dumps(told | {"result": self.results[request["method"]]}).encode()
+
+
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Callers that hang up are what some of the faults are for."""
 
 
 @contextmanager

@@ -22,7 +22,8 @@ _HEADERS = {"content-type": "application/json", "accept": "application/json", "a
 _LIMIT_EXCEEDED = -32_005
 _REVERTED = 3
 _EVM_WORDS = re.compile(
-    r"revert|\bE?VM (?:execution )?(?:error|exception)|out ?of ?gas|invalid ?(?:fe ?)?opcode|opcode ?not ?found|stack ?(?:under|over)flow|invalid ?jump",
+    r"revert|\bE?VM (?:execution )?(?:error|exception)|out ?of ?gas|invalid ?(?:fe ?)?opcode|opcode ?not ?found"
+    r"|stack ?(?:under|over)flow|invalid ?jump",
     re.IGNORECASE,
 )
 """How nodes word that the contract itself failed: each has its own way."""
