@@ -6,6 +6,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, expect
 
+from commonplace.identity.records import Client
 from tests.browser.client import OAuthClient
 from tests.browser.visiting import SECONDS, Visit, visiting
 from tests.browser.wallet import Wallet
@@ -71,6 +72,21 @@ def test_declining_leads_back_without_one(visit: Visit, client: OAuthClient, sig
     answer = back(visit, client)
     assert (answer["error"], answer["iss"]) == ("access_denied", client.issuer)
     assert "code" not in answer
+
+
+def test_who_is_led_to_an_app_of_the_device_is_told_how_it_went(
+    browser: Browser, client: OAuthClient, wallet: Wallet, server: AuthorizationServer
+) -> None:
+    link = "editor.example:/callback"
+    server.client_store.add_client(Client(id="editor", name="Editor", source="registered", redirect_uris=(link,)))
+    with visiting(browser, wallet, at=[client.issuer, link]) as visit:
+        visit.go(client.url(client_id="editor", redirect_uri=link))
+        visit.sign_in()
+        visit.heading("Allow Editor to use Garden of Knowledge?")
+        visit.press("Allow")
+        visit.told("Allowed. You can go back to the app.")
+        expect(visit.page.get_by_role("button", name="Allow")).to_be_disabled()
+        visit.check()
 
 
 def test_people_can_allow_less(visit: Visit, client: OAuthClient) -> None:

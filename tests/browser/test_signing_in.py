@@ -157,13 +157,16 @@ def test_a_signature_signs_in_once(visit: Visit, client: OAuthClient) -> None:
     assert "set-cookie" not in again.headers
 
 
-def test_the_page_works_by_keyboard(visit: Visit, client: OAuthClient) -> None:
+def test_the_page_works_by_keyboard(visit: Visit, client: OAuthClient, wallet: Wallet) -> None:
+    wallet.declines = ("personal_sign",)
     visit.go(client.url())
     button = visit.page.get_by_role("button", name="Test Wallet")
     expect(button).to_be_visible()
-    for _ in range(10):
-        visit.page.keyboard.press("Tab")
-        if button.evaluate("(own) => own === document.activeElement"):
-            break
+    visit.page.keyboard.press("Tab")
+    expect(button).to_be_focused()
+    visit.page.keyboard.press("Enter")
+    visit.told("You declined the request in your wallet. Nothing was signed.")
+    expect(button).to_be_focused()
+    wallet.declines = ()
     visit.page.keyboard.press("Enter")
     visit.heading("Allow Desk <b>app</b> to use Garden of Knowledge?")

@@ -7,7 +7,7 @@ import pytest
 
 from commonplace.identity.accounts import Standing
 from commonplace.identity.records import Client
-from commonplace.identity.scopes import CATALOGUE
+from commonplace.identity.scopes import CATALOGUE, KINDS
 from commonplace.identity.wallets import Named
 from tests.fakes.authorization_server import STANDINGS
 from tests.unit.oauth_pages.conftest import (
@@ -430,6 +430,30 @@ def test_a_refusal_is_json_for_a_script(alice: Browser) -> None:
     assert (answer.status_code, answer.json()["error"]["code"]) == (403, "FORBIDDEN")
 
 
+def test_a_store_that_does_not_answer_is_told_as_such(world: World, alice: Browser) -> None:
+    page = alice.consent_page(path(world.site))
+    world.server.sign_ins.down = True
+    for answer in (alice.get(path(world.site)), alice.decide(page), alice.decide(page, **JSON), alice.get("/account")):
+        assert answer.status_code == 503
+        assert "retry-after" in answer.headers
+
+
+def test_people_see_nothing_of_a_defect(
+    world: World, alice: Browser, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """[L9]"""
+
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("secret detail")
+
+    alice.sign_in()
+    monkeypatch.setattr(world.server.standings, "of", broken)
+    answer = alice.get(path(world.site))
+    assert (answer.status_code, answer.headers["cache-control"]) == (500, "no-store")
+    assert "<h1>This did not work</h1>" in answer.text
+    assert "secret detail" not in answer.text + caplog.text
+
+
 def test_requests_are_limited_by_network(make_world: Callable[..., World]) -> None:
     """[L6]"""
     world = make_world(AUTH_RATE_LIMIT="1")
@@ -441,7 +465,7 @@ def test_requests_are_limited_by_network(make_world: Callable[..., World]) -> No
 
 
 def test_kinds_of_things_can_be_narrowed(make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("commonplace.identity.scopes", fromlist=["KINDS"]).KINDS, "knowledge", ("a", "b"))
+    monkeypatch.setitem(KINDS, "knowledge", ("a", "b"))
     world = make_world()
     alice = world.browser()
     page = alice.consent_page(path(world.site))

@@ -1,6 +1,7 @@
 """What browsers send: whether a page of ours sent it, forms and JSON within bounds, and how a refusal is shown."""
 
 import json
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -13,11 +14,13 @@ from commonplace.errors import BadRequest, CommonplaceError, Forbidden, TooLarge
 from commonplace.identity.authorizing import LocalRefusal, Redirected
 from commonplace.identity.records import AuthorizationRequest
 from commonplace.interfaces.oauth import telemetry
-from commonplace.interfaces.oauth.errors import NO_STORE
+from commonplace.interfaces.oauth.errors import NO_STORE, told
 from commonplace.interfaces.oauth.forms import FORM, MAX_FORM_BYTES, media_type, read_body
 from commonplace.interfaces.oauth.limiting import spend_network
 from commonplace.interfaces.oauth.pages.rendering import GUARDED, refused, told_error
 from commonplace.interfaces.oauth.services import OAuthServices
+
+logger = logging.getLogger(__name__)
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -40,6 +43,9 @@ def script_route(services: OAuthServices, path: str, handler: Handler, *methods:
 def _answering(services: OAuthServices, handler: Handler, path: str, *, script: bool = False) -> Handler:
     site = services.settings.site_name
 
+    def shown(request: Request, error: CommonplaceError) -> Response:
+        return told_error(error) if script or wants_json(request) else refused(site, error)
+
     async def answering(request: Request) -> Response:
         try:
             spend_network(services, request, path.strip("/").replace("/", "-"))
@@ -51,7 +57,10 @@ def _answering(services: OAuthServices, handler: Handler, path: str, *, script: 
             telemetry.record("denied", "denied", error.reason or "local_refusal")
             return refused(site, BadRequest(error.message), "This app cannot be connected")
         except CommonplaceError as error:
-            return told_error(error) if script or wants_json(request) else refused(site, error)
+            return shown(request, error)
+        except Exception as error:  # noqa: BLE001 - people see a page of ours, and nothing of the defect
+            logger.error("request failed", extra=told(error) | {"path": path})
+            return shown(request, CommonplaceError("An unexpected error occurred."))
 
     return answering
 

@@ -42,7 +42,7 @@ function meaning(status, told) {
 
 /** One thing at a time: buttons rest while the work is done, and for good when it says that the page is left. */
 export async function busy(work) {
-  const resting = [...document.querySelectorAll("button:enabled")];
+  const resting = [...document.querySelectorAll("button:enabled")], focused = document.activeElement;
   for (const button of resting) button.disabled = true;
   let left = false;
   try {
@@ -50,7 +50,10 @@ export async function busy(work) {
   } catch (error) {
     say(error.message, true);
   }
-  if (!left) for (const button of resting) button.disabled = false;
+  if (left) return;
+  for (const button of resting) button.disabled = false;
+  // A button that rests loses the focus; keyboards go on where they were.
+  if (document.activeElement === document.body) focused?.focus();
 }
 
 /** Signs out, and shows the page again to whoever comes next. */

@@ -40,6 +40,7 @@ const hex = (text) => "0x" + [...new TextEncoder().encode(text)].map((byte) => b
 /** The address that the wallet gives. */
 export async function address(provider) {
   const [first] = await provider.request({ method: "eth_requestAccounts" });
+  if (!first) throw new Error("no account");
   return first;
 }
 
