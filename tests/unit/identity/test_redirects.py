@@ -31,6 +31,7 @@ ALLOWED = [
     "vscode://vscode.github-authentication/did-authenticate",
     "com.example.app:/oauth2redirect",
     "com.example.app://callback",
+    "https://app.example/" + "x" * (2_000 - len("https://app.example/")),
 ]
 
 
@@ -80,6 +81,8 @@ def test_d2_scheme_that_runs_code_or_reads_files_is_refused_in_any_spelling(sche
         "https://bücher.example/cb",
         "https://app.example/\u202ecb",
         "https://app.example/\ud800",
+        "cursor://anysphere\\evil.example/cb",
+        "https://app.example/cb\\x",
     ],
 )
 def test_d2_controls_spaces_backslashes_and_letters_beyond_ascii_are_refused(uri: str) -> None:
@@ -119,7 +122,7 @@ def test_d2_controls_spaces_backslashes_and_letters_beyond_ascii_are_refused(uri
         "http://[0:0:0:0:0:0:0:1]/cb",
         "cursor://user@anysphere/cb",
         "com.example.app:",
-        "https://app.example/" + "x" * 2_000,
+        "https://app.example/" + "x" * (2_001 - len("https://app.example/")),
     ],
 )
 def test_d3_u4_what_is_no_plain_absolute_uri_is_refused(uri: str) -> None:
