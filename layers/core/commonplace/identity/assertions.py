@@ -22,6 +22,8 @@ MAX_NAME_CHARACTERS = 256
 
 LONGEST_SECONDS = 3_600
 SKEW_SECONDS = 60
+LAST_TIME = 2**53
+"""No clock will ever say this."""
 
 TYPES = ("jwt", "client-authentication+jwt")
 STRICT_TYPE = "client-authentication+jwt"
@@ -93,7 +95,7 @@ class Assertions:
 
 def _header(assertion: str) -> dict[str, Any]:
     """What says how the assertion is signed; nothing of it is believed before the signature is checked."""
-    if len(assertion) > MAX_ASSERTION_CHARACTERS or not assertion.isascii() or assertion.count(".") != 2:
+    if len(assertion) > MAX_ASSERTION_CHARACTERS:
         raise BadAssertion("malformed")
     text = assertion.partition(".")[0]
     try:
@@ -129,19 +131,24 @@ def _verified(assertion: str, algorithm: str, key: Mapping[str, Any]) -> dict[st
 
 def _check_times(claims: Mapping[str, Any], now: float) -> float:
     """When the assertion expires."""
-    expires = claims.get("exp")
-    if not _is_time(expires) or expires is None:
+    expires = _time(claims, "exp")
+    if expires is None:
         raise BadAssertion("exp_missing")
     if expires <= now - SKEW_SECONDS:
         raise BadAssertion("expired")
     if expires > now + LONGEST_SECONDS + SKEW_SECONDS:
         raise BadAssertion("lasts_too_long")
-    for name in ("iat", "nbf"):
-        begins = claims.get(name)
-        if begins is not None and (not _is_time(begins) or begins > now + SKEW_SECONDS):
-            raise BadAssertion("not_yet_valid")
-    return float(expires)
+    if any((_time(claims, name) or 0) > now + SKEW_SECONDS for name in ("iat", "nbf")):
+        raise BadAssertion("not_yet_valid")
+    return expires
 
 
-def _is_time(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 2**53
+def _time(claims: Mapping[str, Any], name: str) -> float | None:
+    """Epoch seconds; None where there are none. Raises BadAssertion for what is no time at all."""
+    value = claims.get(name)
+    if value is None:
+        return None
+    # Neither a truth value nor infinity is a time, though Python compares both as numbers.
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < LAST_TIME:
+        raise BadAssertion(f"{name}_malformed")
+    return float(value)

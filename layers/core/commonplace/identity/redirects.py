@@ -28,8 +28,7 @@ _REVERSED_DOMAIN = re.compile(r"[a-z][a-z0-9-]*(\.[a-z0-9-]+)+")
 _LOOPBACK = re.compile(
     r"http://(?P<host>localhost|127\.0\.0\.1|\[::1\])(?P<port>:[0-9]{1,5})?(?P<rest>|[/?].*)", re.IGNORECASE
 )
-_HTTPS = re.compile(r"https://(?P<host>[A-Za-z0-9_.-]*[A-Za-z0-9]|\[[0-9A-Fa-f:.]+\])(?P<port>:[0-9]{1,5})?(?:[/?].*)?")
-_HTTPS_START = re.compile("https://", re.IGNORECASE)
+_HTTPS = re.compile(r"https://([A-Z0-9_.-]*[A-Z0-9]|\[[0-9A-F:.]+\])(?P<port>:[0-9]{1,5})?(?:[/?].*)?", re.IGNORECASE)
 
 
 def judge(uri: str) -> Judgement:
@@ -69,7 +68,7 @@ def is_loopback_redirect(uri: str) -> bool:
 def redirect_host(uri: str) -> str:
     """What a person should see of where a code goes: `claude.ai`, `localhost`, or `cursor://` for an application."""
     parts = urlsplit(uri)
-    return parts.hostname or "" if parts.scheme in ("http", "https") else f"{parts.scheme}://"
+    return str(parts.hostname) if parts.scheme in ("http", "https") else f"{parts.scheme}://"
 
 
 def _loopback(uri: str) -> tuple[str, str] | None:
@@ -79,7 +78,7 @@ def _loopback(uri: str) -> tuple[str, str] | None:
 
 
 def _https(uri: str) -> bool:
-    found = _HTTPS.fullmatch(_HTTPS_START.sub("https://", uri, count=1))
+    found = _HTTPS.fullmatch(uri)
     if found is None or not _port_fits(found["port"]):
         return False
     try:
