@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from commonplace.identity.principals import Tier
 from infra.edge_keys import check_edge
-from infra.identity_keys import MAINNET_RPC_URLS, OPTIMISM_RPC_URLS
+from infra.identity_keys import MAINNET_RPC_URLS, MAX_TOLD, OPTIMISM_RPC_URLS
 from infra.keys import KEYS
 from infra.providers import bundled_folder, located
 from infra.readers import ConfigurationError
@@ -110,6 +110,8 @@ class Configuration:
             raise ConfigurationError("oidcIssuer and oidcClientId are a provider and our name there: set both")
         if self.oidc_name and not self.oidc_issuer:
             raise ConfigurationError("oidcName without oidcIssuer has no use; set both or neither")
+        if len(f"{self.role_map or ''}{self.open_search_parameters or ''}".encode()) > MAX_TOLD:
+            raise ConfigurationError(f"roleMap and openSearchParameters have {MAX_TOLD} bytes together at most")
         _check_search(self)
         check_edge(self)
 

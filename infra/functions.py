@@ -14,13 +14,14 @@ from constructs import Construct
 from infra import bundling
 from infra.configuration import Configuration
 from infra.log_groups import log_group
-from infra.nag import accept, accept_wildcards
+from infra.nag import accept, accept_warning, accept_wildcards
 from infra.providers import located
 from infra.requirements import GROUPS, ONNX
 
 PLATFORM = lambda_.Architecture.ARM_64
 RUNTIME = lambda_.Runtime.PYTHON_3_13
 ALIAS = "live"
+SNAP_START_WARNING = "@aws-cdk/aws-lambda:snapStartRequirePublish"
 SOURCES_WITH_MODELS = ("functions/index", "functions/rest", "functions/mcp")
 SOURCE = "commonplace:source"
 """Metadata of a function's resource: the folder it comes from, which the hash of its zip does not tell."""
@@ -130,6 +131,8 @@ class PythonFunction(Construct):
         )
         cast(lambda_.CfnFunction, self.function.node.default_child).add_metadata(SOURCE, source)
         self.live = self.function.add_alias(ALIAS, description="What everything calls")
+        if snap_start:
+            accept_warning(self.function, "The alias that everything calls publishes each version.", SNAP_START_WARNING)
         accept(self.role, "X-Ray takes traces for no particular resource.", "IAM5[Resource::*]")
         accept(self.function, "3.13 starts faster than 3.14 and every pinned wheel exists for it.", "L1")
 

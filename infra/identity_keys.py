@@ -15,9 +15,10 @@ OPTIMISM_RPC_URLS = "https://mainnet.optimism.io,https://optimism-rpc.publicnode
 MAINNET_RPC_URLS = "https://ethereum-rpc.publicnode.com,https://eth.drpc.org"
 """Public, without a key, and without a promise: for more than a trial use endpoints of one's own."""
 
-MAX_ROLE_MAP = 2_000
+MAX_ROLE_MAP = 1_500
 MAX_WAAP = 500
-"""Characters. Everything a function is told has to fit into 4 KB."""
+MAX_TOLD = 1_800
+"""Bytes; the last of role map and `openSearchParameters` together. All that a function is told has to fit into 4 KB."""
 
 _ORIGIN = r"https://[A-Za-z0-9.-]+(:\d{1,5})?"
 _URL = rf"{_ORIGIN}(/[^\s,]*)?"
@@ -34,8 +35,8 @@ def role_map(key: str, value: Any) -> str:
         RoleMap.from_json(found)
     except (RoleMapError, ValueError) as error:
         raise ConfigurationError(f"{key} is a role map or the path of a file with one: {error}") from error
-    if len(found) > MAX_ROLE_MAP:
-        raise ConfigurationError(f"{key} has {len(found)} characters; a function can be told {MAX_ROLE_MAP}")
+    if (size := len(found.encode())) > MAX_ROLE_MAP:
+        raise ConfigurationError(f"{key} has {size} bytes; a function can be told {MAX_ROLE_MAP}")
     return found
 
 
@@ -48,8 +49,8 @@ def waap(key: str, value: Any) -> str:
         raise ConfigurationError(f"{key}: {error}") from error
     if not BUNDLE.exists():
         raise ConfigurationError(f"{key} needs a bundle that is not built yet: {COMMAND}")
-    if len(found) > MAX_WAAP:
-        raise ConfigurationError(f"{key} has {len(found)} characters; a function can be told {MAX_WAAP}")
+    if (size := len(found.encode())) > MAX_WAAP:
+        raise ConfigurationError(f"{key} has {size} bytes; a function can be told {MAX_WAAP}")
     return found
 
 

@@ -14,6 +14,11 @@ def accept(construct: IConstruct, reason: str, *rules: str) -> None:
     cdk.Validations.of(construct).acknowledge(*acknowledgments)
 
 
+def accept_warning(construct: IConstruct, reason: str, warning: str) -> None:
+    """Accepts a warning of CDK's own."""
+    cdk.Validations.of(construct).acknowledge(cdk.Acknowledgment(id=f"Annotation::{warning}", reason=reason))
+
+
 def accept_wildcards(construct: IConstruct, reason: str, *resources: str) -> None:
     """Accepts resources that end in a star, each by the very text cdk-nag reports it under."""
     stack = cdk.Stack.of(construct)

@@ -242,6 +242,13 @@ def test_a_role_map_is_an_object_its_text_or_a_file(tmp_path: Path) -> None:
         assert from_context({"roleMap": given}).role_map == text
 
 
+def test_what_functions_are_told_fits_into_their_environment() -> None:
+    roles = {"addresses": {f"0x{n:040x}": {"tier": "member"} for n in range(20)}}
+    assert from_context({"roleMap": roles}).role_map
+    with pytest.raises(ConfigurationError, match="together"):
+        from_context({"roleMap": roles, "openSearchParameters": {"synonyms": ["a, " + "b" * 900]}})
+
+
 def test_a_provider_and_our_name_there_come_together() -> None:
     for alone in ({"oidcIssuer": "https://id.example.org"}, {"oidcClientId": "us"}, {"oidcName": "Club"}):
         with pytest.raises(ConfigurationError, match="oidcIssuer"):
