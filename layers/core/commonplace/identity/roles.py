@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self, cast
 
+from commonplace.errors import Unavailable
 from commonplace.identity.accounts import Hats, Standing
 from commonplace.identity.principals import TIERS, Tier, highest
 from commonplace.identity.scopes import CATALOGUE
@@ -96,9 +97,20 @@ class MappedStandings:
         if not ADDRESS.fullmatch(subject):
             return self._map.standing(self._claimed(claims))
         listed = self._map.addresses.get(subject.lower())
-        worn = self._hats.worn(subject, fresh=fresh).hats if self._map.hats else frozenset()
+        own = [listed] if listed else []
+        try:
+            worn = self._hats.worn(subject, fresh=fresh).hats if self._map.hats else frozenset()
+        except Unavailable:
+            if not self._complete(own):
+                raise
+            worn = frozenset()
         held = [role for path, role in self._map.hats.items() if path in worn]
-        return self._map.standing([*held, *([listed] if listed else [])])
+        return self._map.standing([*held, *own])
+
+    def _complete(self, own: list[Role]) -> bool:
+        """Whether the list alone gives as much as it does with every hat: then nothing depends on the chain."""
+        least, most = self._map.standing(own), self._map.standing([*self._map.hats.values(), *own])
+        return (least.tier, least.scopes, least.organisation) == (most.tier, most.scopes, most.organisation)
 
     def _claimed(self, claims: tuple[str, ...]) -> Iterable[Role]:
         """Roles of an OIDC account, by what its provider told or by their names in a token: no name has a colon."""
