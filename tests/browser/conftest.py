@@ -10,7 +10,8 @@ from tests.browser.client import OAuthClient, listening
 from tests.browser.hosting import hosted
 from tests.browser.visiting import Visit, visiting
 from tests.browser.wallet import Wallet, fresh_key
-from tests.fakes.authorization_server import STANDINGS, AuthorizationServer
+from tests.fakes.authority import standing
+from tests.fakes.authorization_server import AuthorizationServer
 
 
 @pytest.fixture(scope="session")
@@ -36,7 +37,7 @@ def client(server: AuthorizationServer) -> Iterator[OAuthClient]:
 def wallet(server: AuthorizationServer) -> Wallet:
     """Of a member."""
     made = Wallet(fresh_key())
-    server.standings.held[made.account] = STANDINGS["member"]
+    server.standings.held[made.account] = standing("member")
     return made
 
 

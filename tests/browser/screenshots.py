@@ -14,7 +14,8 @@ from tests.browser.chromium import browsing
 from tests.browser.hosting import hosted
 from tests.browser.visiting import Visit, visiting
 from tests.browser.wallet import TEST_WALLET, Wallet
-from tests.fakes.authorization_server import STANDINGS, AuthorizationServer
+from tests.fakes.authority import standing
+from tests.fakes.authorization_server import AuthorizationServer
 
 FOLDER = Path(__file__).parents[2] / "docs/images"
 PORT = 8787
@@ -47,7 +48,7 @@ def main() -> None:
 def prepare(server: AuthorizationServer) -> None:
     """A member with a name, an app on her computer and an app of a web site."""
     address = Wallet(KEY).account
-    server.standings.held[address] = STANDINGS["member"]
+    server.standings.held[address] = standing("member")
     server.names.names[address] = Named(name="alice.eth")
     desk = Client(id="desk", name="Desk Notes", source="registered", redirect_uris=(f"{server.settings.issuer}/icon",))
     server.client_store.add_client(desk)

@@ -9,7 +9,8 @@ from playwright.sync_api import Browser, expect
 from tests.browser.client import OAuthClient
 from tests.browser.visiting import SECONDS, Visit, visiting
 from tests.browser.wallet import TEST_WALLET, Wallet, fresh_key
-from tests.fakes.authorization_server import STANDINGS, AuthorizationServer
+from tests.fakes.authority import standing
+from tests.fakes.authorization_server import AuthorizationServer
 
 NO_WALLET = "No wallet was found in this browser."
 REFUSED = "The signature was not accepted."
@@ -139,7 +140,7 @@ def test_a_contract_wallet_signs_in_with_its_owners_key(
 ) -> None:
     owner, contract = Wallet(fresh_key()), Wallet(fresh_key()).account
     server.check.contracts[contract] = owner.account
-    server.standings.held[contract] = STANDINGS["member"]
+    server.standings.held[contract] = standing("member")
     with opening(Wallet(owner.key, address=contract)) as visit:
         visit.go(client.url())
         visit.sign_in()

@@ -1,13 +1,10 @@
 """The authorization server over stores in memory: real logic everywhere, stand-ins for the chain and for AWS alone."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from commonplace.auth_settings import AuthSettings
 from commonplace.errors import Unavailable
-from commonplace.identity.accounts import Standing
 from commonplace.identity.assertions import Assertions
 from commonplace.identity.authenticating import Authentication
 from commonplace.identity.clients import Clients
@@ -16,48 +13,18 @@ from commonplace.identity.consenting import Consents
 from commonplace.identity.documents import Documents
 from commonplace.identity.granting import Granting
 from commonplace.identity.issuing import Issuer, subject_hash
-from commonplace.identity.keyring import new_key, published
 from commonplace.identity.registering import Registering
 from commonplace.identity.resources import Resources
 from commonplace.identity.scopes import SERVED
 from commonplace.identity.signing_in import SignIn, SignInSettings
-from commonplace.identity.tokens import SigningKey
 from commonplace.identity.wallets import NAMELESS, BadSignature, Named, Terms
 from commonplace.interfaces.oauth.services import OAuthServices
 from commonplace.limits.quota import Limiter
+from tests.fakes.authority import Accounts, Counters, Ring
 from tests.fakes.identity_clients import FakeClients, FakeWeb
 from tests.fakes.identity_stores import Clock, MemoryAudit, MemoryGrants, MemorySignIns
 
 KEY = b"a key of tests, 32 bytes or more"
-PUBLIC = frozenset({"knowledge:read", "reference:read"})
-STANDINGS: Mapping[str, Standing] = {
-    "public": Standing(scopes=PUBLIC, organisation="default"),
-    "member": Standing(tier="member", roles=("member",), scopes=PUBLIC | {"knowledge:write"}, organisation="default"),
-}
-
-
-class MemoryCounters:
-    """`commonplace.limits.quota.CounterStore`."""
-
-    def __init__(self) -> None:
-        self._counts: Counter[str] = Counter()
-
-    def add(self, key: str, amount: int, expires_at: int) -> int:
-        self._counts[key] += amount
-        return self._counts[key]
-
-
-@dataclass
-class FakeStandings:
-    """`commonplace.identity.accounts.Standings`, by subject; whoever is not in it has no role."""
-
-    held: dict[str, Standing] = field(default_factory=dict)
-    down: bool = False
-
-    def of(self, subject: str, *, claims: tuple[str, ...] = (), fresh: bool = False) -> Standing:
-        if self.down:
-            raise Unavailable("Roles cannot be read just now.")
-        return self.held.get(subject, STANDINGS["public"])
 
 
 @dataclass
@@ -95,19 +62,6 @@ class FakeNames:
         return self.names.get(address, NAMELESS)
 
 
-@dataclass(frozen=True)
-class OneKey:
-    """`commonplace.identity.tokens.SigningKeys`."""
-
-    key: SigningKey
-
-    def signing(self, now: float) -> SigningKey:
-        return self.key
-
-    def published(self, now: float) -> Sequence[Mapping[str, Any]]:
-        return published([self.key], now)
-
-
 def settings(issuer: str, **changed: str) -> AuthSettings:
     """As a deployment that says nothing but what it must has them."""
     arn = "arn:aws:secretsmanager:us-east-1:000000000000:secret:"
@@ -139,12 +93,12 @@ class AuthorizationServer:
         self.audit, self.web = MemoryAudit(), FakeWeb()
         self.client_store, self.grants = FakeClients(now), MemoryGrants(now, self.audit)
         self.sign_ins = MemorySignIns(now)
-        self.standings, self.check, self.names = FakeStandings(), FakeCheck(), FakeNames()
-        self.keys = OneKey(new_key(int(now()) - 60))
+        self.standings, self.check, self.names = Accounts(), FakeCheck(), FakeNames()
+        self.keys = Ring()
         self.services = self._services(now, oidc)
 
     def _services(self, now: Clock, oidc: Any) -> OAuthServices:
-        issuer, limiter = self.settings.issuer, Limiter(MemoryCounters(), now)
+        issuer, limiter = self.settings.issuer, Limiter(Counters(), now)
         documents = Documents(self.client_store, self.web, limiter, now)
         clients = Clients(self.client_store, documents, now)
         resources = Resources(issuer, self.settings.toolsets, SERVED)

@@ -14,7 +14,8 @@ from starlette.testclient import TestClient
 
 from commonplace.identity.records import Client
 from commonplace.interfaces.oauth.app import create_app
-from tests.fakes.authorization_server import STANDINGS, AuthorizationServer
+from tests.fakes.authority import standing
+from tests.fakes.authorization_server import AuthorizationServer
 
 ISSUER = "https://garden.example.org"
 SITE_CALLBACK = "https://app.example.com/callback?kept=1"
@@ -109,7 +110,7 @@ class World:
     def __post_init__(self) -> None:
         self.site = self.client("site", "Site app", SITE_CALLBACK)
         self.loopback = self.client("loopback", "Desk app", LOOPBACK_CALLBACK)
-        self.server.standings.held[Account.from_key(ALICE).address] = STANDINGS["member"]
+        self.server.standings.held[Account.from_key(ALICE).address] = standing("member")
 
     def client(self, id: str, name: str, *redirect_uris: str) -> Client:
         made = Client(id=id, name=name, source="registered", redirect_uris=redirect_uris)

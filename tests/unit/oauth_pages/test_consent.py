@@ -9,7 +9,7 @@ from commonplace.identity.accounts import Standing
 from commonplace.identity.records import Client
 from commonplace.identity.scopes import CATALOGUE, KINDS
 from commonplace.identity.wallets import Named
-from tests.fakes.authorization_server import STANDINGS
+from tests.fakes.authority import standing
 from tests.unit.oauth_pages.conftest import (
     BOB,
     ISSUER,
@@ -369,7 +369,7 @@ def test_roles_that_cannot_be_read_elevate_nobody(world: World, alice: Browser) 
     again = alice.get(path(world.site))
     assert again.status_code == 503
     assert "retry-after" in again.headers
-    assert "Roles cannot be read just now." in again.text
+    assert "The chain cannot be read." in again.text
     assert alice.decide(page, **JSON).status_code == 503
     assert grants(world) == 0
     world.server.standings.down = False
@@ -378,7 +378,7 @@ def test_roles_that_cannot_be_read_elevate_nobody(world: World, alice: Browser) 
 
 def test_roles_that_were_lost_since_the_page_was_shown_are_lost(world: World, alice: Browser) -> None:
     page = alice.consent_page(path(world.site))
-    world.server.standings.held[alice.address] = STANDINGS["public"]
+    world.server.standings.held[alice.address] = standing("public")
     alice.decide(page)
     assert all(grant.scopes == ("knowledge:read",) for grant in world.server.grants.all())
 
