@@ -1,8 +1,7 @@
 """What every store of grants, sign-ins and audit records does: DynamoDB and the fakes that stand for it."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
@@ -23,13 +22,13 @@ from commonplace.identity.records import (
     Session,
 )
 from commonplace.identity.stores import GrantStore, Lost, SignInStore
+from tests.dynamodb_fixture import RUNNING, local_client, new_table, running
 from tests.fakes.identity_stores import Clock, MemoryAudit, MemoryGrants, MemorySignIns
 from tests.unit.adapters.conftest import TABLE
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-IDENTITY = "identity"
 START = 1_800_000_000
 
 ASKED = AuthorizationRequest(
@@ -43,6 +42,12 @@ ASKED = AuthorizationRequest(
 )
 
 
+class Tables(NamedTuple):
+    client: "DynamoDBClient"
+    identity: str
+    activity: str
+
+
 @dataclass
 class Stores:
     clock: Clock
@@ -52,32 +57,32 @@ class Stores:
 
 
 @pytest.fixture
-def identity_table(dynamodb: "DynamoDBClient") -> "DynamoDBClient":
-    dynamodb.create_table(
-        TableName=IDENTITY,
-        KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
-        AttributeDefinitions=[
-            {"AttributeName": "pk", "AttributeType": "S"},
-            {"AttributeName": "sk", "AttributeType": "S"},
-        ],
-        BillingMode="PAY_PER_REQUEST",
-    )
-    return dynamodb
+def identity_table(dynamodb: "DynamoDBClient") -> Tables:
+    return Tables(dynamodb, new_table(dynamodb, "identity"), TABLE)
 
 
-@pytest.fixture(params=["DynamoDB", "fake"])
-def stores(request: pytest.FixtureRequest) -> Iterator[Stores]:
+LOCAL = [pytest.param("DynamoDB Local", marks=pytest.mark.skipif(running() is None, reason=f"{RUNNING} is not set"))]
+
+
+@pytest.fixture(params=["DynamoDB", "fake", *LOCAL])
+def stores(request: pytest.FixtureRequest) -> Stores:
     clock = Clock(START)
     if request.param == "fake":
         grants = MemoryGrants(clock)
-        yield Stores(clock, grants, MemorySignIns(clock), grants.audit)
-        return
-    client = request.getfixturevalue("identity_table")
-    yield Stores(
+        return Stores(clock, grants, MemorySignIns(clock), grants.audit)
+    if request.param == "DynamoDB":
+        return over(request.getfixturevalue("identity_table"), clock)
+    client = local_client()
+    return over(Tables(client, new_table(client, "identity"), new_table(client, "activity")), clock)
+
+
+def over(tables: Tables, clock: Clock) -> Stores:
+    client, identity, activity = tables
+    return Stores(
         clock,
-        DynamoGrants(client, IDENTITY, TABLE, clock=clock, sleep=lambda _: None),
-        DynamoSignIns(client, IDENTITY, clock=clock),
-        DynamoAudit(client, TABLE),
+        DynamoGrants(client, identity, activity, clock=clock, sleep=lambda _: None),
+        DynamoSignIns(client, identity, clock=clock),
+        DynamoAudit(client, activity),
     )
 
 
@@ -467,8 +472,8 @@ def test_records_are_read_newest_first_and_page_by_page(stores: Stores) -> None:
     assert len(list(stores.audit.read("other"))) == 1
 
 
-def test_records_are_cut_to_their_bounds(identity_table: "DynamoDBClient") -> None:
-    audit = DynamoAudit(identity_table, TABLE)
+def test_records_are_cut_to_their_bounds(identity_table: Tables) -> None:
+    audit = over(identity_table, Clock(START)).audit
     audit.write(
         AuditRecord(
             event="e", outcome="ok", at=START, details={str(n): "x" * 900 for n in range(30)}, client="y" * 9_000
@@ -482,15 +487,18 @@ def test_records_are_cut_to_their_bounds(identity_table: "DynamoDBClient") -> No
 
 
 @pytest.mark.parametrize("harm", ["REMOVE scopes", "SET scopes = :x", "REMOVE expiresAt", "SET #kind = :x"])
-def test_a_record_that_cannot_be_read_counts_as_absent(identity_table: "DynamoDBClient", harm: str) -> None:
+def test_a_record_that_cannot_be_read_counts_as_absent(identity_table: Tables, harm: str) -> None:
     """X10"""
-    grants = DynamoGrants(identity_table, IDENTITY, TABLE, clock=Clock(START))
+    grants = over(identity_table, Clock(START)).grants
     grants.open(a_grant())
     more: Any = {"ExpressionAttributeValues": {":x": {"S": "nonsense"}}} if ":x" in harm else {}
     if "#kind" in harm:
         more["ExpressionAttributeNames"] = {"#kind": "kind"}
-    identity_table.update_item(
-        TableName=IDENTITY, Key={"pk": {"S": "grant#g1"}, "sk": {"S": "grant"}}, UpdateExpression=harm, **more
+    identity_table.client.update_item(
+        TableName=identity_table.identity,
+        Key={"pk": {"S": "grant#g1"}, "sk": {"S": "grant"}},
+        UpdateExpression=harm,
+        **more,
     )
 
     assert grants.grant("g1") is None
@@ -540,11 +548,11 @@ CANCELED = "TransactionCanceledException"
     ],
     ids=lambda error: f"{error!r:.60}",
 )
-def test_a_store_that_does_not_answer_says_so(identity_table: "DynamoDBClient", error: Exception) -> None:
+def test_a_store_that_does_not_answer_says_so(identity_table: Tables, error: Exception) -> None:
     """F13"""
-    failing: Any = Failing(identity_table, error)
-    grants = DynamoGrants(failing, IDENTITY, TABLE, clock=Clock(START), sleep=lambda _: None)
-    signins, audit = DynamoSignIns(failing, IDENTITY, clock=Clock(START)), DynamoAudit(failing, TABLE)
+    failing: Any = Failing(identity_table.client, error)
+    stores = over(identity_table._replace(client=failing), Clock(START))
+    grants, signins, audit = stores.grants, stores.signins, stores.audit
     calls: list[Any] = [
         lambda: grants.open(a_grant()),
         lambda: grants.grant("g1"),
@@ -563,17 +571,19 @@ def test_a_store_that_does_not_answer_says_so(identity_table: "DynamoDBClient", 
     grants.touch("g1", START, "")
 
 
-def test_a_transaction_in_others_way_is_tried_again(identity_table: "DynamoDBClient") -> None:
-    failing: Any = Failing(identity_table, refusal(CANCELED, "TransactionConflict", "None"), times=3)
-    grants = DynamoGrants(failing, IDENTITY, TABLE, clock=Clock(START), sleep=lambda _: None)
+def test_a_transaction_in_others_way_is_tried_again(identity_table: Tables) -> None:
+    failing: Any = Failing(identity_table.client, refusal(CANCELED, "TransactionConflict", "None"), times=3)
+    grants = over(identity_table._replace(client=failing), Clock(START)).grants
     grants.open(a_grant())
 
     assert grants.grant("g1") == a_grant()
 
 
-def test_a_transaction_that_lost_is_not_tried_again(identity_table: "DynamoDBClient") -> None:
-    failing: Any = Failing(identity_table, refusal(CANCELED, "ConditionalCheckFailed", "TransactionConflict"), times=1)
-    grants = DynamoGrants(failing, IDENTITY, TABLE, clock=Clock(START), sleep=lambda _: None)
+def test_a_transaction_that_lost_is_not_tried_again(identity_table: Tables) -> None:
+    failing: Any = Failing(
+        identity_table.client, refusal(CANCELED, "ConditionalCheckFailed", "TransactionConflict"), times=1
+    )
+    grants = over(identity_table._replace(client=failing), Clock(START)).grants
     with pytest.raises(Lost):
         grants.open(a_grant())
 
