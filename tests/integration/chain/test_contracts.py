@@ -5,7 +5,7 @@ from eth_abi.abi import encode
 
 from tests.chain import compile
 from tests.chain.node import HATS, Chain, Refused, contracts
-from tests.chain.packages import or_skipped
+from tests.chain.packages import NotInstalled, or_skipped
 
 pytestmark = pytest.mark.node
 
@@ -49,3 +49,18 @@ def test_a_test_leaves_nothing_behind_on_the_chain(running_chain: Chain) -> None
     running_chain.rpc("evm_revert", snapshot)
     assert running_chain.rpc("eth_getCode", made, "latest") == "0x"
     assert running_chain.rpc("eth_getCode", HATS, "latest") == "0x" + contracts()["StandInHats"]["runtime"]
+
+
+def _missing() -> None:
+    raise NotInstalled("there is no Node.js")
+
+
+def test_without_a_node_a_test_is_left_out_aloud_and_fails_where_nobody_reads_that(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    with pytest.raises(pytest.skip.Exception, match=r"No local chain: there is no Node\.js"):
+        or_skipped(_missing)
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(pytest.fail.Exception, match=r"No local chain: there is no Node\.js"):
+        or_skipped(_missing)
