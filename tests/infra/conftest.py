@@ -84,6 +84,23 @@ def read_only(synthesized: Callable[..., Template]) -> Template:
 
 
 @pytest.fixture(scope="session")
+def identified(synthesized: Callable[..., Template]) -> Template:
+    """Stage dev with all that identity has to offer, and functions that start from snapshots."""
+    return synthesized(
+        snapStart="true",
+        organisation="club",
+        roleMap='{"hats": {"30.3.1": {"role": "editor", "tier": "vibecoder"}}, "groups": {"*": {"tier": "member"}}}',
+        hatsChainId="11155420",
+        siweChainId="11155420",
+        optimismRpcUrls="https://a.example/v1,https://b.example",
+        mainnetRpcUrls="https://c.example",
+        oidcIssuer="https://id.example.org",
+        oidcClientId="commonplace",
+        oidcName="Club account",
+    )
+
+
+@pytest.fixture(scope="session")
 def prod(synthesized: Callable[..., Template]) -> Template:
     """Stage prod with everything optional switched on."""
     return synthesized(

@@ -30,6 +30,9 @@ FUNCTIONS = {
 }
 
 
+STAGES = ("template", "prod", "opensearch", "large", "serverless", "existing", "read_only", "identified")
+
+
 class Environment(dict[str, str]):
     """Variables that remember which of them were asked for."""
 
@@ -96,7 +99,7 @@ def test_everything_calls_functions_by_their_alias(template: Template) -> None:
     assert {reference["Ref"] for reference in called} == aliases.keys()
 
 
-@pytest.mark.parametrize("stage", ["template", "prod", "opensearch", "large", "serverless", "existing", "read_only"])
+@pytest.mark.parametrize("stage", STAGES)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_is_given_what_its_settings_read_and_nothing_else(
     name: str, stage: str, request: pytest.FixtureRequest

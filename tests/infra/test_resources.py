@@ -1,11 +1,10 @@
 import json
 import re
-from collections.abc import Callable
 from typing import Any, get_args
 
 import pytest
 
-from commonplace.auth_settings import AuthSettings
+from commonplace.auth_settings import AuthSettings, GuardSettings
 from commonplace.interfaces.mcp.surface import CallRecord
 from commonplace.interfaces.mcp.telemetry import record
 from commonplace.interfaces.oauth.telemetry import Event, Outcome
@@ -125,31 +124,37 @@ def test_keys_that_sign_tokens_are_made_at_once_and_changed_every_month(template
     assert secret["Properties"]["SecretString"] == '{"keys": []}'
 
 
-def test_endpoints_of_chains_are_those_configured(synthesized: Callable[..., Template], template: Template) -> None:
-    chosen = synthesized(optimismRpcUrls="https://a.example/v1,https://b.example", mainnetRpcUrls="https://c.example")
-    (secret,) = [each for name, each in chosen.of("AWS::SecretsManager::Secret").items() if "Rpc" in name]
-    assert json.loads(secret["Properties"]["SecretString"]) == {
+def test_endpoints_of_chains_are_those_configured(identified: Template, template: Template) -> None:
+    def endpoints(stage: Template) -> dict[str, list[str]]:
+        (secret,) = [each for name, each in stage.of("AWS::SecretsManager::Secret").items() if "Rpc" in name]
+        read: dict[str, list[str]] = json.loads(secret["Properties"]["SecretString"])
+        return read
+
+    assert endpoints(identified) == {
         "optimism": ["https://a.example/v1", "https://b.example"],
         "mainnet": ["https://c.example"],
     }
-    (secret,) = [each for name, each in template.of("AWS::SecretsManager::Secret").items() if "Rpc" in name]
-    assert all(len(urls) == 2 for urls in json.loads(secret["Properties"]["SecretString"]).values())
+    assert [len(urls) for urls in endpoints(template).values()] == [2, 2]
 
 
-def test_a_provider_brings_a_secret_and_snap_start_is_there_where_it_is_asked_for(
-    synthesized: Callable[..., Template], template: Template
-) -> None:
-    chosen = synthesized(snapStart="true", oidcIssuer="https://id.example.org", oidcClientId="commonplace")
+def test_what_is_configured_of_identity_reaches_the_authorization_server(identified: Template) -> None:
+    settings = AuthSettings.from_environ(identified.environment(identified.function("auth")))
+    assert (settings.oidc_issuer, settings.oidc_client_id) == ("https://id.example.org", "commonplace")
+    assert settings.oidc_secret_arn
+    assert "OidcSecretArn" in identified.body["Outputs"]
+    assert (settings.hats_chain_id, settings.siwe_chain_id) == (11155420, 11155420)
+    guards = [GuardSettings.from_environ(identified.environment(identified.function(name))) for name in ("rest", "mcp")]
+    assert {guard.role_map.organisation for guard in guards if guard} == {"club"}
+    assert all(guard and guard.role_map.hats.keys() == {"30.3.1"} for guard in guards)
+
+
+def test_functions_start_from_snapshots_where_that_is_asked_for(identified: Template, template: Template) -> None:
     started = {
         each["FunctionName"].removeprefix("commonplace-dev-")
-        for each in chosen.properties("AWS::Lambda::Function")
+        for each in identified.properties("AWS::Lambda::Function")
         if each.get("SnapStart") == {"ApplyOn": "PublishedVersions"}
     }
     assert started == {"rest", "mcp", "auth"}
-    assert "OidcSecretArn" in chosen.body["Outputs"]
-    settings = AuthSettings.from_environ(chosen.environment(chosen.function("auth")))
-    assert (settings.oidc_issuer, settings.oidc_client_id) == ("https://id.example.org", "commonplace")
-    assert settings.oidc_secret_arn
     assert not [each for each in template.properties("AWS::Lambda::Function") if "SnapStart" in each]
 
 
