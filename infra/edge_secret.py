@@ -65,7 +65,10 @@ class Rotation(PythonFunction):
             source="functions/origin_secret",
             memory_mb=256,
             timeout_seconds=900,
-            environment={"DISTRIBUTION_ID": front.distribution.distribution_id},
+            environment={
+                "ORIGIN_SECRET_ARN": secret.secret_arn,
+                "DISTRIBUTION_ID": front.distribution.distribution_id,
+            },
         )
         self.allow(
             [

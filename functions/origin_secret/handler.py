@@ -7,6 +7,7 @@ from typing import Any
 
 from commonplace.adapters import clients
 from commonplace.adapters.origin_rotation import Door, OriginRotation
+from commonplace.adapters.rotation import Rotation
 from commonplace.interfaces.origin import ORIGIN_HEADER
 from commonplace.settings import OriginRotationSettings
 
@@ -16,12 +17,11 @@ SPARE_SECONDS = 30
 """Of the function's time, so that a wait ends in an error of ours and not in a function cut off."""
 
 SETTINGS = OriginRotationSettings.from_environ(os.environ)
-ROTATION = OriginRotation(
-    clients.secretsmanager(), Door(clients.cloudfront(), SETTINGS.distribution_id, header=ORIGIN_HEADER)
-)
+SECRETS = clients.secretsmanager()
+DOOR = Door(clients.cloudfront(), SETTINGS.distribution_id, header=ORIGIN_HEADER)
 
 
 def handler(event: Mapping[str, Any], context: Any) -> None:
     """One step. An error makes Secrets Manager try the rotation again."""
     seconds = context.get_remaining_time_in_millis() / 1000 - SPARE_SECONDS
-    ROTATION.step(str(event["Step"]), str(event["SecretId"]), str(event["ClientRequestToken"]), seconds)
+    Rotation(SECRETS, SETTINGS.secret_arn, OriginRotation(DOOR, seconds=seconds)).step(event)

@@ -206,7 +206,7 @@ def test_the_rotation_may_change_this_distribution_and_this_secret_alone(edge: T
 def test_what_rotates_reads_what_it_is_told(edge: Template) -> None:
     (function,) = [each for each in edge.properties("AWS::Lambda::Function") if "FunctionName" in each]
     assert function["FunctionName"] == "commonplace-prod-origin-secret"
-    assert function["Environment"]["Variables"].keys() == {"STAGE", "DISTRIBUTION_ID"}
+    assert function["Environment"]["Variables"].keys() == {"STAGE", "ORIGIN_SECRET_ARN", "DISTRIBUTION_ID"}
     assert (function["Timeout"], function["Runtime"], function["Architectures"]) == (900, "python3.13", ["arm64"])
 
 

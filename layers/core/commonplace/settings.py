@@ -295,13 +295,17 @@ class OriginSettings:
 class OriginRotationSettings:
     """Of the function that changes that secret."""
 
+    secret_arn: str
     distribution_id: str
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> Self:
         env = Environment(environ)
         valid = "the id of a CloudFront distribution, such as E1A2B3C4D5E6F7"
-        return cls(env.matching("DISTRIBUTION_ID", valid, re.compile(r"[A-Z0-9]{10,20}")))
+        return cls(
+            secret_arn=env.arn("ORIGIN_SECRET_ARN", "secretsmanager"),
+            distribution_id=env.matching("DISTRIBUTION_ID", valid, re.compile(r"[A-Z0-9]{10,20}")),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from commonplace.adapters.origin_rotation import STEPS, Door, OriginRotation, RotationFailed
+from commonplace.adapters.origin_rotation import Door, OriginRotation, RotationFailed
 from commonplace.adapters.origin_secret import OriginValues
+from commonplace.adapters.rotation import Rotation
 from commonplace.interfaces.origin import ORIGIN_HEADER
 
 
@@ -23,13 +24,15 @@ class Account:
         made = self.cloudfront.create_distribution(DistributionConfig=config("first"))["Distribution"]
         self.distribution = made["Id"]
         door = Door(self.cloudfront, self.distribution, ORIGIN_HEADER)
-        self.fresh = iter(f"fresh-{number}" for number in range(9))
-        self.rotation = OriginRotation(self.vault, door, fresh=lambda: next(self.fresh), sleep=lambda _: None)
+        self.rotation = Rotation(self.vault, self.arn, OriginRotation(door, seconds=300, sleep=lambda _: None))
 
     @property
     def sent(self) -> str:
         told = self.cloudfront.get_distribution_config(Id=self.distribution)["DistributionConfig"]
         return str(told["Origins"]["Items"][0]["CustomHeaders"]["Items"][0]["HeaderValue"])
+
+    def step(self, name: str, token: str) -> None:
+        self.rotation.step({"Step": name, "SecretId": self.arn, "ClientRequestToken": token})
 
     def functions(self) -> OriginValues:
         return OriginValues(lambda: self.vault, self.arn)
@@ -76,20 +79,16 @@ def test_functions_read_current_pending_and_previous_versions_as_secrets_manager
     assert [account.functions()(value) for value in ("second", "third", "first", "fourth")] == [True, True, True, False]
 
 
-def test_the_secret_that_rotates_goes_through_its_four_steps(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
-    described = account.vault.describe_secret
-    monkeypatch.setattr(
-        account.vault, "describe_secret", lambda **which: described(**which) | {"RotationEnabled": True}
-    )
+def test_the_secret_that_rotates_goes_through_its_four_steps(account: Account) -> None:
     account.vault.put_secret_value(SecretId=account.arn, SecretString='{"value": "first", "next": "second"}')
     token = "7c0fe0e8-0000-4000-8000-000000000001"
     pending = '{"value": "second", "next": "third"}'
     account.vault.put_secret_value(
         SecretId=account.arn, ClientRequestToken=token, SecretString=pending, VersionStages=["AWSPENDING"]
     )
-    for step in STEPS:
-        account.rotation.step(step, account.arn, token, 300)
+    for step in ("createSecret", "setSecret", "testSecret", "finishSecret"):
+        account.step(step, token)
         assert account.functions()(account.sent)
     assert account.sent == "second"
     assert account.vault.get_secret_value(SecretId=account.arn, VersionStage="AWSCURRENT")["SecretString"] == pending
-    account.rotation.step("setSecret", account.arn, token, 300)  # comes once more, and finds everything done
+    account.step("setSecret", token)  # comes once more, and finds everything done

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
+ARN = "arn:aws:secretsmanager:us-east-1:123456789012:secret:commonplace/dev/origin-abcdef"
 
 SCRIPT = """
 import json, sys
@@ -23,7 +24,7 @@ class Context:
         return 900_000
 
 try:
-    handler.handler({"Step": "dropSecret", "SecretId": "arn", "ClientRequestToken": "v1"}, Context)
+    handler.handler({"Step": "createSecret", "SecretId": "another", "ClientRequestToken": "v1"}, Context)
 except Exception as error:
     print(type(error).__name__, error)
 """
@@ -38,16 +39,17 @@ def run(script: str, **variables: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_it_imports_nothing_that_is_not_in_the_runtime() -> None:
-    done = run(SCRIPT, DISTRIBUTION_ID="E1A2B3C4D5E6F7")
+    done = run(SCRIPT, DISTRIBUTION_ID="E1A2B3C4D5E6F7", ORIGIN_SECRET_ARN=ARN)
     assert done.returncode == 0, done.stderr
     foreign = {"httpx", "pydantic", "starlette", "mangum", "mcp", "joserfc", "cryptography", "web3", "infra", "local"}
     assert not foreign & set(json.loads(done.stdout))
 
 
 def test_it_does_not_start_without_a_distribution() -> None:
-    assert "DISTRIBUTION_ID" in run(SCRIPT).stderr
+    assert "DISTRIBUTION_ID" in run(SCRIPT, ORIGIN_SECRET_ARN=ARN).stderr
+    assert "ORIGIN_SECRET_ARN" in run(SCRIPT, DISTRIBUTION_ID="E1A2B3C4D5E6F7").stderr
 
 
-def test_a_step_that_there_is_not_is_an_error_before_anything_is_asked() -> None:
-    done = run(REFUSED, DISTRIBUTION_ID="E1A2B3C4D5E6F7")
-    assert done.stdout.startswith("RotationFailed"), done.stderr
+def test_another_secret_is_refused_before_anything_is_asked() -> None:
+    done = run(REFUSED, DISTRIBUTION_ID="E1A2B3C4D5E6F7", ORIGIN_SECRET_ARN=ARN)
+    assert done.stdout.startswith("RotationRefused"), done.stderr
