@@ -128,6 +128,7 @@ SERVICES = OAuthServices(
             base_url=SETTINGS.issuer,
             site_name=SETTINGS.site_name,
             chain_id=SETTINGS.siwe_chain_id,
+            organisation=SETTINGS.organisation,
             tries_per_minute=(SETTINGS.requests_per_minute + 1) // 2,
             sign_ins_per_hour=SETTINGS.sign_ins_per_hour,
         ),

@@ -117,6 +117,8 @@ def test_a_refusal_is_recorded_with_its_reason_and_told_to_nobody(world: Wallets
     asked = world.asked()
     answer = world.verify({"id": asked["id"], "signature": signed(asked["message"], OTHER)})
     assert world.refusals() == [("denied", "not_signed")]
+    (record,) = world.audit.read("default")
+    assert (record.subject, record.network) == (subject_hash(KEY, address_of(ME)), "192.0.2.1")
     assert "not_signed" not in answer.body
 
 

@@ -50,7 +50,10 @@ class Wallets(World):
             names=self.names,
             limiter=self.limiter,
             settings=SignInSettings(
-                base_url=BASE, site_name="Garden", sign_ins_per_hour=self.settings.sign_ins_per_hour
+                base_url=BASE,
+                site_name="Garden",
+                organisation="default",
+                sign_ins_per_hour=self.settings.sign_ins_per_hour,
             ),
             audit=self.audit,
             subject_hash=lambda subject: subject_hash(KEY, subject),

@@ -47,6 +47,8 @@ class SignInSettings:
     """The public origin: no path, no trailing slash."""
     site_name: str
     chain_id: int = 10
+    organisation: str = NOWHERE
+    """Under which sign-ins are recorded that came to nothing, or whose account belongs to none."""
     tries_per_minute: int = 30
     """Challenges, and answers to them, of one network each; 0 switches the limit off, as below."""
     sign_ins_per_hour: int = 30
@@ -213,7 +215,7 @@ class SignIn:
             event="signin",
             outcome=outcome,
             at=self._clock(),
-            organisation=(standing.organisation if standing else None) or NOWHERE,
+            organisation=(standing.organisation if standing else None) or self._settings.organisation,
             subject=self._subject_hash(address) if address else "",
             reason=reason,
             network=network,
