@@ -24,7 +24,8 @@ The command line prints the same:
 
 The first is for one client, the second for all of them, at the address of `make dev`.
 
-What the tools do, who may use which, and which limits hold is in [MCP](mcp.md).
+What is public takes no account. For more, a client opens a page where its person signs in and says what it may do; see
+[who may do what](identity.md). What the tools do, and which limits hold, is in [MCP](mcp.md).
 
 """
 

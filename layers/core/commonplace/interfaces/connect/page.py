@@ -29,7 +29,9 @@ def _head(at: Endpoint) -> str:
 <main>
 <h1>Connect to {title}</h1>
 <p>Agents reach this knowledge base over MCP, the Model Context Protocol, at this address:</p>
-{_copied(at.url)}"""
+{_copied(at.url)}
+<p>What is public takes no account. For more, your client opens a page where you sign in and say what it may do. Every
+client that may do something in your name is among your <a href="/account">connected apps</a>, where you can end it.</p>"""
 
 
 def _sections(known: tuple[Client, ...], at: Endpoint) -> Iterator[str]:
