@@ -1,7 +1,7 @@
 """What the guard costs: CPU of a call with a token beside the same call without, its parts, and the token endpoint.
 
 `python -m bench.guard`. The calls take turns in one process, so that noise hits all of them. What a request to the
-table costs is told apart: that is the client of AWS, and the same for whatever asks it.
+table costs is in it, and told apart: the table is a process beside this one that answers at once.
 """
 
 import gc
@@ -33,16 +33,16 @@ def main() -> int:
     with logging_as_on_lambda():
         rows = beside(account, BLOCKS)
         parts = pieces(account, BLOCKS)
-    table.show("guard", title, rows, note=f"Target: less than {TARGET_MS} ms more, requests to the table aside.")
+    table.show("guard", title, rows, note=f"Target: less than {TARGET_MS} ms more.")
     table.show("guard-parts", "Where it goes, CPU of each", parts)
     table.show("guard-import", "Import of the authorization server", [imported()])
     return 0
 
 
 def beside(account: Account, blocks: int) -> list[table.Row]:
-    """The same call, of a tool for everybody, of one for members with the grant at hand, and with it in a table."""
+    """The same call: of a tool for everybody, of one for members with the grant at hand, and with it in a table."""
     challenges = Challenges(RESOURCES)
-    with account.behind_a_table() as stored:
+    with account.behind_a_table() as (stored, _):
         handlers: dict[str, Handler] = {"open": ours(toolset(TOOLSET))}
         for name, grants in (("guarded", account.at_hand()), ("stored", stored)):
             handlers[name] = ours(toolset(TOOLSET, "member"), account.principals(grants), challenges)
@@ -61,7 +61,7 @@ def pieces(account: Account, blocks: int) -> list[table.Row]:
     need, principals = Need("member", "knowledge:read", "documents"), account.principals(at_hand)
     headers = {"authorization": f"Bearer {token}"}
     principal = principals.identify(headers, RESOURCES.mcp)
-    with account.behind_a_table() as stored:
+    with account.behind_a_table() as (stored, by_client):
         parts: dict[str, Callable[[], object]] = {
             "token, seen for the first time": lambda: account.tokens().verify(token, RESOURCES.mcp, now),
             "token, seen before": lambda: known.verify(token, RESOURCES.mcp, now),
@@ -69,7 +69,8 @@ def pieces(account: Account, blocks: int) -> list[table.Row]:
             "roles, read within five minutes": lambda: standings.of(principal.subject or ""),
             "verdict": lambda: judge(principal, need),
             "all of it, token seen before": lambda: principals.identify(headers, RESOURCES.mcp),
-            "one request to the table": lambda: stored.grant(account.grant.id),
+            "one request to the table, as here": lambda: stored.grant(account.grant.id),
+            "one request to the table, by the client of AWS": lambda: by_client.grant(account.grant.id),
         }
         return [{"part": name, "cpu µs": 1e6 * _cpu(part, blocks)} for name, part in parts.items()]
 
@@ -121,10 +122,9 @@ def _row(name: str, samples: dict[str, list[float]]) -> table.Row:
     return {
         "message": f"tools/call, {name}",
         "without ms": medians["open"],
-        "with ms": medians["guarded"],
-        "more ms": medians["guarded"] - medians["open"],
-        "with, and the table ms": medians["stored"],
-        "of the table ms": medians["stored"] - medians["guarded"],
+        "with ms": medians["stored"],
+        "more ms": medians["stored"] - medians["open"],
+        "more, without the table ms": medians["guarded"] - medians["open"],
     }
 
 

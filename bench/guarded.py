@@ -10,6 +10,7 @@ from typing import Any, cast
 from bench.mcp_events import BASE_URL
 from commonplace.adapters.dynamodb_guard import DynamoGuard
 from commonplace.adapters.dynamodb_items import encode
+from commonplace.adapters.quick_reads import QuickReads
 from commonplace.adapters.role_cache import RememberedHats
 from commonplace.identity.accounts import Profile, Standing, Worn
 from commonplace.identity.guarding import GrantReader, TokenPrincipals
@@ -119,12 +120,13 @@ class Account:
         return TokenPrincipals(self.tokens(), grants, self.standings(), time.time)
 
     @contextmanager
-    def behind_a_table(self) -> Iterator[DynamoGuard]:
-        """The same through the client of AWS and a connection."""
+    def behind_a_table(self) -> Iterator[tuple[DynamoGuard, DynamoGuard]]:
+        """The same over a connection: as the product asks, and as the client of AWS does by itself."""
         import json
         from base64 import b64encode
 
         import boto3
+        from botocore.credentials import Credentials
 
         told = json.dumps({"Item": encode(self.grant)}, default=lambda raw: b64encode(raw).decode())
         command = [sys.executable, "-c", SERVER, told.encode().hex()]
@@ -138,7 +140,8 @@ class Account:
                     aws_access_key_id="none",
                     aws_secret_access_key="none",
                 )
-                yield DynamoGuard(client, "bench")
+                quick = QuickReads(client, "bench", lambda: Credentials("none", "none"))
+                yield DynamoGuard(client, "bench", quick.get), DynamoGuard(client, "bench")
             finally:
                 server.terminate()
 

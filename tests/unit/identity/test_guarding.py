@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.errors import Unauthorized, Unavailable
@@ -314,6 +314,7 @@ SOME_KINDS = st.none() | st.sets(st.sampled_from(ALL_KINDS), max_size=3).map(tup
 ORGANISATIONS = st.sampled_from([None, "garden", "meadow"])
 
 
+@settings(deadline=None)
 @given(
     token=SCOPES,
     granted=SCOPES,
@@ -352,6 +353,7 @@ def test_nothing_is_wider_than_token_grant_and_roles_are_each(
         assert principal.touches(kind) == all(held is None or kind in held for held in (kinds, granted_kinds))
 
 
+@settings(deadline=None)
 @given(
     headers=st.dictionaries(
         st.sampled_from(["x-tier", "x-scope", "cookie", "x-forwarded-user", "x-subject", "mcp-name", "host", "origin"]),

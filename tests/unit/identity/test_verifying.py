@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from joserfc import jws
 from joserfc.jwk import ECKey, OctKey, RSAKey
@@ -107,6 +107,7 @@ def test_a_signature_of_another_key_is_refused_and_of_an_unknown_key_too() -> No
     assert reason(realm, realm.sign(claims(realm), replace(stranger, kid=realm.key.kid))) == "signature"
 
 
+@settings(deadline=None)
 @given(at=st.integers(0, 10_000), flipped=st.integers(1, 255))
 def test_no_byte_of_a_token_can_be_changed(at: int, flipped: int) -> None:
     realm = Realm()

@@ -7,7 +7,7 @@ Grants as `adapters.dynamodb_grants` keeps them: `pk = grant#{id}`, `sk = grant`
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -21,15 +21,22 @@ if TYPE_CHECKING:
 
 PUBLIC_KEYS = key("keys", "public")
 
+Reads = Callable[[Item], Mapping[str, Any] | None]
+"""One item by its key, consistently; raises what the client raises."""
+
+T = TypeVar("T")
+
 _LOST = "ConditionalCheckFailedException"
 
 
 class DynamoGuard:
     """`guarding.GrantReader`, and where `verifying.RememberedKeys` reads. Every read is consistent."""
 
-    def __init__(self, client: DynamoDBClient, table: str) -> None:
+    def __init__(self, client: DynamoDBClient, table: str, reads: Reads | None = None) -> None:
+        """`reads` stand for the client's own, where those take too long."""
         self._client = client
         self._table = table
+        self._reads = reads or self._read
 
     def grant(self, grant_id: str) -> Grant | None:
         return decoded(Grant, self._item(key(f"grant#{grant_id}", "grant")))
@@ -43,6 +50,7 @@ class DynamoGuard:
         unused = "attribute_not_exists(#lastUsedAt) OR #lastUsedAt <= :before"
         self._asked(
             self._client.update_item,
+            TableName=self._table,
             Key=key(f"grant#{grant_id}", "grant"),
             UpdateExpression="SET #lastUsedAt = :now, #lastUsedFrom = :network",
             ConditionExpression=f"attribute_exists(#pk) AND ({unused})",
@@ -55,21 +63,21 @@ class DynamoGuard:
         )
 
     def _item(self, wanted: Item) -> Mapping[str, Any] | None:
-        answer = self._asked(self._client.get_item, Key=wanted, ConsistentRead=True)
-        found: Mapping[str, Any] | None = answer.get("Item")
-        return found
+        return self._asked(self._reads, wanted)
 
-    def _asked(self, ask: Callable[..., Any], **parameters: Any) -> Mapping[str, Any]:
-        """Raises Unavailable. A condition that does not hold is an empty answer."""
+    def _read(self, wanted: Item) -> Mapping[str, Any] | None:
+        return self._client.get_item(TableName=self._table, Key=wanted, ConsistentRead=True).get("Item")
+
+    def _asked(self, ask: Callable[..., T], *given: Any, **named: Any) -> T | None:
+        """Raises Unavailable. A condition that does not hold is no answer."""
         try:
-            answer: Mapping[str, Any] = ask(TableName=self._table, **parameters)
+            return ask(*given, **named)
         except ClientError as error:
             if error.response.get("Error", {}).get("Code") == _LOST:
-                return {}
+                return None
             raise _silent() from error
         except BotoCoreError as error:
             raise _silent() from error
-        return answer
 
 
 def _silent() -> Unavailable:

@@ -12,6 +12,7 @@ from commonplace.adapters.dynamodb_guard import DynamoGuard
 from commonplace.adapters.ethereum.hats import ChainHats
 from commonplace.adapters.ethereum.rpc import Rpc
 from commonplace.adapters.identity_secrets import PseudonymKey, RpcUrls
+from commonplace.adapters.quick_reads import QuickReads
 from commonplace.adapters.role_cache import RememberedHats
 from commonplace.identity.roles import MappedStandings
 
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 
 def guard(settings: GuardSettings) -> DynamoGuard:
     """Waits for a second and asks twice: somebody waits behind it."""
-    return DynamoGuard(clients.dynamodb(read_timeout_seconds=1, attempts=2), settings.identity_table)
+    client = clients.dynamodb(read_timeout_seconds=1, attempts=2)
+    return DynamoGuard(
+        client, settings.identity_table, QuickReads(client, settings.identity_table, clients.credentials).get
+    )
 
 
 def standings(settings: GuardSettings) -> MappedStandings:

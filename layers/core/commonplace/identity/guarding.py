@@ -4,21 +4,25 @@ Asked on every request, with one consistent read of the grant, so that a revocat
 sends but a verified token has a part in it.
 """
 
+from __future__ import annotations
+
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from commonplace.errors import Unauthorized, Unavailable
 from commonplace.identity.accounts import Profile, Standing, Standings
 from commonplace.identity.principals import ANONYMOUS, Principal
-from commonplace.identity.records import Grant
 from commonplace.identity.scopes import reach
 from commonplace.identity.secrets import SealBroken, digest, unseal
 from commonplace.identity.tokens import AccessClaims, BadToken
 from commonplace.identity.verifying import AccessTokens
 from commonplace.limits.quota import network
+
+if TYPE_CHECKING:
+    from commonplace.identity.records import Grant
 
 logger = logging.getLogger(__name__)
 
