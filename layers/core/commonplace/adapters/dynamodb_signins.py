@@ -1,7 +1,7 @@
 """What happens between a browser's first request and a code, on DynamoDB: `commonplace.identity.stores.SignInStore`.
 
-Taking something out is one delete that returns what it deleted: of two callers one gets it. Sessions and consents are
-kept under hashes and pseudonyms, so that the table names nobody.
+Taking something out is one conditional delete that returns what it deleted: of two callers one gets it. Sessions and
+consents are kept under hashes and pseudonyms, so that the table names nobody.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from commonplace.adapters.dynamodb_calls import answering, get, query
+from commonplace.adapters.dynamodb_calls import answering, get, holds, query
 from commonplace.adapters.dynamodb_items import Item, decoded, encode, key
 from commonplace.identity.records import Challenge, Pending, Remembered, Session
 
@@ -85,9 +85,19 @@ class DynamoSignIns:
         return self._alive(decoded(kind, get(self._client, self._table, pk, sk)))
 
     def _take(self, kind: type[R], pk: str, sk: str) -> R | None:
-        with answering(self._table):
-            answer = self._client.delete_item(TableName=self._table, Key=key(pk, sk), ReturnValues="ALL_OLD")
-        return self._alive(decoded(kind, answer.get("Attributes")))
+        taken: Item = {}
+
+        def take() -> None:
+            # The condition is what makes it single: without one, two deletes at once may both tell what they deleted.
+            answer = self._client.delete_item(
+                TableName=self._table,
+                Key=key(pk, sk),
+                ConditionExpression="attribute_exists(pk)",
+                ReturnValues="ALL_OLD",
+            )
+            taken.update(answer.get("Attributes", {}))
+
+        return self._alive(decoded(kind, taken)) if holds(self._table, take) else None
 
     def _delete(self, where: Item) -> None:
         with answering(self._table):

@@ -1,0 +1,146 @@
+"""Many callers at the very same moment, against a store that is atomic of itself: a DynamoDB Local that runs.
+
+What races come to is tested everywhere else by doing the one thing between the other's reading and its writing.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import Barrier
+from typing import Any
+
+import pytest
+
+from commonplace.adapters.dynamodb_audit import DynamoAudit
+from commonplace.adapters.dynamodb_grants import DynamoGrants
+from commonplace.adapters.dynamodb_signins import DynamoSignIns
+from commonplace.identity.consenting import Begun, RequestGone
+from commonplace.identity.oauth_errors import OAuthError
+from commonplace.identity.secrets import digest
+from tests.dynamodb_fixture import RUNNING, local_client, new_table, running
+from tests.fakes.authority import ALICE, APP, Authority, told
+from tests.fakes.identity_stores import Clock
+
+pytestmark = pytest.mark.skipif(running() is None, reason=f"no DynamoDB Local: {RUNNING} is not set")
+
+CALLERS = 16
+ROUNDS = 5
+
+Outcome = dict[str, Any] | str
+
+
+@pytest.fixture
+def authority() -> Authority:
+    client, clock = local_client(), Clock()
+    identity, activity = new_table(client, "identity"), new_table(client, "activity")
+    return Authority(
+        clock=clock,
+        grants=DynamoGrants(client, identity, activity, clock=clock),
+        signins=DynamoSignIns(client, identity, clock=clock),
+        audit=DynamoAudit(client, activity),
+    )
+
+
+def at_once(*calls: Callable[[], Any]) -> list[Outcome]:
+    """What each came to: its answer ({} is none), or the code of its refusal."""
+    barrier = Barrier(len(calls))
+
+    def one(call: Callable[[], Any]) -> Outcome:
+        barrier.wait(30)
+        try:
+            found: Outcome = call() or {}
+        except OAuthError as error:
+            return error.code
+        except RequestGone as error:
+            return error.reason
+        return found
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(one, calls))
+
+
+def answers(outcomes: list[Outcome]) -> list[dict[str, Any]]:
+    return [outcome for outcome in outcomes if isinstance(outcome, dict)]
+
+
+def test_l2_one_of_many_answers_to_a_request_counts(authority: Authority) -> None:
+    for _ in range(ROUNDS):
+        begun = authority.begin()
+        outcomes = at_once(*[partial(_decided, authority, begun)] * CALLERS)
+
+        assert len(answers(outcomes)) == 1
+        assert {one for one in outcomes if isinstance(one, str)} <= {"request_used", "request_unknown"}
+    assert len(authority.connections.of(ALICE)) == ROUNDS
+
+
+def test_x7_one_of_many_exchanges_wins_and_then_the_grant_ends(authority: Authority) -> None:
+    for _ in range(ROUNDS):
+        code = authority.code()
+        outcomes = at_once(*[partial(authority.exchange, code)] * CALLERS)
+
+        won = answers(outcomes)
+        assert len(won) <= 1
+        assert {one for one in outcomes if isinstance(one, str)} <= {"invalid_grant", "temporarily_unavailable"}
+        # Whoever could not be judged in the crowd may come again; the code is good for nobody by then.
+        with pytest.raises(OAuthError):
+            authority.exchange(code)
+        assert not any(authority.active(answer) for answer in won)
+    assert list(authority.connections.of(ALICE)) == []
+
+
+def test_f2_many_refreshes_at_once_share_one_heir(authority: Authority) -> None:
+    for _ in range(ROUNDS):
+        token = authority.tokens()["refresh_token"]
+        outcomes = at_once(*[partial(authority.refresh, token)] * CALLERS)
+
+        assert {one for one in outcomes if isinstance(one, str)} <= {"temporarily_unavailable"}
+        heirs = {answer["refresh_token"] for answer in answers(outcomes)}
+        assert len(heirs) == 1
+        assert all(authority.active(answer) for answer in answers(outcomes))
+        kept = authority.grants.refresh(digest(heirs.pop()))
+        assert kept is not None and kept.phase == "current"
+
+
+def test_f9_a_revocation_among_refreshes_wins(authority: Authority) -> None:
+    for _ in range(ROUNDS):
+        answer = authority.tokens()
+        token = answer["refresh_token"]
+        refreshes = [partial(authority.refresh, token)] * (CALLERS - 1)
+        outcomes = at_once(*refreshes, partial(authority.granting.revoke, token, APP))
+        if outcomes[-1] == "temporarily_unavailable":
+            authority.granting.revoke(token, APP)
+
+        given = [one for one in answers(outcomes) if "access_token" in one]
+        assert not any(authority.active(one) for one in (answer, *given))
+        for one in given:
+            with pytest.raises(OAuthError):
+                authority.refresh(one["refresh_token"])
+
+
+def test_v5_many_revocations_at_once_end_a_grant_once(authority: Authority) -> None:
+    answer = authority.tokens()
+    at_once(*[partial(authority.granting.revoke, answer["refresh_token"], APP)] * CALLERS)
+    authority.granting.revoke(answer["refresh_token"], APP)
+
+    assert not authority.active(answer)
+    ended = [record for record in authority.audit.read("default") if record.event == "revoke"]
+    assert len(ended) == 1
+
+
+def test_v2_access_tokens_revoked_at_once_are_all_remembered(authority: Authority) -> None:
+    first = authority.tokens()
+    given = [first]
+    for _ in range(7):
+        given.append(authority.refresh(given[-1]["refresh_token"]))
+    *revoked, last = given
+    outcomes = at_once(*[partial(authority.granting.revoke, one["access_token"], APP) for one in revoked])
+    for one, outcome in zip(revoked, outcomes, strict=True):
+        if outcome == "temporarily_unavailable":
+            authority.granting.revoke(one["access_token"], APP)
+
+    assert not any(authority.active(one) for one in revoked)
+    assert authority.active(last)
+
+
+def _decided(authority: Authority, begun: Begun) -> dict[str, str]:
+    return told(authority.decide(begun))
