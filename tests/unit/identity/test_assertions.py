@@ -267,6 +267,13 @@ def test_assertion_over_its_bound_is_refused_unread(world: World) -> None:
     world.check(short)
 
 
+def test_names_of_256_characters_are_taken(world: World) -> None:
+    long = "k" * 256
+    world.client = client(jwks=public(ec(long)))
+
+    world.check(signed(ec(long), claims(ID, jti="j" * 256)))
+
+
 def test_two_keys_of_one_name_are_none(world: World) -> None:
     world.client = client(jwks=public(ec("e"), ec("e")))
 

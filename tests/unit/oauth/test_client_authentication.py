@@ -4,6 +4,7 @@ Revocation is what is asked for: it answers 200 to whoever is known, whatever th
 """
 
 import base64
+import logging
 from typing import Any
 
 import pytest
@@ -322,3 +323,63 @@ def test_d10_registration_that_nobody_used_is_unknown_after_ninety_days(world: W
     world.clock.now = NOW + 90 * 86_400
 
     is_unknown(asks(world, {"client_id": client_id}), challenge=False)
+
+
+def test_p5_credentials_under_another_scheme_count_for_nothing(world: World) -> None:
+    known(world)
+    told = encoded(f"one:{ENCODED}")
+
+    for scheme in ("Bearer", "Digest", "Basics", ""):
+        is_unknown(asks(world, authorization=told.replace("Basic", scheme)), challenge=True)
+
+
+def test_p5_broken_escape_is_no_way_to_write_a_percent_sign(world: World) -> None:
+    known(world, secret_hash=digest("%ZZ"))
+
+    is_unknown(asks(world, authorization=encoded("one:%ZZ")), challenge=True)
+    assert asks(world, authorization=encoded("one:%25ZZ")).status == 200
+
+
+def test_p8_client_without_a_secret_is_held_to_that_even_if_it_never_said_so(world: World) -> None:
+    known(world, "none", method_given=False)
+
+    is_unknown(asks(world, {"client_id": "one", "client_secret": "x"}), challenge=False)
+    is_unknown(asks(world, authorization=encoded("one:x")), challenge=True)
+
+
+def test_c13_good_assertion_of_another_kind_is_refused(world: World) -> None:
+    signing(world)
+    form = asserted(signed(ec("e"), for_this_server("one"))) | {"client_id": "one"}
+
+    for kind in ("", ASSERTION_TYPE.replace("jwt", "saml2"), ASSERTION_TYPE.upper()):
+        is_unknown(asks(world, form | {"client_assertion_type": kind}), challenge=False)
+    assert asks(world, form).status == 200
+
+
+@pytest.mark.parametrize(
+    ("form", "authorization", "reason"),
+    [
+        ({}, "", "no_credentials"),
+        ({"client_id": "nobody"}, "", "id_unknown"),
+        ({"client_id": "a b"}, "", "id_malformed"),
+        ({"client_id": "one"}, "", "other_method_registered"),
+        ({"client_id": "one", "client_secret": "x"}, "", "wrong_secret"),
+        ({}, "Bearer x", "scheme_unknown"),
+        ({}, encoded("one"), "basic_malformed"),
+        ({}, encoded(":x"), "basic_malformed"),
+        ({}, encoded("one:%Z"), "basic_malformed"),
+        ({"client_assertion": "x"}, "", "assertion_malformed"),
+        ({"client_assertion": "x", "client_assertion_type": ASSERTION_TYPE}, "", "assertion_malformed"),
+        ({"client_assertion": "e30.e30.", "client_assertion_type": ASSERTION_TYPE}, "", "assertion_malformed"),
+    ],
+)
+def test_l8_reason_is_in_the_log_and_nothing_of_what_was_sent(
+    world: World, form: dict[str, str], authorization: str, reason: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    known(world, "client_secret_post")
+    with caplog.at_level(logging.INFO, "commonplace.identity"):
+        asks(world, form, authorization)
+
+    assert [record.__dict__["reason"] for record in caplog.records if record.name.endswith("authenticating")] == [
+        reason
+    ]
