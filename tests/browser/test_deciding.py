@@ -43,6 +43,7 @@ def active(client: OAuthClient, refresh_token: str) -> bool:
 
 
 def test_allowing_leads_back_to_the_client_with_a_code_that_works(visit: Visit, client: OAuthClient) -> None:
+    """[A9]"""
     consent(visit, client)
     visit.press("Allow")
     answer = back(visit, client)
@@ -62,6 +63,7 @@ def test_the_client_does_not_learn_where_people_came_from(visit: Visit, client: 
 
 @pytest.mark.parametrize("signed_in", [True, False])
 def test_declining_leads_back_without_one(visit: Visit, client: OAuthClient, signed_in: bool) -> None:
+    """[A10]"""
     visit.go(client.url())
     if signed_in:
         visit.sign_in()
@@ -109,6 +111,7 @@ def test_nothing_cannot_be_allowed(visit: Visit, client: OAuthClient) -> None:
 
 
 def test_a_page_that_was_answered_is_over(visit: Visit, client: OAuthClient) -> None:
+    """[S2]"""
     consent(visit, client)
     form = visit.page.locator("#decision").evaluate("(form) => Object.fromEntries(new FormData(form))")
     visit.press("Allow")
@@ -130,6 +133,7 @@ def test_signing_out_on_the_consent_page_asks_who_is_there(visit: Visit, client:
 
 
 def test_a_frame_of_another_site_shows_nothing(browser: Browser, client: OAuthClient, wallet: Wallet) -> None:
+    """[S5]"""
     with visiting(browser, None, at=[client.issuer, client.redirect_uri]) as visit:
         visit.go(client.redirect_uri)
         visit.page.evaluate(

@@ -10,7 +10,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
 from tests.browser.wallet import Wallet
 
-SECONDS = 15
+SECONDS = 60
+"""The first sign-in of a process loads what judges signatures."""
 REPEATED = ("content-type", "cookie", "origin", "x-commonplace-page")
 VIOLATIONS = """addEventListener("securitypolicyviolation", (event) =>
   console.error(`violated: ${event.effectiveDirective} ${event.blockedURI}`), true);"""

@@ -221,6 +221,22 @@ def test_the_cookie_of_a_request_is_out_of_reach_of_scripts(world: World, alice:
         assert part in cookie
 
 
+def test_a_client_that_asks_again_and_again_does_not_fill_the_browser(world: World, alice: Browser) -> None:
+    pages = [alice.get(path(world.site)) for _ in range(15)]
+    kept = [name for name in alice.http.cookies if name.startswith("__Host-cp_request_")]
+    assert len(kept) == 10
+    handles = [field_of(page, "handle") for page in pages]
+    answers = [alice.get(f"/siwe/nonce?stateId={handle}").status_code for handle in handles]
+    assert answers == [403] * 5 + [200] * 10
+
+
+def test_a_refusal_is_recorded_with_who_refused(world: World, alice: Browser) -> None:
+    alice.decide(alice.consent_page(path(world.site)), "deny")
+    record = world.server.audit.records[-1]
+    assert (record.event, record.outcome, record.client) == ("consent", "denied", "site")
+    assert record.subject == world.server.services.subject_hash(alice.address)
+
+
 def test_no_preflight_is_answered(alice: Browser) -> None:
     """[M5]"""
     answer = alice.http.options(

@@ -47,15 +47,15 @@ def routes(services: OAuthServices) -> list[Route]:
 
 async def _show(services: OAuthServices, request: Request) -> Response:
     params = read_query(request.scope["query_string"])
-    network, issuer = network_of(request), services.settings.issuer
+    issuer, network = services.settings.issuer, network_of(request)
     asked = understand(params, services.clients, services.resources, issuer=issuer, network=network)
     profile = Sessions.over(services).find(cookie_of(request, SESSION_COOKIE))
     if profile is None or asked.prompts & SIGN_IN_AGAIN:
-        return _ask_who(services, asked)
-    return _ask(services, asked, profile, network)
+        return _ask_who(services, request, asked)
+    return _ask(services, request, asked, profile)
 
 
-def _ask_who(services: OAuthServices, asked: Asked) -> Response:
+def _ask_who(services: OAuthServices, request: Request, asked: Asked) -> Response:
     begun = services.consents.begin(asked.request)
     answer = sign_in_page(
         services,
@@ -64,13 +64,13 @@ def _ask_who(services: OAuthServices, asked: Asked) -> Response:
         csrf=begun.csrf,
         ask_again="consent" in asked.prompts,
     )
-    keep_request(answer, begun.handle, begun.cookie)
+    keep_request(request, answer, begun.handle, begun.cookie)
     return answer
 
 
-def _ask(services: OAuthServices, asked: Asked, profile: Profile, network: str) -> Response:
+def _ask(services: OAuthServices, request: Request, asked: Asked, profile: Profile) -> Response:
     standing = services.standings.of(profile.subject, claims=profile.claims)
-    if url := services.consents.recalled(asked, profile, standing, network):
+    if url := services.consents.recalled(asked, profile, standing, network_of(request)):
         return seen(url, 302)
     begun = services.consents.begin(asked.request)
     offered = services.consents.offered(asked.request, standing)
@@ -90,7 +90,7 @@ def _ask(services: OAuthServices, asked: Asked, profile: Profile, network: str) 
         idle_seconds=settings.idle_seconds,
         ends=services.clock() + settings.absolute_seconds,
     )
-    keep_request(answer, begun.handle, begun.cookie)
+    keep_request(request, answer, begun.handle, begun.cookie)
     return answer
 
 
@@ -115,14 +115,14 @@ def _answer(services: OAuthServices, request: Request, fields: Mapping[str, list
     """Where the browser goes. Raises RequestGone, BadRequest, RateLimited, Unavailable."""
     cookie, csrf = cookie_of(request, request_cookie(handle)), one(fields, "csrf")
     decide = partial(services.consents.decide, handle, cookie, csrf, network=network_of(request))
+    profile = Sessions.over(services).find(cookie_of(request, SESSION_COOKIE))
     decision = one(fields, "decision")
     if decision == "deny":
-        url = decide(profile=None, standing=None, allowed=None)
+        url = decide(profile=profile, standing=None, allowed=None)
         telemetry.record("consent", "denied", "access_denied")
         return url
     if decision != "allow":
         raise BadRequest("The decision must be allow or deny.")
-    profile = Sessions.over(services).find(cookie_of(request, SESSION_COOKIE))
     pending = services.consents.look(handle, cookie)
     if profile is None or pending is None:
         raise RequestGone("request_unknown" if pending is None else "signed_out")

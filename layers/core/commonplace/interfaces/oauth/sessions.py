@@ -16,6 +16,9 @@ from commonplace.interfaces.oauth.services import OAuthServices
 SESSION_COOKIE = "__Host-cp_session"
 CHALLENGE_COOKIE = "__Host-cp_challenge"
 OIDC_COOKIE = "__Host-cp_oidc"
+REQUEST_COOKIE = "__Host-cp_request_"
+MAX_REQUESTS = 10
+"""That wait for one browser at a time."""
 PURPOSE = "session"
 MAX_COOKIE_CHARACTERS = 100
 
@@ -69,14 +72,18 @@ def cookie_of(request: Request, name: str) -> str:
 
 def request_cookie(handle: str) -> str:
     """The name of the cookie that binds a request to its browser: one for each, so that two tabs both work."""
-    return f"__Host-cp_request_{secrets.digest(handle)[:8]}"
+    return f"{REQUEST_COOKIE}{secrets.digest(handle)[:8]}"
 
 
 def keep_session(answer: Response, cookie: str) -> None:
     _set(answer, SESSION_COOKIE, cookie, SESSION_SECONDS)
 
 
-def keep_request(answer: Response, handle: str, cookie: str) -> None:
+def keep_request(request: Request, answer: Response, handle: str, cookie: str) -> None:
+    """Beside those of a few requests before: a client that asks again and again must not fill the browser's headers."""
+    known = [name for name in request.cookies if name.startswith(REQUEST_COOKIE)]
+    for name in known[: max(0, len(known) + 1 - MAX_REQUESTS)]:  # browsers send the oldest first (RFC 6265, 5.4)
+        drop(answer, name)
     _set(answer, request_cookie(handle), cookie, REQUEST_SECONDS)
 
 
