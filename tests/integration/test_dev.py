@@ -175,16 +175,22 @@ def test_agents_are_answered_at_the_address_that_it_names(shared: Dev) -> None:
     address = re.search(r"^Agents connect to (\S+);", shared.output, re.MULTILINE)
     assert address, shared.output
 
-    def call(tool: str, **arguments: str) -> Any:
+    def call(tool: str, **arguments: str) -> httpx.Response:
         params = {"name": tool, "arguments": arguments}
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-        return httpx.post(address[1], json=message, timeout=60, trust_env=False).json()["result"]
+        return httpx.post(address[1], json=message, timeout=60, trust_env=False)
 
-    found = call("search_knowledge", query="which animal walks sideways")
+    found = call("search_knowledge", query="which animal walks sideways").json()["result"]
     assert found["structuredContent"]["results"][0]["id"] == "crabs"
     refused = call("create_draft", title="Limpets", contentType="article", body="Limpets come home.")
-    assert refused["isError"]
-    assert refused["content"][0]["text"] == "Access denied. This tool requires vibecoder access."
+    assert refused.status_code == 401
+    shown = re.search(r'resource_metadata="([^"]+)"', refused.headers["WWW-Authenticate"])
+    assert shown
+    metadata = httpx.get(shown[1], timeout=60, trust_env=False).json()
+    assert metadata["resource"] == address[1]
+    (server,) = metadata["authorization_servers"]
+    keys = httpx.get(f"{server}/.well-known/jwks.json", timeout=60, trust_env=False).json()["keys"]
+    assert [key["alg"] for key in keys] == ["ES256"]
 
 
 def test_a_rehearsed_backfill_tells_everything_and_writes_nothing(shared: Dev) -> None:
