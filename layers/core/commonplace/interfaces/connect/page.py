@@ -31,7 +31,7 @@ def _head(at: Endpoint) -> str:
 <p>Agents reach this knowledge base over MCP, the Model Context Protocol, at this address:</p>
 {_copied(at.url)}
 <p>What is public takes no account. For more, your client opens a page where you sign in and say what it may do. Every
-client that may do something in your name is among your <a href="/account">connected apps</a>, where you can end it.</p>"""
+client that acts in your name is among your <a href="/account">connected apps</a>, where you can end it.</p>"""
 
 
 def _sections(known: tuple[Client, ...], at: Endpoint) -> Iterator[str]:
