@@ -70,6 +70,31 @@ assert answer["statusCode"] == 200, answer
 assert len(json.loads(answer["body"])["result"]["tools"]) > 10, answer
 """
 
+TOKEN = """
+assert not {"joserfc", "web3", "jinja2"} & {module.partition(".")[0] for module in sys.modules}
+from commonplace.adapters import identity_wiring
+from commonplace.identity import keyring, tokens, verifying
+from joserfc import jws
+from joserfc.jwk import ECKey
+
+key = keyring.new_key(0)
+identity_wiring.guard(handler.IDENTITY), identity_wiring.standings(handler.IDENTITY)
+claims = tokens.AccessClaims(
+    issuer="https://kb.example.org", subject="0x", audience="https://kb.example.org/mcp", expires_at=9, issued_at=1,
+    jti="j", client_id="c", scopes=(), organisation=None, member=None, tier="public", roles=(), grant="g",
+    permission="readonly", resource_scopes=None)
+header = {"alg": "ES256", "typ": "at+jwt", "kid": key.kid}
+token = jws.serialize_compact(header, json.dumps(claims.as_claims()), ECKey.import_key(dict(key.jwk)))
+
+class Known:
+    def find(self, kid):
+        return key.jwk if kid == key.kid else None
+
+assert verifying.AccessTokens(claims.issuer, Known()).verify(token, claims.audience, 5) == claims
+assert not {"web3", "siwe", "eth_account", "jinja2"} & {module.partition(".")[0] for module in sys.modules}
+"""
+"""The first token of a process, and all that it loads."""
+
 
 def run(template: Template, name: str, also: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
     """Imports the function's handler where only its bundle and the runtime can be seen, and prints what was loaded."""
@@ -159,6 +184,12 @@ def test_agents_are_answered_without_what_was_left_out_of_the_bundle(template: T
     assert not {"boto3", "numpy", "tokenizers", "httpx", "fastapi", "jsonschema"} & set(
         json.loads(loaded.stdout.splitlines()[-1])
     )
+
+
+@pytest.mark.parametrize("name", ["rest", "mcp"])
+def test_the_first_token_loads_what_judges_it_and_the_bundle_holds_that(template: Template, name: str) -> None:
+    loaded = run(template, name, TOKEN)
+    assert loaded.returncode == 0, loaded.stderr
 
 
 def test_every_toolset_that_can_be_configured_is_there(template: Template) -> None:

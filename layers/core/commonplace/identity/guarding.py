@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 from commonplace.errors import Unauthorized, Unavailable
@@ -114,26 +114,40 @@ class TokenPrincipals:
         return grant
 
     def _principal(self, claims: AccessClaims, grant: Grant) -> Principal:
-        scopes = reach(claims.scopes, grant.scopes)
-        readonly = "readonly" in (claims.permission, grant.permission)
-        common = Principal(
+        person = grant.kind == "person"
+        try:
+            standing = self._standing(claims, grant)
+        except Unavailable:
+            standing = None
+        now = standing or Standing()
+        # An account whose roles have moved it to another organisation reaches neither with its old token: it was
+        # consented to for the old one, and its next refresh is for the new.
+        same = now.organisation is not None and now.organisation == claims.organisation
+        return Principal(
             subject=claims.subject,
-            permission="readonly" if readonly else "action",
+            organisation=now.organisation if same else None,
+            member=claims.member if same else None,
+            tier=now.tier,
+            roles=frozenset(now.roles),
+            scopes=_reached(claims.scopes, grant.scopes, now.scopes),
+            # Nobody can be asked to consent to more for an agent.
+            attainable=now.scopes if person else frozenset(),
+            permission="readonly" if "readonly" in (claims.permission, grant.permission) else "action",
             resource_scopes=_narrower(claims.resource_scopes, grant.resource_scopes),
             client=claims.client_id,
             grant=grant.id,
             token=digest(claims.jti),
             display_name=self._name(claims, grant) if self._names else None,
+            uncertain=standing is None,
         )
-        if grant.kind == "agent":
-            # Nobody can be asked to consent to more for an agent, and its roles are what the operator gave it.
-            return _standing(common, claims, Standing(tier=claims.tier, organisation=grant.organisation), scopes)
-        try:
-            standing = self._standings.of(claims.subject, claims=claims.roles)
-        except Unavailable:
-            return replace(common, uncertain=True)
-        known = _standing(common, claims, standing, reach(scopes, standing.scopes))
-        return replace(known, attainable=standing.scopes)
+
+    def _standing(self, claims: AccessClaims, grant: Grant) -> Standing:
+        """What the account's roles give now; those of an agent are what its operator gave it. Raises Unavailable."""
+        if grant.kind == "person":
+            return self._standings.of(claims.subject, claims=claims.roles)
+        return Standing(
+            tier=claims.tier, roles=claims.roles, scopes=frozenset(claims.scopes), organisation=grant.organisation
+        )
 
     def _name(self, claims: AccessClaims, grant: Grant) -> str | None:
         try:
@@ -142,18 +156,10 @@ class TokenPrincipals:
             return None
 
 
-def _standing(common: Principal, claims: AccessClaims, standing: Standing, scopes: Iterable[str]) -> Principal:
-    """Of an account whose roles have moved it to another organisation, the token reaches neither the old nor the new:
-    it was consented to for the old one, and its next refresh is for the new."""
-    same = standing.organisation is not None and standing.organisation == claims.organisation
-    return replace(
-        common,
-        organisation=standing.organisation if same else None,
-        member=claims.member if same else None,
-        tier=standing.tier,
-        roles=frozenset(standing.roles),
-        scopes=frozenset(scopes),
-    )
+@lru_cache(maxsize=256)
+def _reached(token: tuple[str, ...], grant: tuple[str, ...], roles: frozenset[str]) -> frozenset[str]:
+    """What all three cover; a scope that is too high for one becomes the highest level that is not."""
+    return frozenset(reach(reach(token, grant), roles))
 
 
 def _narrower(one: tuple[str, ...] | None, other: tuple[str, ...] | None) -> frozenset[str] | None:
