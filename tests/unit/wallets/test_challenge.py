@@ -14,6 +14,7 @@ from commonplace.adapters.dynamodb_signins import DynamoSignIns
 from commonplace.errors import Forbidden
 from commonplace.identity.accounts import Profile
 from tests.fakes.ethereum import signed
+from tests.unit.adapters.one_at_a_time import OneAtATime
 from tests.unit.wallets.world import COOKIE, OTHER, Wallets
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def table() -> Iterator["DynamoDBClient"]:
 
 
 def test_of_concurrent_answers_to_one_challenge_exactly_one_wins(world: Wallets, table: "DynamoDBClient") -> None:
-    world.sign_in._store = DynamoSignIns(table, "identity", clock=world.clock)
+    world.sign_in._store = DynamoSignIns(OneAtATime(table), "identity", clock=world.clock)  # type: ignore[arg-type]
     asked = world.asked()
     body = {"id": asked["id"], "signature": signed(asked["message"])}
     start = Barrier(8)
