@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from commonplace.errors import RateLimited
 from commonplace.identity.assertions import Assertions, BadAssertion
+from commonplace.identity.client_keys import MAX_ADDRESSES, ClientKeys
 from commonplace.identity.client_metadata import usable
 from commonplace.identity.fetching import PER_HOST
 from commonplace.identity.records import Client
@@ -385,3 +386,23 @@ def test_l6_one_host_is_not_asked_for_keys_without_end(world: World) -> None:
 
     with pytest.raises(RateLimited):
         world.check(signed(ec("e"), claims(ID)))
+
+
+def test_l5_keys_of_those_not_asked_for_longest_are_forgotten() -> None:
+    web, clock = FakeWeb(), Clock()
+    keys = ClientKeys(web, Limiter(FakeCounters(), clock), clock)
+
+    def ask(number: int) -> None:
+        uri = f"https://a{number}.example/keys.json"
+        web.pages[uri] = text(public(ec("e")))
+        assert keys.named(client(jwks_uri=uri), "e")
+
+    for number in range(MAX_ADDRESSES):
+        ask(number)
+    ask(0)
+    assert len(web.asked) == MAX_ADDRESSES
+    ask(MAX_ADDRESSES)
+    ask(0)
+    assert len(web.asked) == MAX_ADDRESSES + 1
+    ask(1)
+    assert len(web.asked) == MAX_ADDRESSES + 2

@@ -206,7 +206,7 @@ def test_secret_whose_hash_was_lost_is_refused(world: World) -> None:
 
 
 def signing(world: World, **values: Any) -> str:
-    return known(world, "private_key_jwt", jwks=public(ec("e")), **values)
+    return known(world, "private_key_jwt", **{"jwks": public(ec("e"))} | values)
 
 
 def asserted(assertion: str, **more: str) -> dict[str, str]:
@@ -223,6 +223,17 @@ def test_client_that_signs_need_not_be_named_beside_its_assertion(world: World) 
     assert asks(world, asserted(signed(ec("e"), for_this_server("one")), client_id="one")).status == 200
     assert asks(world, asserted(signed(ec("e"), for_this_server("one", jti="b")))).status == 200
     assert asks(world, asserted(signed(ec("e"), for_this_server("one", jti="c", aud=f"{BASE}/token")))).status == 200
+
+
+def test_p7_assertion_of_one_client_beside_the_name_of_another_is_refused(world: World) -> None:
+    signing(world)
+    signing(world, client_id="two")
+    known(world, "none", "three")
+    assertion = signed(ec("e"), for_this_server("one"))
+
+    for other in ("two", "three", "nobody"):
+        is_unknown(asks(world, asserted(assertion, client_id=other)), challenge=False)
+    assert asks(world, asserted(assertion, client_id="one")).status == 200
 
 
 @pytest.mark.parametrize(

@@ -168,8 +168,6 @@ def _method(document: Metadata) -> AuthMethod:
     Party Metadata Choices)."""
     given = document.get("token_endpoint_auth_method")
     offered = texts_of(document, "token_endpoint_auth_methods_supported")
-    if given is not None and not isinstance(given, str):
-        raise BadMetadata("token_endpoint_auth_method must be text.")
     wanted = (given,) if given in METHODS else offered or ()
     chosen = next((method for method in METHODS if method in wanted), None)
     if chosen is None and (given is not None or offered is not None):
