@@ -99,6 +99,7 @@ SERVICES = OAuthServices(
         resources=RESOURCES,
         key=_key,
         clock=CLOCK,
+        audit=AUDIT,
         limits=LIMITER,
         access_seconds=SETTINGS.access_seconds,
         idle_seconds=SETTINGS.idle_seconds,

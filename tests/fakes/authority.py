@@ -178,6 +178,7 @@ class Authority:
             resources=self.resources,
             key=lambda: KEY,
             clock=self.clock,
+            audit=self.audit,
             limits=self.limits,
             organisation="default",
         )

@@ -307,8 +307,11 @@ class OAuthMachine(RuleBasedStateMachine):
         token, found = living[-1 - number % len(living)], []
         while token.grant.expires_at - self.now > 29 * DAY and token.phase == "current":
             self.authority.clock.forward(29 * DAY)
-            found += self._refresh(token, None, [], "nothing")
-            token = found[-1]
+            heirs = self._refresh(token, None, [], "nothing")
+            if not heirs:
+                break
+            found += heirs
+            token = heirs[-1]
         self.authority.clock.now = max(self.authority.clock.now, token.grant.expires_at - before)
         return multiple(*found, *self._refresh(token, None, [], "nothing"))
 

@@ -347,3 +347,42 @@ def test_l10_wrong_and_unknown_are_told_in_the_same_words(authority: Authority) 
     ]
 
     assert all(body == bodies[0] for body in bodies)
+
+
+def test_who_tries_what_is_anothers_is_recorded(authority: Authority) -> None:
+    code = authority.code()
+    refusal(authority, code, code_verifier="w" * 43)
+    refusal(authority, code, OTHER, redirect_uri=REDIRECT)
+    refusal(authority, "cpc_" + "x" * 43)
+    token = authority.exchange(code)["refresh_token"]
+    with pytest.raises(OAuthError):
+        authority.refresh(token, OTHER)
+
+    denied = [record for record in authority.memory.audit.records if record.event == "denied"]
+    (grant,) = authority.memory.grants
+    assert [(record.reason, record.client, record.grant) for record in denied] == [
+        ("verifier_wrong", "app", grant),
+        ("code_of_another", "other", grant),
+        ("refresh_of_another", "other", grant),
+    ]
+
+
+RIGHT = {"redirect_uri": REDIRECT, "code_verifier": VERIFIER, "resource": MCP, "scope": "knowledge:read"}
+WRONG = {
+    "redirect_uri": "https://app.example.net/callback?kept=2",
+    "code_verifier": "w" * 43,
+    "resource": f"{BASE}/api",
+    "scope": "knowledge:admin",
+}
+
+
+@pytest.mark.parametrize("number", range(1, 16))
+def test_whatever_is_wrong_together_the_code_stays_good(authority: Authority, number: int) -> None:
+    """Redirect URI, verifier, resource and scope, wrong in every combination."""
+    code = authority.code()
+    wrong = {name: WRONG[name] for place, name in enumerate(WRONG) if number >> place & 1}
+    first = next(iter(wrong))
+    expected = {"redirect_uri": "invalid_grant", "code_verifier": "invalid_grant", "resource": "invalid_target"}
+
+    assert refusal(authority, code, APP, **RIGHT | wrong).code == expected.get(first, "invalid_scope")
+    assert authority.active(authority.exchange(code, APP, **RIGHT))

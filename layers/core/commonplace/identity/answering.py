@@ -94,9 +94,9 @@ def holder_of(presented: str, sealed_grant: bytes, grant: Grant) -> Holder:
         secret = str(secrets.unseal(presented, GRANT, sealed_grant)["secret"])
         profile = Profile.from_json(secrets.unseal(secret, PROFILE, grant.sealed_profile))
     except (secrets.SealBroken, KeyError, TypeError):
-        raise invalid_grant("seal_broken") from None
+        raise invalid_grant("seal_broken", grant.id) from None
     if secrets.digest(secret) != grant.id:
-        raise invalid_grant("seal_broken")
+        raise invalid_grant("seal_broken", grant.id)
     return Holder(grant, secret, profile)
 
 

@@ -79,6 +79,22 @@ def reused(grant: Grant, reason: str, now: float, network: str, organisation: st
     )
 
 
+def refused(
+    grant_id: str, client_id: str, reason: str, now: float, network: str, *, organisation: str = NOWHERE
+) -> AuditRecord:
+    """Somebody who may not tried to use a code or token of a grant."""
+    return AuditRecord(
+        event="denied",
+        outcome="denied",
+        at=now,
+        organisation=organisation,
+        client=client_id,
+        grant=grant_id,
+        reason=reason,
+        network=network,
+    )
+
+
 def revoked(grant: Grant, because: str, now: float, network: str = "", organisation: str = NOWHERE) -> AuditRecord:
     """A grant ended, or one of its access tokens."""
     return AuditRecord(

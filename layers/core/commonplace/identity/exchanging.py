@@ -70,8 +70,10 @@ class Exchange:
 
     def _found(self, presented: str, client: Client) -> tuple[Code, Grant]:
         code = self._store.code(secrets.digest(presented))
-        if code is None or code.client_id != client.id:
+        if code is None:
             raise invalid_grant("code_unknown")
+        if code.client_id != client.id:
+            raise invalid_grant("code_of_another", code.grant_id)
         grant = self._store.grant(code.grant_id)
         if grant is None or grant.client_id != client.id:
             raise invalid_grant("grant_over")
@@ -93,12 +95,12 @@ def _check_proof(form: Form, code: Code) -> None:
     """The redirect URI of the request, and the verifier of its challenge (RFC 7636, section 4.6)."""
     named = form.get("redirect_uri", "")
     if (named or code.redirect_given) and not secrets.same(named, code.redirect_uri):
-        raise invalid_grant("redirect_differs")
+        raise invalid_grant("redirect_differs", code.grant_id)
     verifier = form.get("code_verifier", "")
     if not verifier:
         raise OAuthError("invalid_request", "code_verifier is missing.")
     if not _VERIFIER.fullmatch(verifier):
-        raise invalid_grant("verifier_malformed")
+        raise invalid_grant("verifier_malformed", code.grant_id)
     told = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")
     if not code.challenge or not secrets.same(told, code.challenge):
-        raise invalid_grant("verifier_wrong")
+        raise invalid_grant("verifier_wrong", code.grant_id)

@@ -4,16 +4,17 @@ The caller has authenticated the client and parsed the form; `network` is `limit
 Everything raises OAuthError, and 503 `temporarily_unavailable` in place of Unavailable: then nothing was changed.
 """
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from commonplace.audit.records import NOWHERE
+from commonplace.audit.records import NOWHERE, AuditLog, AuditRecord
 from commonplace.errors import Unavailable
 from commonplace.identity import secrets
 from commonplace.identity.accounts import Standings
 from commonplace.identity.agents import Agents
 from commonplace.identity.answering import Answers, Form, Json
-from commonplace.identity.auditing import revoked
+from commonplace.identity.auditing import refused, revoked
 from commonplace.identity.authorizing import KnowsResources
 from commonplace.identity.consenting import Limits
 from commonplace.identity.exchanging import Exchange
@@ -24,6 +25,8 @@ from commonplace.identity.records import ACCESS_SECONDS, IDLE_SECONDS, Client
 from commonplace.identity.rotating import Rotation
 from commonplace.identity.stores import GrantStore
 from commonplace.identity.tokens import AccessClaims, BadToken
+
+logger = logging.getLogger(__name__)
 
 
 class Granting:
@@ -38,6 +41,7 @@ class Granting:
         resources: KnowsResources,
         key: Callable[[], bytes],
         clock: Callable[[], float],
+        audit: AuditLog | None = None,
         limits: Limits | None = None,
         access_seconds: int = ACCESS_SECONDS,
         idle_seconds: int = IDLE_SECONDS,
@@ -47,6 +51,7 @@ class Granting:
         self._store = store
         self._issuer = issuer
         self._clock = clock
+        self._audit = audit
         self._organisation = organisation
         answers = Answers(
             issuer=issuer, standings=standings, resources=resources, key=key, access_seconds=access_seconds
@@ -70,14 +75,14 @@ class Granting:
     def exchange(self, form: Form, client: Client, network: str = "") -> Json:
         """`grant_type=authorization_code` (RFC 6749, section 4.1.3; RFC 7636; RFC 8707)."""
         _allow(client, "authorization_code")
-        with _answering():
+        with self._judging(client, network):
             return self._exchange.redeem(form, client, network)
 
     def refresh(self, form: Form, client: Client, network: str = "") -> Json:
         """`grant_type=refresh_token`: rotates, and survives a lost answer."""
         # Who may send people to us may also refresh: clients that name one grant type mean both.
         _allow(client, "refresh_token", "authorization_code")
-        with _answering():
+        with self._judging(client, network):
             return self._rotation.refresh(form, client, network)
 
     def client_credentials(self, form: Form, client: Client, network: str = "") -> Json:
@@ -124,6 +129,20 @@ class Granting:
             organisation=organisation, agent=agent, scopes=scopes, tier=tier, resource=resource, days=days
         )
 
+    @contextmanager
+    def _judging(self, client: Client, network: str) -> Iterator[None]:
+        """Records who tries to use what is another's; what nobody has heard of is not worth a record."""
+        try:
+            with _answering():
+                yield
+        except OAuthError as error:
+            if error.grant and self._audit:
+                record = refused(
+                    error.grant, client.id, error.reason, self._clock(), network, organisation=self._organisation
+                )
+                _write(self._audit, record)
+            raise
+
     def _end(self, grant_id: str, client: Client, now: int, network: str) -> None:
         grant = self._store.grant(grant_id)
         if grant is not None and grant.client_id == client.id:
@@ -136,6 +155,14 @@ class Granting:
         except BadToken:
             return None
         return claims if claims.expires_at > self._clock() else None
+
+
+def _write(audit: AuditLog, record: AuditRecord) -> None:
+    """A refusal stands, whether it can be recorded or not."""
+    try:
+        audit.write(record)
+    except Unavailable:
+        logger.warning("a refusal could not be recorded", extra={"reason": record.reason})
 
 
 @contextmanager

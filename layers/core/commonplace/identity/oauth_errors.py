@@ -16,24 +16,29 @@ class OAuthError(Exception):
         status: int = 400,
         headers: Mapping[str, str] | None = None,
         reason: str = "",
+        grant: str = "",
     ) -> None:
-        """`reason` is for the log and for metrics: a stable code that may say more than the answer does."""
+        """`reason` is for the log and for metrics: a stable code that may say more than the answer does.
+
+        `grant` is the public name of a grant that somebody tried to use and may not: such a try is recorded.
+        """
         super().__init__(code)
         self.code = code
         self.description = description
         self.status = status
         self.headers: Mapping[str, str] = dict(headers or {})
         self.reason = reason or code
+        self.grant = grant
 
     def body(self) -> dict[str, str]:
         """What is answered."""
         return {"error": self.code, "error_description": self.description}
 
 
-def invalid_grant(reason: str) -> OAuthError:
+def invalid_grant(reason: str, grant: str = "") -> OAuthError:
     """The same words whatever is wrong with a code or a refresh token: they tell a thief nothing."""
     description = "This code or token is not valid any more, or not valid here. Start the sign-in again."
-    return OAuthError("invalid_grant", description, reason=reason)
+    return OAuthError("invalid_grant", description, reason=reason, grant=grant)
 
 
 def temporarily_unavailable(error: Unavailable) -> OAuthError:

@@ -89,7 +89,7 @@ class Rotation:
         if token is None or token.expires_at <= now:
             raise invalid_grant("refresh_unknown")
         if token.client_id != client.id:
-            raise invalid_grant("refresh_of_another")
+            raise invalid_grant("refresh_of_another", token.grant_id)
         grant = self._store.grant(token.grant_id)
         if grant is None or not grant.alive(now) or grant.client_id != client.id:
             raise invalid_grant("grant_over")
