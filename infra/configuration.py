@@ -1,6 +1,5 @@
 """What one deployment is: read from `cdk.json` and `-c key=value`, checked once, then only passed on."""
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,10 +7,11 @@ from typing import Any, Literal
 
 from commonplace.identity.principals import Tier
 from infra.edge_keys import check_edge
-from infra.identity_keys import MAINNET_RPC_URLS, MAX_TOLD, OPTIMISM_RPC_URLS
+from infra.identity_keys import MAINNET_RPC_URLS, OPTIMISM_RPC_URLS, check_identity
 from infra.keys import KEYS
-from infra.providers import bundled_folder, located
+from infra.providers import bundled_folder
 from infra.readers import ConfigurationError
+from infra.search_checks import check_search
 
 __all__ = ["Configuration", "ConfigurationError", "from_context"]
 
@@ -106,13 +106,8 @@ class Configuration:
             raise ConfigurationError("certificateArn without domain has no use; set both or neither")
         if self.stage == "prod" and self.removal_policy != "retain":
             raise ConfigurationError("stage prod keeps its data: removalPolicy can only be retain")
-        if bool(self.oidc_issuer) != bool(self.oidc_client_id):
-            raise ConfigurationError("oidcIssuer and oidcClientId are a provider and our name there: set both")
-        if self.oidc_name and not self.oidc_issuer:
-            raise ConfigurationError("oidcName without oidcIssuer has no use; set both or neither")
-        if len(f"{self.role_map or ''}{self.open_search_parameters or ''}".encode()) > MAX_TOLD:
-            raise ConfigurationError(f"roleMap and openSearchParameters have {MAX_TOLD} bytes together at most")
-        _check_search(self)
+        check_identity(self)
+        check_search(self)
         check_edge(self)
 
     @property
@@ -185,30 +180,3 @@ def _is_cdks(key: str) -> bool:
 
 def _snake_case(key: str) -> str:
     return re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", key)
-
-
-def _check_search(chosen: Configuration) -> None:
-    if len({located(folder).name for folder in chosen.model_folders}) < len(chosen.model_folders):
-        raise ConfigurationError("folders of ONNX models need different names: a function sees them side by side")
-    if chosen.embedding_provider_next and chosen.engine == "embedded":
-        raise ConfigurationError(
-            "embeddingProviderNext needs engine opensearch; the embedded index is built anew in place: "
-            "set embeddingProvider"
-        )
-    if chosen.embedding_provider_next == chosen.embedding_provider:
-        raise ConfigurationError("embeddingProviderNext is the model to change to, and embeddingProvider is that one")
-    if bool(chosen.open_search_endpoint) != bool(chosen.open_search_arn):
-        raise ConfigurationError("openSearchEndpoint and openSearchArn name one domain or collection: set both")
-    if chosen.open_search_arn:
-        service = {"domain": "es", "serverless": "aoss"}[chosen.open_search_service]
-        if chosen.open_search_arn.split(":")[2] != service:
-            raise ConfigurationError(f"openSearchArn is not one of a {chosen.open_search_service} (openSearchService)")
-    if chosen.open_search_nodes % chosen.open_search_zones:
-        raise ConfigurationError(
-            f"openSearchNodes is a multiple of openSearchZones ({chosen.open_search_zones}), "
-            f"not {chosen.open_search_nodes}: every zone gets as many nodes"
-        )
-    if chosen.open_search_service == "serverless":
-        parameters = json.loads(chosen.open_search_parameters or "{}")
-        if parameters.get("engine", "faiss") != "faiss":
-            raise ConfigurationError("openSearchParameters: a serverless collection knows the k-NN engine faiss only")

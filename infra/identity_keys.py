@@ -1,14 +1,19 @@
 """The context keys of identity: who people are, what their roles give, and how often they may try."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from commonplace.identity.roles import RoleMap, RoleMapError, is_organisation
 from commonplace.interfaces.oauth.pages.waap import Waap
 from infra.readers import ConfigurationError, Reader, checked, names, number, text
 from infra.requirements import ROOT
+
+if TYPE_CHECKING:
+    from infra.configuration import Configuration
 from infra.waap import BUNDLE, COMMAND
 
 OPTIMISM_RPC_URLS = "https://mainnet.optimism.io,https://optimism-rpc.publicnode.com"
@@ -68,6 +73,16 @@ def _object(given: str) -> dict[str, Any] | None:
 
 def _organisation(given: str) -> str | None:
     return given if is_organisation(given) else None
+
+
+def check_identity(chosen: Configuration) -> None:
+    """Raises ConfigurationError for values that do not go together."""
+    if bool(chosen.oidc_issuer) != bool(chosen.oidc_client_id):
+        raise ConfigurationError("oidcIssuer and oidcClientId are a provider and our name there: set both")
+    if chosen.oidc_name and not chosen.oidc_issuer:
+        raise ConfigurationError("oidcName without oidcIssuer has no use; set both or neither")
+    if len(f"{chosen.role_map or ''}{chosen.open_search_parameters or ''}".encode()) > MAX_TOLD:
+        raise ConfigurationError(f"roleMap and openSearchParameters have {MAX_TOLD} bytes together at most")
 
 
 IDENTITY_KEYS: Mapping[str, Reader] = {
