@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 
 from commonplace.adapters.dynamodb_audit import DynamoAudit
+from commonplace.adapters.dynamodb_clients import DynamoClients
 from commonplace.adapters.dynamodb_grants import DynamoGrants
 from commonplace.adapters.dynamodb_signins import DynamoSignIns
 from commonplace.identity.consenting import Begun, RequestGone
 from commonplace.identity.oauth_errors import OAuthError
+from commonplace.identity.records import Challenge
 from commonplace.identity.secrets import digest
 from tests.dynamodb_fixture import RUNNING, local_client, new_table, running
 from tests.fakes.authority import ALICE, APP, Authority, told
@@ -71,6 +73,35 @@ def test_l2_one_of_many_answers_to_a_request_counts(authority: Authority) -> Non
         assert len(answers(outcomes)) == 1
         assert {one for one in outcomes if isinstance(one, str)} <= {"request_used", "request_unknown"}
     assert len(authority.connections.of(ALICE)) == ROUNDS
+
+
+def test_l2_one_of_many_takes_a_challenge(authority: Authority) -> None:
+    for number in range(ROUNDS):
+        challenge = Challenge(
+            id=str(number),
+            text="",
+            address="",
+            nonce="n",
+            browser_hash="b",
+            handle_hash="",
+            expires_at=int(authority.clock.now) + 300,
+        )
+        authority.signins.put_challenge(challenge)
+        outcomes = at_once(*[partial(_taken, authority, challenge.id)] * CALLERS)
+
+        assert outcomes.count({"taken": challenge}) == 1
+        assert outcomes.count({}) == CALLERS - 1
+
+
+def test_l2_one_of_many_is_the_first_to_name_a_jti() -> None:
+    client, clock = local_client(), Clock()
+    tables = new_table(client, "identity"), new_table(client, "activity")
+    store = DynamoClients(client, *tables, clock=clock)
+    for number in range(ROUNDS):
+        name = partial(store.once, "jti", str(number), int(clock.now) + 60)
+        outcomes = at_once(*[lambda name=name: {"first": True} if name() else {}] * CALLERS)
+
+        assert outcomes.count({"first": True}) == 1
 
 
 def test_x7_one_of_many_exchanges_wins_and_then_the_grant_ends(authority: Authority) -> None:
@@ -140,6 +171,11 @@ def test_v2_access_tokens_revoked_at_once_are_all_remembered(authority: Authorit
 
     assert not any(authority.active(one) for one in revoked)
     assert authority.active(last)
+
+
+def _taken(authority: Authority, challenge_id: str) -> dict[str, Any]:
+    found = authority.signins.take_challenge(challenge_id)
+    return {"taken": found} if found else {}
 
 
 def _decided(authority: Authority, begun: Begun) -> dict[str, str]:
