@@ -24,6 +24,7 @@ PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 780}}
 DESK: dict[str, Any] = {"viewport": {"width": 760, "height": 600}}
 SITE = "https://assistant.example/oauth/client.json"
 MAX_BYTES = 150_000
+DAY_SECONDS = 86_400
 
 
 def main() -> None:
@@ -37,6 +38,7 @@ def main() -> None:
             visit.go(request(server, "desk"))
             take(visit.page, "sign-in-dark")
             allow(visit, lambda: take(visit.page, "consent-phone"))
+        server.clock.forward(DAY_SECONDS)
         with opened(browser, server, **DESK, color_scheme="light") as visit:
             visit.go(request(server, SITE))
             allow(visit, lambda: take(visit.page, "consent-desktop"))
@@ -53,7 +55,7 @@ def prepare(server: AuthorizationServer) -> None:
     desk = Client(id="desk", name="Desk Notes", source="registered", redirect_uris=(f"{server.settings.issuer}/icon",))
     server.client_store.add_client(desk)
     site = Client(id=SITE, name="Assistant", source="document", redirect_uris=("https://assistant.example/callback",))
-    server.client_store.keep_document(SITE, site, int(server.clock.now) + 3_600)
+    server.client_store.keep_document(SITE, site, int(server.clock.now) + 2 * DAY_SECONDS)
 
 
 @contextmanager
