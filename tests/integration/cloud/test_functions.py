@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from local.cloud.cloud import Cloud, FunctionFailed
+from local.cloud.calls import FunctionFailed
+from local.cloud.cloud import Cloud
 
 pytestmark = pytest.mark.laptop
 
