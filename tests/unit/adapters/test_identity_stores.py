@@ -22,7 +22,8 @@ from commonplace.identity.records import (
     Session,
 )
 from commonplace.identity.stores import GrantStore, Lost, SignInStore
-from tests.dynamodb_fixture import RUNNING, local_client, new_table, running
+from tests.dynamodb_fixture import local_client, new_table, running
+from tests.fakes.authority import APP, Authority
 from tests.fakes.identity_stores import Clock, MemoryAudit, MemoryGrants, MemorySignIns
 from tests.unit.adapters.conftest import TABLE
 
@@ -61,10 +62,7 @@ def identity_table(dynamodb: "DynamoDBClient") -> Tables:
     return Tables(dynamodb, new_table(dynamodb, "identity"), TABLE)
 
 
-LOCAL = [pytest.param("DynamoDB Local", marks=pytest.mark.skipif(running() is None, reason=f"{RUNNING} is not set"))]
-
-
-@pytest.fixture(params=["DynamoDB", "fake", *LOCAL])
+@pytest.fixture(params=["DynamoDB", "fake", *(["DynamoDB Local"] if running() else [])])
 def stores(request: pytest.FixtureRequest) -> Stores:
     clock = Clock(START)
     if request.param == "fake":
@@ -192,8 +190,7 @@ def test_a_code_is_known_until_its_grant_ends(stores: Stores) -> None:
     assert stores.grants.code("c1") is None
 
 
-def test_what_has_expired_is_gone_though_it_is_still_there(stores: Stores) -> None:
-    """L3"""
+def test_l3_what_has_expired_is_gone_though_it_is_still_there(stores: Stores) -> None:
     stores.grants.open(a_grant(), None, a_token())
     stores.clock.forward(500)
     assert stores.grants.refresh("r1") is None
@@ -256,8 +253,7 @@ def test_the_same_heir_is_given_again_while_it_is_unused(stores: Stores) -> None
     assert events(stores) == {"again"}
 
 
-def test_nothing_rotates_in_a_revoked_grant(stores: Stores) -> None:
-    """F9"""
+def test_f9_nothing_rotates_in_a_revoked_grant(stores: Stores) -> None:
     first, heir = a_token(), a_token("r2")
     stores.grants.open(a_grant(), None, first)
     stores.grants.revoke("g1", "user", START)
@@ -269,8 +265,7 @@ def test_nothing_rotates_in_a_revoked_grant(stores: Stores) -> None:
     assert stores.grants.refresh("r2") is None
 
 
-def test_a_grant_ends_once(stores: Stores) -> None:
-    """V5"""
+def test_v5_a_grant_ends_once(stores: Stores) -> None:
     stores.grants.open(a_grant(), a_code())
     assert stores.grants.revoke("g1", "user", START + 3, told("revoke"))
     assert not stores.grants.revoke("g1", "again", START + 4, told("twice"))
@@ -302,8 +297,7 @@ def test_revoked_tokens_that_have_expired_are_dropped(stores: Stores) -> None:
     assert grant is not None and grant.revoked_tokens == {"two": START + 200}
 
 
-def test_a_grant_whose_tokens_are_revoked_by_the_dozen_ends(stores: Stores) -> None:
-    """L5"""
+def test_l5_a_grant_whose_tokens_are_revoked_by_the_dozen_ends(stores: Stores) -> None:
     stores.grants.open(a_grant())
     for number in range(51):
         stores.grants.revoke_token("g1", str(number), START + 100)
@@ -327,8 +321,7 @@ def test_a_use_is_noted_every_five_minutes(stores: Stores) -> None:
     assert grant is not None and (grant.last_used_at, grant.last_used_from) == (START + 300, "192.0.2.2")
 
 
-def test_a_person_sees_their_own_grants_newest_first(stores: Stores) -> None:
-    """L4"""
+def test_l4_a_person_sees_their_own_grants_newest_first(stores: Stores) -> None:
     stores.grants.open(a_grant("g1"))
     stores.grants.open(a_grant("g2", created_at=START + 1, client_id="other"))
     stores.grants.open(a_grant("g3", subject_hash="bob"))
@@ -340,8 +333,7 @@ def test_a_person_sees_their_own_grants_newest_first(stores: Stores) -> None:
     assert {grant.id for grant in stores.grants.all()} == {"g1", "g2", "g3"}
 
 
-def test_the_oldest_grants_make_room(stores: Stores) -> None:
-    """L5"""
+def test_l5_the_oldest_grants_make_room(stores: Stores) -> None:
     stores.grants.open(a_grant("other client", client_id="other"))
     stores.grants.open(a_grant("other person", subject_hash="bob"))
     for number in range(12):
@@ -361,8 +353,7 @@ def test_agents_are_not_ended_by_their_number(stores: Stores) -> None:
     assert len(list(stores.grants.all())) == 12
 
 
-def test_a_request_waits_and_is_taken_once(stores: Stores) -> None:
-    """L2"""
+def test_l2_a_request_waits_and_is_taken_once(stores: Stores) -> None:
     pending = Pending(request=ASKED, browser_hash="b", csrf_hash="c", expires_at=START + 600)
     stores.signins.put_pending("h", pending)
 
@@ -412,8 +403,8 @@ def test_a_session_lasts_until_it_ends(stores: Stores) -> None:
     assert stores.signins.session("s") is None
 
 
-def test_a_consent_is_remembered_for_one_person_client_redirect_and_resource(stores: Stores) -> None:
-    """S6, L4"""
+def test_s6_a_consent_is_remembered_for_one_person_client_redirect_and_resource(stores: Stores) -> None:
+    """L4"""
     consent = Remembered(
         subject_hash="alice",
         client_id="client",
@@ -487,8 +478,7 @@ def test_records_are_cut_to_their_bounds(identity_table: Tables) -> None:
 
 
 @pytest.mark.parametrize("harm", ["REMOVE scopes", "SET scopes = :x", "REMOVE expiresAt", "SET #kind = :x"])
-def test_a_record_that_cannot_be_read_counts_as_absent(identity_table: Tables, harm: str) -> None:
-    """X10"""
+def test_x10_a_record_that_cannot_be_read_counts_as_absent(identity_table: Tables, harm: str) -> None:
     grants = over(identity_table, Clock(START)).grants
     grants.open(a_grant())
     more: Any = {"ExpressionAttributeValues": {":x": {"S": "nonsense"}}} if ":x" in harm else {}
@@ -548,8 +538,7 @@ CANCELED = "TransactionCanceledException"
     ],
     ids=lambda error: f"{error!r:.60}",
 )
-def test_a_store_that_does_not_answer_says_so(identity_table: Tables, error: Exception) -> None:
-    """F13"""
+def test_f13_a_store_that_does_not_answer_says_so(identity_table: Tables, error: Exception) -> None:
     failing: Any = Failing(identity_table.client, error)
     stores = over(identity_table._replace(client=failing), Clock(START))
     grants, signins, audit = stores.grants, stores.signins, stores.audit
@@ -595,3 +584,32 @@ def test_the_fake_log_is_the_one_that_grants_write(stores: Stores) -> None:
 
     assert events(stores) == {"grant"}
     assert isinstance(stores.audit, MemoryAudit | DynamoAudit)
+
+
+class Recording:
+    """A client that remembers what it was asked."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self.asked: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        self.asked.append(name)
+        return getattr(self._client, name)
+
+
+def test_l5_however_many_grants_there_are_a_token_is_found_by_its_key_alone(identity_table: Tables) -> None:
+    recording: Any = Recording(identity_table.client)
+    stores = over(identity_table._replace(client=recording), Clock(START))
+    authority = Authority(clock=stores.clock, grants=stores.grants, signins=stores.signins, audit=stores.audit)
+    code = authority.code()
+    assert set(recording.asked) == {"put_item", "get_item", "delete_item", "transact_write_items", "query"}
+
+    recording.asked.clear()
+    answer = authority.exchange(code)
+    heir = authority.refresh(answer["refresh_token"])
+    authority.granting.introspect(answer["access_token"], APP)
+    authority.granting.revoke(heir["access_token"], APP)
+    authority.granting.revoke(heir["refresh_token"], APP)
+    assert set(recording.asked) == {"get_item", "transact_write_items"}
+    assert len(recording.asked) <= 20

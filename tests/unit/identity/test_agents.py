@@ -68,8 +68,7 @@ def test_p10_nobody_else_gets_a_token_this_way(authority: Authority, client: Cli
     assert authority.memory.grants == {}
 
 
-def test_an_agents_tokens_are_limited(authority: Authority) -> None:
-    """L6"""
+def test_l6_an_agents_tokens_are_limited(authority: Authority) -> None:
     for _ in range(60):
         token(authority)
     with pytest.raises(RateLimited):
@@ -80,8 +79,7 @@ def test_an_agents_tokens_are_limited(authority: Authority) -> None:
     token(authority)
 
 
-def test_an_agents_grant_ends_with_its_token(authority: Authority) -> None:
-    """L5"""
+def test_l5_an_agents_grant_ends_with_its_token(authority: Authority) -> None:
     token(authority)
     authority.clock.forward(3_600)
 

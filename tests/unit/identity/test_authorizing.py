@@ -1,7 +1,7 @@
 """Requests at /authorize: who may hear of an error, and of which (A* and U* of the list of negative tests)."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.errors import Unavailable
@@ -167,6 +167,7 @@ def test_a9_bytes_that_are_no_text_come_back_as_they_were(authority: Authority) 
     assert "state=%FF%00+%C3%28&iss=" in caught.value.url
 
 
+@settings(deadline=None)
 @given(state=st.text(min_size=1, max_size=50), own=st.sampled_from(["", "?", "?a=1", "?a=1&", "?state=own%20"]))
 def test_a9_any_state_survives_the_way_back(state: str, own: str) -> None:
     state = state.encode("utf-8", "surrogatepass").decode("utf-8", "surrogateescape")

@@ -344,8 +344,7 @@ def test_a_page_survives_a_refusal_for_the_limit() -> None:
     assert authority.consents.look(begun.handle, begun.cookie) is not None
 
 
-def test_an_eleventh_grant_of_a_person_and_client_ends_the_oldest(authority: Authority) -> None:
-    """L5"""
+def test_l5_an_eleventh_grant_of_a_person_and_client_ends_the_oldest(authority: Authority) -> None:
     first = authority.tokens()
     for _ in range(9):
         authority.clock.forward(1)

@@ -207,8 +207,7 @@ def test_c15_installations_of_one_client_end_each_for_itself(authority: Authorit
     assert [authority.active(answer) for answer in (here, there, again)] == [False, True, True]
 
 
-def test_people_and_agents_of_one_name_are_kept_apart() -> None:
-    """L4"""
+def test_l4_people_and_agents_of_one_name_are_kept_apart() -> None:
     names = {
         subject_hash(KEY, ALICE),
         subject_hash(KEY, BOB),
