@@ -368,6 +368,7 @@ def test_r7_lists_show_what_an_account_may_ever_do(here: Guarded, era: Any) -> N
     assert shown("vibecoder", "memory:read") == everything
     assert shown("vibecoder", "memory:admin", resource_scopes=("entries",)) == everything - {"list_teams"}
     assert shown("vibecoder", "memory:admin", resource_scopes=("teams",)) == {"about_memory", "list_teams"}
+    assert shown("vibecoder", "memory:admin", resource_scopes=()) == {"about_memory"}
 
 
 @ERAS

@@ -48,9 +48,9 @@ def view_of(caller: Caller) -> tuple[Any, ...]:
     principal = caller.principal
     if principal.anonymous or principal.uncertain:
         return "*", caller.read_only
-    kinds = None if principal.resource_scopes is None else sorted(principal.resource_scopes)
-    scopes = sorted(principal.scopes), sorted(principal.attainable)
-    return principal.tier, caller.read_only, principal.permission, *map(tuple, scopes), kinds and tuple(kinds)
+    kinds = None if principal.resource_scopes is None else tuple(sorted(principal.resource_scopes))
+    scopes = tuple(sorted(principal.scopes)), tuple(sorted(principal.attainable))
+    return principal.tier, caller.read_only, principal.permission, *scopes, kinds
 
 
 def denial(thing: str, need: Need, caller: Caller) -> str | None:
