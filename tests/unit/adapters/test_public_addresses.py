@@ -3,7 +3,7 @@
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.adapters.public_addresses import is_public
@@ -95,6 +95,7 @@ def test_c7_tunnels_that_nobody_should_use_any_more_lead_nowhere(inner: str) -> 
     assert not is_public(str(IPv6Address((0x20010000 << 96) | (0x01020304 << 64) | (number ^ 0xFFFFFFFF))))
 
 
+@settings(deadline=None)
 @given(st.one_of(st.ip_addresses(v=4), st.ip_addresses(v=6)))
 def test_what_is_taken_for_public_is_global_to_python_as_well(address: IPv4Address | IPv6Address) -> None:
     if is_public(str(address)):

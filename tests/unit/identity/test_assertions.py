@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.errors import RateLimited
@@ -315,6 +315,7 @@ def test_what_is_no_assertion_is_refused(world: World, assertion: str) -> None:
     assert world.refusal(assertion) in ("malformed", "algorithm_not_allowed")
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60), st.integers(0, 250))
 def test_any_change_of_an_assertion_is_refused(inserted: str, at: int) -> None:
     world, good = World(), signed(ec("e"), claims(ID))

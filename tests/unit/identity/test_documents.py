@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.errors import RateLimited
@@ -364,6 +364,18 @@ def test_l6_one_network_does_not_make_us_fetch_without_end(world: World) -> None
         world.find("https://next.example/c.json", network="192.0.2.2")
 
 
+def test_c14_kept_document_that_no_longer_stands_is_gone_even_if_nothing_may_be_fetched(world: World) -> None:
+    world.publish()
+    good = world.find()
+    for number in range(PER_NETWORK.calls - 1):
+        refusal(world, f"https://app{number}.example/c.json")
+    world.store.keep_document(URL, replace(good, redirect_uris=("data:x",)), 1_800_009_999)
+
+    with pytest.raises(RateLimited):
+        world.find()
+    assert world.store.document(URL) is None
+
+
 def test_l6_limited_fetch_is_not_remembered_as_a_failure(world: World) -> None:
     for number in range(PER_NETWORK.calls):
         refusal(world, f"https://app{number}.example/c.json")
@@ -398,6 +410,7 @@ MEMBERS = st.sampled_from(
 )
 
 
+@settings(deadline=None)
 @given(st.dictionaries(MEMBERS, JSON | st.sampled_from([["authorization_code"], ["none"], "none", {"keys": []}])))
 def test_any_document_makes_a_client_or_is_refused(changed: dict[str, Any]) -> None:
     body = json.dumps(document() | changed).encode()
@@ -408,6 +421,7 @@ def test_any_document_makes_a_client_or_is_refused(changed: dict[str, Any]) -> N
     assert client.id == URL and client.name and client.redirect_uris
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_refused(body: bytes) -> None:
     with pytest.raises(BadMetadata):

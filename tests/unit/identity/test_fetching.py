@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from urllib3.util import parse_url
 
@@ -169,6 +169,7 @@ PIECES = st.sampled_from(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(PIECES, max_size=8).map("".join))
 @example("https://app.example\\@evil.example/")
 @example("https://app.example#@evil.example/")

@@ -1,7 +1,7 @@
 """Which redirect URIs may be registered, and which one a request may name (ids D and U of the negative tests)."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.identity.redirects import (
@@ -219,6 +219,7 @@ PIECES = st.sampled_from(
 URIS = st.one_of(st.lists(PIECES, max_size=6).map("".join), st.text(max_size=40))
 
 
+@settings(deadline=None)
 @given(URIS, URIS)
 def test_two_uris_match_only_if_they_are_the_same_or_differ_in_a_loopback_port(registered: str, uri: str) -> None:
     if redirect_matches([registered], uri):
@@ -227,6 +228,7 @@ def test_two_uris_match_only_if_they_are_the_same_or_differ_in_a_loopback_port(r
         assert redirect_matches([uri], registered)
 
 
+@settings(deadline=None)
 @given(URIS)
 def test_any_text_is_judged_and_what_is_allowed_is_safe_to_send_in_a_header(uri: str) -> None:
     if judge(uri) == "allowed":
@@ -235,6 +237,7 @@ def test_any_text_is_judged_and_what_is_allowed_is_safe_to_send_in_a_header(uri:
         assert redirect_host(uri)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 65_535), st.integers(1, 65_535), st.sampled_from(["localhost", "127.0.0.1", "[::1]"]))
 def test_any_two_ports_of_a_loopback_host_match(one: int, other: int, host: str) -> None:
     assert redirect_matches([f"http://{host}:{one}/cb"], f"http://{host}:{other}/cb")

@@ -303,6 +303,16 @@ def test_d11_body_over_sixteen_kibibytes_is_refused(world: World) -> None:
     is_refused(world, registers(world, contacts=["x" * 16_384]), status=413)
 
 
+def test_d11_body_over_its_bound_is_refused_by_the_logic_as_well() -> None:
+    subject, store = registering(None)
+    body = text({"redirect_uris": [REDIRECT]})
+
+    with pytest.raises(OAuthError) as refused:
+        subject.register(body + b" " * (16_385 - len(body)))
+    assert (refused.value.status, list(store.clients())) == (413, [])
+    assert subject.register(body + b" " * (16_384 - len(body))).client.id
+
+
 def test_registration_is_recorded_without_anything_secret(world: World) -> None:
     told = registers(world).json()
     (record,) = world.store.audit
