@@ -334,6 +334,19 @@ def test_new_grants_of_an_account_are_limited() -> None:
     assert "code" in told(authority.decide(authority.begin()))
 
 
+def test_a_client_that_comes_back_for_more_begins_no_session() -> None:
+    """L6: a tool that takes more than the token has must not use up what connects another application."""
+    authority = Authority(sessions_per_hour=1)
+    authority.decide(authority.begin(scope="knowledge:read"))
+
+    more = told(authority.decide(authority.begin(scope="knowledge:read knowledge:write")))
+    assert "code" in more
+
+    for again in ("knowledge:read", "knowledge:write"):
+        with pytest.raises(RateLimited):
+            authority.decide(authority.begin(scope=again))
+
+
 def test_a_page_survives_a_refusal_for_the_limit() -> None:
     authority = Authority(sessions_per_hour=1)
     authority.decide(authority.begin())

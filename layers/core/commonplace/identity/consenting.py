@@ -1,6 +1,6 @@
 """A person's answer to a client's request: once, in the browser that was asked, for no more than was asked."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -19,11 +19,12 @@ from commonplace.identity.records import (
     REQUEST_SECONDS,
     AuthorizationRequest,
     Client,
+    Grant,
     Pending,
     Remembered,
 )
 from commonplace.identity.redirects import is_loopback_redirect, redirect_host, redirect_matches
-from commonplace.identity.scopes import kinds_of, reach, within
+from commonplace.identity.scopes import covers, kinds_of, reach, within
 from commonplace.identity.stores import GrantStore, SignInStore
 from commonplace.limits.quota import Allowance, Quota
 
@@ -145,7 +146,7 @@ class Consents:
         kinds = _kinds(resource_scopes, scopes)
         if not scopes or kinds == ():
             return self._decline(handle, "nothing_granted", profile, standing, network)
-        self._count(profile)
+        self._count(profile, client, scopes)
         answer = _Answer(self._take(handle), profile, standing, scopes, kinds, network)
         if remember and _memorable(answer.request.redirect_uri):
             self._remember(answer)
@@ -165,7 +166,7 @@ class Consents:
             return None
         if not offered or within(offered, known.scopes) != offered:
             return None
-        self._count(profile)
+        self._count(profile, asked.client, offered)
         answer = _Answer(request, profile, standing, offered, known.resource_scopes, network)
         return self._open(asked.client, answer, recalled=True)
 
@@ -185,10 +186,17 @@ class Consents:
             raise RequestGone("request_used")
         return pending.request
 
-    def _count(self, profile: Profile) -> None:
-        """Limits the new grants of a member (seed 002, section 6: session initialization)."""
+    def _count(self, profile: Profile, client: Client, scopes: tuple[str, ...]) -> None:
+        """Limits the new grants of a member (seed 002, section 6: session initialization).
+
+        A client that comes back for more, because a tool took more than it had, begins no session.
+        """
         name = subject_hash(self._key(), profile.subject)
-        allowance = self._limits.take(self._quota, name) if self._limits else None
+        if self._limits is None:
+            return
+        if _widened(scopes, [grant for grant in self._grants.of_subject(name) if grant.client_id == client.id]):
+            return
+        allowance = self._limits.take(self._quota, name)
         if allowance is not None and not allowance.allowed:
             raise RateLimited(
                 "This account has connected too many applications within the hour.",
@@ -259,6 +267,13 @@ class _Answer:
     scopes: tuple[str, ...]
     kinds: tuple[str, ...] | None
     network: str
+
+
+def _widened(scopes: tuple[str, ...], grants: Sequence[Grant]) -> bool:
+    """Whether these scopes are what one of the client's grants has, and more than all of them have together."""
+    held = frozenset(one for grant in grants for one in grant.scopes)
+    kept = any(all(covers(scopes, one) for one in grant.scopes) for grant in grants)
+    return kept and not all(covers(held, one) for one in scopes)
 
 
 def _memorable(redirect_uri: str) -> bool:
