@@ -1,6 +1,7 @@
 """What every function is told and allowed that takes tokens: it verifies them, reads their grants, and asks for roles.
 
-A guard must not be able to make or widen a grant. It reads grants and public keys, and writes when one was last used.
+A guard must not be able to make or widen a grant. It reads grants and public keys, and writes when one was last used,
+and whom it refused.
 """
 
 from infra.configuration import Configuration
@@ -12,6 +13,9 @@ GRANTS = "grant#*"
 PUBLIC_KEYS = "keys"
 ROLES = "roles#*"
 """Partition of the cache table."""
+
+REFUSALS = "denied#*"
+"""Partition of the activity table, apart from all other records."""
 
 OF_LAST_USE = ("pk", "sk", "lastUsedAt", "lastUsedFrom")
 """Every attribute that the write of a last use names, in its conditions as well."""
@@ -39,5 +43,6 @@ def let_guard(function: PythonFunction, identity: IdentityState, state: State) -
     function.allow_items(identity.table, ["GetItem"], GRANTS, PUBLIC_KEYS)
     function.allow_items(identity.table, ["UpdateItem"], GRANTS, attributes=OF_LAST_USE)
     function.allow_items(state.cache, ["GetItem", "PutItem"], ROLES)
+    function.allow_items(state.activity, ["PutItem"], REFUSALS)
     identity.let_use_table(function, WRITE)
     identity.let_read_secrets(function, identity.pseudonyms, identity.rpc)

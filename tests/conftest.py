@@ -1,6 +1,12 @@
 """What tests of all kinds share."""
 
+from hypothesis import settings
+
 from tests.chain_fixture import chain, own_chain, running_chain
 from tests.opensearch_fixture import opensearch_url, own_node, unique_stem
 
 __all__ = ["chain", "opensearch_url", "own_chain", "own_node", "running_chain", "unique_stem"]
+
+# How long an example takes says how busy the machine is, and nothing about the code.
+settings.register_profile("any machine", deadline=None)
+settings.load_profile("any machine")

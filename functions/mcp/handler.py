@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from commonplace.content.store import ObjectStore
     from commonplace.drafts.proposing import Proposals
     from commonplace.identity.accounts import Standings
+    from commonplace.identity.denials import Denials
     from commonplace.search.service import SearchService
 
 gc.freeze()
@@ -124,9 +125,16 @@ def _tokens(settings: GuardSettings) -> TokenPrincipals:
 
         return identity_wiring.standings(settings)
 
+    def denials() -> Denials:
+        from commonplace.adapters import identity_wiring
+
+        return identity_wiring.denials(SETTINGS.activity_table, settings.organisation)
+
     store = deferred(guard)
     tokens = AccessTokens(settings.issuer, RememberedKeys(store, time.time))
-    return TokenPrincipals(tokens, store, deferred(standings), time.time, names=SETTINGS.names_authors)
+    return TokenPrincipals(
+        tokens, store, deferred(standings), time.time, names=SETTINGS.names_authors, denials=deferred(denials)
+    )
 
 
 def _principals() -> Principals:

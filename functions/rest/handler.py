@@ -34,6 +34,7 @@ from commonplace.settings import RestSettings
 if TYPE_CHECKING:
     from commonplace.adapters.dynamodb_guard import DynamoGuard
     from commonplace.identity.accounts import Standings
+    from commonplace.identity.denials import Denials
 
 logging.getLogger("mangum").setLevel(logging.WARNING)  # the gateway writes the access log
 
@@ -72,9 +73,14 @@ def _accounts(settings: GuardSettings) -> Accounts:
 
         return identity_wiring.standings(settings)
 
+    def denials() -> Denials:
+        from commonplace.adapters import identity_wiring
+
+        return identity_wiring.denials(SETTINGS.activity_table, settings.organisation)
+
     store, resources = deferred(guard), Resources(settings.issuer, SERVED, SERVED)
     tokens = AccessTokens(settings.issuer, RememberedKeys(store, time.time))
-    principals = TokenPrincipals(tokens, store, deferred(standings), time.time, names=True)
+    principals = TokenPrincipals(tokens, store, deferred(standings), time.time, names=True, denials=deferred(denials))
     return Accounts(principals, Challenges(resources), resources.api)
 
 

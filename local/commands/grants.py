@@ -83,11 +83,13 @@ def records(
     *,
     organisation: Annotated[str, typer.Option("--org", help="The organisation; `-` is none.")] = "default",
     limit: Annotated[int, typer.Option(min=1, max=1000, help="How many.")] = 50,
+    denied: Annotated[bool, typer.Option("--denied", help="What calls with a token were refused, instead.")] = False,
     as_json: AsJson = False,
     data: Data = None,
     outputs: Outputs = None,
     stage: Stage = None,
 ) -> None:
     """Read the records of sign-ins, consents, grants, refreshes, revocations and refusals, the newest first."""
-    found = reach(data, outputs, stage).audit.read(organisation, limit=limit)
+    identity = reach(data, outputs, stage)
+    found = (identity.refusals if denied else identity.audit).read(organisation, limit=limit)
     show((record_row(one) for one in found), nothing="There is no record.", as_json=as_json)

@@ -55,6 +55,13 @@ class Identity:
         return DynamoAudit(self._dynamodb, self._of("ActivityTable"))
 
     @cached_property
+    def refusals(self) -> "DynamoAudit":
+        """Of calls with a token."""
+        from commonplace.adapters.dynamodb_audit import DENIED, DynamoAudit
+
+        return DynamoAudit(self._dynamodb, self._of("ActivityTable"), DENIED)
+
+    @cached_property
     def key(self) -> bytes:
         """That of pseudonyms."""
         from commonplace.adapters.identity_secrets import PseudonymKey

@@ -8,8 +8,10 @@ from typing import Any
 
 from joserfc import jws
 
+from commonplace.audit.records import AuditRecord
 from commonplace.errors import Unavailable
 from commonplace.identity.accounts import Profile, Standing
+from commonplace.identity.denials import Denials
 from commonplace.identity.guarding import TokenPrincipals
 from commonplace.identity.keyring import new_key, public_jwks
 from commonplace.identity.principals import Tier
@@ -77,7 +79,15 @@ class Realm:
         self.key = new_key(0)
         self.keys = Keys(self.key)
         self.tokens = AccessTokens(self.issuer, RememberedKeys(self.keys, self.clock))
-        self.principals = TokenPrincipals(self.tokens, self.grants, self.accounts, self.clock, names=self.names)
+        self.refused: list[AuditRecord] = []
+        self.principals = TokenPrincipals(
+            self.tokens,
+            self.grants,
+            self.accounts,
+            self.clock,
+            names=self.names,
+            denials=Denials(self.refused.append, self.clock, organisation="default"),
+        )
 
     def account(self, tier: Tier, subject: str = ROSA, organisation: str | None = "default") -> str:
         """Gives the account the roles of this tier, from now on."""

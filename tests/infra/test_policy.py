@@ -179,6 +179,9 @@ def test_counters_state_of_runs_and_record_of_changes_are_apart(template: Templa
 def test_a_guard_reads_grants_and_can_neither_make_nor_widen_one(template: Template) -> None:
     for role in ("Rest", "Mcp"):
         assert _items(template, role, "IdentityTable") == {"grant#*": {"GetItem", "UpdateItem"}, "keys": {"GetItem"}}
+        written = _items(template, role, "StateActivity")
+        assert written["denied#*"] == {"PutItem"}
+        assert "audit#*" not in written
         (update,) = [
             each
             for each in template.statements(role)

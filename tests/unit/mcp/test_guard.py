@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from commonplace.identity.principals import TIERS, Tier
 from commonplace.identity.scopes import covers
+from commonplace.identity.secrets import digest
 from tests.fakes.access_tokens import ROSA, Realm, standing
 from tests.unit.mcp.guarded import METADATA, Guarded, bearer, outcome, resource
 from tests.unit.mcp.world import META, body_of, call, event, legacy, modern
@@ -325,6 +326,41 @@ def test_r7_a_tier_that_the_account_lacks_is_told_to_the_model_and_not_to_the_cl
     assert outcome(answer) == "denied: Access denied. This tool requires vibecoder access."
     assert "www-authenticate" not in answer["headers"]
     assert here.records[-1].outcome == "ACCESS_DENIED"
+
+
+@ERAS
+def test_what_an_account_was_refused_is_recorded_once_in_ten_minutes(here: Guarded, era: Any) -> None:
+    here.realm.account("member")
+    token = here.realm.token(resource(), "knowledge:read")
+    for _ in range(3):
+        here.ask(era("tools/call", DRAFT, bearer(token)))
+        here.ask(era("tools/call", LINK, bearer(token)))
+    here.ask(era("tools/call", DRAFT))
+
+    tier, consent = here.realm.refused
+    assert (tier.event, tier.outcome, tier.reason, consent.reason) == ("denied", "denied", "tier", "consent")
+    assert (tier.organisation, tier.client, tier.subject) == ("default", "client", "of somebody")
+    assert tier.details == {"scope": "knowledge:write"}
+    assert ROSA not in repr(here.realm.refused)
+    assert token not in repr(here.realm.refused)
+
+    here.realm.clock.forward(600)
+    here.ask(era("tools/call", DRAFT, bearer(token)))
+    assert [one.reason for one in here.realm.refused] == ["tier", "consent", "tier"]
+
+
+@ERAS
+def test_whoever_comes_with_a_token_that_was_revoked_is_recorded(here: Guarded, era: Any) -> None:
+    here.realm.account("member")
+    claims = here.realm.granted(resource(), "knowledge:read")
+    token = here.realm.sign(claims.as_claims())
+    here.realm.grants.revoke(digest(claims.grant), "person", int(here.realm.clock.now))
+
+    assert here.ask(era("tools/call", LINK, bearer(token)))["statusCode"] == 401
+    assert here.ask(era("tools/call", LINK, bearer("invented")))["statusCode"] == 401
+
+    (known,) = here.realm.refused
+    assert (known.reason, known.grant) == ("grant_over", digest(claims.grant))
 
 
 @ERAS

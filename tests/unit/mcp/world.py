@@ -86,6 +86,9 @@ class ByToken:
     def used(self, principal: Principal, address: str) -> None:
         pass
 
+    def denied(self, principal: Principal, reason: str, wanted: str, address: str) -> None:
+        pass
+
 
 @dataclass
 class Context:

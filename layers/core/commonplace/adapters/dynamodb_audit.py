@@ -1,5 +1,7 @@
 """The audit log on DynamoDB, table `activity`: `pk = audit#{organisation}`, `sk = {epoch ms, 15 digits}#{id}`.
 
+What guards refuse stands apart, under `pk = denied#{organisation}`: a guard that was taken over must not be able to
+write over any other record.
 A mutation passes `audit_writes` into its own transaction; what changes nothing is written by `DynamoAudit.write`.
 """
 
@@ -7,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from commonplace.adapters.dynamodb_calls import answering, query
 from commonplace.adapters.dynamodb_items import Item, decoded, encode, key
@@ -15,6 +17,10 @@ from commonplace.audit.records import RETENTION_DAYS, AuditRecord
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
+
+Kind = Literal["audit", "denied"]
+AUDIT: Kind = "audit"
+DENIED: Kind = "denied"
 
 MAX_DETAILS = 20
 MAX_CHARACTERS = 500
@@ -26,10 +32,10 @@ def position(record: AuditRecord) -> str:
     return f"{int(record.at * 1_000):015d}#{record.id}"
 
 
-def audit_item(record: AuditRecord) -> Item:
+def audit_item(record: AuditRecord, kind: Kind = AUDIT) -> Item:
     """The record as an item, cut to its bounds."""
     expires = int(record.at) + RETENTION_DAYS * 86_400
-    where = key(f"audit#{record.organisation}", position(record))
+    where = key(f"{kind}#{record.organisation}", position(record))
     return where | encode(_bounded(record)) | {"expiresAt": {"N": str(expires)}}
 
 
@@ -41,18 +47,20 @@ def audit_writes(table: str, records: Sequence[AuditRecord]) -> list[Item]:
 class DynamoAudit:
     """Keeps and finds records: `commonplace.audit.records.AuditLog`."""
 
-    def __init__(self, client: DynamoDBClient, table: str) -> None:
+    def __init__(self, client: DynamoDBClient, table: str, kind: Kind = AUDIT) -> None:
         self._client = client
         self._table = table
+        self._kind = kind
 
     def write(self, record: AuditRecord) -> None:
         """Raises Unavailable."""
         with answering(self._table):
-            self._client.put_item(TableName=self._table, Item=audit_item(record))
+            self._client.put_item(TableName=self._table, Item=audit_item(record, self._kind))
 
     def read(self, organisation: str, *, limit: int = 100, before: str | None = None) -> Iterator[AuditRecord]:
         """Raises Unavailable. `before` is the `position` of a record."""
-        values: Item = {":pk": {"S": f"audit#{organisation}"}}
+        partition = f"{self._kind}#{organisation}"
+        values: Item = {":pk": {"S": partition}}
         condition = "pk = :pk"
         if before is not None:
             values[":before"], condition = {"S": before}, "pk = :pk AND sk < :before"
@@ -63,7 +71,7 @@ class DynamoAudit:
             "Limit": min(limit, PAGE),
         }
         left = limit
-        for item in query(self._client, self._table, f"audit#{organisation}", **asked):
+        for item in query(self._client, self._table, partition, **asked):
             record = decoded(AuditRecord, item)
             if record is not None:
                 yield record

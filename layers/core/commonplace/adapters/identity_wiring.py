@@ -5,15 +5,18 @@ Importing this loads the clients of AWS: it is for the first call that brings a 
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from commonplace.adapters import clients
+from commonplace.adapters.dynamodb_audit import DENIED, DynamoAudit
 from commonplace.adapters.dynamodb_guard import DynamoGuard
 from commonplace.adapters.ethereum.hats import ChainHats
 from commonplace.adapters.ethereum.rpc import Rpc
 from commonplace.adapters.identity_secrets import PseudonymKey, RpcUrls
 from commonplace.adapters.quick_reads import QuickReads
 from commonplace.adapters.role_cache import RememberedHats
+from commonplace.identity.denials import Denials
 from commonplace.identity.roles import MappedStandings
 
 if TYPE_CHECKING:
@@ -26,6 +29,12 @@ def guard(settings: GuardSettings) -> DynamoGuard:
     return DynamoGuard(
         client, settings.identity_table, QuickReads(client, settings.identity_table, clients.credentials).get
     )
+
+
+def denials(activity_table: str, organisation: str) -> Denials:
+    """A record is worth half a second of whoever was refused, and no second try."""
+    log = DynamoAudit(clients.dynamodb(read_timeout_seconds=0.5, attempts=1), activity_table, DENIED)
+    return Denials(log.write, time.time, organisation=organisation)
 
 
 def standings(settings: GuardSettings) -> MappedStandings:

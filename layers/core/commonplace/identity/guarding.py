@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from commonplace.errors import Unauthorized, Unavailable
 from commonplace.identity.accounts import Profile, Standing, Standings
+from commonplace.identity.denials import Denials
 from commonplace.identity.principals import ANONYMOUS, Principal
 from commonplace.identity.scopes import reach
 from commonplace.identity.secrets import SealBroken, digest, unseal
@@ -60,6 +61,7 @@ class TokenPrincipals:
         clock: Callable[[], float],
         *,
         names: bool = False,
+        denials: Denials | None = None,
     ) -> None:
         """`names` says whether people's names are wanted: they are encrypted in the grant."""
         self._tokens = tokens
@@ -67,6 +69,7 @@ class TokenPrincipals:
         self._standings = standings
         self._clock = clock
         self._names = names
+        self._denials = denials
         self._due: dict[str, None] = {}
 
     def identify(self, headers: Mapping[str, str], resource: str) -> Principal:
@@ -97,21 +100,35 @@ class TokenPrincipals:
         except Unavailable:
             logger.warning("a use of a grant could not be noted")
 
+    def denied(self, principal: Principal, reason: str, wanted: str, address: str) -> None:
+        if self._denials is not None and principal.grant is not None:
+            self._denials.record(
+                grant=principal.grant,
+                subject=principal.account or "",
+                client=principal.client or "",
+                organisation=principal.organisation,
+                reason=reason,
+                wanted=wanted,
+                network=network(address),
+            )
+
     def _grant(self, claims: AccessClaims, now: float) -> Grant:
-        """Raises BadToken unless the grant still stands behind the token."""
+        """Raises BadToken unless the grant still stands behind the token. Whoever tries all the same is recorded."""
         grant = self._grants.grant(digest(claims.grant))
         if grant is None:
             raise BadToken("grant_unknown")
-        if not grant.alive(now):
-            raise BadToken("grant_over")
-        if claims.jti in grant.revoked_tokens:
-            raise BadToken("token_revoked")
-        if (claims.client_id, claims.audience) != (grant.client_id, grant.resource):
-            raise BadToken("grant_other")
-        agent = grant.kind == "agent"
-        if agent != claims.subject.startswith("agent:") or (agent and grant.organisation != claims.organisation):
-            raise BadToken("grant_other")
-        return grant
+        reason = _against(claims, grant, now)
+        if reason is None:
+            return grant
+        if self._denials is not None:
+            self._denials.record(
+                grant=grant.id,
+                subject=grant.subject_hash,
+                client=claims.client_id,
+                organisation=grant.organisation,
+                reason=reason,
+            )
+        raise BadToken(reason)
 
     def _principal(self, claims: AccessClaims, grant: Grant) -> Principal:
         person = grant.kind == "person"
@@ -136,6 +153,7 @@ class TokenPrincipals:
             resource_scopes=_narrower(claims.resource_scopes, grant.resource_scopes),
             client=claims.client_id,
             grant=grant.id,
+            account=grant.subject_hash,
             token=digest(claims.jti),
             display_name=self._name(claims, grant) if self._names else None,
             uncertain=standing is None,
@@ -154,6 +172,19 @@ class TokenPrincipals:
             return Profile.from_json(unseal(claims.grant, "profile", grant.sealed_profile)).label
         except (SealBroken, KeyError, TypeError):
             return None
+
+
+def _against(claims: AccessClaims, grant: Grant, now: float) -> str | None:
+    """Why the grant does not stand behind the token; None if it does."""
+    if not grant.alive(now):
+        return "grant_over"
+    if claims.jti in grant.revoked_tokens:
+        return "token_revoked"
+    agent = grant.kind == "agent"
+    other = (claims.client_id, claims.audience) != (grant.client_id, grant.resource)
+    if other or agent != claims.subject.startswith("agent:"):
+        return "grant_other"
+    return "grant_other" if agent and grant.organisation != claims.organisation else None
 
 
 @lru_cache(maxsize=256)

@@ -45,6 +45,8 @@ class Principal:
     """The OAuth client that acts for the account."""
     grant: str | None = None
     """The public name of the grant behind the token."""
+    account: str | None = None
+    """The account's name in records, which tells nothing of it."""
     token: str | None = None
     """A name of the credential that tells nothing of it: what calls are counted by."""
     display_name: str | None = None
@@ -91,6 +93,10 @@ class Principals(Protocol):
         """Notes that this principal, just identified, has made a call from this address. Never raises."""
         ...
 
+    def denied(self, principal: Principal, reason: str, wanted: str, address: str) -> None:
+        """Notes that this principal was refused something that takes the scope `wanted`. Never raises."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Everybody:
@@ -103,3 +109,6 @@ class Everybody:
 
     def used(self, principal: Principal, address: str) -> None:
         """Nobody keeps count."""
+
+    def denied(self, principal: Principal, reason: str, wanted: str, address: str) -> None:
+        """Nobody is anybody."""

@@ -11,6 +11,7 @@ from typing import Any
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from commonplace.errors import CommonplaceError, Unauthorized
+from commonplace.identity.permitting import Verdict, judge
 from commonplace.identity.principals import Principals
 from commonplace.interfaces.challenges import Challenges, Consent, SignIn
 from commonplace.interfaces.mcp.needing import Needs
@@ -21,6 +22,9 @@ from commonplace.interfaces.mcp.surface import CALLER
 from commonplace.interfaces.mcp.throttle import Metered, Throttle, counting
 
 READ_ONLY_HEADER = "x-mcp-readonly"
+
+DENIALS = frozenset((Verdict.TIER, Verdict.SCOPE, Verdict.KIND, Verdict.CONSENT))
+"""Verdicts on an account that is known: each is worth a record."""
 
 _FALSE = ("false", "0", "no", "off")
 _CREDENTIALS = (b"authorization", b"cookie", b"proxy-authorization")
@@ -87,6 +91,9 @@ class Guard:
         need = self._needs.of(scope[MESSAGE], caller)
         if need is None or self._challenges is None:
             return
+        verdict = judge(caller.principal, need)
+        if verdict in DENIALS:
+            self._principals.denied(caller.principal, verdict.value, need.scope, caller.address)
         try:
             self._challenges.admit(caller.principal, need, self._resource)
         except (SignIn, Consent):
