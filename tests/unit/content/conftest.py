@@ -4,11 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
-
-# A slow machine is no reason for a property to fail.
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
 
 HARD_CASES = Path(__file__).parents[2] / "fixtures" / "hard_cases"
 
