@@ -1,8 +1,8 @@
 """What is recorded of consents, grants and tokens: names of things, never a secret, a token or a text of anybody."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from commonplace.audit.records import NOWHERE, AuditRecord
+from commonplace.audit.records import NOWHERE, AuditRecord, Outcome
 from commonplace.identity.accounts import Standing
 from commonplace.identity.records import Grant
 
@@ -16,18 +16,8 @@ def consented(grant: Grant, standing: Standing, now: float, network: str, *, rec
         "roles": _listed(standing.roles),
         "kinds": "all" if grant.resource_scopes is None else _listed(grant.resource_scopes),
     }
-    return AuditRecord(
-        event="consent",
-        outcome="ok",
-        at=now,
-        organisation=standing.organisation or NOWHERE,
-        subject=grant.subject_hash,
-        client=grant.client_id,
-        grant=grant.id,
-        reason="remembered" if recalled else "",
-        network=network,
-        details=details,
-    )
+    reason = "remembered" if recalled else ""
+    return _about(grant, "consent", standing.organisation, now, network, reason=reason, details=details)
 
 
 def declined(
@@ -50,33 +40,14 @@ def issued(
     event: str, grant: Grant, scopes: Iterable[str], standing: Standing, *, now: float, network: str, reason: str = ""
 ) -> AuditRecord:
     """An access token: `grant` for the first of a grant, `refresh` for those after it."""
-    return AuditRecord(
-        event=event,
-        outcome="ok",
-        at=now,
-        organisation=standing.organisation or NOWHERE,
-        subject=grant.subject_hash,
-        client=grant.client_id,
-        grant=grant.id,
-        reason=reason,
-        network=network,
-        details={"scopes": _listed(scopes), "resource": grant.resource, "tier": standing.tier},
-    )
+    details = {"scopes": _listed(scopes), "resource": grant.resource, "tier": standing.tier}
+    return _about(grant, event, standing.organisation, now, network, reason=reason, details=details)
 
 
 def reused(grant: Grant, reason: str, now: float, network: str, organisation: str = NOWHERE) -> AuditRecord:
     """A code or token came a second time that works once: somebody else may have it, so its grant ended."""
-    return AuditRecord(
-        event="reuse",
-        outcome="denied",
-        at=now,
-        organisation=grant.organisation or organisation,
-        subject=grant.subject_hash,
-        client=grant.client_id,
-        grant=grant.id,
-        reason=reason,
-        network=network,
-    )
+    whose = grant.organisation or organisation
+    return _about(grant, "reuse", whose, now, network, outcome="denied", reason=reason)
 
 
 def refused(
@@ -97,16 +68,32 @@ def refused(
 
 def revoked(grant: Grant, because: str, now: float, network: str = "", organisation: str = NOWHERE) -> AuditRecord:
     """A grant ended, or one of its access tokens."""
+    return _about(grant, "revoke", grant.organisation or organisation, now, network, reason=because)
+
+
+def _about(
+    grant: Grant,
+    event: str,
+    organisation: str | None,
+    now: float,
+    network: str,
+    *,
+    outcome: Outcome = "ok",
+    reason: str = "",
+    details: Mapping[str, str] | None = None,
+) -> AuditRecord:
+    """What happened to a grant."""
     return AuditRecord(
-        event="revoke",
-        outcome="ok",
+        event=event,
+        outcome=outcome,
         at=now,
-        organisation=grant.organisation or organisation,
+        organisation=organisation or NOWHERE,
         subject=grant.subject_hash,
         client=grant.client_id,
         grant=grant.id,
-        reason=because,
+        reason=reason,
         network=network,
+        details=details or {},
     )
 
 

@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from commonplace.errors import Forbidden, Unauthorized
-from commonplace.identity.permitting import Need, Verdict, judge
-from commonplace.identity.principals import Principal
+from commonplace.identity.permitting import Need, Verdict
 from commonplace.identity.scopes import OFFLINE_ACCESS, ordered
 
 
@@ -51,9 +50,9 @@ class Challenges:
     def __init__(self, resources: Described) -> None:
         self._resources = resources
 
-    def admit(self, principal: Principal, need: Need, resource: str) -> None:
+    def admit(self, verdict: Verdict, need: Need, resource: str) -> None:
         """Raises what the client itself can mend, SignIn or Consent; whatever else stands in the way is not raised."""
-        match judge(principal, need):
+        match verdict:
             case Verdict.SIGN_IN:
                 raise SignIn(self.sign_in(resource, [need.scope]))
             case Verdict.CONSENT:

@@ -95,7 +95,7 @@ class Guard:
         if verdict in DENIALS:
             self._principals.denied(caller.principal, verdict.value, need.scope, caller.address)
         try:
-            self._challenges.admit(caller.principal, need, self._resource)
+            self._challenges.admit(verdict, need, self._resource)
         except (SignIn, Consent):
             if tool is not None:
                 self._throttle.spend(caller, tool.tool.cost)
