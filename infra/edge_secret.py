@@ -3,11 +3,9 @@
 import json
 from typing import cast
 
-from aws_cdk import Duration, RemovalPolicy, Stack
-from aws_cdk import aws_cloudfront as cloudfront
+from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
-from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
@@ -18,6 +16,7 @@ from infra.edge_keys import EDGE_REGION
 from infra.functions import Platform, PythonFunction
 from infra.nag import accept
 from infra.origin import secret_name
+from infra.rotating import rotate
 from infra.search_alarms import ROTATION_STUCK
 
 REPLICATE = "lambda:EnableReplication*"
@@ -87,35 +86,9 @@ class Rotation(PythonFunction):
         if front.restoring_arn:
             self.allow(["lambda:GetFunction", REPLICATE], [front.restoring_arn])
             accept(self.role, "AWS wants this one action written with a star.", f"IAM5[Action::{REPLICATE}]")
-        self._schedule(platform.configuration, secret, front.distribution)
+        # The first one makes the next value, and leaves the distribution as it is.
+        rotate(self, secret, platform.configuration.origin_secret_rotation_days, front.distribution)
         self._watch(platform.configuration)
-
-    def _schedule(
-        self, configuration: Configuration, secret: secretsmanager.Secret, distribution: cloudfront.Distribution
-    ) -> None:
-        """The first rotation comes with the schedule: it makes the next value, and leaves the distribution as it is."""
-        permission = lambda_.CfnPermission(
-            self,
-            "Invoked",
-            action="lambda:InvokeFunction",
-            function_name=self.live.function_arn,
-            principal="secretsmanager.amazonaws.com",
-            source_account=Stack.of(self).account,
-        )
-        schedule = secretsmanager.CfnRotationSchedule(
-            self,
-            "Schedule",
-            secret_id=secret.secret_arn,
-            rotation_lambda_arn=self.live.function_arn,
-            rotate_immediately_on_update=True,
-            rotation_rules=secretsmanager.CfnRotationSchedule.RotationRulesProperty(
-                automatically_after_days=configuration.origin_secret_rotation_days
-            ),
-        )
-        schedule.add_resource_dependency(permission)
-        schedule.node.add_dependency(distribution)
-        if policy := self.role.node.try_find_child("DefaultPolicy"):
-            schedule.node.add_dependency(policy)
 
     def _watch(self, configuration: Configuration) -> None:
         """A failed step is tried again by itself; three of them within a day are one rotation that does not end."""
