@@ -1,0 +1,69 @@
+"""Every command that the page on memory shows works as shown, in its order, against a `commonplace dev` that runs."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.integration.test_readme import STOP_SECONDS, free_port, wait_until_ready
+from tests.unit.docs.pages import ROOT, commands
+
+pytestmark = pytest.mark.laptop
+
+PAGE = ROOT / "docs" / "memory.md"
+SAMPLES = ROOT / "samples" / "memory"
+ELSEWHERE = {("tokens", "mint")}
+"""Shown here and run by tests of their own: they need a deployment with sign-in."""
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    port = free_port()
+    log = tmp_path_factory.mktemp("memory") / "dev.log"
+    command = [str(Path(sys.executable).with_name("commonplace")), "dev", "--tier", "member", "--port", str(port)]
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
+    try:
+        wait_until_ready(process, log)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def workplace(folder: Path) -> None:
+    """A project such as the page speaks of: the samples where they are in ours, and files of the reader's own."""
+    shutil.copytree(SAMPLES, folder / "samples" / "memory")
+    shutil.copytree(SAMPLES / "templates", folder / "docs" / "templates")
+    shutil.copy(SAMPLES / "LESSONS-LEARNED.md", folder / "docs")
+    shutil.copy(SAMPLES / "CLAUDE.md", folder)
+
+
+def test_every_command_of_the_page_works_as_shown(address: str, tmp_path: Path) -> None:
+    workplace(tmp_path)
+    shown = [command.words[1:] for command in commands(PAGE) if command.name == "commonplace"]
+    assert len(shown) > 10
+    for words in shown:
+        if words[:2] in ELSEWHERE:
+            continue
+        told = subprocess.run(
+            [str(Path(sys.executable).with_name("commonplace")), *words],
+            cwd=tmp_path,
+            env=os.environ | {"COMMONPLACE_URL": address},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert told.returncode == 0, f"{' '.join(words)}\n{told.stdout}\n{told.stderr}"
+        assert "Traceback" not in told.stderr
+    assert (tmp_path / "samples" / "memory" / "_implementation" / "LEARNINGS.yaml").is_file()
