@@ -1,0 +1,270 @@
+"""The memory's stores in memory. They pass the adapters' contract (tests/unit/adapters/test_memory_stores.py)."""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from commonplace.audit.records import AuditRecord
+from commonplace.errors import Unavailable
+from commonplace.memory.entries import Card, Entry, EntryId, Phase, Role
+from commonplace.memory.jobs import Job
+from commonplace.memory.ports import Once, Replayed, Stale, Taken
+from commonplace.search.model import Vector, VectorMemory
+from tests.fakes.identity_stores import Clock, MemoryAudit
+
+MAX_TOGETHER = 32
+"""Entries of one transaction."""
+JOB_SECONDS = 7 * 86_400
+MAX_PIECE_BYTES = 300_000
+
+
+class Answers:
+    """What all of them share: one call at a time, and none while `down`."""
+
+    def __init__(self) -> None:
+        self.down = False
+        self.lock = threading.RLock()
+
+    @contextmanager
+    def answering(self) -> Iterator[None]:
+        with self.lock:
+            if self.down:
+                raise Unavailable("The memory cannot reach its store just now.", retry_after_seconds=2)
+            yield
+
+
+@dataclass
+class Kept:
+    """One organisation's entries."""
+
+    entries: dict[EntryId, Entry] = field(default_factory=dict)
+    hashes: dict[str, EntryId] = field(default_factory=dict)
+    once: dict[str, tuple[EntryId, Once]] = field(default_factory=dict)
+
+
+class MemoryEntries(Answers):
+    """`commonplace.memory.ports.EntryStore`. `announced` are the events that the table's stream would bring."""
+
+    def __init__(self, clock: Callable[[], float] | None = None, audit: MemoryAudit | None = None) -> None:
+        super().__init__()
+        self.clock = clock or Clock()
+        self.audit = audit or MemoryAudit()
+        self.kept: dict[str, Kept] = {}
+        self.announced: list[dict[str, str]] = []
+
+    def get(self, organisation: str, id: EntryId) -> Entry | None:
+        with self.answering():
+            return self._of(organisation).entries.get(id)
+
+    def get_many(self, organisation: str, ids: Sequence[EntryId]) -> dict[EntryId, Entry]:
+        with self.answering():
+            entries = self._of(organisation).entries
+            return {id: entries[id] for id in ids if id in entries}
+
+    def holders(self, organisation: str, hashes: Sequence[str]) -> dict[str, EntryId]:
+        with self.answering():
+            held = self._of(organisation).hashes
+            return {one: held[one] for one in hashes if one in held}
+
+    def add(self, organisation: str, entries: Sequence[Entry], audit: AuditRecord) -> dict[str, EntryId]:
+        with self.answering():
+            kept = self._own(organisation)
+            first: dict[str, Entry] = {}
+            for entry in entries:
+                first.setdefault(entry.content_hash, entry)
+            new = [entry for entry in first.values() if entry.content_hash not in kept.hashes]
+            for start in range(0, len(new), MAX_TOGETHER):
+                part = new[start : start + MAX_TOGETHER]
+                for entry in part:
+                    self._put(organisation, entry)
+                self._record(audit, len(part))
+            return {one: kept.hashes[one] for one in first}
+
+    def add_once(self, organisation: str, entry: Entry, audit: AuditRecord, once: Once) -> EntryId | Replayed:
+        with self.answering():
+            kept = self._own(organisation)
+            known = kept.once.get(once.key)
+            if known and known[1].expires_at > self.clock():
+                return Replayed(known[0], known[1].request)
+            holder = kept.hashes.get(entry.content_hash)
+            if holder is None:
+                self._put(organisation, entry)
+                self._record(audit, 1)
+            kept.once[once.key] = (holder or entry.id, once)
+            return holder or entry.id
+
+    def replace(self, organisation: str, entry: Entry, was: Entry, audit: AuditRecord) -> None:
+        with self.answering():
+            kept = self._of(organisation)
+            stored = kept.entries.get(was.id)
+            if stored is None or stored.revision != was.revision:
+                raise Stale
+            holder = kept.hashes.get(entry.content_hash, entry.id)
+            if holder != entry.id:
+                raise Taken(holder)
+            del kept.hashes[was.content_hash]
+            self._put(organisation, entry)
+            self.audit.write(audit)
+
+    def delete(self, organisation: str, id: EntryId, audit: AuditRecord) -> bool:
+        with self.answering():
+            kept = self._of(organisation)
+            gone = kept.entries.pop(id, None)
+            if gone is None:
+                return False
+            del kept.hashes[gone.content_hash]
+            self._announce(organisation, id)
+            self.audit.write(audit)
+            return True
+
+    def forget_parent(self, organisation: str, ids: Sequence[EntryId], parent: EntryId) -> None:
+        with self.answering():
+            for entry in self.get_many(organisation, ids).values():
+                if entry.parent_id == parent:
+                    self._put(organisation, replace(entry, parent_id=None, revision=entry.revision + 1))
+
+    def touch(self, organisation: str, ids: Sequence[EntryId]) -> None:
+        with self.answering():
+            for entry in self.get_many(organisation, ids).values():
+                self._put(organisation, replace(entry, revision=entry.revision + 1))
+
+    def cards(self, organisation: str) -> Iterator[Card]:
+        with self.answering():
+            entries = self._of(organisation).entries
+            found = [entries[id].card for id in sorted(entries)]
+        yield from found
+
+    def organisations(self) -> Iterator[str]:
+        with self.answering():
+            found = sorted(self.kept)
+        yield from found
+
+    def dump(self, organisation: str | None = None) -> str:
+        """Everything that is kept, or all of one organisation's, as text."""
+        return repr((self.kept if organisation is None else self._of(organisation), self.audit.records))
+
+    def _of(self, organisation: str) -> Kept:
+        return self.kept.get(organisation, Kept())
+
+    def _own(self, organisation: str) -> Kept:
+        return self.kept.setdefault(organisation, Kept())
+
+    def _put(self, organisation: str, entry: Entry) -> None:
+        kept = self._own(organisation)
+        kept.entries[entry.id] = replace(entry, organisation=organisation)
+        kept.hashes[entry.content_hash] = entry.id
+        self._announce(organisation, entry.id)
+
+    def _announce(self, organisation: str, id: str) -> None:
+        self.announced.append({"table": "records", "pk": f"{organisation}#memory#entries", "sk": id})
+
+    def _record(self, audit: AuditRecord, entries: int) -> None:
+        details = {**audit.details, "entries": str(entries)}
+        self.audit.write(replace(audit, id=f"{audit.id}-{len(self.audit.records)}", details=details))
+
+
+class MemoryJobs(Answers):
+    """`commonplace.memory.ports.JobStore`. `announced` as in `MemoryEntries`."""
+
+    def __init__(self, clock: Callable[[], float] | None = None, audit: MemoryAudit | None = None) -> None:
+        super().__init__()
+        self.clock = clock or Clock()
+        self.audit = audit or MemoryAudit()
+        self.kept: dict[tuple[str, str], tuple[Job, float]] = {}
+        self.pieces: dict[tuple[str, str, int], str] = {}
+        self.announced: list[dict[str, str]] = []
+
+    def create(self, job: Job, pieces: Sequence[str] = (), audit: AuditRecord | None = None) -> None:
+        with self.answering():
+            if (job.organisation, job.id) in self.kept:
+                raise ValueError("a job has an id of its own")
+            for number, piece in enumerate(pieces):
+                if len(piece.encode()) > MAX_PIECE_BYTES:
+                    raise ValueError("a piece is too large for an item")
+                self.pieces[job.organisation, job.id, number] = piece
+            self._put(job)
+            if audit:
+                self.audit.write(audit)
+
+    def job(self, organisation: str, id: str) -> Job | None:
+        with self.answering():
+            found = self.kept.get((organisation, id))
+            return found[0] if found and found[1] > self.clock() else None
+
+    def piece(self, organisation: str, id: str, number: int) -> str | None:
+        with self.answering():
+            return self.pieces.get((organisation, id, number))
+
+    def advance(self, job: Job, was: Job) -> bool:
+        with self.answering():
+            if job.step <= was.step:
+                raise ValueError("a job's step grows with each write")
+            stored = self.kept.get((job.organisation, job.id))
+            if stored is None or stored[0].step != was.step:
+                return False
+            self._put(job)
+            return True
+
+    def unfinished(self, organisation: str) -> Iterator[Job]:
+        with self.answering():
+            jobs = [job for (owner, _), (job, until) in sorted(self.kept.items()) if owner == organisation]
+            found = [job for job in jobs if job.status == "in_progress" and self.job(organisation, job.id)]
+        yield from found
+
+    def _put(self, job: Job) -> None:
+        self.kept[job.organisation, job.id] = job, self.clock() + JOB_SECONDS
+        self.announced.append({"table": "records", "pk": f"{job.organisation}#memory#jobs", "sk": job.id})
+
+
+class MemoryCounts(Answers):
+    """`commonplace.memory.ports.QueryCounts`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept: Counter[tuple[str, str, Role]] = Counter()
+
+    def count(self, organisation: str, phase: Phase | None, role: Role) -> None:
+        if not self.down:
+            self.kept[organisation, phase or "none", role] += 1
+
+    def counts(self, organisation: str) -> Mapping[tuple[str, Role], int]:
+        with self.answering():
+            return {(phase, role): n for (owner, phase, role), n in self.kept.items() if owner == organisation}
+
+
+class MemoryVectors:
+    """`commonplace.search.model.VectorMemory`."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, Vector] = {}
+
+    def known(self, keys: Sequence[str]) -> Mapping[str, Vector]:
+        return {key: self.kept[key] for key in keys if key in self.kept}
+
+    def remember(self, vectors: Mapping[str, Vector]) -> None:
+        self.kept.update(vectors)
+
+
+class MemoryCaches(Answers):
+    """`commonplace.memory.ports.VectorCaches`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.caches: dict[str, MemoryVectors] = {}
+
+    def of(self, organisation: str) -> VectorMemory:
+        return self.caches.setdefault(organisation, MemoryVectors())
+
+    def clear(self, organisation: str) -> int:
+        with self.answering():
+            gone, self.caches[organisation].kept = len(self._kept(organisation)), {}
+            return gone
+
+    def size(self, organisation: str) -> int:
+        with self.answering():
+            return len(self._kept(organisation))
+
+    def _kept(self, organisation: str) -> dict[str, Vector]:
+        return self.caches.setdefault(organisation, MemoryVectors()).kept
