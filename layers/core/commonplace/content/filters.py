@@ -19,3 +19,10 @@ class Filters:
     path_prefix: str | None = None
     date_from: str | None = None
     date_to: str | None = None
+    organisation: str | None = None
+    """Whose records: of what an organisation has for itself, such as memory. None is no condition: a search for anybody
+    but an operator always names one where records have one."""
+    roles_any: tuple[str, ...] = ()
+    """Records for one of these roles."""
+    min_confidence: float | None = None
+    """Records of at least this confidence; one without any confidence does not pass."""

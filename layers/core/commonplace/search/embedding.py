@@ -17,7 +17,8 @@ four calls of the provider with the largest calls take."""
 
 def embedding_text(record: Record, chunk: Chunk) -> str:
     """Title, heading path, date and text: a chunk alone does not say what it is about, nor of when it is."""
-    heading = " › ".join((record.title, *(name for name in chunk.heading_path if name != record.title)))
+    names = (record.title, *(name for name in chunk.heading_path if name != record.title))
+    heading = " › ".join(name for name in names if name)
     first = record.description if chunk.ordinal == 0 else None
     return "\n".join(part for part in (heading, record.date, first, plain(chunk.text)) if part)
 

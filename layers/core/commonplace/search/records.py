@@ -53,6 +53,12 @@ class Record:
     chunks: tuple[Chunk, ...]
     fingerprint: str | None = None
     """16 hex digits that near-duplicates nearly share (`search.duplicates`); None for a text too short to tell."""
+    organisation: str | None = None
+    """Whose it is, where a collection holds what belongs to several; documents belong to everybody who may read."""
+    roles: tuple[str, ...] = ()
+    """For whom it is meant."""
+    confidence: float | None = None
+    """From 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)

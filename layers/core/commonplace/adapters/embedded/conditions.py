@@ -16,13 +16,18 @@ class Conditions:
         self.restricting = filters != Filters()
         if filters.content_types:
             self._add("records.content_type IN ({})", filters.content_types)
-        for column, value in (("group_name", filters.group), ("release", filters.release), ("status", filters.status)):
+        exact = (("group_name", filters.group), ("release", filters.release), ("status", filters.status))
+        for column, value in (*exact, ("organisation", filters.organisation)):
             if value is not None:
                 self._add(f"records.{column} = {{}}", (value,))
         for tag in filters.tags_all:
             self._add("records.rowid IN (SELECT record FROM record_tags WHERE tag = {})", (tag,))
         if filters.tags_any:
             self._add("records.rowid IN (SELECT record FROM record_tags WHERE tag IN ({}))", filters.tags_any)
+        if filters.roles_any:
+            self._add("records.rowid IN (SELECT record FROM record_roles WHERE role IN ({}))", filters.roles_any)
+        if filters.min_confidence is not None:
+            self._add("records.confidence >= {}", (filters.min_confidence,))
         self._add_dates(filters)
         if prefix := (filters.path_prefix or "").strip("/"):
             self._add("substr(records.path || '/', 1, length({0})) = {0}", (prefix + "/",))
@@ -37,7 +42,7 @@ class Conditions:
             # A day, month or year given as the end is meant whole.
             self._add("substr(records.date, 1, length({0})) <= {0}", (filters.date_to,))
 
-    def _add(self, template: str, values: Sequence[str]) -> None:
+    def _add(self, template: str, values: Sequence[str | float]) -> None:
         names = [f"p{len(self.parameters) + position}" for position in range(len(values))]
         self.parameters |= dict(zip(names, values, strict=True))
         self._parts.append(template.format(", ".join(f":{name}" for name in names)))

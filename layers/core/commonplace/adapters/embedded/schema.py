@@ -5,7 +5,7 @@ import sqlite3
 from commonplace.search.chunking import CHUNKER_VERSION
 from commonplace.search.model import IndexMismatch
 
-SCHEMA_VERSION = "2"
+SCHEMA_VERSION = "3"
 
 LEXICAL_ONLY = "none"
 """What stands for the model in an index without vectors."""
@@ -21,10 +21,12 @@ CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE records (
     rowid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, version INTEGER NOT NULL, deleted INTEGER NOT NULL,
     embedded INTEGER NOT NULL, content_type TEXT, group_name TEXT, release TEXT, status TEXT, date TEXT, path TEXT,
-    fingerprint TEXT, buried REAL, fields TEXT NOT NULL
+    fingerprint TEXT, organisation TEXT, confidence REAL, buried REAL, fields TEXT NOT NULL
 );
 CREATE TABLE record_tags (tag TEXT NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (tag, record)) WITHOUT ROWID;
 CREATE INDEX record_tags_by_record ON record_tags (record);
+CREATE TABLE record_roles (role TEXT NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (role, record)) WITHOUT ROWID;
+CREATE INDEX record_roles_by_record ON record_roles (record);
 CREATE TABLE names (record INTEGER NOT NULL, key TEXT NOT NULL, name TEXT NOT NULL, is_title INTEGER NOT NULL);
 CREATE INDEX names_by_key ON names (key);
 CREATE INDEX names_by_record ON names (record);
@@ -44,7 +46,10 @@ CREATE VIRTUAL TABLE spellings USING fts5 (
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab (spellings, row);
 """
 
-_OWN = ("meta", "records", "record_tags", "names", "chunks", "vectors", "labels", "passages", "vocabulary", "spellings")
+_OWN = (
+    *("meta", "records", "record_tags", "record_roles", "names", "chunks", "vectors"),
+    *("labels", "passages", "vocabulary", "spellings"),
+)
 
 REBUILD = 'Invoke the index function with {"source": "commonplace.operator", "rebuild": true}.'
 

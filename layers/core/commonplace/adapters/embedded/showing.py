@@ -72,5 +72,5 @@ def _chunk(ordinal: int, heading: str, text: str) -> Chunk:
 
 
 def _record(record: RecordId, version: int, fields: dict[str, Any]) -> Record:
-    tags, aliases = tuple(fields.pop("tags")), tuple(fields.pop("aliases"))
-    return Record(id=record, version=version, tags=tags, aliases=aliases, body="", chunks=(), **fields)
+    several = {name: tuple(fields[name]) for name in ("tags", "aliases", "roles")}
+    return Record(id=record, version=version, body="", chunks=(), **(fields | several))

@@ -60,7 +60,7 @@ def _put(database: sqlite3.Connection, indexed: IndexedRecord, model: str) -> bo
         return False
     database.execute(
         "UPDATE records SET content_type = ?, group_name = ?, release = ?, status = ?, date = ?, path = ?,"
-        " fingerprint = ?, buried = NULL, fields = ? WHERE rowid = ?",
+        " fingerprint = ?, organisation = ?, confidence = ?, buried = NULL, fields = ? WHERE rowid = ?",
         (
             record.content_type,
             record.group,
@@ -69,12 +69,18 @@ def _put(database: sqlite3.Connection, indexed: IndexedRecord, model: str) -> bo
             record.date,
             record.path,
             record.fingerprint,
+            record.organisation,
+            record.confidence,
             _fields(record),
             row,
         ),
     )
     database.executemany("INSERT INTO record_tags VALUES (?, ?)", [(tag, row) for tag in dict.fromkeys(record.tags)])
-    names = [(record.title, True), *((alias, False) for alias in record.aliases)]
+    database.executemany(
+        "INSERT INTO record_roles VALUES (?, ?)", [(role, row) for role in dict.fromkeys(record.roles)]
+    )
+    names = [(record.title, True)] if record.title else []
+    names += [(alias, False) for alias in record.aliases]
     database.executemany(
         "INSERT INTO names VALUES (?, ?, ?, ?)", [(row, name_key(name), name, is_title) for name, is_title in names]
     )
@@ -129,8 +135,8 @@ def _claim(database: sqlite3.Connection, record: RecordId, rank: tuple[int, bool
     _clear(database, row)
     database.execute(
         "UPDATE records SET version = ?, deleted = ?, embedded = ?, content_type = NULL, group_name = NULL,"
-        " release = NULL, status = NULL, date = NULL, path = NULL, fingerprint = NULL, fields = '{}'"
-        " WHERE rowid = ?",
+        " release = NULL, status = NULL, date = NULL, path = NULL, fingerprint = NULL, organisation = NULL,"
+        " confidence = NULL, fields = '{}' WHERE rowid = ?",
         (version, not live, embedded, row),
     )
     return int(row)
@@ -152,6 +158,7 @@ def _clear(database: sqlite3.Connection, row: int) -> None:
         "DELETE FROM labels WHERE rowid = ?",
         "DELETE FROM names WHERE record = ?",
         "DELETE FROM record_tags WHERE record = ?",
+        "DELETE FROM record_roles WHERE record = ?",
     ):
         database.execute(statement, (row,))
 

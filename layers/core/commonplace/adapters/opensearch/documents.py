@@ -52,7 +52,8 @@ def written(indexed: IndexedRecord, *, with_vectors: bool) -> tuple[int, dict[st
     record = indexed.record
     embedded = with_vectors and len(indexed.vectors) == len(record.chunks)
     vectors: Sequence[Vector | None] = indexed.vectors if embedded else [None] * len(record.chunks)
-    names = [("t", record.title), *(("a", alias) for alias in record.aliases)]
+    names = [("t", record.title)] if record.title else []
+    names += [("a", alias) for alias in record.aliases]
     source = {name: getattr(record, name) for name in SHOWN_FIELDS}
     source |= {
         "deleted": False,
@@ -84,7 +85,7 @@ def usable(vector: Vector) -> bool:
 def record_of(source: Mapping[str, Any]) -> Record:
     """The record as it was written, without body and chunks."""
     told: dict[str, Any] = {name: source.get(name) for name in SHOWN_FIELDS}
-    told |= {"tags": tuple(told["tags"] or ()), "aliases": tuple(told["aliases"] or ()), "body": "", "chunks": ()}
+    told |= {name: tuple(told[name] or ()) for name in ("tags", "aliases", "roles")} | {"body": "", "chunks": ()}
     return Record(**told)
 
 

@@ -13,7 +13,7 @@ from commonplace.search.generations import Facts
 from commonplace.search.model import EmbeddingProvider
 from commonplace.search.text import STOP_WORDS
 
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
 """Of the fields and of the queries over them: an index of another one cannot be read."""
 
 LEXICAL_ONLY = "none"
@@ -60,6 +60,9 @@ RECORD_RULES: Mapping[str, Rule] = {
     "body": Rule(None),  # its chunks hold it
     "chunks": Rule(None),  # nested, by CHUNK_RULES
     "fingerprint": Rule(_CARRIED),
+    "organisation": Rule(_EXACT),
+    "roles": Rule(_EXACT),
+    "confidence": Rule({"type": "double"}),
 }
 """One for each field of `Record`."""
 

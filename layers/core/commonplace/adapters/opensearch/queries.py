@@ -72,12 +72,17 @@ class Words:
 def conditions(filters: Filters) -> list[Query]:
     """`Filters` as clauses that all have to hold."""
     exact = (("group", filters.group), ("release", filters.release), ("status", filters.status))
-    found: list[Query] = [{"term": {name: value}} for name, value in exact if value is not None]
+    own = (("organisation", filters.organisation),)
+    found: list[Query] = [{"term": {name: value}} for name, value in (*exact, *own) if value is not None]
     if filters.content_types:
         found.append({"terms": {"content_type": list(filters.content_types)}})
     found += [{"term": {"tags": tag}} for tag in dict.fromkeys(filters.tags_all)]
     if filters.tags_any:
         found.append({"terms": {"tags": list(filters.tags_any)}})
+    if filters.roles_any:
+        found.append({"terms": {"roles": list(filters.roles_any)}})
+    if filters.min_confidence is not None:
+        found.append({"range": {"confidence": {"gte": filters.min_confidence}}})
     if filters.date_from:
         found.append({"range": {"date": {"gte": filters.date_from}}})
     if filters.date_to:
