@@ -275,7 +275,7 @@ class Spending:
     spent: list[tuple[Caller, str]] = field(default_factory=list)
     refusal: CommonplaceError | None = None
 
-    def __call__(self, caller: Caller, cost: str) -> None:
+    def __call__(self, caller: Caller, cost: str, toolset: str) -> None:
         if self.refusal:
             raise self.refusal
         self.spent.append((caller, cost))

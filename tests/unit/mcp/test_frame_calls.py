@@ -12,7 +12,22 @@ from commonplace.interfaces.mcp.declaring import Answer, Call, Caller, Output
 from commonplace.interfaces.mcp.rendering import ERROR_META, MAX_ERROR_BYTES
 from commonplace.interfaces.mcp.server import build_server
 from commonplace.interfaces.mcp.surface import CallRecord, Surface
-from tests.fakes.toolsets import SECRET, Spending, account, as_caller, raising, said, tides, tool
+from tests.fakes.toolsets import (
+    SECRET,
+    Asked,
+    Entry,
+    Found,
+    Spending,
+    Written,
+    account,
+    as_caller,
+    raising,
+    said,
+    search,
+    tides,
+    tool,
+    write,
+)
 from tests.unit.mcp.talking import ERAS, ask, call, text_of
 
 
@@ -89,6 +104,23 @@ def test_a_spent_limit_is_told_to_the_model_with_the_seconds_to_wait() -> None:
     assert result.is_error
     assert text_of(result) == "RATE_LIMITED: Too many searches. Try again in 17 seconds."
     assert result.meta[ERROR_META] == {"code": "RATE_LIMITED", "retryAfterSeconds": 17}
+
+
+def test_an_exact_tool_refuses_a_number_beyond_its_bounds_and_still_knows_other_names() -> None:
+    exact = tool(search, "search_exactly", arguments=Asked, output=Found, exact=True)
+    for limit in (0, 21, "99"):
+        result = call(served(exact), "search_exactly", {"q": "rock", "limit": limit})
+        assert result.is_error
+        assert text_of(result).startswith("INVALID_INPUT: limit: should be ")
+    assert not call(served(exact), "search_exactly", {"q": "rock", "top_k": "20"}).is_error
+
+
+def test_a_tool_may_take_more_values_than_others() -> None:
+    many = {"title": "x", "tags": [str(number) for number in range(2_000)]}
+    wide = tool(write, "write_much", arguments=Entry, output=Written, read_only=False, max_values=3_000)
+    assert not call(served(wide), "write_much", many).is_error
+    refused = call(served(wide, caller=account("vibecoder")), "write_log", many)
+    assert text_of(refused).endswith("Hint: At most 2000 values, 12 levels deep.")
 
 
 def test_what_was_forgiven_is_noted_in_the_text_and_in_the_data() -> None:

@@ -148,6 +148,36 @@ def test_what_a_token_asks_in_vain_is_not_taken_from_its_neighbours() -> None:
     throttle.spend(modest, "read")
 
 
+def test_a_toolset_may_have_limits_of_its_own_and_keeps_the_others() -> None:
+    throttle = Throttle(Limiter(Counters(), Clock()), LIMITS, toolsets={"memory": {"write": 3}})
+    caller = Caller(Principal(subject="0xone", token="t1"), "192.0.2.1")
+    for _ in range(3):
+        throttle.spend(caller, "write", "memory")
+    with pytest.raises(RateLimited, match="More than 3 writes in 60 seconds"):
+        throttle.spend(caller, "write", "memory")
+    throttle.spend(caller, "write", "knowledge")
+    with pytest.raises(RateLimited, match="More than 1 writes"):
+        throttle.spend(caller, "write", "knowledge")
+    throttle.spend(caller, "search", "memory")
+    throttle.spend(caller, "search", "memory")
+    with pytest.raises(RateLimited, match="More than 2 searches"):
+        throttle.spend(caller, "search", "knowledge")
+
+
+def test_an_agent_that_signs_in_by_itself_may_call_more_often() -> None:
+    throttle = Throttle(Limiter(Counters(), Clock()), LIMITS, service_factor=4)
+    agent = Caller(Principal(subject="agent:learner", token="t1"), "192.0.2.1")
+    person = Caller(Principal(subject="0xone", token="t2"), "192.0.2.1")
+    for _ in range(8):
+        throttle.spend(agent, "search")
+    with pytest.raises(RateLimited, match="More than 8 searches"):
+        throttle.spend(agent, "search")
+    throttle.spend(person, "search")
+    throttle.spend(person, "search")
+    with pytest.raises(RateLimited, match="More than 2 searches"):
+        throttle.spend(person, "search")
+
+
 def test_zero_is_no_limit() -> None:
     here = world(read=0)
     assert all(here.ask(modern("tools/list"))["statusCode"] == 200 for _ in range(20))

@@ -33,28 +33,42 @@ class Forgiven:
     notes: tuple[str, ...] = ()
 
 
-def understand(raw: Mapping[str, Any], model: type[Model], *, lenient: bool = True) -> tuple[Model, tuple[str, ...]]:
+def understand(
+    raw: Mapping[str, Any],
+    model: type[Model],
+    *,
+    lenient: bool = True,
+    clamp: bool | None = None,
+    max_values: int = coercing.MAX_VALUES,
+) -> tuple[Model, tuple[str, ...]]:
     """The arguments, checked. Raises InvalidInput in a model's words, never pydantic's."""
     if _simple(raw, shape_of(model)):
         try:
             return model.model_validate(raw), ()
         except ValidationError:
             pass  # The long way finds what was meant, or says what is wrong.
-    forgiven = forgive(raw, model, lenient=lenient)
+    forgiven = forgive(raw, model, lenient=lenient, clamp=clamp, max_values=max_values)
     try:
         return model.model_validate(forgiven.values), forgiven.notes
     except ValidationError as error:
         raise InvalidInput(" ".join((_faults(error), *forgiven.notes)), hint=_names_here(shape_of(model))) from None
 
 
-def forgive(raw: Mapping[str, Any], model: type[Arguments], *, lenient: bool = True) -> Forgiven:
+def forgive(
+    raw: Mapping[str, Any],
+    model: type[Arguments],
+    *,
+    lenient: bool = True,
+    clamp: bool | None = None,
+    max_values: int = coercing.MAX_VALUES,
+) -> Forgiven:
     """Not lenient, for tools that write: what is unknown is refused, and numbers stay as they are.
 
-    Raises InvalidInput for what has more than one meaning, or is too much.
+    `clamp` says otherwise of the numbers. Raises InvalidInput for what has more than one meaning, or is too much.
     """
-    coercing.check_size(raw)
+    coercing.check_size(raw, max_values)
     shape = shape_of(model)
-    taken = _Taken(shape, lenient)
+    taken = _Taken(shape, lenient, clamp=lenient if clamp is None else clamp)
     for name, value in raw.items():
         taken.take(name, value)
     return Forgiven(taken.values, tuple(taken.all_notes()[:MAX_NOTES]))
@@ -63,11 +77,12 @@ def forgive(raw: Mapping[str, Any], model: type[Arguments], *, lenient: bool = T
 class _Taken:
     """Arguments of one object as they are understood, one after the other."""
 
-    def __init__(self, shape: Shape, lenient: bool, path: str = "") -> None:
+    def __init__(self, shape: Shape, lenient: bool, path: str = "", *, clamp: bool) -> None:
         self.values: dict[str, Any] = {}
         self.notes: list[str] = []
         self._shape = shape
         self._lenient = lenient
+        self._clamp = clamp
         self._path = path
         self._written: dict[str, str] = {}
         self._unknown: list[str] = []
@@ -123,11 +138,11 @@ class _Taken:
         if "object" in shape.kinds:
             value = self._object(value)
             return self._whole(value, shape, name) if shape.fields and isinstance(value, Mapping) else value
-        return coercing.scalar(value, shape, name, self.notes, clamp=self._lenient)
+        return coercing.scalar(value, shape, name, self.notes, clamp=self._clamp)
 
     def _whole(self, value: Mapping[str, Any], shape: Shape, name: str) -> dict[str, Any]:
         """An object in a list."""
-        taken = _Taken(shape, self._lenient, f"{name}.")
+        taken = _Taken(shape, self._lenient, f"{name}.", clamp=self._clamp)
         for inner, one in value.items():
             taken.take(inner, one)
         self.notes.extend(taken.all_notes())
@@ -141,7 +156,9 @@ class _Taken:
         if field not in self._inside:
             if field in self.values:
                 raise _twice(field, self._written[field], f"{field}.…")
-            inside = self._inside[field] = _Taken(self._shape.fields[field], self._lenient, f"{self._path}{field}.")
+            inside = self._inside[field] = _Taken(
+                self._shape.fields[field], self._lenient, f"{self._path}{field}.", clamp=self._clamp
+            )
             self.values[field] = inside.values
         return self._inside[field]
 

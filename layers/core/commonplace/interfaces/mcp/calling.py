@@ -45,12 +45,18 @@ class Calls:
         tool = offered.tool
         try:
             # Before anything else: who may not use a tool must not try without end either.
-            self._surface.spend(caller, tool.cost)
+            self._surface.spend(caller, tool.cost, offered.toolset.name)
             if not exists(offered, caller):
                 raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name[:64]}")
             if (told := denial("tool", offered.need, caller)) is not None:
                 return _failed(rendering.failure(told, {"code": "ACCESS_DENIED"}), "ACCESS_DENIED")
-            arguments, notes = understand(params.arguments or {}, tool.arguments, lenient=tool.read_only)
+            arguments, notes = understand(
+                params.arguments or {},
+                tool.arguments,
+                lenient=tool.read_only,
+                clamp=tool.read_only and not tool.exact,
+                max_values=tool.max_values,
+            )
             answer = await self._run(params.name, tool, Call(caller, self._surface.base_url, ctx), arguments)
             return _reply(tool, answer, notes) if isinstance(answer, Answer) else Reply(answer)
         except CommonplaceError as error:

@@ -83,16 +83,16 @@ def from_json(value: str, opening: str) -> Any:
     return decoded
 
 
-def check_size(value: Any) -> None:
+def check_size(value: Any, max_values: int = MAX_VALUES) -> None:
     """Raises InvalidInput for what is nested too deeply or holds too much."""
     level: list[Any] = [value]
     count = depth = 0
     while level:
         depth, count = depth + 1, count + len(level)
-        if depth > MAX_DEPTH or count > MAX_VALUES:
+        if depth > MAX_DEPTH or count > max_values:
             raise InvalidInput(
                 "The arguments are nested too deeply or hold too many values.",
-                hint=f"At most {MAX_VALUES} values, {MAX_DEPTH} levels deep.",
+                hint=f"At most {max_values} values, {MAX_DEPTH} levels deep.",
             )
         held = (one.values() if isinstance(one, Mapping) else one for one in level if isinstance(one, Mapping | list))
         level = [inner for values in held for inner in values]

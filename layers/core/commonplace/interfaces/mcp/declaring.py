@@ -122,6 +122,10 @@ class Tool:
     idempotent: bool = True
     open_world: bool = False
     """Reaches beyond this deployment."""
+    exact: bool = False
+    """A number beyond its bounds is refused, not taken as the bound: as tools that write have it anyway."""
+    max_values: int = 2_000
+    """In the arguments of one call, nested ones included."""
     verbatim: bool = False
     """The text is the data as JSON, and nothing may be added to either: a shape that others have fixed."""
     input_schema: Mapping[str, Any] | None = None

@@ -98,7 +98,7 @@ class Guard:
             self._challenges.admit(verdict, need, self._resource)
         except (SignIn, Consent):
             if tool is not None:
-                self._throttle.spend(caller, tool.tool.cost)
+                self._throttle.spend(caller, tool.tool.cost, tool.toolset.name)
             raise
 
     def _challenge(self, error: CommonplaceError) -> dict[str, str]:

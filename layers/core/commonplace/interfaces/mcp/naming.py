@@ -16,7 +16,7 @@ SYNONYMS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
         ("title", "name heading"),
         ("limit k n", "limit topk k n pagesize perpage maxresults numresults count size maxitems first top"),
         ("contenttype type", "contenttype type kind doctype documenttype"),
-        ("id", "documentid docid identifier slug uri url link path title name document"),
+        ("id", "documentid docid entryid uuid identifier slug uri url link path title name document"),
         ("url", "link href address uri"),
         ("cursor continuation", "continuation cursor nextcursor pagetoken nextpagetoken handle continue"),
         ("datefrom since", "since after from startdate fromdate"),
@@ -26,6 +26,16 @@ SYNONYMS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
         ("tags", "labels topics keywords"),
         ("maxtokens", "tokens tokenbudget tokenlimit"),
         ("key", "idempotencykey requestid"),
+        ("idempotencykey", "key requestid"),
+        ("entryid", "id uuid identifier entry"),
+        ("entrytype", "type kind contenttype"),
+        ("minconfidence", "confidence threshold"),
+        ("orderby", "sort sortby"),
+        ("order", "direction sortorder"),
+        ("sourcestory", "story storyid"),
+        ("sourcefile", "file path"),
+        ("expectedversion", "version ifversion"),
+        ("entries", "items records yaml"),
     )
 )
 """Declared names, and what models say in their place; both as `plain` writes them. The first that fits counts."""

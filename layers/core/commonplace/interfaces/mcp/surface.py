@@ -34,7 +34,7 @@ class CallRecord:
     """What the client calls itself, at most 64 characters. For telemetry, never for a decision."""
 
 
-def spend_nothing(caller: Caller, cost: Cost) -> None:
+def spend_nothing(caller: Caller, cost: Cost, toolset: str | None = None) -> None:
     """No rate limit."""
 
 
@@ -54,8 +54,8 @@ class Surface:
     website_url: str | None = None
     icons: tuple[str, ...] = ()
     """URLs, or paths of this deployment. Only https ones are shown: clients refuse the others."""
-    spend: Callable[[Caller, Cost], None] = spend_nothing
-    """Counts one `tools/call`; raises RateLimited. Other methods are the edge's to count, by `cost_of`."""
+    spend: Callable[[Caller, Cost, str], None] = spend_nothing
+    """Counts one `tools/call` of a toolset; raises RateLimited. Other methods are the edge's to count, by `cost_of`."""
     record: Callable[[CallRecord], None] = record_nothing
     """Told of every tools/call, resources/read, prompts/get and completion/complete."""
     page_size: int = 100

@@ -8,11 +8,15 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import Message, Send
 
 from commonplace.errors import RateLimited
+from commonplace.identity.principals import Principal
 from commonplace.interfaces.mcp.declaring import Caller, Cost
 from commonplace.limits.quota import Allowance, Limiter, Quota, network
 
 SHARED_FACTOR = 10
 """So many tokens' worth of calls may come from one address: a household, an office, a hosted client."""
+
+AGENT = "agent:"
+"""How the subjects begin of agents that sign in by themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +29,27 @@ class Metered(Caller):
 class Throttle:
     """Each class of calls has a quota for each token, or for each address of callers who have none."""
 
-    def __init__(self, limiter: Limiter, calls_per_minute: Mapping[Cost, int]) -> None:
-        """Zero calls a minute are no limit."""
-        self._limiter = limiter
-        self._quotas = {cost: Quota(_name(cost), calls) for cost, calls in calls_per_minute.items()}
-        self._shared = {
-            cost: Quota(f"{_name(cost)}-address", calls * SHARED_FACTOR) for cost, calls in calls_per_minute.items()
-        }
+    def __init__(
+        self,
+        limiter: Limiter,
+        calls_per_minute: Mapping[Cost, int],
+        *,
+        toolsets: Mapping[str, Mapping[Cost, int]] | None = None,
+        service_factor: int = 1,
+    ) -> None:
+        """Zero calls a minute are no limit.
 
-    def spend(self, caller: Caller, cost: Cost) -> None:
-        """Counts one call. Raises RateLimited."""
-        for quota, client in self._counted(caller, cost):
+        A class that `toolsets` names is counted apart, for calls of that toolset's tools. Agents that sign in by
+        themselves may call `service_factor` times as often.
+        """
+        self._limiter = limiter
+        self._calls = calls_per_minute
+        self._toolsets = toolsets or {}
+        self._service_factor = service_factor
+
+    def spend(self, caller: Caller, cost: Cost, toolset: str | None = None) -> None:
+        """Counts one call, of a tool of this toolset or of something else. Raises RateLimited."""
+        for quota, client in self._counted(caller, cost, toolset):
             allowance = self._limiter.take(quota, client)
             if allowance is None:
                 continue
@@ -44,13 +58,18 @@ class Throttle:
             if not allowance.allowed:
                 raise _refusal(allowance)
 
-    def _counted(self, caller: Caller, cost: Cost) -> list[tuple[Quota, str]]:
+    def _counted(self, caller: Caller, cost: Cost, toolset: str | None) -> list[tuple[Quota, str]]:
         """What a call counts in, and as whose: what one token asks for in vain is not taken from its neighbours."""
+        own = self._toolsets.get(toolset, {}).get(cost) if toolset else None
+        name, calls = (_name(cost), self._calls[cost]) if own is None else (_name(cost, toolset), own)
         address = _named("address", network(caller.address))
         account = _account(caller)
         if account is None:
-            return [(self._quotas[cost], address)]
-        return [(self._quotas[cost], account), (self._shared[cost], address)]
+            return [(Quota(name, calls), address)]
+        if is_service(caller.principal):
+            # Counted apart: one counter has one ceiling, and theirs is higher.
+            name, calls = f"{name}-agents", calls * self._service_factor
+        return [(Quota(name, calls), account), (Quota(f"{name}-address", calls * SHARED_FACTOR), address)]
 
 
 def counting(send: Send, caller: Metered) -> Send:
@@ -81,6 +100,11 @@ def _tell(headers: MutableHeaders, allowance: Allowance) -> None:
     headers["ratelimit-policy"] = f'"{quota.name}";q={quota.calls};w={quota.window_seconds}'
 
 
+def is_service(principal: Principal) -> bool:
+    """Whether an agent calls that signs in by itself: no person waits for what it does."""
+    return (principal.subject or "").startswith(AGENT)
+
+
 def _account(caller: Caller) -> str | None:
     """A name for the credential, or for the account where there is no credential; None for somebody unknown."""
     principal = caller.principal
@@ -94,14 +118,15 @@ def _named(*parts: str | None) -> str:
     return json.dumps(parts)
 
 
-def _name(cost: Cost) -> str:
+def _name(cost: Cost, toolset: str | None = None) -> str:
     """Apart from the REST API's, which counts in the same table."""
-    return {"read": "mcp-reads", "search": "mcp-searches", "write": "mcp-writes"}[cost]
+    kind = {"read": "reads", "search": "searches", "write": "writes"}[cost]
+    return f"mcp-{toolset}-{kind}" if toolset else f"mcp-{kind}"
 
 
 def _refusal(allowance: Allowance) -> RateLimited:
     quota = allowance.quota
-    kind = quota.name.split("-")[1]
+    kind = next(part for part in quota.name.split("-") if part in ("reads", "searches", "writes"))
     return RateLimited(
         f"More than {quota.calls} {kind} in {quota.window_seconds} seconds.",
         retry_after_seconds=allowance.reset_seconds,
