@@ -20,9 +20,9 @@ RERANKERS: Mapping[str, str] = {"bedrock-cohere": COHERE, "bedrock-amazon": AMAZ
 
 GEOGRAPHIES = ("eu", "us")
 
-VECTORS = "vector#*"
+VECTORS = "*#vectors"
 RANKINGS = "rerank#*"
-"""Partitions of the cache table (`commonplace.adapters.dynamodb_cache`)."""
+"""Partitions of the cache table (`commonplace.adapters.dynamodb_vectors`, `dynamodb_cache`); vectors of anyone's."""
 
 
 def embedding_environment(configuration: Configuration) -> dict[str, str]:

@@ -324,7 +324,7 @@ def test_each_function_has_its_own_part_of_the_cache(opensearch: Template, templ
     def cached(function: str) -> dict[str, set[str]]:
         return {key: actions for key, actions in partitions(function).items() if key != "roles#*"}
 
-    vectors = {"vector#*": {"BatchGetItem", "BatchWriteItem"}}
+    vectors = {"*#vectors": {"BatchGetItem", "BatchWriteItem"}}
     assert cached("index") == cached("index-build") == vectors
     assert cached("rest") == cached("mcp") == {"rerank#*": {"GetItem", "PutItem"}}
     for name in ("index", "rest", "mcp"):
@@ -345,7 +345,7 @@ def test_a_model_of_ones_own_comes_in_layers_of_those_who_use_it(
         assert properties["MemorySize"] == (2048 if more == 2 else properties["MemorySize"])
     index = IndexSettings.from_environ(stack.environment(stack.function("index")))
     assert index.cache_table, "a slow model goes on where it was stopped"
-    assert "vector#*" in json.dumps([*stack.statements(_role(stack, "index"))])
+    assert "*#vectors" in json.dumps([*stack.statements(_role(stack, "index"))])
     assert str(index.embedding_provider.folder) == "/opt/models/encoder"
     assert "model-fallbacks" in " ".join(each["AlarmName"] for each in _alarms(stack))
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from commonplace.identity.roles import ADDRESS, RoleMap, RoleMapError, is_organisation
+from commonplace.identity.roles import ADDRESS, RoleMap, RoleMapError
 from commonplace.settings import Environment, SettingsError
 
 HATS_CONTRACT = "0x3bc1A0Ad72417f2d411118085256fC53CBdDd137"
@@ -48,12 +48,7 @@ class GuardSettings:
 
 
 def _guard(env: Environment) -> dict[str, Any]:
-    organisation = env.parsed(
-        "ORGANISATION",
-        "up to 64 lower-case letters, digits and hyphens",
-        lambda text: text if is_organisation(text) else None,
-        "default",
-    )
+    organisation = env.organisation()
     return {
         "issuer": env.origin("BASE_URL"),
         "identity_table": env.text("IDENTITY_TABLE", "the name of the table that holds grants and clients"),

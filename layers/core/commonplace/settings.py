@@ -13,6 +13,7 @@ from typing import Any, Literal, Self, TypeVar, cast
 from urllib.parse import urlsplit
 
 from commonplace.identity.principals import TIERS, Tier
+from commonplace.identity.roles import is_organisation
 
 SearchEngine = Literal["embedded", "opensearch"]
 OpenSearchService = Literal["es", "aoss", "none"]
@@ -211,6 +212,11 @@ class Environment:
         valid = "min-max or rrf, with or without weights of words and meaning: min-max:0.6,0.4"
         return self.optional("FUSION", valid, _matching(_FUSION))
 
+    def organisation(self) -> str:
+        """The deployment's own."""
+        valid = "up to 64 lower-case letters, digits and hyphens"
+        return self.parsed("ORGANISATION", valid, lambda text: text if is_organisation(text) else None, "default")
+
     def optional(self, name: str, valid: str, parse: Callable[[str], T | None]) -> T | None:
         """As `parsed`, and None for a variable that is not set."""
         return self.parsed(name, valid, parse) if self._variables.get(name, "").strip() else None
@@ -237,6 +243,8 @@ class RetrievalSettings:
     """None means the function's own."""
     cache_table: str | None = None
     """DynamoDB table that remembers vectors and rerank orders; None remembers in the process alone."""
+    organisation: str = "default"
+    """Whose vectors those of the documents are."""
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> Self:
@@ -265,6 +273,7 @@ def _retrieval(env: Environment) -> dict[str, Any]:
         "embedding_provider_next": _next_embedding(env),
         "bedrock_region": env.optional("BEDROCK_REGION", "an AWS region such as eu-central-1", _matching(_REGION)),
         "cache_table": env.optional("CACHE_TABLE", "the name of a DynamoDB table", lambda text: text),
+        "organisation": env.organisation(),
     }
 
 

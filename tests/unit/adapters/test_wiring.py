@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from commonplace.adapters import clients, wiring
-from commonplace.adapters.dynamodb_cache import DynamoRerankCache, DynamoVectorMemory
+from commonplace.adapters.dynamodb_cache import DynamoRerankCache
+from commonplace.adapters.dynamodb_vectors import DynamoVectorMemory
 from commonplace.adapters.guarded import GuardedEmbeddings, GuardedReranker
 from commonplace.adapters.local_embeddings import LocalEmbeddings
 from commonplace.adapters.onnx.embeddings import OnnxEmbeddings

@@ -110,9 +110,10 @@ def vector_memory(settings: RetrievalSettings, engine: Engine) -> VectorMemory |
     if settings.cache_table is None:
         return own
     from commonplace.adapters import clients
-    from commonplace.adapters.dynamodb_cache import DynamoVectorMemory, MemoryBehind
+    from commonplace.adapters.dynamodb_vectors import DynamoVectorCaches, MemoryBehind
 
-    table = DynamoVectorMemory(clients.dynamodb(read_timeout_seconds=5), settings.cache_table)
+    client = clients.dynamodb(read_timeout_seconds=5)
+    table = DynamoVectorCaches(client, settings.cache_table).of(settings.organisation)
     return MemoryBehind(own, table) if own else table
 
 
