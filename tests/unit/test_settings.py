@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -215,6 +216,15 @@ def test_an_mcp_server_is_open_for_reading_and_modest_unless_it_is_told_otherwis
     assert (mcp.site_name, mcp.base_url, mcp.assumed_tier) == ("Commonplace", "https://kb.example.org", None)
 
 
+def test_the_memory_has_limits_of_its_own_unless_it_is_told_otherwise() -> None:
+    mcp = McpSettings.from_environ(ENVIRONMENT)
+    told = McpSettings.from_environ(ENVIRONMENT | {"MCP_RATE_LIMITS": "{}", "MCP_SERVICE_RATE_FACTOR": "1"})
+
+    assert (mcp.rate_limits, mcp.service_rate_factor) == ({"memory": {"read": 300, "search": 120, "write": 120}}, 5)
+    assert (told.rate_limits, told.service_rate_factor) == ({}, 1)
+    assert hash(mcp) != hash(replace(mcp, site_name="Another"))  # connections are remembered by settings
+
+
 def test_everything_of_an_mcp_server_can_be_told() -> None:
     mcp = McpSettings.from_environ(
         ENVIRONMENT
@@ -259,6 +269,14 @@ def test_every_origin_is_one_word() -> None:
         ("MCP_RATE_LIMIT_WRITES", "-1"),
         ("GITHUB_WRITER_SECRET_ARN", "secret"),
         ("MCP_ASSUMED_TIER", "admin"),
+        ("MCP_RATE_LIMITS", "[]"),
+        ("MCP_RATE_LIMITS", '{"memory": 5}'),
+        ("MCP_RATE_LIMITS", '{"memory": {"reads": 5}}'),
+        ("MCP_RATE_LIMITS", '{"memory": {"read": true}}'),
+        ("MCP_RATE_LIMITS", '{"memory": {"read": -1}}'),
+        ("MCP_RATE_LIMITS", '{"Memory": {}}'),
+        ("MCP_SERVICE_RATE_FACTOR", "0"),
+        ("MCP_SERVICE_RATE_FACTOR", "101"),
     ],
 )
 def test_a_malformed_mcp_variable_is_named(name: str, value: str) -> None:

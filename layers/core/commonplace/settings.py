@@ -7,9 +7,9 @@ Standard library only: the webhook function carries no third-party package.
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Self, TypeVar, cast
+from typing import Any, Literal, Self, TypeVar, cast, get_args
 from urllib.parse import urlsplit
 
 from commonplace.identity.principals import TIERS, Tier
@@ -20,6 +20,7 @@ OpenSearchService = Literal["es", "aoss", "none"]
 EmbeddingKind = Literal["none", "local", "bedrock-titan", "bedrock-cohere", "onnx"]
 RerankKind = Literal["none", "bedrock-cohere", "bedrock-amazon", "onnx"]
 Audience = Literal["operators", "anyone"]
+Rated = Literal["read", "search", "write"]
 
 GITHUB_API = "https://api.github.com"
 
@@ -30,6 +31,11 @@ DIMENSIONS: Mapping[str, tuple[int, ...]] = {
 """Numbers in a vector, where the model leaves the choice."""
 
 DEFAULT_DIMENSION = {"bedrock-titan": 1024, "bedrock-cohere": 1024}
+
+DEFAULT_RATE_LIMITS = '{"memory": {"read": 300, "search": 120, "write": 120}}'
+RATE_LIMITS = (
+    'a JSON object of calls a minute by toolset and class, such as {"memory": {"search": 120}}, 0 for no limit'
+)
 
 WEB_URL = "an https:// URL, or an http:// URL of this machine"
 
@@ -456,6 +462,10 @@ class McpSettings(ReaderSettings):
     """Per token, or per address of who has none; 0 switches the limit off. The same for the next two."""
     searches_per_minute: int
     writes_per_minute: int
+    rate_limits: Mapping[str, Mapping[Rated, int]] = field(hash=False)
+    """Classes that a toolset has of its own, in place of those above: by toolset, then `read`, `search`, `write`."""
+    service_rate_factor: int
+    """How much more often agents may call that sign in by themselves."""
     github_api_url: str
     github_writer_secret_arn: str | None
     """None means that nothing can be proposed."""
@@ -473,6 +483,8 @@ class McpSettings(ReaderSettings):
             reads_per_minute=env.count("MCP_RATE_LIMIT_READS", 60),
             searches_per_minute=env.count("MCP_RATE_LIMIT_SEARCHES", 20),
             writes_per_minute=env.count("MCP_RATE_LIMIT_WRITES", 10),
+            rate_limits=env.parsed("MCP_RATE_LIMITS", RATE_LIMITS, _rate_limits, DEFAULT_RATE_LIMITS),
+            service_rate_factor=env.parsed("MCP_SERVICE_RATE_FACTOR", "a whole number from 1 to 100", _factor, "5"),
             github_api_url=env.url("GITHUB_API_URL", GITHUB_API),
             github_writer_secret_arn=env.arn("GITHUB_WRITER_SECRET_ARN", "secretsmanager") if writes else None,
             assumed_tier=_assumed_tier(env),
@@ -499,6 +511,23 @@ def _assumed_tier(env: Environment) -> Tier | None:
     if tier and not env.on_this_machine():
         raise SettingsError("MCP_ASSUMED_TIER is set. It must be absent where AWS_ENDPOINT_URL is not this machine.")
     return cast(Tier | None, tier)
+
+
+def _rate_limits(text: str) -> Mapping[str, Mapping[Rated, int]] | None:
+    given = json.loads(text)
+    if not isinstance(given, dict) or not all(_TOOLSET.fullmatch(name) for name in given):
+        return None
+    return given if all(_is_classes(classes) for classes in given.values()) else None
+
+
+def _is_classes(classes: Any) -> bool:
+    return isinstance(classes, dict) and all(
+        name in get_args(Rated) and type(calls) is int and 0 <= calls <= 1_000_000 for name, calls in classes.items()
+    )
+
+
+def _factor(text: str) -> int | None:
+    return int(text) if re.fullmatch(r"[1-9][0-9]?|100", text) else None
 
 
 def is_loopback(host: str | None) -> bool:

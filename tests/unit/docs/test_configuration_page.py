@@ -9,7 +9,8 @@ from infra.configuration import Configuration
 from tests.unit.docs.pages import ROOT, blocks, first_cells, rows, section
 
 PAGE = ROOT / "docs" / "configuration.md"
-SETTINGS = [ROOT / "layers" / "core" / "commonplace" / name for name in ("settings.py", "auth_settings.py")]
+MODULES = ("settings.py", "auth_settings.py", "memory_settings.py")
+SETTINGS = [ROOT / "layers" / "core" / "commonplace" / name for name in MODULES]
 
 
 def camel_case(name: str) -> str:
