@@ -53,11 +53,9 @@ def content_of(value: Any) -> str:
 
 def choice_of(name: str, value: Any, choices: Sequence[str]) -> str:
     """One of these, whatever its case."""
-    found = value.strip().lower() if isinstance(value, str) else None
+    found = value.strip().lower() if isinstance(value, str) else ""
     if found not in choices:
-        raise InvalidInput(
-            f"`{name}` has to be one of {', '.join(choices)}.", hint=f"Use one of: {', '.join(choices)}."
-        )
+        raise InvalidInput(f"`{name}` is none of the values it can have.", hint=f"Use one of: {', '.join(choices)}.")
     return found
 
 
