@@ -49,6 +49,31 @@ def test_the_first_success_ends_the_schedule() -> None:
     assert (call.calls, waits) == (2, [1])
 
 
+@pytest.mark.parametrize(
+    ("asked", "waits"),
+    [
+        ((0.2, 0.2, 0.2), [1, 2, 4]),
+        ((3, 1, 1), [3, 2, 2]),
+        ((7, 1), [7]),
+        ((2, 2, 3), [2, 2, 3]),
+        ((2, 2, 3.5), [2, 2]),
+        ((7.5,), []),
+        ((3_600,), []),
+    ],
+)
+def test_whoever_asks_for_a_longer_pause_gets_it_as_long_as_the_schedule_lasts(
+    asked: tuple[float, ...], waits: list[float]
+) -> None:
+    waited: list[float] = []
+    call = Failing(*[Transient("busy", wait_seconds=seconds) for seconds in asked], Transient("still busy"))
+
+    with pytest.raises(Transient):
+        retrying(call, sleep=waited.append)
+
+    assert waited == waits
+    assert call.calls == len(waits) + 1
+
+
 def test_what_will_not_pass_is_not_tried_again() -> None:
     call = Failing(Unavailable("refused"))
 
@@ -144,3 +169,21 @@ def test_a_budget_saves_up_no_more_than_its_burst() -> None:
         budget.earn()
 
     assert [budget.spend() for _ in range(3)] == [True, True, False]
+
+
+@pytest.mark.parametrize(("asked", "seconds"), [(None, 30), (5, 30), (90, 90), (86_400, 300)])
+def test_a_dependency_is_left_alone_for_as_long_as_it_asks_within_reason(asked: float | None, seconds: int) -> None:
+    clock = Clock()
+    breaker = CircuitBreaker("The model", failures=1, open_seconds=30, clock=clock)
+    breaker.failed(asked)
+
+    clock.now += seconds - 1
+    with pytest.raises(Unavailable):
+        breaker.check()
+    clock.now += 1
+    assert breaker.check()
+
+
+def test_what_passes_says_when_to_come_back() -> None:
+    assert Transient("busy").retry_after_seconds == Unavailable("busy").retry_after_seconds
+    assert [Transient("busy", wait_seconds=asked).retry_after_seconds for asked in (0.2, 61.5)] == [1, 62]

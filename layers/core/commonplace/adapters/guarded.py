@@ -50,8 +50,8 @@ class Guard:
 
         try:
             answer = retrying(attempt, delays=() if trial else self._delays, sleep=self._sleep)
-        except Transient:
-            self._breaker.failed()
+        except Transient as error:
+            self._breaker.failed(error.wait_seconds)
             raise
         except Unavailable:
             if self._breaker.trips == trips:

@@ -17,8 +17,22 @@ RETRY_DELAYS = (1.0, 2.0, 4.0)
 T = TypeVar("T")
 
 
+LONGEST_PAUSE_SECONDS = 300.0
+"""A dependency that asks to be left alone for longer is tried after this time all the same."""
+
+
 class Transient(Unavailable):
-    """Throttled, overloaded or out of reach: the same call may succeed a moment later."""
+    """Throttled, overloaded or out of reach: the same call may succeed a moment later.
+
+    `wait_seconds` is what the other side asks for (RFC 9110, Retry-After); None when it says nothing.
+    """
+
+    def __init__(self, message: str, *, wait_seconds: float | None = None, hint: str | None = None) -> None:
+        if wait_seconds is None:
+            super().__init__(message, hint=hint)
+        else:
+            super().__init__(message, hint=hint, retry_after_seconds=max(1, math.ceil(wait_seconds)))
+        self.wait_seconds = wait_seconds
 
 
 def is_transient(error: Exception) -> bool:
@@ -34,17 +48,26 @@ def retrying(
 ) -> T:
     """What `call` answers, after at most `len(delays)` more tries. Raises the last error, or the first not retryable.
 
-    Delays are in seconds. The longest it can take is their sum and `len(delays) + 1` times the call's own timeout.
+    Delays are in seconds. Where the other side asks for a longer one it gets it, out of the same sum, and is not asked
+    again when that does not suffice: the longest it can take is the sum and `len(delays) + 1` times the call's own
+    timeout.
     """
+    left = sum(delays)
     for delay in delays:
         try:
             return call()
         except Exception as error:
-            if not retryable(error):
+            wait = max(min(delay, left), _asked(error))
+            if not retryable(error) or wait > left:
                 raise
-            logger.info("trying again", extra={"after_seconds": delay, "reason": str(error)})
-        sleep(delay)
+            logger.info("trying again", extra={"after_seconds": wait, "reason": str(error)})
+        left -= wait
+        sleep(wait)
     return call()
+
+
+def _asked(error: Exception) -> float:
+    return (error.wait_seconds or 0) if isinstance(error, Transient) else 0
 
 
 class CircuitBreaker:
@@ -93,17 +116,19 @@ class CircuitBreaker:
         if reopened:
             logger.info("a dependency answers again", extra={"dependency": self._name})
 
-    def failed(self) -> None:
+    def failed(self, wait_seconds: float | None = None) -> None:
+        """`wait_seconds`: how long the dependency asks to be left alone, if that is longer than we would."""
+        seconds = max(self._open_seconds, min(wait_seconds or 0, LONGEST_PAUSE_SECONDS))
         with self._lock:
             self._failures += 1
             opens = self._failures >= self._threshold
             if opens:
-                self._open_until = self._clock() + self._open_seconds
+                self._open_until = self._clock() + seconds
                 self._trips += 1
         if opens:
             logger.warning(
                 "a dependency does not answer and is left alone",
-                extra={"dependency": self._name, "seconds": self._open_seconds},
+                extra={"dependency": self._name, "seconds": seconds},
             )
 
 
