@@ -32,22 +32,27 @@ _EXAMPLE = "Write a list of entries, each beginning with `- content:`."
 
 def read(text: str) -> list[Any]:
     """The entries as they are written, unchecked. Raises InvalidInput, and TooLarge for more than is read."""
-    import yaml
-
-    if len(text) > MAX_BYTES or len(text.encode("utf-8", "replace")) > MAX_BYTES:
-        raise TooLarge(f"The YAML is larger than {MAX_BYTES:,} bytes.", hint="Import it in several parts.")
-    try:
-        root = _Builder().build(text)
-    except yaml.YAMLError as error:
-        raise _unreadable("The YAML cannot be read", getattr(error, "problem_mark", None)) from None
-    except UnicodeEncodeError:
-        raise InvalidInput("The YAML holds half a character.", hint="Send whole Unicode characters.") from None
+    root = document(text)
     entries = root.get("entries") if isinstance(root, dict) else root
     if not isinstance(entries, list):
         raise InvalidInput("The YAML is no list of entries.", hint=_EXAMPLE)
     if len(entries) > MAX_IMPORT:
         raise TooLarge(f"The YAML has more than {MAX_IMPORT:,} entries.", hint="Import it in several parts.")
     return entries
+
+
+def document(text: str) -> Any:
+    """Whatever one document holds, read with the same care. Raises InvalidInput and TooLarge."""
+    import yaml
+
+    if len(text) > MAX_BYTES or len(text.encode("utf-8", "replace")) > MAX_BYTES:
+        raise TooLarge(f"The YAML is larger than {MAX_BYTES:,} bytes.", hint="Import it in several parts.")
+    try:
+        return _Builder().build(text)
+    except yaml.YAMLError as error:
+        raise _unreadable("The YAML cannot be read", getattr(error, "problem_mark", None)) from None
+    except UnicodeEncodeError:
+        raise InvalidInput("The YAML holds half a character.", hint="Send whole Unicode characters.") from None
 
 
 class _Builder:
