@@ -61,7 +61,7 @@ class Writing:
     def empty_message(self) -> float:
         sqs = self._laptop.cloud.client("sqs")
         began = time.perf_counter()
-        sqs.send_message(QueueUrl=self._laptop.cloud.queue_url, MessageBody=NOTHING)
+        sqs.send_message(QueueUrl=self._laptop.cloud.queue_url("IndexQueue"), MessageBody=NOTHING)
         self._laptop.wait(RUN_SECONDS)
         return time.perf_counter() - began
 

@@ -1,19 +1,23 @@
-"""The one way into the index: events of the store, queued, consumed by the one function that writes it."""
+"""The one way into the index: events of the store and of the records, queued, consumed by the one function that
+writes it."""
 
 from typing import cast
 
 from aws_cdk import Duration, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from commonplace.content.store import CONTENT_PREFIX, METADATA_PREFIX
 from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction
-from infra.models import allow_embedding, allow_vectors, embedding_environment
+from infra.models import allow_embedding, embedding_environment
 from infra.opensearch import SearchEngine
 from infra.providers import memory_mb
 from infra.queues import dead_letters, work_queue
+from infra.records import Records
+from infra.remembering import let_carry_on, let_read_entries, memory_environment
 from infra.state import State
 from infra.store import Store
 
@@ -40,19 +44,24 @@ class Indexing(Construct):
         self.dead = dead_letters(self, "DeadLetters")
         self.queue = work_queue(self, "Queue", self.dead, visibility=Duration.seconds(6 * TIMEOUT_SECONDS))
         self._receive_from(store)
+        self.records = Records(
+            self, "Records", platform.configuration, state=state, visibility=Duration.seconds(6 * TIMEOUT_SECONDS)
+        )
         self.function = PythonFunction(
             self,
             "Index",
             platform,
             name="index",
-            description="Reads changed documents again and brings the index up to them",
+            description="Reads changed documents and entries again and brings the index up to them",
             source="functions/index",
             memory_mb=memory_mb(platform.configuration.providers, 1024),
             timeout_seconds=TIMEOUT_SECONDS,
             environment=writer_environment(platform.configuration, store, state, engine),
         )
         let_write(self.function, platform.configuration, store, state, engine)
-        self._consume()
+        let_carry_on(self.function, state)
+        self._consume("Mapping", self.queue, batch=100, window=Duration.seconds(1))
+        self._consume("RecordsMapping", self.records.queue, batch=10)
 
     def _receive_from(self, store: Store) -> None:
         """The condition names the account: with the bucket in it, bucket and policy would wait for each other."""
@@ -68,16 +77,17 @@ class Indexing(Construct):
         assert result.policy_dependable is not None  # noqa: S101 - a queue of our own always has a policy
         store.notify(self.queue, after=result.policy_dependable)
 
-    def _consume(self) -> None:
+    def _consume(self, name: str, queue: sqs.Queue, *, batch: int, window: Duration | None = None) -> None:
+        """Without a window a message is handed on at once, and SQS gives ten of them at most."""
         actions = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility", "sqs:GetQueueAttributes"]
-        self.function.allow(actions, [self.queue.queue_arn])
+        self.function.allow(actions, [queue.queue_arn])
         mapping = lambda_.EventSourceMapping(
             self,
-            "Mapping",
+            name,
             target=cast(lambda_.IFunction, self.function.live),
-            event_source_arn=self.queue.queue_arn,
-            batch_size=100,
-            max_batching_window=Duration.seconds(1),
+            event_source_arn=queue.queue_arn,
+            batch_size=batch,
+            max_batching_window=window,
             max_concurrency=2,
             report_batch_item_failures=True,
         )
@@ -94,30 +104,18 @@ def writer_environment(
         "CONTENT_BUCKET": store.bucket.bucket_name,
         "ACTIVITY_TABLE": state.activity.table_name,
         **engine.environment,
+        **memory_environment(configuration, state),
     }
-    if remembers_vectors(configuration):
-        environment["CACHE_TABLE"] = state.cache.table_name
     return environment | embedding_environment(configuration)
 
 
 def let_write(
     function: PythonFunction, configuration: Configuration, store: Store, state: State, engine: SearchEngine
 ) -> None:
-    """The documents, the index, the models, the vectors that are known already, and the record of what changed."""
+    """The documents and entries, the index, the models, the vectors known already, and the record of what changed."""
     function.allow_objects(store.bucket, ["s3:GetObject"], [CONTENT_PREFIX, METADATA_PREFIX])
     function.allow_listing(store.bucket, [CONTENT_PREFIX, METADATA_PREFIX])
     function.allow_items(state.activity, ["PutItem"], CHANGES)
     engine.admit_writer(function)
     allow_embedding(function, configuration)
-    if remembers_vectors(configuration):
-        allow_vectors(function, state.cache)
-
-
-def remembers_vectors(configuration: Configuration) -> bool:
-    """The embedded index keeps vectors in its own file, but only once they are written.
-
-    What a slow model has answered (one text a call, or a model of one's own) is not to be lost when the function runs
-    out of time.
-    """
-    slow = configuration.embedding_provider.startswith(("bedrock", "onnx"))
-    return configuration.engine == "opensearch" or slow
+    let_read_entries(function, state)

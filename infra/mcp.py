@@ -10,6 +10,7 @@ from infra.identity_state import IdentityState
 from infra.opensearch import SearchEngine
 from infra.providers import memory_mb
 from infra.reading import let_read, reader_environment
+from infra.remembering import let_remember, memory_environment
 from infra.secrets import Secrets
 from infra.state import State
 from infra.store import Store
@@ -49,6 +50,7 @@ class Mcp(PythonFunction):
             environment={
                 **reader_environment(configuration, store, state, engine),
                 **guard_environment(configuration, identity, state, base_url),
+                **memory_environment(configuration, state),
                 **_surface(configuration),
                 **_writing(configuration, secrets),
             },
@@ -57,6 +59,7 @@ class Mcp(PythonFunction):
         let_read(self, configuration, store, state, engine)
         self.allow_items(state.activity, ["Query"], PARTITION)
         let_guard(self, identity, state)
+        let_remember(self, state)
         if secrets.github_writer:
             self.allow(["secretsmanager:GetSecretValue"], [secrets.github_writer.secret_arn])
 

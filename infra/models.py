@@ -69,11 +69,6 @@ def allow_reranking(function: PythonFunction, configuration: Configuration) -> N
         accept(function.role, "Rerank knows no resource; InvokeModel names the one model.", "IAM5[Resource::*]")
 
 
-def allow_vectors(function: PythonFunction, table: dynamodb.TableV2) -> None:
-    """Vectors of text that has not changed, so that a second index costs no second embedding."""
-    function.allow_items(table, ["BatchGetItem", "BatchWriteItem"], VECTORS)
-
-
 def allow_rankings(function: PythonFunction, table: dynamodb.TableV2) -> None:
     function.allow_items(table, ["GetItem", "PutItem"], RANKINGS)
 

@@ -1,4 +1,4 @@
-"""What makes up for messages that never came: both halves of the way are gone over again, again and again."""
+"""What makes up for messages that never came and models that did not answer: it is gone over again, again and again."""
 
 from typing import cast
 
@@ -11,9 +11,13 @@ from constructs import Construct
 from infra.functions import Platform, PythonFunction
 from infra.queues import dead_letters
 
+COMPLETE_MINUTES = 5
+COMPLETE = {"source": "aws.events", "complete": True}
+"""Says that entries are to get the vectors they wait for. Where none waits, only a note of that is read."""
+
 
 class Schedules(Construct):
-    """`sync` compares branch and store, `index` compares store and index. Both cost little when all is well."""
+    """`sync` compares branch and store, `index` compares store and index. All cost little when all is well."""
 
     def __init__(
         self, scope: Construct, construct_id: str, platform: Platform, *, sync: PythonFunction, index: PythonFunction
@@ -23,10 +27,23 @@ class Schedules(Construct):
         self.dead = dead_letters(self, "DeadLetters")
         self._every("Sync", Duration.minutes(configuration.reconcile_minutes), sync, "Compares branch and store")
         self._every("Index", Duration.hours(configuration.index_reconcile_hours), index, "Compares store and index")
+        self._every(
+            "Complete", Duration.minutes(COMPLETE_MINUTES), index, "Embeds what no model could embed", event=COMPLETE
+        )
 
-    def _every(self, name: str, period: Duration, function: PythonFunction, description: str) -> None:
+    def _every(
+        self,
+        name: str,
+        period: Duration,
+        function: PythonFunction,
+        description: str,
+        *,
+        event: dict[str, object] | None = None,
+    ) -> None:
+        """Without `event` the function is given EventBridge's own."""
         target = targets.LambdaFunction(
             cast(lambda_.IFunction, function.live),
+            event=events.RuleTargetInput.from_object(event) if event else None,
             dead_letter_queue=self.dead,
             retry_attempts=2,
             max_event_age=Duration.hours(1),

@@ -74,7 +74,7 @@ class CommonplaceStack(Stack):
         if isinstance(engine, Domain):
             functions.append(engine.bootstrap)
             self._say(BootstrapFunction=engine.bootstrap.live.function_arn)
-        dead_letters = {"index": indexing.dead, "schedules": schedules.dead}
+        dead_letters = {"index": indexing.dead, "records": indexing.records.dead, "schedules": schedules.dead}
         observability = Observability(
             self,
             "Observability",
@@ -100,8 +100,10 @@ class CommonplaceStack(Stack):
             ContentBucket=store.bucket.bucket_name,
             ActivityTable=state.activity.table_name,
             CacheTable=state.cache.table_name,
+            RecordsTable=state.records.table_name,
             SyncMachineArn=sync.machine.state_machine_arn,
             IndexQueueUrl=indexing.queue.queue_url,
+            RecordsQueueUrl=indexing.records.queue.queue_url,
             DlqUrls=Fn.join(",", [queue.queue_url for queue in dead_letters.values()]),
             AlarmTopicArn=observability.topic.topic_arn,
             DashboardUrl=observability.dashboard_url,

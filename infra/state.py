@@ -17,10 +17,13 @@ class State(Construct):
         super().__init__(scope, construct_id)
         self.activity = table(self, "Activity", configuration)
         self.cache = table(self, "Cache", configuration)
+        self.records = table(self, "Records", configuration, tells=True)
 
 
-def table(scope: Construct, name: str, configuration: Configuration, *, key: kms.Key | None = None) -> dynamodb.TableV2:
-    """Encrypted under the key, or without one under DynamoDB's own."""
+def table(
+    scope: Construct, name: str, configuration: Configuration, *, key: kms.Key | None = None, tells: bool = False
+) -> dynamodb.TableV2:
+    """Encrypted under the key, or without one under DynamoDB's own. One that `tells` has a stream of changed keys."""
     encryption = dynamodb.TableEncryptionV2
     made = dynamodb.TableV2(
         scope,
@@ -29,6 +32,7 @@ def table(scope: Construct, name: str, configuration: Configuration, *, key: kms
         sort_key=dynamodb.Attribute(name="sk", type=dynamodb.AttributeType.STRING),
         time_to_live_attribute="expiresAt",
         billing=dynamodb.Billing.on_demand(),
+        dynamo_stream=dynamodb.StreamViewType.KEYS_ONLY if tells else None,
         encryption=encryption.aws_managed_key() if key else encryption.dynamo_owned_key(),
         point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
             point_in_time_recovery_enabled=True

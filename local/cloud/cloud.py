@@ -17,6 +17,7 @@ from local.cloud.environment import aws_variables, replaced, worker_variables
 from local.cloud.http_api import HttpApi
 from local.cloud.lambda_host import LambdaHost
 from local.cloud.parts import Parts
+from local.cloud.pipes import Pump
 from local.cloud.resources import Builders
 from local.cloud.rest import Rest
 from local.cloud.rotations import Rotations
@@ -100,12 +101,22 @@ class Cloud:
         self._rotations = Rotations(self._parts.rotations, self._lambdas, self.client("secretsmanager"))
         undo.callback(self._rotations.stop)
         self._rotations.start()
-        self._rest = Rest(self._lambdas, self._edge, [mapping.queue_name for mapping in self._parts.mappings.values()])
+        pumps = self._pumps()
+        queues = [mapping.queue_name for mapping in self._parts.mappings.values()]
+        self._rest = Rest(self._lambdas, self._edge, queues, pumps)
         self._sources = Sources(
-            self._parts, self._lambdas, self._edge, self._http, rest=self._rest, sqs=self.client("sqs")
+            self._parts, self._lambdas, self._edge, self._http, rest=self._rest, sqs=self.client("sqs"), pumps=pumps
         )
         undo.callback(self._sources.stop)
         self._sources.start()
+
+    def _pumps(self) -> list[Pump]:
+        """Made after the restore, of which nobody need hear; whoever starts the cloud compares what was restored."""
+        streams, sqs = self.client("dynamodbstreams"), self.client("sqs")
+        return [
+            Pump(pipe, streams=streams, sqs=sqs, wait_until=self._edge.wait_until)
+            for pipe in self._parts.pipes.values()
+        ]
 
     def _start_servers(self) -> None:
         undo, server = self._undo, EdgeServer()
@@ -176,11 +187,13 @@ class Cloud:
     def table(self, name: str) -> str:
         return self._parts.tables[choose(name, self._parts.tables, "table")]
 
+    def queue_url(self, name: str) -> str:
+        return self._parts.queues[choose(name, self._parts.queues, "queue")]
+
     @property
-    def queue_url(self) -> str:
-        """The queue that a function reads from."""
-        (mapping,) = self._parts.mappings.values()
-        return mapping.queue_url
+    def queue_urls(self) -> list[str]:
+        """The queues that functions read from."""
+        return [mapping.queue_url for mapping in self._parts.mappings.values()]
 
     def machine(self, name: str = "") -> str:
         """The ARN of a state machine; without a name, of the only one."""

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote
 
@@ -105,8 +105,21 @@ class Edge:
         with self.changed:
             self.changed.wait(seconds)
 
+    def wait_until(self, look: Callable[[], bool], seconds: float) -> bool:
+        """Wait for a write after which `look` is true, at most this long. False at the end and when stopping."""
+        deadline = time.monotonic() + seconds
+        with self.changed:
+            while not self.stopping:
+                if look():
+                    return True
+                remaining = deadline - time.monotonic()
+                if remaining <= 0:
+                    return False
+                self.changed.wait(remaining)
+        return False
+
     def stop_waiting(self) -> None:
-        """End every wait for a message, now and from now on."""
+        """End every wait for a message or a record, now and from now on."""
         with self.changed:
             self.stopping = True
             self.changed.notify_all()

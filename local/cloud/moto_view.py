@@ -31,6 +31,14 @@ def seconds_until_a_message(queue: str) -> float | None:
     return max(0.0, min(due) / 1000 - unix_time()) if due else None
 
 
+def stream_length(table: str) -> int:
+    """How many writes the table's stream has told of since it was made."""
+    from moto.dynamodb.models import dynamodb_backends
+
+    shard = dynamodb_backends[ACCOUNT][REGION].tables[table].stream_shard
+    return len(shard.items) if shard is not None else 0
+
+
 def _executions() -> Iterator[Any]:
     from moto.stepfunctions.parser.models import stepfunctions_parser_backends
 

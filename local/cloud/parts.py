@@ -6,6 +6,7 @@ from typing import Any
 
 from local.cloud.calls import Function
 from local.cloud.http_event import Route
+from local.cloud.pipes import Pipe
 from local.cloud.rotations import RotatedSecret
 from local.cloud.schedules import Rule
 from local.cloud.sqs_mapping import Mapping as QueueMapping
@@ -23,6 +24,7 @@ class Parts:
     secrets: dict[str, str] = field(default_factory=dict)  # ARNs
     machines: dict[str, str] = field(default_factory=dict)  # ARNs
     mappings: dict[str, QueueMapping] = field(default_factory=dict)
+    pipes: dict[str, Pipe] = field(default_factory=dict)
     rotations: list[RotatedSecret] = field(default_factory=list)
     rules: dict[str, Rule] = field(default_factory=dict)
     routes: list[Route] = field(default_factory=list)

@@ -16,6 +16,7 @@ from local.cloud.calls import Function
 from local.cloud.environment import ACCOUNT, REGION
 from local.cloud.http_event import Route
 from local.cloud.parts import refuse
+from local.cloud.pipes import Pipe, parse_filter, parse_template
 from local.cloud.rotations import RotatedSecret
 from local.cloud.schedules import Rule, Target, parse
 from local.cloud.sqs_mapping import Mapping as QueueMapping
@@ -75,6 +76,7 @@ class Builders(Stores):
             "AWS::Lambda::EventSourceMapping": self.mapping,
             "AWS::Lambda::Function": self.function,
             "AWS::Lambda::Version": self.version,
+            "AWS::Pipes::Pipe": self.pipe,
             "AWS::S3::Bucket": self.bucket,
             "AWS::SecretsManager::RotationSchedule": self.rotation,
             "AWS::SQS::Queue": self.queue,
@@ -132,10 +134,9 @@ class Builders(Stores):
                 f"{logical_id}: the queue shows its messages again after {self._visibility_seconds[queue_arn]} s, "
                 f"before the function's timeout of {function.timeout_seconds:g} s. AWS refuses that."
             )
-        url = next(url for url in self.parts.queues.values() if url.endswith("/" + queue_arn.rpartition(":")[2]))
         limit = int(given.get("ScalingConfig", {}).get("MaximumConcurrency", function.concurrency))
         self.parts.mappings[logical_id] = QueueMapping(
-            queue_url=url,
+            queue_url=self._url(queue_arn),
             queue_arn=queue_arn,
             function=given["FunctionName"],
             batch_size=int(given.get("BatchSize", 10)),
@@ -144,6 +145,31 @@ class Builders(Stores):
             pollers=min(limit, function.concurrency) if given.get("Enabled", True) else 0,
         )
         return {"Ref": logical_id}
+
+    def pipe(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
+        given = stack.value(properties)
+        refuse(logical_id, given, "Enrichment", "EnrichmentParameters")
+        source, target = given.get("SourceParameters", {}), given.get("TargetParameters", {})
+        reading = source.get("DynamoDBStreamParameters", {})
+        refuse(logical_id, reading, "MaximumRetryAttempts", "MaximumRecordAgeInSeconds")
+        refuse(logical_id, target, "SqsQueueParameters")
+        table = given["Source"].partition(":table/")[2].partition("/stream/")[0]
+        if table not in self.parts.tables.values() or given["Target"] not in self._visibility_seconds:
+            raise TemplateError(f"{logical_id} does not lead from the stream of a table to a queue of this template.")
+        filters = source.get("FilterCriteria", {}).get("Filters", [])
+        template = target.get("InputTemplate")
+        try:
+            self.parts.pipes[logical_id] = Pipe(
+                name=given.get("Name", stem(logical_id)),
+                table=table,
+                stream_arn=given["Source"],
+                queue_url=self._url(given["Target"]),
+                filters=tuple(parse_filter(each["Pattern"]) for each in filters),
+                message=parse_template(template) if template else None,
+            )
+        except ValueError as error:
+            raise TemplateError(f"{logical_id}: {error}") from error
+        return {"Ref": logical_id, "Arn": f"arn:aws:pipes:{REGION}:{ACCOUNT}:pipe/{given.get('Name', logical_id)}"}
 
     def machine(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
         refuse(logical_id, properties, "DefinitionS3Location", "Definition")
@@ -217,6 +243,9 @@ class Builders(Stores):
         integration = stack.resource(given["Target"].removeprefix("integrations/"))
         self.parts.routes.append(Route(given["RouteKey"], integration["Function"]))
         return {"Ref": logical_id}
+
+    def _url(self, queue_arn: str) -> str:
+        return next(url for url in self.parts.queues.values() if url.endswith("/" + queue_arn.rpartition(":")[2]))
 
     def _called(self, logical_id: str, arn: str) -> Function:
         """The function that an ARN or name means; making it first is what resolving the ARN did."""

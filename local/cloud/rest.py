@@ -6,21 +6,23 @@ from collections.abc import Callable, Iterable
 from local.cloud import moto_view
 from local.cloud.edge import Edge
 from local.cloud.lambda_host import LambdaHost
+from local.cloud.pipes import Pump
 
 LOOK_AGAIN_SECONDS = 0.02
 
 
 class Rest:
-    """Looks at executions, calls, and the queues that feed functions; `queues` are names."""
+    """Looks at executions, calls, pipes, and the queues that feed functions; `queues` are names."""
 
-    def __init__(self, lambdas: LambdaHost, edge: Edge, queues: Iterable[str]) -> None:
-        self._lambdas, self._edge, self._queues = lambdas, edge, list(queues)
+    def __init__(self, lambdas: LambdaHost, edge: Edge, queues: Iterable[str], pumps: Iterable[Pump]) -> None:
+        self._lambdas, self._edge, self._queues, self._pumps = lambdas, edge, list(queues), list(pumps)
 
     def busy(self) -> list[str]:
         """What is not at rest. Read in the order in which work flows, and void when work began meanwhile."""
         before = self._lambdas.started, self._edge.writes
         busy = [f"execution {name}" for name in moto_view.running_executions()]
         busy += [f"function {name}" for name in self._lambdas.busy]
+        busy += [f"{count} records before the pipe {pump.name}" for pump in self._pumps if (count := pump.waiting)]
         for queue in self._queues:
             if count := moto_view.messages(queue):
                 busy.append(f"{count} messages in {queue}")

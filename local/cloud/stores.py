@@ -51,24 +51,27 @@ class Stores:
 
     def table(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
         given = stack.value(properties)
-        refuse(logical_id, given, "StreamSpecification", "LocalSecondaryIndexes")
+        refuse(logical_id, given, "LocalSecondaryIndexes")
         name = given.get("TableName", stem(logical_id))
         indexes = [
             {part: index[part] for part in ("IndexName", "KeySchema", "Projection")}
             for index in given.get("GlobalSecondaryIndexes", [])
         ]
         dynamodb = self._client("dynamodb")
-        dynamodb.create_table(
+        stream = given.get("StreamSpecification")
+        made = dynamodb.create_table(
             TableName=name,
             BillingMode="PAY_PER_REQUEST",
             KeySchema=given["KeySchema"],
             AttributeDefinitions=given["AttributeDefinitions"],
             **({"GlobalSecondaryIndexes": indexes} if indexes else {}),
-        )
+            **({"StreamSpecification": {"StreamEnabled": True, **stream}} if stream else {}),
+        )["TableDescription"]
         if expiry := given.get("TimeToLiveSpecification"):
             dynamodb.update_time_to_live(TableName=name, TimeToLiveSpecification=expiry)
         self.parts.tables[logical_id] = name
-        return {"Ref": name, "Arn": f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{name}"}
+        told = {"StreamArn": made["LatestStreamArn"]} if stream else {}
+        return {"Ref": name, "Arn": f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{name}", **told}
 
     def secret(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
         given = stack.value(properties)

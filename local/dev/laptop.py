@@ -255,6 +255,10 @@ class Laptop:
             "BaseUrl": self.url,
             "ContentBucket": self.cloud.bucket,
             "ActivityTable": self.cloud.table("StateActivity"),
+            "CacheTable": self.cloud.table("StateCache"),
+            "RecordsTable": self.cloud.table("StateRecords"),
+            "IndexQueueUrl": self.cloud.queue_url("IndexQueue"),
+            "RecordsQueueUrl": self.cloud.queue_url("IndexRecordsQueue"),
             "Organisation": self.cloud.function(AUTH_FUNCTION).variables["ORGANISATION"],
             "IdentityTable": self.cloud.table("IdentityTable"),
             "IdentitySecretArn": self.cloud.secret("IdentityPseudonyms"),
@@ -280,12 +284,14 @@ class Laptop:
             "EXPLAIN": "anyone",
             "CIMD_LOOPBACK": "true",
             **dict.fromkeys(LIMITS, "0"),
+            "MCP_RATE_LIMITS": "{}",
         }
 
     def _waiting(self) -> int:
         names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
-        answer = self.cloud.client("sqs").get_queue_attributes(QueueUrl=self.cloud.queue_url, AttributeNames=names)
-        return sum(int(answer["Attributes"][name]) for name in names)
+        sqs = self.cloud.client("sqs")
+        answers = [sqs.get_queue_attributes(QueueUrl=url, AttributeNames=names) for url in self.cloud.queue_urls]
+        return sum(int(answer["Attributes"][name]) for answer in answers for name in names)
 
 
 def committed_template() -> Mapping[str, Any]:

@@ -79,7 +79,7 @@ def test_resource_policies_are_open_to_everyone_only_to_refuse(template: Templat
         for kind in ("AWS::S3::BucketPolicy", "AWS::SQS::QueuePolicy", "AWS::SNS::TopicPolicy")
         for properties in template.properties(kind)
     ]
-    assert len(documents) == 5
+    assert len(documents) == 7
     for statement in (each for document in documents for each in document["Statement"]):
         anyone = statement["Principal"] in ("*", {"AWS": "*"})
         assert anyone == (statement["Effect"] == "Deny"), statement

@@ -10,6 +10,7 @@ from commonplace.interfaces.mcp.telemetry import record
 from commonplace.interfaces.oauth.telemetry import Event, Outcome
 from commonplace.interfaces.oauth.telemetry import record as record_event
 from infra.auth import AUTH_PATHS
+from local.cloud.pipes import Pipe, parse_filter, parse_template
 from local.cloud.template import stem
 from tests.infra.templates import Template
 
@@ -60,7 +61,7 @@ def test_the_bucket_waits_for_the_policy_that_lets_it_send(template: Template) -
 def test_every_queue_redrives_to_a_dead_letter_queue_that_keeps_for_fourteen_days(template: Template) -> None:
     queues = template.of("AWS::SQS::Queue")
     dead = _dead_letter_queues(template)
-    assert len(dead) == 2
+    assert len(dead) == 3
     for name, queue in queues.items():
         assert (name in dead) != ("RedrivePolicy" in queue["Properties"]), name
         assert queue["Properties"]["MessageRetentionPeriod"] == 14 * 86_400, name
@@ -78,21 +79,65 @@ def test_every_dead_letter_queue_has_an_alarm(template: Template) -> None:
 
 
 def test_no_message_is_handed_out_twice_while_it_is_worked_on(template: Template) -> None:
-    (mapping,) = template.properties("AWS::Lambda::EventSourceMapping")
-    queue = template.body["Resources"][mapping["EventSourceArn"]["Fn::GetAtt"][0]]["Properties"]
-    assert queue["VisibilityTimeout"] >= 6 * template.function("index")["Timeout"]
+    for queue in _mappings(template):
+        visibility = template.body["Resources"][queue]["Properties"]["VisibilityTimeout"]
+        assert visibility >= 6 * template.function("index")["Timeout"]
 
 
 def test_the_index_is_fed_in_batches_whose_failures_are_partial(template: Template) -> None:
-    (mapping,) = template.properties("AWS::Lambda::EventSourceMapping")
-    assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
-    assert (mapping["BatchSize"], mapping["MaximumBatchingWindowInSeconds"]) == (100, 1)
-    assert mapping["ScalingConfig"] == {"MaximumConcurrency": 2}
+    mappings = {stem(queue): mapping for queue, mapping in _mappings(template).items()}
+    for mapping in mappings.values():
+        assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+        assert mapping["ScalingConfig"] == {"MaximumConcurrency": 2}
+    documents, records = mappings["IndexQueue"], mappings["IndexRecordsQueue"]
+    assert (documents["BatchSize"], documents["MaximumBatchingWindowInSeconds"]) == (100, 1)
+    assert (records["BatchSize"], records.get("MaximumBatchingWindowInSeconds", 0)) == (10, 0), "searches follow at once"
+
+
+def test_the_table_of_records_alone_tells_of_its_writes_and_only_keys(template: Template) -> None:
+    told = {
+        stem(name): each["Properties"]["StreamSpecification"]
+        for name, each in template.of("AWS::DynamoDB::GlobalTable").items()
+        if "StreamSpecification" in each["Properties"]
+    }
+    assert told == {"StateRecords": {"StreamViewType": "KEYS_ONLY"}}
+
+
+def test_a_pipe_queues_changes_of_entries_and_jobs_and_nothing_else(template: Template) -> None:
+    (properties,) = template.properties("AWS::Pipes::Pipe")
+    source, target = properties["SourceParameters"], properties["TargetParameters"]
+    pipe = Pipe(
+        name="records",
+        table="records",
+        stream_arn="",
+        queue_url="",
+        filters=tuple(parse_filter(each["Pattern"]) for each in source["FilterCriteria"]["Filters"]),
+        message=parse_template(target["InputTemplate"]),
+    )
+    kept = ("acme#memory#entries", "acme#memory#jobs")
+    others = ("acme#memory#cards", "acme#memory#hashes", "acme#memory#once", "acme#memory#pieces#1", "organisations")
+    assert all(pipe.passes(_change(partition)) for partition in kept)
+    assert not [partition for partition in others if pipe.passes(_change(partition))]
+    assert json.loads(pipe.body(_change("acme#memory#entries"))) == {
+        "table": "records",
+        "pk": "acme#memory#entries",
+        "sk": "one",
+    }
+
+
+def test_a_pipe_sends_what_its_queue_takes_at_once_and_gives_up_nothing(template: Template) -> None:
+    (properties,) = template.properties("AWS::Pipes::Pipe")
+    reading = properties["SourceParameters"]["DynamoDBStreamParameters"]
+    assert (reading["BatchSize"], reading["StartingPosition"]) == (10, "TRIM_HORIZON")
+    assert not {"MaximumRetryAttempts", "MaximumRecordAgeInSeconds", "MaximumBatchingWindowInSeconds"} & reading.keys()
+    assert reading["DeadLetterConfig"]["Arn"]["Fn::GetAtt"][0] in _dead_letter_queues(template)
+    assert stem(properties["Source"]["Fn::GetAtt"][0]) == "StateRecords"
+    assert stem(properties["Target"]["Fn::GetAtt"][0]) == "IndexRecordsQueue"
 
 
 def test_tables_are_on_demand_restorable_and_forget(template: Template) -> None:
     tables = template.properties("AWS::DynamoDB::GlobalTable")
-    assert len(tables) == 3
+    assert len(tables) == 4
     for table in tables:
         assert table["BillingMode"] == "PAY_PER_REQUEST"
         assert [key["AttributeName"] for key in table["KeySchema"]] == ["pk", "sk"]
@@ -226,12 +271,13 @@ def test_a_domain_of_ones_own_is_the_only_way_in(prod: Template) -> None:
 
 
 def test_schedules_reach_both_halves_and_lose_nothing(template: Template) -> None:
-    rules = template.properties("AWS::Events::Rule")
-    assert {rule["ScheduleExpression"] for rule in rules} == {"rate(1 hour)", "rate(6 hours)"}
-    for rule in rules:
-        (target,) = rule["Targets"]
+    rules = {rule["ScheduleExpression"]: rule["Targets"] for rule in template.properties("AWS::Events::Rule")}
+    assert rules.keys() == {"rate(1 hour)", "rate(6 hours)", "rate(5 minutes)"}
+    for (target,) in rules.values():
         assert target["DeadLetterConfig"]["Arn"]["Fn::GetAtt"][0] in _dead_letter_queues(template)
-        assert "Input" not in target  # the functions tell a schedule by the event's own source
+    inputs = {rate: target["Input"] for rate, (target,) in rules.items() if "Input" in target}
+    assert inputs.keys() == {"rate(5 minutes)"}, "elsewhere the functions tell a schedule by the event's own source"
+    assert json.loads(inputs["rate(5 minutes)"]) == {"source": "aws.events", "complete": True}
 
 
 def test_every_alarm_tells_the_one_topic_when_it_goes_off_and_when_it_is_over(template: Template) -> None:
@@ -251,6 +297,9 @@ def test_what_can_go_wrong_has_an_alarm(template: Template) -> None:
         *(f"{function}-errors" for function in functions),
         *(f"{function}-throttled" for function in functions),
         "index-dead-letters",
+        "records-dead-letters",
+        "records-late",
+        "records-pipe",
         "schedules-dead-letters",
         "sync-failed",
         "sync-late",
@@ -383,6 +432,8 @@ def test_outputs_tell_what_an_operator_needs(template: Template) -> None:
         "McpFunction",
         "McpUrl",
         "Organisation",
+        "RecordsQueueUrl",
+        "RecordsTable",
         "RestFunction",
         "RestUrl",
         "RotateFunction",
@@ -394,6 +445,17 @@ def test_outputs_tell_what_an_operator_needs(template: Template) -> None:
         "WebhookFunction",
         "WebhookUrl",
     }
+
+
+def _mappings(template: Template) -> dict[str, dict[str, Any]]:
+    """By the queue that is read."""
+    mappings = template.properties("AWS::Lambda::EventSourceMapping")
+    return {each["EventSourceArn"]["Fn::GetAtt"][0]: each for each in mappings}
+
+
+def _change(partition: str) -> dict[str, Any]:
+    """As the stream tells of it."""
+    return {"eventName": "MODIFY", "dynamodb": {"Keys": {"pk": {"S": partition}, "sk": {"S": "one"}}}}
 
 
 def _filters(template: Template, message: str) -> list[dict[str, Any]]:

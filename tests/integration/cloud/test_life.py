@@ -124,6 +124,23 @@ def test_objects_items_and_secrets_survive_a_restart_and_are_not_announced_again
         assert events["Count"] == 1  # the one that was saved
 
 
+def test_what_a_table_tells_of_is_not_told_again_after_a_restart(
+    template: dict[str, Any], stack: Path, tmp_path: Path
+) -> None:
+    def write_and_count(cloud: Cloud, sk: str) -> int:
+        dynamodb = cloud.client("dynamodb")
+        item = {"pk": {"S": "kept#entries"}, "sk": {"S": sk}}
+        dynamodb.put_item(TableName=cloud.table("Told"), Item=item)
+        cloud.wait_idle()
+        told = dynamodb.scan(TableName=cloud.table("Items"))["Items"]
+        assert dynamodb.scan(TableName=cloud.table("Told"))["Count"] == len(told)
+        return len(told)
+
+    for number, sk in enumerate(("before", "after"), start=1):
+        with Cloud(template, stack, tmp_path) as cloud:
+            assert write_and_count(cloud, sk) == number
+
+
 def test_a_secret_that_is_given_wins_over_the_saved_one(template: dict[str, Any], stack: Path, tmp_path: Path) -> None:
     for value in ("first", "second"):
         with Cloud(template, stack, tmp_path, secrets={"A key for the tests": {"signing": value}}) as cloud:
@@ -177,8 +194,10 @@ def test_the_committed_template_is_accepted_whole() -> None:
         functions = cloud.client("lambda")
         assert functions.meta.endpoint_url == cloud.endpoint_url
         assert cloud.machine("Sync").endswith(":stateMachine:commonplace-dev-sync")
-        assert len({cloud.table("activity"), cloud.table("cache")}) == 2
-        assert cloud.queue_url.startswith(cloud.endpoint_url)
+        assert len({cloud.table("activity"), cloud.table("cache"), cloud.table("records")}) == 3
+        assert len(cloud.queue_urls) == 2
+        assert cloud.queue_url("IndexRecordsQueue") in cloud.queue_urls
+        assert all(url.startswith(cloud.endpoint_url) for url in cloud.queue_urls)
         cloud.client("s3").head_bucket(Bucket=cloud.bucket)
         for name, keys in {"SecretsGithub": {"token", "webhookSecret"}, "SecretsGithubWriter": {"token"}}.items():
             found = cloud.client("secretsmanager").get_secret_value(SecretId=cloud.secret(name))["SecretString"]

@@ -1,4 +1,4 @@
-"""Notes every S3 event it hears of; keys that contain "poison" fail alone."""
+"""Notes every S3 event and every changed item it hears of; keys of objects that contain "poison" fail alone."""
 
 import json
 import os
@@ -16,7 +16,10 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         return {}
     failures = []
     for message in event["Records"]:
-        for record in json.loads(message["body"]).get("Records", []):
+        told = json.loads(message["body"])
+        if "pk" in told:
+            table.put_item(Item={"pk": f"told {told['pk']} {told['sk']}", "sk": message["messageId"], "body": told})
+        for record in told.get("Records", []):
             key = unquote_plus(record["s3"]["object"]["key"])
             if "poison" in key:
                 failures.append({"itemIdentifier": message["messageId"]})

@@ -1,0 +1,81 @@
+"""A table that tells of its writes: what passes the pipe, and that waiting for rest knows of what has not."""
+
+from typing import Any
+
+import pytest
+
+from local.cloud.cloud import Cloud
+
+from .test_events import items
+from .waiting import until
+
+pytestmark = pytest.mark.laptop
+
+
+def item(pk: str, sk: str = "a") -> dict[str, Any]:
+    return {"pk": {"S": pk}, "sk": {"S": sk}}
+
+
+def put(cloud: Cloud, pk: str, sk: str = "a") -> None:
+    cloud.client("dynamodb").put_item(TableName=cloud.table("Told"), Item=item(pk, sk))
+
+
+def told(cloud: Cloud, pk: str, sk: str = "a") -> list[dict[str, Any]]:
+    return items(cloud, f"told {pk} {sk}")
+
+
+def test_a_write_that_fits_the_filter_reaches_the_function_as_the_template_says(cloud: Cloud) -> None:
+    put(cloud, "acme#entries", "one")
+    put(cloud, "acme#cards", "one")
+    cloud.wait_idle()
+    (found,) = told(cloud, "acme#entries", "one")
+    assert found["body"] == {"pk": "acme#entries", "sk": "one"}
+    assert told(cloud, "acme#cards", "one") == []
+
+
+def test_every_change_is_told_and_a_deletion_too(cloud: Cloud) -> None:
+    dynamodb = cloud.client("dynamodb")
+    put(cloud, "changed#entries")
+    dynamodb.update_item(
+        TableName=cloud.table("Told"),
+        Key=item("changed#entries"),
+        UpdateExpression="SET n = :n",
+        ExpressionAttributeValues={":n": {"N": "1"}},
+    )
+    dynamodb.delete_item(TableName=cloud.table("Told"), Key=item("changed#entries"))
+    cloud.wait_idle()
+    assert len(told(cloud, "changed#entries")) == 3
+
+
+def test_a_transaction_that_is_refused_loses_no_later_change(cloud: Cloud) -> None:
+    dynamodb = cloud.client("dynamodb")
+    table = cloud.table("Told")
+    put(cloud, "first#entries")
+    refused = {"TableName": table, "Item": item("first#entries"), "ConditionExpression": "attribute_not_exists(pk)"}
+    with pytest.raises(dynamodb.exceptions.TransactionCanceledException):
+        dynamodb.transact_write_items(
+            TransactItems=[{"Put": {"TableName": table, "Item": item("refused#entries")}}, {"Put": refused}]
+        )
+    put(cloud, "later#entries")
+    cloud.wait_idle()
+    assert (len(told(cloud, "first#entries")), len(told(cloud, "later#entries"))) == (1, 1)
+
+
+def test_more_changes_than_one_call_takes_all_arrive(cloud: Cloud) -> None:
+    names = [f"{number:04d}" for number in range(230)]
+    for start in range(0, len(names), 25):
+        puts = [{"PutRequest": {"Item": item("many#entries", name)}} for name in names[start : start + 25]]
+        cloud.client("dynamodb").batch_write_item(RequestItems={cloud.table("Told"): puts})
+    cloud.wait_idle()
+    assert all(len(told(cloud, "many#entries", name)) == 1 for name in names)
+
+
+def test_a_queue_that_is_gone_for_a_while_is_tried_again(cloud: Cloud) -> None:
+    sqs = cloud.client("sqs")
+    attributes = sqs.get_queue_attributes(QueueUrl=cloud.queue_url("ToldQueue"), AttributeNames=["VisibilityTimeout"])
+    sqs.delete_queue(QueueUrl=cloud.queue_url("ToldQueue"))
+    put(cloud, "patient#entries")
+    with pytest.raises(TimeoutError, match="1 records before the pipe synthetic"):
+        cloud.wait_idle(timeout=0.2)
+    sqs.create_queue(QueueName="ToldQueue", Attributes=attributes["Attributes"])
+    until(lambda: told(cloud, "patient#entries"))
