@@ -14,10 +14,13 @@ from commonplace.adapters.guarded import GuardedEmbeddings, GuardedReranker
 from commonplace.adapters.local_embeddings import LocalEmbeddings
 from commonplace.adapters.onnx.embeddings import OnnxEmbeddings
 from commonplace.adapters.onnx.rerank import OnnxReranker
+from commonplace.adapters.openai_embeddings import OpenAiEmbeddings
 from commonplace.search.embedding import model_fingerprint
 from commonplace.search.model import EmbeddingProvider, RecordId, Reranker, Vector
+from tests.fakes import openai_server
 from tests.fakes.bedrock import REGION, FakeBedrock, running
 from tests.fakes.onnx_models import cross_encoder, encoder
+from tests.fakes.openai_server import KEY, Standin
 
 ODD = [
     "𝔘𝔫𝔦𝔠𝔬𝔡𝔢 🦑🌊 and words",
@@ -37,16 +40,33 @@ def bedrock() -> Iterator[FakeBedrock]:
         yield server
 
 
-@pytest.fixture(params=["local", "onnx", "titan", "cohere", "titan, guarded", "cohere, guarded"])
+@pytest.fixture(scope="module")
+def openai() -> Iterator[Standin]:
+    with openai_server.running() as server:
+        yield server
+
+
+PROVIDERS = ["local", "onnx", "titan", "cohere", "openai", "titan, guarded", "cohere, guarded", "openai, guarded"]
+
+
+@pytest.fixture(params=PROVIDERS)
 def provider(
-    request: pytest.FixtureRequest, tmp_path: Path, session: boto3.session.Session, bedrock: FakeBedrock
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    session: boto3.session.Session,
+    bedrock: FakeBedrock,
+    openai: Standin,
 ) -> EmbeddingProvider:
     bedrock.complaints.clear()
+    openai.complaints.clear()
     match request.param:
         case "local":
             return LocalEmbeddings()
         case "onnx":
             return OnnxEmbeddings(encoder(tmp_path))
+        case "openai" | "openai, guarded":
+            small = OpenAiEmbeddings(lambda: KEY, model="text-embedding-3-small", dimension=256, base_url=openai.url)
+            return GuardedEmbeddings(small) if request.param.endswith("guarded") else small
     client = session.client(
         "bedrock-runtime",
         region_name=REGION,
@@ -129,21 +149,21 @@ def test_a_text_over_the_limit_is_cut_and_not_refused(provider: EmbeddingProvide
 
 @pytest.mark.parametrize("text", ODD)
 def test_odd_characters_are_embedded_like_any_others(
-    provider: EmbeddingProvider, bedrock: FakeBedrock, text: str
+    provider: EmbeddingProvider, bedrock: FakeBedrock, openai: Standin, text: str
 ) -> None:
     (vector,) = provider.embed([text])
     assert length(vector) == pytest.approx(1, abs=1e-5)
-    assert bedrock.complaints == []
+    assert bedrock.complaints == openai.complaints == []
 
 
 @pytest.mark.parametrize("text", ["", " \n\t", "\u200b", "\ud800"])
 def test_text_with_nothing_to_see_has_a_vector_of_length_one_or_none_at_all(
-    provider: EmbeddingProvider, bedrock: FakeBedrock, text: str
+    provider: EmbeddingProvider, bedrock: FakeBedrock, openai: Standin, text: str
 ) -> None:
     nothing, something = provider.embed([text, "tide"])
     assert round(length(nothing), 5) in (0, 1)
     assert length(something) == pytest.approx(1, abs=1e-5)
-    assert bedrock.complaints == []
+    assert bedrock.complaints == openai.complaints == []
 
 
 PASSAGES = [
