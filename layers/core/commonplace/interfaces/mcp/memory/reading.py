@@ -1,0 +1,236 @@
+"""`kb_get`, `kb_get_related`, `kb_list` and `kb_stats`: what is there, without a search."""
+
+from functools import partial
+from typing import Any
+
+from pydantic import Field
+
+from commonplace.interfaces.mcp import continuing
+from commonplace.interfaces.mcp.budgets import MAX_TOKENS, estimate_tokens, piece
+from commonplace.interfaces.mcp.declaring import Answer, Call, NoArguments, Tool
+from commonplace.interfaces.mcp.memory.entries import RelatedEntry, Told, facts, told, whole
+from commonplace.interfaces.mcp.memory.fitting import fitted
+from commonplace.interfaces.mcp.memory.services import MemoryArguments, MemoryOutput, MemoryServices, author_of
+from commonplace.interfaces.mcp.rendering import compact, data_of
+from commonplace.memory import checking
+from commonplace.memory.entries import Entry, EntryType, Role
+from commonplace.memory.results import (
+    DEFAULT_LISTED,
+    DEFAULT_RELATED,
+    MAX_LISTED,
+    MAX_RELATED,
+    Direction,
+    Order,
+    Related,
+)
+
+GET = "kb_get"
+MARGIN = 200
+"""Tokens for the handle of a long entry, and for notes of the frame."""
+
+
+class GetArguments(MemoryArguments):
+    id: str = Field(description="UUID of the entry")
+    cursor: str | None = Field(None, description="next_cursor of the part before, of a very long entry")
+
+
+class RelatedArguments(MemoryArguments):
+    entry_id: str = Field(description="UUID of the entry")
+    limit: int = Field(DEFAULT_RELATED, ge=1, le=MAX_RELATED)
+
+
+class ListArguments(MemoryArguments):
+    role: Role | None = Field(None, description="Entries for this role, and for all; `all` is no filter")
+    tags: list[str] | None = Field(None, description="Entries with all of them")
+    entry_type: EntryType | None = None
+    limit: int = Field(DEFAULT_LISTED, ge=1, le=MAX_LISTED)
+    offset: int = Field(0, ge=0, le=checking.MAX_OFFSET)
+    order_by: Order = "created_at"
+    order: Direction = "desc"
+
+
+class WholeEntry(MemoryOutput, Told):
+    content_hash: str = Field(description="SHA-256 of the content")
+    next_cursor: str | None = Field(None, description="Where the content goes on")
+
+
+class RelatedEntries(MemoryOutput):
+    entries: list[RelatedEntry]
+
+
+class Listed(MemoryOutput):
+    entries: list[Told]
+    total: int
+    next_offset: int | None = Field(None, description="Where the list goes on")
+
+
+class Figures(MemoryOutput):
+    total_entries: int
+    by_type: dict[str, int]
+    by_role: dict[str, int]
+    avg_confidence: float
+    last_updated: str | None = None
+    cache_size: int = Field(description="Vectors kept")
+    queries: dict[str, dict[str, int]] = Field(description="Searches by phase and role")
+
+
+def tools(using: MemoryServices) -> tuple[Tool, ...]:
+    return (
+        Tool(
+            name=GET,
+            title="Read an entry",
+            description="One entry of the team's memory, whole.",
+            arguments=GetArguments,
+            output=WholeEntry,
+            run=partial(kb_get, using),
+            tier="member",
+        ),
+        Tool(
+            name="kb_get_related",
+            title="Related entries",
+            description="What belongs to an entry: others of the same story summary, its parent and children, then "
+            "entries that share two tags or more.",
+            arguments=RelatedArguments,
+            output=RelatedEntries,
+            run=partial(kb_get_related, using),
+            tier="member",
+            exact=True,
+        ),
+        Tool(
+            name="kb_list",
+            title="List entries",
+            description="Entries by role, tags and type, in order, without a search.",
+            arguments=ListArguments,
+            output=Listed,
+            run=partial(kb_list, using),
+            tier="member",
+            exact=True,
+        ),
+        Tool(
+            name="kb_stats",
+            title="Figures of the memory",
+            description="How many entries there are, for whom, how sure, and how often the memory is asked.",
+            arguments=NoArguments,
+            output=Figures,
+            run=partial(kb_stats, using),
+            tier="member",
+        ),
+    )
+
+
+def kb_get(using: MemoryServices, call: Call, asked: GetArguments) -> Answer:
+    entry = using.memory.get(author_of(call), checking.entry_id(asked.id))
+    start = _position(entry, asked.cursor)
+    room = MAX_TOKENS - MARGIN - _cost(_whole(entry, "", None, start))
+    share = max(room, 2) // 2
+    while True:
+        part = piece(entry.content, start, max_tokens=share)
+        cursor = None if part.complete else continuing.handle(part.end, tool=GET, question=entry.id, version=_of(entry))
+        answer = _whole(entry, part.text, cursor, start)
+        if share <= 1 or _cost(answer) <= MAX_TOKENS - MARGIN:
+            return answer
+        # As data a text is longer: marks are escaped.
+        share = share * 4 // 5
+
+
+def kb_get_related(using: MemoryServices, call: Call, asked: RelatedArguments) -> Answer:
+    id = checking.entry_id(asked.entry_id, "entry_id")
+    related = using.memory.related(author_of(call), id, checking.related_limit(asked.limit))
+    shown = fitted(related, lambda one: (one.entry.content,) * 2, _related, _related_line, usual=DEFAULT_RELATED)
+    head = f"{len(shown.rows)} related to `{id}`:" if related else f"Nothing is related to `{id}`."
+    return Answer("\n\n".join([head, *shown.text]), RelatedEntries(entries=shown.rows))
+
+
+def kb_list(using: MemoryServices, call: Call, asked: ListArguments) -> Answer:
+    listing = checking.listing(
+        role=asked.role,
+        tags=asked.tags,
+        entry_type=asked.entry_type,
+        limit=asked.limit,
+        offset=asked.offset,
+        order_by=asked.order_by,
+        order=asked.order,
+    )
+    answer = using.memory.list(author_of(call), listing)
+    shown = fitted(
+        answer.entries,
+        lambda entry: (entry.content,) * 2,
+        lambda entry, content: Told(**facts(entry, content)),
+        lambda number, one: told(one, head=f"{asked.offset + number}. "),
+        usual=DEFAULT_LISTED,
+    )
+    end = asked.offset + len(shown.rows)
+    further = end if shown.rows and end < answer.total else None
+    head = f"{answer.total} in all" + (f", here {asked.offset + 1} to {end}" if shown.rows else "") + "."
+    head += f" More: offset {further}." if further else ""
+    data = Listed(entries=shown.rows, total=answer.total, next_offset=further)
+    return Answer("\n\n".join([head, *shown.text]), data)
+
+
+def kb_stats(using: MemoryServices, call: Call, _: NoArguments) -> Answer:
+    stats = using.memory.stats(author_of(call))
+    queries: dict[str, dict[str, int]] = {}
+    for (phase, role), count in sorted(stats.queries.items()):
+        queries.setdefault(phase, {})[role] = count
+    data = Figures(
+        total_entries=stats.total_entries,
+        by_type={str(name): count for name, count in stats.by_type.items()},
+        by_role={str(name): count for name, count in stats.by_role.items()},
+        avg_confidence=round(stats.avg_confidence, 4),
+        last_updated=stats.last_updated,
+        cache_size=stats.cache_size,
+        queries=queries,
+    )
+    return Answer(_figures_told(data), data)
+
+
+def _position(entry: Entry, cursor: str | None) -> int:
+    if cursor is None:
+        return 0
+    found = continuing.resume(cursor, tool=GET, question=entry.id, version=_of(entry))
+    return found if isinstance(found, int) else 0
+
+
+def _of(entry: Entry) -> str:
+    return f"{entry.version} {entry.content_hash}"
+
+
+def _whole(entry: Entry, content: str, cursor: str | None, start: int) -> Answer:
+    data = WholeEntry(
+        **whole(entry, content),
+        content_hash=entry.content_hash,
+        next_cursor=cursor,
+        truncated=True if cursor or start else None,
+    )
+    of = f"characters {start + 1:,} to {start + len(content):,} of {len(entry.content):,}"
+    part = f"This is a part: {of}." + (f" {GET} goes on with cursor `{cursor}`." if cursor else "")
+    times = f"Created {entry.created_at}, changed {entry.updated_at}, SHA-256 {entry.content_hash}"
+    lines = [told(data.model_copy(update={"truncated": None})), *([part] if data.truncated else []), times]
+    return Answer("\n\n".join(lines), data)
+
+
+def _cost(answer: Answer) -> int:
+    return estimate_tokens(answer.text) + estimate_tokens(compact(data_of(answer)))
+
+
+def _related(one: Related, content: str) -> RelatedEntry:
+    return RelatedEntry(**facts(one.entry, content), relation=one.relation, shared_tags=list(one.shared))
+
+
+def _related_line(number: int, one: RelatedEntry) -> str:
+    return told(one, head=f"{number}. {one.relation} ", shares=", ".join(one.shared_tags))
+
+
+def _figures_told(data: Figures) -> str:
+    def listed(counts: dict[str, Any]) -> str:
+        return ", ".join(f"{name} {count}" for name, count in counts.items()) or "none"
+
+    return "\n".join(
+        (
+            f"{data.total_entries} entries, mean confidence {data.avg_confidence:g}, {data.cache_size} vectors kept.",
+            f"By type: {listed(data.by_type)}.",
+            f"By role: {listed(data.by_role)}.",
+            f"Last changed: {data.last_updated or 'never'}.",
+            *(f"Searches, phase {phase}: {listed(roles)}." for phase, roles in data.queries.items()),
+        )
+    )
