@@ -5,7 +5,12 @@ from datetime import datetime
 
 from commonplace.memory.checking import Refused
 from commonplace.memory.entries import Author, Changes, Entry, EntryId, NewEntry
+from commonplace.memory.large_imports import LargeImports, no_job, progress
+from commonplace.memory.parts import Enough, Parts
 from commonplace.memory.ports import EntryStore, JobStore, QueryCounts, VectorCaches
+from commonplace.memory.reading import Reading
+from commonplace.memory.rebuilding import Rebuilding
+from commonplace.memory.recording import Recording
 from commonplace.memory.results import (
     BATCH,
     DEFAULT_RELATED,
@@ -23,9 +28,6 @@ from commonplace.memory.results import (
 )
 from commonplace.memory.searching import MemorySearch
 from commonplace.search.model import EmbeddingProvider
-
-Enough = Callable[[], bool]
-"""Whether the time given is used up. Asked between two batches; one batch is always done."""
 
 
 class Memory:
@@ -49,68 +51,71 @@ class Memory:
         new_id: Callable[[], str],
         batch: int = BATCH,
     ) -> None:
-        self._store = store
+        parts = Parts(store=store, jobs=jobs, caches=caches, embedder=embedder, clock=clock, new_id=new_id, batch=batch)
         self._jobs = jobs
         self._counts = counts
-        self._caches = caches
         self._search = search
-        self._embedder = embedder
-        self._clock = clock
-        self._new_id = new_id
-        self._batch = batch
+        self._reading = Reading(store, counts, caches)
+        self._recording = Recording(parts, search)
+        self._imports = LargeImports(parts)
+        self._rebuilding = Rebuilding(parts)
 
     def search(self, author: Author, asked: Asked) -> SearchAnswer:
         """The entries that answer best, and counts the question. Raises Unavailable without an index."""
-        raise NotImplementedError
+        self._counts.count(author.organisation, asked.phase, asked.role or "all")
+        return self._search.search(author.organisation, asked)
 
     def get(self, author: Author, id: EntryId) -> Entry:
         """The entry as it is now. Raises NotFound."""
-        raise NotImplementedError
+        return self._reading.get(author.organisation, id)
 
     def related(self, author: Author, id: EntryId, limit: int = DEFAULT_RELATED) -> tuple[Related, ...]:
         """Siblings, then parent and children, then entries with two or more of its tags. Raises NotFound."""
-        raise NotImplementedError
+        return self._reading.related(author.organisation, id, limit)
 
     def list(self, author: Author, listing: Listing) -> ListAnswer:
         """A page of the entries that pass the filters, and how many pass them."""
-        raise NotImplementedError
+        return self._reading.list(author.organisation, listing)
 
     def add(self, author: Author, new: NewEntry, *, idempotency_key: str | None = None) -> Added:
         """Keeps an entry, unless its content is there already.
 
         Raises InvalidInput when its parent is not there, Conflict when the key was used for another request.
         """
-        raise NotImplementedError
+        return self._recording.add(author, new, idempotency_key)
 
     def update(self, author: Author, id: EntryId, changes: Changes, *, expected_version: int | None = None) -> Updated:
         """Changes an entry. Raises NotFound, and Conflict when another version or another entry stands in the way."""
-        raise NotImplementedError
+        return self._recording.update(author, id, changes, expected_version)
 
     def delete(self, author: Author, id: EntryId) -> None:
         """Forgets an entry; its children have no parent from then on. Raises NotFound."""
-        raise NotImplementedError
+        self._recording.delete(author, id)
 
     def bulk_import(
         self, author: Author, items: Sequence[Import | Refused], *, skip_existing: bool, enough: Enough
     ) -> Imported:
         """Keeps many entries, until there is `enough`: what is left then goes on by itself, under a handle."""
-        raise NotImplementedError
+        return self._imports.start(author, items, skip_existing, enough)
 
     def import_progress(self, author: Author, handle: str) -> Imported:
         """How far an import has come. Raises NotFound."""
-        raise NotImplementedError
+        job = self._jobs.job(author.organisation, handle)
+        if job is None or job.kind != "import":
+            raise no_job(handle)
+        return progress(job)
 
     def rebuild(self, author: Author, *, batch_size: int, clear_cache: bool, enough: Enough) -> Rebuilt:
         """Makes all vectors anew, until there is `enough`: what is left then goes on by itself, under a handle.
 
         Raises Conflict where there is no model, Unavailable when it does not answer.
         """
-        raise NotImplementedError
+        return self._rebuilding.start(author, batch_size, clear_cache, enough)
 
     def rebuild_progress(self, author: Author, handle: str) -> Rebuilt:
         """How far a rebuild has come. Raises NotFound."""
-        raise NotImplementedError
+        return self._rebuilding.progress(author, handle)
 
     def stats(self, author: Author) -> Stats:
         """Figures of the organisation's memory."""
-        raise NotImplementedError
+        return self._reading.stats(author.organisation)
