@@ -27,7 +27,9 @@ def embedding_model(name: str) -> EmbeddingProvider | None:
     try:
         choice = EmbeddingChoice.parse(name)
         _check(choice.kind, choice.folder)
-        models = wiring.embedding_providers(RetrievalSettings(embedding_provider=choice), patient=True)
+        models = wiring.embedding_providers(
+            RetrievalSettings(embedding_provider=choice), read_seconds=wiring.INDEX_READ_SECONDS
+        )
     except (ValueError, CommonplaceError, ImportError, OSError) as error:
         raise Missing(_reason(name, error)) from error
     return models[0] if models else None

@@ -7,7 +7,7 @@ Standard library only: the webhook function carries no third-party package.
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Self, TypeVar, cast, get_args
 from urllib.parse import urlsplit
@@ -16,8 +16,9 @@ from commonplace.identity.principals import TIERS, Tier
 from commonplace.identity.roles import is_organisation
 
 SearchEngine = Literal["embedded", "opensearch"]
+Collection = Literal["documents", "memory"]
 OpenSearchService = Literal["es", "aoss", "none"]
-EmbeddingKind = Literal["none", "local", "bedrock-titan", "bedrock-cohere", "onnx"]
+EmbeddingKind = Literal["none", "local", "bedrock-titan", "bedrock-cohere", "openai", "onnx"]
 RerankKind = Literal["none", "bedrock-cohere", "bedrock-amazon", "onnx"]
 Audience = Literal["operators", "anyone"]
 Rated = Literal["read", "search", "write"]
@@ -32,6 +33,13 @@ DIMENSIONS: Mapping[str, tuple[int, ...]] = {
 
 DEFAULT_DIMENSION = {"bedrock-titan": 1024, "bedrock-cohere": 1024}
 
+OPENAI_API = "https://api.openai.com/v1"
+OPENAI_MODEL = "text-embedding-3-small"
+OPENAI_DIMENSIONS = {OPENAI_MODEL: 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
+"""Numbers in a vector of OpenAI's own models. The third has just so many, the others as few as one likes."""
+OPENAI_TEXTS_PER_CALL = 100
+"""Seed 001, decision 11."""
+
 DEFAULT_RATE_LIMITS = '{"memory": {"read": 300, "search": 120, "write": 120}}'
 RATE_LIMITS = (
     'a JSON object of calls a minute by toolset and class, such as {"memory": {"search": 120}}, 0 for no limit'
@@ -45,9 +53,12 @@ _BRANCH = re.compile(r"(?![/.-])(?!.*(?:\.\.|//|@\{|/\.))[^\x00-\x20\x7f~^:?*\[\
 _EMBEDDING = re.compile(
     r"(?P<kind>bedrock-titan|bedrock-cohere|local|none)(?::(?P<dimension>[0-9]{3,4}))?|onnx:(?P<folder>/.+)"
 )
+_OPENAI = re.compile(r"openai(?::(?P<model>[A-Za-z][A-Za-z0-9._/-]{0,99})(?::(?P<dimension>[1-9][0-9]{0,3}))?)?")
+_OPENAI_KEY = re.compile(r"[\x21-\x7e]{8,500}")
 _RERANK = re.compile(r"(?P<kind>bedrock-cohere|bedrock-amazon|none)|onnx:(?P<folder>/.+)")
 _WEIGHT = r"(?:[0-9]{1,3}(?:\.[0-9]{1,6})?)"
 _FUSION = re.compile(rf"(?:min-max|rrf)(?::{_WEIGHT},{_WEIGHT})?")
+_FILE_NAME = re.compile(r"[^/]+\Z")
 _INDEX_STEM = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 _REGION = re.compile(r"[a-z]{2}(?:-[a-z]+)+-[0-9]")
 _TOOLSET = re.compile(r"(?!all$)[a-z][a-z0-9-]{0,39}")
@@ -64,16 +75,21 @@ class SettingsError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingChoice:
-    """Which embedding model: `local`, `none`, `bedrock-titan:512`, `bedrock-cohere:1024`, `onnx:/folder`."""
+    """Which embedding model: `local`, `none`, `bedrock-titan:512`, `bedrock-cohere:1024`, `openai:MODEL`,
+    `onnx:/folder`."""
 
     kind: EmbeddingKind
     dimension: int | None = None
     """Numbers in a vector where the model leaves the choice."""
     folder: Path | None = None
+    model: str | None = None
+    """By its name at OpenAI, or at what speaks as OpenAI does."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
         """Raises ValueError for what names no model, or a dimension that the model does not have."""
+        if openai := _OPENAI.fullmatch(text):
+            return cls._openai(openai["model"] or OPENAI_MODEL, openai["dimension"])
         match = _EMBEDDING.fullmatch(text)
         if match is None:
             raise ValueError(text)
@@ -84,6 +100,16 @@ class EmbeddingChoice:
         if dimension not in DIMENSIONS.get(kind, (None,)):
             raise ValueError(text)
         return cls(kind, dimension)
+
+    @classmethod
+    def _openai(cls, model: str, given: str | None) -> Self:
+        """Of a model that is not OpenAI's own the number of dimensions has to be given."""
+        most = OPENAI_DIMENSIONS.get(model)
+        dimension = int(given) if given else most
+        shortens = model != "text-embedding-ada-002"
+        if dimension is None or (most and (dimension > most or (dimension < most and not shortens))):
+            raise ValueError(f"{model}:{given}")
+        return cls("openai", dimension, model=model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,10 +231,27 @@ class Environment:
 
     def embedding(self, name: str, default: str | None = None) -> EmbeddingChoice:
         valid = (
-            "local, none, bedrock-titan[:256|512|1024], bedrock-cohere[:256|512|1024|1536],"
+            "local, none, bedrock-titan[:256|512|1024], bedrock-cohere[:256|512|1024|1536], openai[:MODEL[:DIMENSION]],"
             " or onnx:/FOLDER with a model of your own"
         )
-        return self.parsed(name, valid, EmbeddingChoice.parse, default)
+        named = self.optional("KB_EMBEDDING_MODEL", "MODEL or MODEL:DIMENSION, as after openai:", _openai_model)
+        chosen = self.text(name, valid, f"openai:{named}" if named else default)
+        unnamed = chosen == "openai" and named
+        return self.parsed(
+            name, valid, lambda _: EmbeddingChoice.parse(f"openai:{named}" if unnamed else chosen), chosen
+        )
+
+    def openai(self) -> "OpenAiSettings":
+        """Never quotes the key."""
+        given = bool(self._variables.get("OPENAI_SECRET_ARN", "").strip())
+        key = "the key of an OpenAI project: printable characters without spaces"
+        batch = f"a whole number from 1 to {OPENAI_TEXTS_PER_CALL}"
+        return OpenAiSettings(
+            base_url=self.url("OPENAI_BASE_URL", OPENAI_API),
+            secret_arn=self.arn("OPENAI_SECRET_ARN", "secretsmanager") if given else None,
+            api_key=self.optional("OPENAI_API_KEY", key, _matching(_OPENAI_KEY)),
+            texts_per_call=self.parsed("KB_BATCH_SIZE", batch, _batch, str(OPENAI_TEXTS_PER_CALL)),
+        )
 
     def rerank(self) -> RerankChoice:
         valid = "none, bedrock-cohere, bedrock-amazon, or onnx:/FOLDER with a cross-encoder of your own"
@@ -229,6 +272,18 @@ class Environment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OpenAiSettings:
+    """How OpenAI's API is reached, or a service that speaks as it does."""
+
+    base_url: str = OPENAI_API
+    """Without a slash at its end."""
+    secret_arn: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    """Given in the environment itself: on a laptop. Without key and secret only a service of this machine is asked."""
+    texts_per_call: int = OPENAI_TEXTS_PER_CALL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalSettings:
     """Where the index is and which models read and write it: the same for its writer and for every reader."""
 
@@ -245,12 +300,29 @@ class RetrievalSettings:
     embedding_provider: EmbeddingChoice = EmbeddingChoice("local")
     embedding_provider_next: EmbeddingChoice | None = None
     """The model to come, while an index of it is built and taken into use."""
+    openai: OpenAiSettings = OpenAiSettings()
     bedrock_region: str | None = None
     """None means the function's own."""
     cache_table: str | None = None
     """DynamoDB table that remembers vectors and rerank orders; None remembers in the process alone."""
     organisation: str = "default"
     """Whose vectors those of the documents are."""
+
+    @property
+    def slow_to_embed(self) -> bool:
+        """Whether a model takes so long, or so much, that no text is to be sent to it twice."""
+        chosen = (self.embedding_provider, self.embedding_provider_next)
+        return any(choice is not None and choice.kind not in ("none", "local") for choice in chosen)
+
+    def collection(self, name: Collection) -> Self:
+        """The same for another collection, whose index is a sibling of the documents' own.
+
+        `documents.sqlite` becomes `memory.sqlite`, and the stem `X-documents` becomes `X-memory`.
+        """
+        if name == "documents":
+            return self
+        location = _FILE_NAME.sub(lambda found: _sibling(found[0], name), self.index_location or "") or None
+        return replace(self, index_location=location, opensearch_index=_sibling(self.opensearch_index, name))
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> Self:
@@ -277,10 +349,20 @@ def _retrieval(env: Environment) -> dict[str, Any]:
         "opensearch_parameters": env.optional("OPENSEARCH_PARAMETERS", parameters, _json_object),
         "embedding_provider": env.embedding("EMBEDDING_PROVIDER", "local"),
         "embedding_provider_next": _next_embedding(env),
+        "openai": env.openai(),
         "bedrock_region": env.optional("BEDROCK_REGION", "an AWS region such as eu-central-1", _matching(_REGION)),
         "cache_table": env.optional("CACHE_TABLE", "the name of a DynamoDB table", lambda text: text),
         "organisation": env.organisation(),
     }
+
+
+def _sibling(name: str, collection: Collection) -> str:
+    """`documents` where it is the last word, else the collection after the name."""
+    stem, dot, suffix = name.partition(".")
+    prefix = stem.removesuffix("documents")
+    if prefix != stem and (not prefix or prefix.endswith("-")):
+        return f"{prefix}{collection}{dot}{suffix}"
+    return f"{stem}-{collection}{dot}{suffix}"
 
 
 def _next_embedding(env: Environment) -> EmbeddingChoice | None:
@@ -483,7 +565,7 @@ class McpSettings(ReaderSettings):
             reads_per_minute=env.count("MCP_RATE_LIMIT_READS", 60),
             searches_per_minute=env.count("MCP_RATE_LIMIT_SEARCHES", 20),
             writes_per_minute=env.count("MCP_RATE_LIMIT_WRITES", 10),
-            rate_limits=env.parsed("MCP_RATE_LIMITS", RATE_LIMITS, _rate_limits, DEFAULT_RATE_LIMITS),
+            rate_limits=env.parsed("MCP_RATE_LIMITS", RATE_LIMITS, rate_limits, DEFAULT_RATE_LIMITS),
             service_rate_factor=env.parsed("MCP_SERVICE_RATE_FACTOR", "a whole number from 1 to 100", _factor, "5"),
             github_api_url=env.url("GITHUB_API_URL", GITHUB_API),
             github_writer_secret_arn=env.arn("GITHUB_WRITER_SECRET_ARN", "secretsmanager") if writes else None,
@@ -513,7 +595,7 @@ def _assumed_tier(env: Environment) -> Tier | None:
     return cast(Tier | None, tier)
 
 
-def _rate_limits(text: str) -> Mapping[str, Mapping[Rated, int]] | None:
+def rate_limits(text: str) -> Mapping[str, Mapping[Rated, int]] | None:
     given = json.loads(text)
     if not isinstance(given, dict) or not all(_TOOLSET.fullmatch(name) for name in given):
         return None
@@ -569,6 +651,14 @@ def _origin(text: str) -> str | None:
 
 def _matching(pattern: re.Pattern[str]) -> Callable[[str], str | None]:
     return lambda text: text if pattern.fullmatch(text) else None
+
+
+def _openai_model(text: str) -> str | None:
+    return text if EmbeddingChoice.parse(f"openai:{text}") else None
+
+
+def _batch(text: str) -> int | None:
+    return int(text) if re.fullmatch(r"[0-9]{1,3}", text) and 1 <= int(text) <= OPENAI_TEXTS_PER_CALL else None
 
 
 def _json_object(text: str) -> str | None:

@@ -14,6 +14,8 @@ from commonplace.adapters.guarded import GuardedEmbeddings, GuardedReranker
 from commonplace.adapters.local_embeddings import LocalEmbeddings
 from commonplace.adapters.onnx.embeddings import OnnxEmbeddings
 from commonplace.adapters.onnx.rerank import OnnxReranker
+from commonplace.adapters.openai_embeddings import OpenAiEmbeddings
+from commonplace.adapters.resilience import RETRY_DELAYS
 from commonplace.content.filters import Filters
 from commonplace.errors import Unavailable
 from commonplace.search.reranking import MemoryRerankCache
@@ -102,6 +104,50 @@ def test_the_writer_of_the_index_is_more_patient() -> None:
     assert inside(model)._client.meta.config.read_timeout == wiring.INDEX_READ_SECONDS
 
 
+def test_openais_model_is_guarded_and_takes_as_many_texts_as_are_configured() -> None:
+    given = {"EMBEDDING_PROVIDER": "openai", "OPENAI_API_KEY": "sk-0123456789", "KB_BATCH_SIZE": "40"}
+    (model,) = wiring.embedding_providers(reader(**given))
+
+    assert isinstance(model, GuardedEmbeddings)
+    assert isinstance(inside(model), OpenAiEmbeddings)
+    assert (model.name, model.dimension) == ("text-embedding-3-small", 1536)
+    assert (inside(model).texts_per_call, inside(model)._read_seconds) == (40, wiring.QUERY_READ_SECONDS)
+    assert inside(model)._key() == "sk-0123456789"
+
+
+def test_a_caller_of_the_memory_waits_longer_and_no_longer_than_a_request_may_take() -> None:
+    (model,) = wiring.embedding_providers(
+        reader(EMBEDDING_PROVIDER="bedrock-titan"), read_seconds=wiring.MEMORY_READ_SECONDS
+    )
+    assert inside(model)._client.meta.config.read_timeout == wiring.MEMORY_READ_SECONDS
+    assert sum(RETRY_DELAYS) + 4 * (wiring.MEMORY_READ_SECONDS + clients.MODEL_CONNECT_TIMEOUT_SECONDS) < 29
+
+
+def test_openai_is_not_asked_without_a_key_but_a_service_of_this_machine_is() -> None:
+    with pytest.raises(SettingsError, match=r"^OPENAI_API_KEY is not set, nor OPENAI_SECRET_ARN\."):
+        wiring.embedding_providers(reader(EMBEDDING_PROVIDER="openai"))
+    here = reader(EMBEDDING_PROVIDER="openai:nomic-embed-text:768", OPENAI_BASE_URL="http://127.0.0.1:11434/v1")
+    (model,) = wiring.embedding_providers(here)
+    assert (model.name, model.dimension, inside(model)._key()) == ("nomic-embed-text", 768, None)
+
+
+def test_the_key_of_the_secret_is_read_when_it_is_first_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    arn = "arn:aws:secretsmanager:eu-central-1:123456789012:secret:openai"
+    (model,) = wiring.embedding_providers(reader(EMBEDDING_PROVIDER="openai", OPENAI_SECRET_ARN=arn))
+    secret: Any = inside(model)._key.__self__
+    monkeypatch.setattr(secret, "_client", Vault('{"apiKey": "sk-of-the-secret"}'))
+    assert inside(model)._key() == "sk-of-the-secret"
+
+
+class Vault:
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def get_secret_value(self, SecretId: str) -> dict[str, str]:
+        assert SecretId.endswith(":openai")
+        return {"SecretString": self._text}
+
+
 def test_bedrock_is_called_in_the_region_that_is_configured_else_in_our_own() -> None:
     (own,) = wiring.embedding_providers(reader(EMBEDDING_PROVIDER="bedrock-cohere"))
     (other,) = wiring.embedding_providers(reader(EMBEDDING_PROVIDER="bedrock-cohere", BEDROCK_REGION="us-east-1"))
@@ -133,14 +179,15 @@ def test_models_from_a_folder_are_opened_when_they_are_wired(tmp_path: Path) -> 
         wiring.embedding_providers(reader(EMBEDDING_PROVIDER=f"onnx:{tmp_path}/none"))
 
 
-def test_the_embedded_index_is_its_own_memory_and_the_table_stands_behind_it(tmp_path: Path) -> None:
+def test_the_embedded_index_is_its_own_memory_and_with_a_slow_model_the_table_stands_behind_it(tmp_path: Path) -> None:
     location = (tmp_path / "documents.sqlite").as_uri()
     engine: Any = wiring.search_engine(writer(INDEX_LOCATION=location), None, LocalEmbeddings(), read_only=False)
 
     own: Any = wiring.vector_memory(writer(), engine)
-    both: Any = wiring.vector_memory(writer(CACHE_TABLE="cache"), engine)
+    quick: Any = wiring.vector_memory(writer(CACHE_TABLE="cache"), engine)
+    both: Any = wiring.vector_memory(writer(CACHE_TABLE="cache", EMBEDDING_PROVIDER="openai"), engine)
 
-    assert own is engine
+    assert own is quick is engine
     assert (both._first is engine, type(both._second)) == (True, DynamoVectorMemory)
 
 
@@ -185,7 +232,7 @@ def test_requests_to_a_domain_are_signed_in_our_region_and_need_credentials(monk
 
     monkeypatch.delenv("AWS_DEFAULT_REGION")
     clients._session.cache_clear()
-    wiring.open_search_connection.cache_clear()
+    wiring.connection_to.cache_clear()
     with pytest.raises(ValueError, match="region"):
         wiring.open_search_connection(settings)
 
@@ -200,7 +247,8 @@ settings = RetrievalSettings(index_location="file:///nowhere/documents.sqlite")
 engine = wiring.search_engine(settings, None, model, read_only=True)
 wiring.vector_memory(settings, engine)
 wiring.rerank_cache(settings)
-found = {"onnxruntime", "commonplace.adapters.opensearch.engine", "numpy", "tokenizers", "moto"} & set(sys.modules)
+found = {"commonplace.adapters.openai_embeddings"} & set(sys.modules)
+found |= {"onnxruntime", "commonplace.adapters.opensearch.engine", "numpy", "tokenizers", "moto"} & set(sys.modules)
 found |= {name for name in sys.modules if name.startswith("commonplace.adapters.bedrock")}
 print(sorted(found))
 """

@@ -5,19 +5,27 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
+from urllib.parse import urlsplit
 
 from commonplace.search.model import EmbeddingProvider, Engine, RerankCache, Reranker, VectorMemory
 from commonplace.search.reranking import MemoryRerankCache
 from commonplace.settings import (
     DEFAULT_DIMENSION,
+    OPENAI_DIMENSIONS,
+    OPENAI_MODEL,
     EmbeddingChoice,
+    OpenAiSettings,
+    OpenSearchService,
     ReaderSettings,
     RerankChoice,
     RetrievalSettings,
     SettingsError,
+    is_loopback,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from commonplace.adapters.opensearch.connection import Connection
     from commonplace.adapters.opensearch.parameters import IndexParameters
     from commonplace.content.store import ObjectStore
@@ -27,23 +35,30 @@ RERANK_READ_SECONDS = 2.0
 CACHE_SECONDS = 0.5
 """A reader waits: with all retries a query's vector, its rerank and the cache stay below the REST function's 29 s."""
 
+MEMORY_READ_SECONDS = 4.0
+"""A caller of the memory waits as well, but a hundred texts take their time: 23 s with all retries."""
+
 INDEX_READ_SECONDS = 15.0
 """Nobody waits for an index to be written, and 96 chunks in one call take their time."""
 
 
-def embedding_providers(settings: RetrievalSettings, *, patient: bool = False) -> list[EmbeddingProvider]:
+def embedding_providers(
+    settings: RetrievalSettings, *, read_seconds: float = QUERY_READ_SECONDS
+) -> list[EmbeddingProvider]:
     """The configured embedding model and, during a change of model, the one to come. Empty means words only.
 
-    `patient` waits longer for an answer: for indexing, where nobody waits for the result.
+    `read_seconds` is the longest wait for one answer of a service: with all retries four of them, and seven more.
     """
-    return [model for model in indexed_models(settings, patient=patient) if model is not None]
+    return [model for model in indexed_models(settings, read_seconds=read_seconds) if model is not None]
 
 
-def indexed_models(settings: RetrievalSettings, *, patient: bool = True) -> list[EmbeddingProvider | None]:
+def indexed_models(
+    settings: RetrievalSettings, *, read_seconds: float = INDEX_READ_SECONDS
+) -> list[EmbeddingProvider | None]:
     """One entry per index that is to be written: its embedding model, None for an index of words alone."""
     wanted = [settings.embedding_provider, settings.embedding_provider_next]
     choices = list(dict.fromkeys(choice for choice in wanted if choice is not None))
-    return [_embeddings(choice, settings, patient=patient) for choice in choices]
+    return [_embeddings(choice, settings, read_seconds) for choice in choices]
 
 
 def reranker(settings: ReaderSettings) -> Reranker | None:
@@ -81,23 +96,22 @@ def index_parameters(settings: RetrievalSettings) -> IndexParameters:
         raise SettingsError(f"OPENSEARCH_PARAMETERS is malformed. {error}") from error
 
 
-@cache
 def open_search_connection(settings: RetrievalSettings) -> Connection:
     """The connection to the configured OpenSearch: one per process, so that its breaker and budget are shared."""
-    from commonplace.adapters.opensearch.connection import connect
-
     if settings.opensearch_endpoint is None:
         raise SettingsError("OPENSEARCH_ENDPOINT is not set. The engine opensearch needs it.")
-    if settings.opensearch_service == "none":
-        return connect(settings.opensearch_endpoint, "none")
+    return connection_to(settings.opensearch_endpoint, settings.opensearch_service)
+
+
+@cache
+def connection_to(endpoint: str, service: OpenSearchService) -> Connection:
+    from commonplace.adapters.opensearch.connection import connect
+
+    if service == "none":
+        return connect(endpoint, "none")
     from commonplace.adapters import clients
 
-    return connect(
-        settings.opensearch_endpoint,
-        settings.opensearch_service,
-        credentials=clients.credentials(),
-        region=clients.region(),
-    )
+    return connect(endpoint, service, credentials=clients.credentials(), region=clients.region())
 
 
 def vector_memory(settings: RetrievalSettings, engine: Engine) -> VectorMemory | None:
@@ -107,7 +121,7 @@ def vector_memory(settings: RetrievalSettings, engine: Engine) -> VectorMemory |
     was embedded before a function ran out of time is not embedded again.
     """
     own = cast(VectorMemory, engine) if settings.search_engine == "embedded" else None
-    if settings.cache_table is None:
+    if settings.cache_table is None or (own and not settings.slow_to_embed):
         return own
     from commonplace.adapters import clients
     from commonplace.adapters.dynamodb_vectors import DynamoVectorCaches, MemoryBehind
@@ -128,7 +142,7 @@ def rerank_cache(settings: RetrievalSettings) -> RerankCache:
     return DynamoRerankCache(client, settings.cache_table)
 
 
-def _embeddings(choice: EmbeddingChoice, settings: RetrievalSettings, *, patient: bool) -> EmbeddingProvider | None:
+def _embeddings(choice: EmbeddingChoice, settings: RetrievalSettings, read_seconds: float) -> EmbeddingProvider | None:
     match choice.kind:
         case "none":
             return None
@@ -141,7 +155,9 @@ def _embeddings(choice: EmbeddingChoice, settings: RetrievalSettings, *, patient
 
             return OnnxEmbeddings(_folder(choice.folder))
         case "bedrock-titan" | "bedrock-cohere":
-            return _bedrock_embeddings(choice, settings, INDEX_READ_SECONDS if patient else QUERY_READ_SECONDS)
+            return _bedrock_embeddings(choice, settings, read_seconds)
+        case "openai":
+            return _openai_embeddings(choice, settings.openai, read_seconds)
 
 
 def _bedrock_embeddings(choice: EmbeddingChoice, settings: RetrievalSettings, read_seconds: float) -> EmbeddingProvider:
@@ -154,6 +170,34 @@ def _bedrock_embeddings(choice: EmbeddingChoice, settings: RetrievalSettings, re
     if choice.kind == "bedrock-titan":
         return GuardedEmbeddings(TitanEmbeddings(client, dimension))
     return GuardedEmbeddings(CohereEmbeddings(client, dimension, geography=geography(client.meta.region_name)))
+
+
+def _openai_embeddings(choice: EmbeddingChoice, settings: OpenAiSettings, read_seconds: float) -> EmbeddingProvider:
+    from commonplace.adapters.guarded import GuardedEmbeddings
+    from commonplace.adapters.openai_embeddings import OpenAiEmbeddings
+
+    model = OpenAiEmbeddings(
+        _openai_key(settings),
+        model=choice.model or OPENAI_MODEL,
+        dimension=choice.dimension or OPENAI_DIMENSIONS[OPENAI_MODEL],
+        base_url=settings.base_url,
+        texts_per_call=settings.texts_per_call,
+        read_seconds=read_seconds,
+    )
+    return GuardedEmbeddings(model)
+
+
+def _openai_key(settings: OpenAiSettings) -> Callable[[], str | None]:
+    """The key of the secret, else of the environment. Raises SettingsError when it would have to be sent and is not."""
+    if settings.secret_arn:
+        from commonplace.adapters import clients
+        from commonplace.adapters.kept_secret import KeptSecret
+        from commonplace.adapters.openai_embeddings import api_key
+
+        return KeptSecret(clients.secretsmanager(), settings.secret_arn, api_key).current
+    if settings.api_key is None and not is_loopback(urlsplit(settings.base_url).hostname):
+        raise SettingsError("OPENAI_API_KEY is not set, nor OPENAI_SECRET_ARN. The embedding model openai needs a key.")
+    return lambda: settings.api_key
 
 
 def _reranker(choice: RerankChoice, settings: RetrievalSettings) -> Reranker | None:
