@@ -234,7 +234,7 @@ class Laptop:
                 engine.close()
             else:
                 wiring.open_search_connection(settings).close()
-                wiring.open_search_connection.cache_clear()  # the next look must not find the closed one
+                wiring.connection_to.cache_clear()  # the next look must not find the closed one
 
     def reconcile(self) -> None:
         """Brings the index to what the store holds, as the schedule does. Raises FunctionFailed."""
