@@ -84,6 +84,7 @@ def records(
     organisation: Annotated[str, typer.Option("--org", help="The organisation; `-` is none.")] = "default",
     limit: Annotated[int, typer.Option(min=1, max=1000, help="How many.")] = 50,
     denied: Annotated[bool, typer.Option("--denied", help="What calls with a token were refused, instead.")] = False,
+    memory: Annotated[bool, typer.Option("--memory", help="Who changed what is remembered, instead.")] = False,
     as_json: AsJson = False,
     data: Data = None,
     outputs: Outputs = None,
@@ -91,5 +92,8 @@ def records(
 ) -> None:
     """Read the records of sign-ins, consents, grants, refreshes, revocations and refusals, the newest first."""
     identity = reach(data, outputs, stage)
-    found = (identity.refusals if denied else identity.audit).read(organisation, limit=limit)
+    if denied and memory:
+        raise CommandError("--denied and --memory are two lists.", "Ask for one, then for the other.")
+    log = identity.refusals if denied else identity.remembered if memory else identity.audit
+    found = log.read(organisation, limit=limit)
     show((record_row(one) for one in found), nothing="There is no record.", as_json=as_json)

@@ -62,6 +62,13 @@ class Identity:
         return DynamoAudit(self._dynamodb, self._of("ActivityTable"), DENIED)
 
     @cached_property
+    def remembered(self) -> "DynamoAudit":
+        """Of what was added to the memory, changed there and taken out."""
+        from commonplace.adapters.dynamodb_audit import MEMORY, DynamoAudit
+
+        return DynamoAudit(self._dynamodb, self._of("ActivityTable"), MEMORY)
+
+    @cached_property
     def key(self) -> bytes:
         """That of pseudonyms."""
         from commonplace.adapters.identity_secrets import PseudonymKey

@@ -1,7 +1,7 @@
 """The audit log on DynamoDB, table `activity`: `pk = audit#{organisation}`, `sk = {epoch ms, 15 digits}#{id}`.
 
-What guards refuse stands apart, under `pk = denied#{organisation}`: a guard that was taken over must not be able to
-write over any other record.
+What guards refuse stands apart, under `pk = denied#{organisation}`, and so does who changed what is remembered, under
+`pk = memory#{organisation}`: a guard that was taken over must not be able to write over any other record.
 A mutation passes `audit_writes` into its own transaction; what changes nothing is written by `DynamoAudit.write`.
 """
 
@@ -18,9 +18,10 @@ from commonplace.audit.records import RETENTION_DAYS, AuditRecord
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-Kind = Literal["audit", "denied"]
+Kind = Literal["audit", "denied", "memory"]
 AUDIT: Kind = "audit"
 DENIED: Kind = "denied"
+MEMORY: Kind = "memory"
 
 MAX_DETAILS = 20
 MAX_CHARACTERS = 500
@@ -39,9 +40,9 @@ def audit_item(record: AuditRecord, kind: Kind = AUDIT) -> Item:
     return where | encode(_bounded(record)) | {"expiresAt": {"N": str(expires)}}
 
 
-def audit_writes(table: str, records: Sequence[AuditRecord]) -> list[Item]:
+def audit_writes(table: str, records: Sequence[AuditRecord], kind: Kind = AUDIT) -> list[Item]:
     """Parts of a transaction."""
-    return [{"Put": {"TableName": table, "Item": audit_item(record)}} for record in records]
+    return [{"Put": {"TableName": table, "Item": audit_item(record, kind)}} for record in records]
 
 
 class DynamoAudit:

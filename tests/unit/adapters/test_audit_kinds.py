@@ -1,0 +1,21 @@
+from typing import TYPE_CHECKING
+
+from commonplace.adapters.dynamodb_audit import AUDIT, DENIED, MEMORY, DynamoAudit, audit_writes
+from commonplace.audit.records import AuditRecord
+from tests.unit.adapters.conftest import TABLE
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+KINDS = (AUDIT, DENIED, MEMORY)
+
+
+def test_what_guards_refuse_and_who_changed_the_memory_stand_apart_from_every_other_record(
+    dynamodb: "DynamoDBClient",
+) -> None:
+    for kind in KINDS:
+        record = AuditRecord(event=f"of {kind}", outcome="ok", at=1_800_000_000, organisation="default", id="same")
+        writes = audit_writes(TABLE, [record], kind)
+        dynamodb.transact_write_items(TransactItems=[{"Put": writes[0]["Put"]}])
+    for kind in KINDS:
+        assert [one.event for one in DynamoAudit(dynamodb, TABLE, kind).read("default")] == [f"of {kind}"]
