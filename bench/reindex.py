@@ -28,6 +28,7 @@ from commonplace.search.migration import Migration, Refused, Target
 from commonplace.search.model import EmbeddingProvider
 from commonplace.search.operations import Operations
 from commonplace.search.service import SearchService
+from commonplace.search.stored import StoredDocuments
 
 DOCUMENTS = 20_000
 PARAGRAPHS = 2
@@ -63,11 +64,12 @@ class Deployed:
         connection = connect(url, "none")
         engines = [OpenSearchEngine(connection, stem, model, refresh=refresh) for model in models]
         indexers = [
-            Indexer(base.store, engine, model, rebuilds=False) for engine, model in zip(engines, models, strict=True)
+            Indexer(StoredDocuments(base.store), engine, model, rebuilds=False)
+            for engine, model in zip(engines, models, strict=True)
         ]
         self.generations = OpenSearchGenerations(connection, stem, models[-1])
         targets = [Target(OpenSearchGenerations(connection, stem, model), model) for model in models]
-        self.migration = Migration(base.store, targets)
+        self.migration = Migration(StoredDocuments(base.store), targets)
         self.operations = Operations(indexers, self.migration)
 
     def service(self) -> SearchService:

@@ -29,6 +29,7 @@ from commonplace.content.exclusions import DEFAULT_EXCLUDES, Exclusions
 from commonplace.content.manifest import MANIFEST_KEY, Manifest
 from commonplace.content.store import CONTENT_PREFIX, ListedObject, StoredObject
 from commonplace.search.indexing import Indexer, Message
+from commonplace.search.stored import StoredDocuments
 from commonplace.sync.keys import report_key
 from commonplace.sync.poke import Hint, Poker
 from commonplace.sync.report import Report
@@ -135,7 +136,8 @@ class Machine:
         self.steps = self._steps(http)
         self.engine = self.index.open(embeddings := LocalEmbeddings())
         self._undo.callback(self.index.close, self.engine)
-        self.indexer = Indexer(self.objects, self.engine, embeddings, memory=self.index.memory(self.engine))
+        memory = self.index.memory(self.engine)
+        self.indexer = Indexer(StoredDocuments(self.objects), self.engine, embeddings, lambda _: memory)
         return self
 
     def __exit__(

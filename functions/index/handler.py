@@ -8,7 +8,7 @@ from typing import Any
 
 from commonplace.adapters import clients, wiring
 from commonplace.adapters.dynamodb_changes import DynamoChanges
-from commonplace.adapters.operations import index_operations
+from commonplace.adapters.operations import document_operations
 from commonplace.adapters.s3 import S3ObjectStore
 from commonplace.search.indexing import Message
 from commonplace.search.operations import stretch
@@ -22,7 +22,7 @@ OBJECTS = S3ObjectStore(clients.s3(), SETTINGS.content_bucket)
 MODELS = wiring.indexed_models(SETTINGS)
 ENGINE = wiring.search_engine(SETTINGS, OBJECTS, MODELS[0], read_only=False)
 CHANGES = DynamoChanges(clients.dynamodb(attempts=2), SETTINGS.activity_table) if SETTINGS.activity_table else None
-OPERATIONS = index_operations(SETTINGS, OBJECTS, MODELS, ENGINE, CHANGES)
+OPERATIONS = document_operations(SETTINGS, OBJECTS, MODELS, ENGINE, changes=CHANGES)
 
 
 def handler(event: Mapping[str, Any], context: object) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def ask_function(deployment: Deployment) -> Ask:
 def ask_here(place: Place) -> Ask:
     """This process, with the models of its own environment: for an index that its operator can reach."""
     from commonplace.adapters import wiring
-    from commonplace.adapters.operations import index_operations
+    from commonplace.adapters.operations import document_operations
     from commonplace.errors import CommonplaceError
     from commonplace.settings import RetrievalSettings, SettingsError
 
@@ -77,7 +77,7 @@ def ask_here(place: Place) -> Ask:
         models = wiring.indexed_models(settings)
         objects = _store(place)
         engine = wiring.search_engine(settings, objects, models[0], read_only=False)
-        operations = index_operations(settings, objects, models, engine)
+        operations = document_operations(settings, objects, models, engine)
     except (SettingsError, ValueError) as error:
         raise CommandError(
             str(error), "The settings come from this shell's environment: docs/configuration.md."

@@ -13,7 +13,7 @@ from bench.acceptance.statements import Statement
 from commonplace.adapters.local_embeddings import LocalEmbeddings
 from commonplace.search.embedding import embed_records
 from commonplace.search.model import RecordId
-from commonplace.search.stored import StoredRecords
+from commonplace.search.stored import StoredDocuments
 from local.dev.source import clone
 from tests.integration.awkward import awkward
 
@@ -49,7 +49,7 @@ def test_an_object_without_an_owner_is_found(machine: Machine) -> None:
 
 
 def test_old_text_under_a_new_version_in_the_index_is_found(machine: Machine) -> None:
-    reading = StoredRecords(machine.objects).read([RecordId("article/late")])
+    reading = StoredDocuments(machine.objects).read([RecordId("article/late")])
     (record,) = reading.records.values()
     old = replace(record, version=record.version + 1, chunks=(replace(record.chunks[0], text="Old text."),))
     machine.engine.write(embed_records([old], LocalEmbeddings()), ())

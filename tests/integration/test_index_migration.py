@@ -24,6 +24,7 @@ from commonplace.search.indexing import Indexer
 from commonplace.search.migration import Migration, Refused, Swapped, Target
 from commonplace.search.model import EmbeddingProvider, IndexMismatch, QueryVector, SearchRequest
 from commonplace.search.service import SearchService
+from commonplace.search.stored import StoredDocuments
 from local import cli
 from local.dev.laptop import Laptop
 from local.dev.source import plain_folder
@@ -169,7 +170,7 @@ def mapped(url: str, stem: str, base: KnowledgeBase, parameters: IndexParameters
     model = FakeEmbeddings()
     connection = connect(url, "none")
     engine = OpenSearchEngine(connection, stem, model, parameters, refresh="true")
-    indexer = Indexer(base.store, engine, model, rebuilds=False)
+    indexer = Indexer(StoredDocuments(base.store), engine, model, rebuilds=False)
     return indexer, Target(OpenSearchGenerations(connection, stem, model, parameters), model)
 
 
@@ -179,7 +180,7 @@ def test_another_mapping_is_refused_until_its_index_is_begun(
     before, old = mapped(opensearch_url, stem, base, IndexParameters())
     before.reconcile()
     after, new = mapped(opensearch_url, stem, base, OTHER_MAPPING)
-    migration = Migration(base.store, [old, new])
+    migration = Migration(StoredDocuments(base.store), [old, new])
     with pytest.raises(IndexMismatch) as error:
         after.take([message(1)])
     assert "commonplace index build" in str(error.value.hint)

@@ -19,6 +19,7 @@ from commonplace.errors import Unavailable
 from commonplace.search.indexing import Indexer, never
 from commonplace.search.migration import Migration, Target
 from commonplace.search.operations import MOST_IDLE_ROUNDS, Operations
+from commonplace.search.stored import StoredDocuments
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.generations import FakeCluster, FakeGenerations
 from tests.fakes.store import FakeObjectStore
@@ -107,10 +108,14 @@ class IndexFunction:
         publish(self.store, documents, generation=1)
         self.cluster = FakeCluster(folder)
         self.old, self.new = FakeEmbeddings("1"), FakeEmbeddings("2")
-        Indexer(self.store, FakeGenerations(self.cluster, self.old).shared_engine(), self.old).reconcile()
+        Indexer(
+            StoredDocuments(self.store), FakeGenerations(self.cluster, self.old).shared_engine(), self.old
+        ).reconcile()
         pairs = [(FakeGenerations(self.cluster, model), model) for model in (self.old, self.new)]
-        indexers = [Indexer(self.store, side.shared_engine(), model, rebuilds=False) for side, model in pairs]
-        migration = Migration(self.store, [Target(*pair) for pair in pairs], records_per_write=2)
+        indexers = [
+            Indexer(StoredDocuments(self.store), side.shared_engine(), model, rebuilds=False) for side, model in pairs
+        ]
+        migration = Migration(StoredDocuments(self.store), [Target(*pair) for pair in pairs], records_per_write=2)
         self.operations = Operations(indexers, migration)
         self.failures: list[str] = []
         self.steps: list[str] = []

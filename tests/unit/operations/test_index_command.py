@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 from commonplace.search.indexing import Indexer, never
 from commonplace.search.migration import Migration, Target
 from commonplace.search.operations import Operations
+from commonplace.search.stored import StoredDocuments
 from local import cli
 from local.commands import index as command
 from local.errors import CommandError
@@ -34,9 +35,11 @@ class Served:
         publish(self.store, [document(f"note/n{at}", f"weather {at}") for at in range(DOCUMENTS)], generation=1)
         self.cluster = FakeCluster(folder)
         self.old, self.new = FakeEmbeddings("1"), FakeEmbeddings("2")
-        Indexer(self.store, FakeGenerations(self.cluster, self.old).shared_engine(), self.old).reconcile()
+        Indexer(
+            StoredDocuments(self.store), FakeGenerations(self.cluster, self.old).shared_engine(), self.old
+        ).reconcile()
         targets = [Target(FakeGenerations(self.cluster, model), model) for model in (self.old, self.new)]
-        self.operations = Operations([], Migration(self.store, targets, records_per_write=2))
+        self.operations = Operations([], Migration(StoredDocuments(self.store), targets, records_per_write=2))
         self.events: list[Mapping[str, Any]] = []
         self.interrupt: Callable[[int], None] = lambda _number: None
 

@@ -14,6 +14,7 @@ from commonplace.search.changes import Change
 from commonplace.search.indexing import Indexer
 from commonplace.search.migration import Migration, Target
 from commonplace.search.model import RecordId, Tombstone
+from commonplace.search.stored import StoredDocuments
 from tests.fakes.changes import FakeChanges
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.generations import FakeCluster, FakeGenerations
@@ -40,7 +41,7 @@ def changes() -> FakeChanges:
 
 @pytest.fixture
 def indexer(store: FakeObjectStore, engine: EmbeddedEngine, provider: FakeEmbeddings, changes: FakeChanges) -> Indexer:
-    return Indexer(store, engine, provider, changes=changes)
+    return Indexer(StoredDocuments(store), engine, provider, changes=changes)
 
 
 def written(ref: str, version: int, *, added: bool) -> Change:
@@ -104,7 +105,7 @@ def test_a_change_is_told_after_the_index_has_taken_it(
     seen: list[dict[RecordId, int]] = []
     put(store, document("note/a", generation=3))
 
-    Indexer(store, engine, provider, changes=Looking()).take([message("1", "note/a")])
+    Indexer(StoredDocuments(store), engine, provider, changes=Looking()).take([message("1", "note/a")])
 
     assert seen == [{"note/a": 3}]
 
@@ -183,7 +184,7 @@ def test_an_index_that_is_rebuilt_tells_no_change(
 def test_an_indexer_without_a_feed_tells_nobody(store: FakeObjectStore, engine: EmbeddedEngine) -> None:
     put(store, document("note/a"))
 
-    assert Indexer(store, engine, None).take([message("1", "note/a")]) == []
+    assert Indexer(StoredDocuments(store), engine, None).take([message("1", "note/a")]) == []
 
 
 def test_a_build_beside_the_current_index_tells_nothing_and_keeping_up_tells_what_was_missing(
@@ -193,9 +194,9 @@ def test_a_build_beside_the_current_index_tells_nothing_and_keeping_up_tells_wha
     cluster = FakeCluster(tmp_path)
     try:
         publish(store, [document("note/a", "rain on the roof")], generation=1)
-        Indexer(store, FakeGenerations(cluster, old).shared_engine(), old, rebuilds=False).reconcile()
+        Indexer(StoredDocuments(store), FakeGenerations(cluster, old).shared_engine(), old, rebuilds=False).reconcile()
         targets = [Target(FakeGenerations(cluster, model), model) for model in (old, new)]
-        migration = Migration(store, targets, changes=changes, clock=itertools.count().__next__)
+        migration = Migration(StoredDocuments(store), targets, changes=changes, clock=itertools.count().__next__)
 
         migration.build()
         migration.swap()

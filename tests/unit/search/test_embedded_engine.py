@@ -18,6 +18,7 @@ from commonplace.errors import Unavailable
 from commonplace.search.embedding import embedding_text, model_fingerprint, vector_key
 from commonplace.search.indexing import Indexer
 from commonplace.search.model import IndexMismatch, RecordId, Tombstone
+from commonplace.search.stored import StoredDocuments
 from tests.fakes.embeddings import FakeEmbeddings, asked
 from tests.fakes.store import FakeObjectStore
 from tests.unit.search.records import document, indexed, message, publish, record, versions
@@ -161,7 +162,9 @@ def test_an_index_of_the_first_schema_is_rebuilt_by_the_next_message(path: Path,
     with closing(EmbeddedEngine(path, provider)) as engine:
         with pytest.raises(IndexMismatch, match="another version"):
             engine.candidates("lantern", None, Filters(), 5)
-        failed = Indexer(store, engine, provider, memory=engine).take([message("1", "note/a")])
+        failed = Indexer(StoredDocuments(store), engine, provider, memories=lambda _: engine).take(
+            [message("1", "note/a")]
+        )
 
         assert (failed, versions(engine)) == ([], {"note/a": 1})
         assert engine.candidates("lantren", None, Filters(), 5).suggestions == ("lantern",)

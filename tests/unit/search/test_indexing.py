@@ -17,6 +17,7 @@ from commonplace.content.store import content_key
 from commonplace.errors import Unavailable
 from commonplace.search.indexing import Indexer, Message, Report
 from commonplace.search.model import EmbeddingProvider, IndexMismatch, RecordId, Tombstone
+from commonplace.search.stored import StoredDocuments
 from tests.fakes.embeddings import FakeEmbeddings, asked
 from tests.fakes.store import FakeObjectStore
 from tests.unit.search.records import (
@@ -47,7 +48,7 @@ def engine(tmp_path: Path, provider: FakeEmbeddings) -> Iterator[EmbeddedEngine]
 
 @pytest.fixture
 def indexer(store: FakeObjectStore, engine: EmbeddedEngine, provider: EmbeddingProvider) -> Indexer:
-    return Indexer(store, engine, provider, memory=engine)
+    return Indexer(StoredDocuments(store), engine, provider, memories=lambda _: engine)
 
 
 def found(engine: EmbeddedEngine, provider: FakeEmbeddings, query: str) -> set[str]:
@@ -239,7 +240,9 @@ def test_an_index_of_another_model_is_rebuilt_when_the_next_message_comes(
     other = FakeEmbeddings(revision="2")
     successor = EmbeddedEngine(engine.path, other)
 
-    failed = Indexer(store, successor, other, memory=successor).take([message("1", "note/new")])
+    failed = Indexer(StoredDocuments(store), successor, other, memories=lambda _: successor).take(
+        [message("1", "note/new")]
+    )
 
     assert (failed, versions(successor)) == ([], {"note/a": 1, "note/b": 1, "note/new": 2})
     assert found(successor, other, "wind") == {"note/b"}
@@ -253,7 +256,7 @@ def test_an_index_of_another_model_is_rebuilt_when_reconciling(
     indexer.reconcile()
     lexical = EmbeddedEngine(engine.path, None)
 
-    report = Indexer(store, lexical, None).reconcile()
+    report = Indexer(StoredDocuments(store), lexical, None).reconcile()
 
     assert (report, versions(lexical)) == (Report(indexed=1), {"note/a": 1})
     lexical.close()
@@ -267,7 +270,10 @@ def test_a_damaged_file_is_made_anew_from_the_store(
     publish(store, [document("note/a", "rain")], generation=1)
     engine = EmbeddedEngine(path, provider)
 
-    assert Indexer(store, engine, provider, memory=engine).take([message("1", "note/a")]) == []
+    assert (
+        Indexer(StoredDocuments(store), engine, provider, memories=lambda _: engine).take([message("1", "note/a")])
+        == []
+    )
 
     assert versions(engine) == {"note/a": 1}
     engine.close()
@@ -278,7 +284,7 @@ def test_an_index_that_takes_no_writes_fails_the_whole_batch(store: FakeObjectSt
     engine = EmbeddedEngine(tmp_path / "index.sqlite", None, read_only=True)
 
     with pytest.raises(Unavailable):
-        Indexer(store, engine, None).take([message("1", "note/a")])
+        Indexer(StoredDocuments(store), engine, None).take([message("1", "note/a")])
 
 
 STATES = st.lists(st.frozensets(st.sampled_from("abc")), min_size=1, max_size=5)
@@ -292,7 +298,7 @@ def test_whatever_becomes_of_the_messages_a_reconciliation_ends_at_the_store(
     """Each state is a publication; its messages are lost, doubled, late and shuffled as Hypothesis likes."""
     store, provider = FakeObjectStore(), FakeEmbeddings()
     with TemporaryDirectory() as folder, closing(EmbeddedEngine(Path(folder) / "index.sqlite", provider)) as index:
-        indexer = Indexer(store, index, provider, memory=index)
+        indexer = Indexer(StoredDocuments(store), index, provider, memories=lambda _: index)
         waiting: list[Message] = []
         live: dict[str, Document] = {}
         for generation, names in enumerate(states, 1):
@@ -320,11 +326,11 @@ def test_markers_of_removed_documents_are_swept_when_no_message_so_old_is_left(
     store: FakeObjectStore, engine: EmbeddedEngine, provider: FakeEmbeddings, days: int, swept: int
 ) -> None:
     publish(store, [document("note/a", "rain"), document("note/b", "wind")], generation=1)
-    Indexer(store, engine, provider).reconcile()
+    Indexer(StoredDocuments(store), engine, provider).reconcile()
     publish(store, [document("note/b", "wind")], generation=2)
-    Indexer(store, engine, provider).take([message("m", "note/a")])
+    Indexer(StoredDocuments(store), engine, provider).take([message("m", "note/a")])
 
-    later = Indexer(store, engine, provider, now=lambda: datetime.now(UTC) + timedelta(days=days))
+    later = Indexer(StoredDocuments(store), engine, provider, now=lambda: datetime.now(UTC) + timedelta(days=days))
 
     assert later.reconcile() == Report(swept=swept)
     assert later.reconcile() == Report()
@@ -337,7 +343,7 @@ def test_an_indexer_that_does_not_rebuild_refuses_another_model_and_leaves_the_i
     indexer.reconcile()
     other = FakeEmbeddings("2")
     with closing(EmbeddedEngine(tmp_path / "index.sqlite", other)) as opened:
-        stranger = Indexer(store, opened, other, rebuilds=False)
+        stranger = Indexer(StoredDocuments(store), opened, other, rebuilds=False)
 
         for refused in (stranger.reconcile, lambda: stranger.take([message("m", "note/a")])):
             with pytest.raises(IndexMismatch) as error:

@@ -14,6 +14,7 @@ from commonplace.search.indexing import Indexer
 from commonplace.search.migration import BUILD, SWAP, Migration, Refused, Swapped, Target
 from commonplace.search.model import EmbeddingProvider, IndexMismatch, RecordId, SearchRequest, Tombstone, VectorMemory
 from commonplace.search.service import SearchService
+from commonplace.search.stored import StoredDocuments
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.generations import FakeCluster, FakeGenerations
 from tests.fakes.store import Crash, FakeObjectStore
@@ -50,18 +51,22 @@ def forget() -> Iterator[None]:
 def target(
     cluster: FakeCluster, provider: EmbeddingProvider | None, mapping: str = "m1", memory: VectorMemory | None = None
 ) -> Target:
-    return Target(FakeGenerations(cluster, provider, mapping), provider, memory)
+    return Target(FakeGenerations(cluster, provider, mapping), provider, lambda _: memory)
 
 
 def writer(
     store: FakeObjectStore, cluster: FakeCluster, provider: EmbeddingProvider | None, mapping: str = "m1"
 ) -> Indexer:
     """The index function with this model."""
-    return Indexer(store, FakeGenerations(cluster, provider, mapping).shared_engine(), provider, rebuilds=False)
+    return Indexer(
+        StoredDocuments(store), FakeGenerations(cluster, provider, mapping).shared_engine(), provider, rebuilds=False
+    )
 
 
 def migration(store: FakeObjectStore, *targets: Target, records_per_write: int = 2) -> Migration:
-    return Migration(store, targets, clock=itertools.count().__next__, records_per_write=records_per_write)
+    return Migration(
+        StoredDocuments(store), targets, clock=itertools.count().__next__, records_per_write=records_per_write
+    )
 
 
 @pytest.fixture

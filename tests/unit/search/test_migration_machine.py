@@ -21,6 +21,7 @@ from commonplace.search.indexing import Indexer
 from commonplace.search.migration import Migration, Swapped, Target
 from commonplace.search.model import IndexMismatch
 from commonplace.search.operations import Operations
+from commonplace.search.stored import StoredDocuments
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.generations import FakeCluster, FakeGenerations
 from tests.fakes.store import Crash, FakeObjectStore
@@ -236,12 +237,15 @@ class Migrations(RuleBasedStateMachine):
     def _migration(self) -> Migration:
         models = [MODELS[name] for name in self.configured]
         targets = [Target(FakeGenerations(self.cluster, model), model) for model in models]
-        return Migration(self.store, targets, records_per_write=2)
+        return Migration(StoredDocuments(self.store), targets, records_per_write=2)
 
     def _operations(self) -> Operations:
         models = [MODELS[name] for name in self.configured]
         sides = [FakeGenerations(self.cluster, model).shared_engine() for model in models]
-        indexers = [Indexer(self.store, side, model, rebuilds=False) for side, model in zip(sides, models, strict=True)]
+        indexers = [
+            Indexer(StoredDocuments(self.store), side, model, rebuilds=False)
+            for side, model in zip(sides, models, strict=True)
+        ]
         return Operations(indexers, self._migration())
 
 

@@ -12,6 +12,7 @@ from commonplace.search.indexing import Indexer
 from commonplace.search.migration import Migration, Target
 from commonplace.search.model import IndexMismatch
 from commonplace.search.operations import MOST_IDLE_ROUNDS, Operations, stretch
+from commonplace.search.stored import StoredDocuments
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.generations import FakeCluster, FakeGenerations
 from tests.fakes.store import FakeObjectStore
@@ -42,8 +43,12 @@ def deploy(store: FakeObjectStore, cluster: FakeCluster) -> Deploy:
         models = [FakeEmbeddings(revision) for revision in revisions]
         sides = [FakeGenerations(cluster, model) for model in models]
         pairs = list(zip(sides, models, strict=True))
-        indexers = [Indexer(store, side.shared_engine(), model, rebuilds=False) for side, model in pairs]
-        return Operations(indexers, Migration(store, [Target(*pair) for pair in pairs], records_per_write=2))
+        indexers = [
+            Indexer(StoredDocuments(store), side.shared_engine(), model, rebuilds=False) for side, model in pairs
+        ]
+        return Operations(
+            indexers, Migration(StoredDocuments(store), [Target(*pair) for pair in pairs], records_per_write=2)
+        )
 
     return deploy
 
@@ -104,7 +109,9 @@ def test_an_index_that_does_not_answer_is_no_refusal(deploy: Deploy, store: Fake
         def get_if_changed(self, key: str, etag: str | None) -> None:
             raise Unavailable("The store does not answer.")
 
-    operations = Operations([], Migration(Down(), [Target(FakeGenerations(FakeCluster(Path()), None), None)]))
+    operations = Operations(
+        [], Migration(StoredDocuments(Down()), [Target(FakeGenerations(FakeCluster(Path()), None), None)])
+    )
 
     with pytest.raises(Unavailable):
         operations.step({"step": "plan"})
@@ -132,7 +139,7 @@ def test_a_stretch_that_leaves_as_much_as_before_waits_and_in_the_end_gives_up(
 ) -> None:
     failing = FakeEmbeddings("2")
     failing.failing = True
-    operations = Operations([], Migration(store, [Target(FakeGenerations(cluster, failing), failing)]))
+    operations = Operations([], Migration(StoredDocuments(store), [Target(FakeGenerations(cluster, failing), failing)]))
     actions, progress = [], None
     for _ in range(MOST_IDLE_ROUNDS + 1):
         answer = operations.step({"step": "build", "progress": progress})
@@ -146,7 +153,7 @@ def test_an_index_in_one_file_is_rebuilt_and_has_no_steps(
     store: FakeObjectStore, cluster: FakeCluster, deploy: Deploy
 ) -> None:
     model = FakeEmbeddings()
-    one_file = Operations([Indexer(store, cluster.engine("file", model), model)], None)
+    one_file = Operations([Indexer(StoredDocuments(store), cluster.engine("file", model), model)], None)
 
     assert one_file.rebuild().indexed == 4
     assert one_file.step({"step": "plan"})["action"] == "refused"

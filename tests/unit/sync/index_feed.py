@@ -8,6 +8,7 @@ from urllib.parse import quote_plus
 
 from commonplace.adapters.embedded.engine import EmbeddedEngine
 from commonplace.search.indexing import Indexer, Message
+from commonplace.search.stored import StoredDocuments
 from tests.fakes.store import FakeObjectStore
 
 
@@ -18,7 +19,7 @@ class IndexFeed:
         self.objects = objects
         self.folder = tempfile.TemporaryDirectory()
         self.engine = EmbeddedEngine(Path(self.folder.name) / "index.sqlite", None)
-        self.indexer = Indexer(objects, self.engine, None)
+        self.indexer = Indexer(StoredDocuments(objects), self.engine, None)
         self.seen: set[int] = set()
 
     def close(self) -> None:

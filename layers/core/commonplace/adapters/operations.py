@@ -2,43 +2,103 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from commonplace.adapters import wiring
-from commonplace.search.indexing import Indexer
+from commonplace.search.indexing import Indexer, nobody_waits
 from commonplace.search.migration import Migration, Target
-from commonplace.search.model import EmbeddingProvider, Engine
+from commonplace.search.model import EmbeddingProvider, Engine, VectorMemories
 from commonplace.search.operations import Operations
+from commonplace.search.stored import StoredDocuments
 from commonplace.settings import RetrievalSettings
 
 if TYPE_CHECKING:
-    from commonplace.content.store import ObjectStore
+    from commonplace.content.store import ObjectReader
+    from commonplace.memory.ports import VectorCaches
     from commonplace.search.changes import ChangeLog
+    from commonplace.search.source import Source
+
+Models = Sequence[EmbeddingProvider | None]
 
 
-def index_operations(
+def document_operations(
     settings: RetrievalSettings,
-    objects: ObjectStore,
-    models: Sequence[EmbeddingProvider | None],
+    objects: ObjectReader,
+    models: Models,
     engine: Engine,
+    *,
     changes: ChangeLog | None = None,
+    waiting: Callable[[], None] = nobody_waits,
 ) -> Operations:
-    """`models` are those of the settings, the one to come last; `engine` is opened for writing with the first.
+    """Those of the documents. `engine` is opened for writing with the first of the `models`, the one to come is last.
 
     `changes` is told what searches find from now on; two indexes that are kept up tell it twice.
     """
-    memory = wiring.vector_memory(settings, engine)
-    if settings.search_engine == "embedded":
-        return Operations([Indexer(objects, engine, models[0], memory, changes=changes)], None)
-    from commonplace.adapters.opensearch.generations import OpenSearchGenerations
+    own = wiring.vector_memory(settings, engine)
+    made = _Making(settings, StoredDocuments(objects), lambda _organisation: own, changes, waiting, "documents")
+    return made.operations(models, engine)
 
-    connection, stem = wiring.open_search_connection(settings), settings.opensearch_index
-    parameters = wiring.index_parameters(settings)
-    engines = [engine, *(wiring.search_engine(settings, objects, model, read_only=False) for model in models[1:])]
-    indexers = [
-        Indexer(objects, each, model, memory, changes=changes, rebuilds=False)
-        for each, model in zip(engines, models, strict=True)
-    ]
-    targets = [Target(OpenSearchGenerations(connection, stem, model, parameters), model, memory) for model in models]
-    return Operations(indexers, Migration(objects, targets, changes=changes))
+
+def memory_operations(
+    settings: RetrievalSettings,
+    source: Source,
+    caches: VectorCaches,
+    models: Models,
+    engine: Engine,
+    *,
+    waiting: Callable[[], None] = nobody_waits,
+) -> Operations:
+    """Those of the memory. `settings` are its collection's own, `source` is `memory.sources.StoredEntries`.
+
+    Nobody is told what changes in it, and each organisation's vectors are remembered in its own cache alone.
+    """
+    made = _Making(settings, source, _own(caches), None, waiting, "entries")
+    return made.operations(models, engine)
+
+
+def _own(caches: VectorCaches) -> VectorMemories:
+    return lambda organisation: caches.of(organisation) if organisation else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Making:
+    """What the indexers of one collection have in common."""
+
+    settings: RetrievalSettings
+    source: Source
+    memories: VectorMemories
+    changes: ChangeLog | None
+    waiting: Callable[[], None]
+    noun: str
+
+    def operations(self, models: Models, engine: Engine) -> Operations:
+        if self.settings.search_engine == "embedded":
+            return Operations([self._indexer(engine, models[0], rebuilds=True)], None, self.noun)
+        others = [wiring.search_engine(self.settings, None, model, read_only=False) for model in models[1:]]
+        indexers = [
+            self._indexer(each, model, rebuilds=False) for each, model in zip([engine, *others], models, strict=True)
+        ]
+        return Operations(indexers, self._migration(models), self.noun)
+
+    def _indexer(self, engine: Engine, model: EmbeddingProvider | None, *, rebuilds: bool) -> Indexer:
+        return Indexer(
+            self.source,
+            engine,
+            model,
+            self.memories,
+            changes=self.changes,
+            waiting=self.waiting,
+            rebuilds=rebuilds,
+        )
+
+    def _migration(self, models: Models) -> Migration:
+        from commonplace.adapters.opensearch.generations import OpenSearchGenerations
+
+        connection, stem = wiring.open_search_connection(self.settings), self.settings.opensearch_index
+        parameters = wiring.index_parameters(self.settings)
+        targets = [
+            Target(OpenSearchGenerations(connection, stem, model, parameters), model, self.memories) for model in models
+        ]
+        return Migration(self.source, targets, changes=self.changes)

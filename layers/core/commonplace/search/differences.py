@@ -1,19 +1,18 @@
-"""What an index has otherwise than the manifest says, while writes go on."""
+"""What an index has otherwise than its source, while writes go on."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from commonplace.content.manifest import Manifest
 from commonplace.search.indexing import Indexer
-from commonplace.search.model import EmbeddingProvider, Engine, RecordId, VectorMemory
-from commonplace.search.stored import StoredRecords, published
+from commonplace.search.model import EmbeddingProvider, Engine, RecordId, VectorMemories
+from commonplace.search.source import Published, Source, arrived
 
 LOOKS = 3
 """What differs is brought up to date and looked at again, so often."""
 
 READ = 200
-"""So many of the documents that an index lacks are looked for in the store, to tell those that cannot be read."""
+"""So many of the records that an index lacks are looked for in the source, to tell those that cannot be read."""
 
 DifferenceKind = Literal[
     "unpublished",
@@ -46,22 +45,22 @@ class Inspected:
     name: str
     engine: Engine
     embeddings: EmbeddingProvider | None
-    memory: VectorMemory | None
+    memories: VectorMemories
     indexer: Indexer | None
 
 
-def compare(store: StoredRecords, index: Inspected, *, vectors: bool) -> list[Difference]:
-    """Where ids and versions differ from the manifest and, with `vectors`, which records lack theirs."""
+def compare(source: Source, index: Inspected, *, vectors: bool) -> list[Difference]:
+    """Where ids and versions differ from the source and, with `vectors`, which records lack theirs."""
     held = dict(index.engine.versions())
-    manifest = store.manifest()
-    if manifest is None:
+    published = source.published()
+    if published is None:
         return [Difference("unpublished", None, "Nothing is published in this store: it may be the wrong one.")]
-    wrong = _differing(store, manifest, held, {*held, *published(manifest)})
+    wrong = _differing(source, published, held, {*held, *published.versions})
     for _ in range(LOOKS - 1):
         if not wrong:
             break
-        wrong, manifest = _looked_at_again(store, index, manifest, list(wrong))
-    found = list(_told(store, index, manifest, wrong))
+        wrong, published = _looked_at_again(source, index, published, list(wrong))
+    found = list(_told(source, index, published, wrong))
     if vectors:
         sentence = "It has no vectors: the model did not answer."
         found += [Difference("incomplete", record, sentence) for record in index.engine.incomplete()]
@@ -69,18 +68,18 @@ def compare(store: StoredRecords, index: Inspected, *, vectors: bool) -> list[Di
 
 
 def _looked_at_again(
-    store: StoredRecords, index: Inspected, manifest: Manifest, ids: Sequence[RecordId]
-) -> tuple[dict[RecordId, DifferenceKind], Manifest]:
+    source: Source, index: Inspected, published: Published, ids: Sequence[RecordId]
+) -> tuple[dict[RecordId, DifferenceKind], Published]:
     if index.indexer:
         index.indexer.mend(ids)
-    later = store.manifest() or manifest
-    return _differing(store, later, index.engine.held(ids), ids), later
+    later = source.published() or published
+    return _differing(source, later, index.engine.held(ids), ids), later
 
 
 def _differing(
-    store: StoredRecords, manifest: Manifest, held: Mapping[RecordId, int], ids: Collection[RecordId]
+    source: Source, published: Published, held: Mapping[RecordId, int], ids: Collection[RecordId]
 ) -> dict[RecordId, DifferenceKind]:
-    current = published(manifest)
+    current = published.versions
     wrong: dict[RecordId, DifferenceKind] = {}
     newer: dict[RecordId, DifferenceKind] = {}
     for record in ids:
@@ -91,18 +90,18 @@ def _differing(
             wrong[record] = "outdated"
         elif has is not None and wanted is None:
             newer[record] = "foreign"
-        elif has is not None and has > manifest.generation:
+        elif has is not None and has > published.newest(record):
             newer[record] = "ahead"
-    arrived = store.arriving(list(newer), manifest)
-    return wrong | {record: kind for record, kind in newer.items() if record not in arrived}
+    late = arrived(source, list(newer), published)
+    return wrong | {record: kind for record, kind in newer.items() if record not in late}
 
 
 def _told(
-    store: StoredRecords, index: Inspected, manifest: Manifest, wrong: Mapping[RecordId, DifferenceKind]
+    source: Source, index: Inspected, published: Published, wrong: Mapping[RecordId, DifferenceKind]
 ) -> Iterator[Difference]:
-    current, held = published(manifest), index.engine.held(list(wrong))
+    current, held = published.versions, index.engine.held(list(wrong))
     lacking = [record for record, kind in sorted(wrong.items()) if kind in ("missing", "outdated")][:READ]
-    unreadable = set(lacking) - store.read(lacking).records.keys()
+    unreadable = set(lacking) - source.read(lacking).records.keys()
     for record, kind in sorted(wrong.items()):
         if record in unreadable:
             yield Difference("unreadable", record, "Its object in the store is missing or cannot be read.")

@@ -5,7 +5,15 @@ import logging
 from collections.abc import Sequence
 
 from commonplace.errors import Unavailable
-from commonplace.search.model import Chunk, EmbeddingProvider, IndexedRecord, Record, Vector, VectorMemory
+from commonplace.search.model import (
+    Chunk,
+    EmbeddingProvider,
+    IndexedRecord,
+    Record,
+    Vector,
+    VectorMemories,
+    VectorMemory,
+)
 from commonplace.search.text import plain
 
 logger = logging.getLogger(__name__)
@@ -60,6 +68,25 @@ def embed_records(
         )
         for record in records
     ]
+
+
+def no_memories(_organisation: str | None) -> None:
+    """Nothing is remembered."""
+
+
+def embed_each(
+    records: Sequence[Record], provider: EmbeddingProvider | None, memories: VectorMemories = no_memories
+) -> list[IndexedRecord]:
+    """As `embed_records`, in order, with the memory of each record's own organisation.
+
+    The texts of two organisations are never sent in one call: whether one has a text already shows in no other's work.
+    """
+    embedded: dict[int, IndexedRecord] = {}
+    for organisation in dict.fromkeys(record.organisation for record in records):
+        places = [place for place, record in enumerate(records) if record.organisation == organisation]
+        own = embed_records([records[place] for place in places], provider, memories(organisation))
+        embedded |= dict(zip(places, own, strict=True))
+    return [embedded[place] for place in range(len(records))]
 
 
 def _embed(

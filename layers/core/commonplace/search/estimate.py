@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from commonplace.search.embedding import embedding_text, model_fingerprint, vector_key
 from commonplace.search.indexing import wanting
-from commonplace.search.model import EmbeddingProvider, Engine, Record, VectorMemory
-from commonplace.search.stored import StoredRecords, published
+from commonplace.search.model import EmbeddingProvider, Engine, Record, VectorMemories, VectorMemory
+from commonplace.search.source import Source
 
 SAMPLE = 40
 
@@ -17,32 +17,39 @@ class Work:
     chunks: int
     """To be embedded, about; 0 for an index of words alone."""
     total: int = 0
-    """Published documents."""
+    """Published records."""
 
 
 def estimate(
-    store: StoredRecords, engine: Engine | None, provider: EmbeddingProvider | None, memory: VectorMemory | None
+    source: Source, engine: Engine | None, provider: EmbeddingProvider | None, memories: VectorMemories
 ) -> Work:
-    """The work that is left until `engine` (None: an empty index) holds what the manifest publishes."""
-    manifest = store.manifest()
-    if manifest is None:
+    """The work that is left until `engine` (None: an empty index) holds what is published."""
+    published = source.published()
+    if published is None:
         return Work(0, 0)
     held = dict(engine.versions()) if engine else {}
     incomplete = set(engine.incomplete()) if engine and provider else set()
-    current = published(manifest)
+    current = published.versions
     missing = wanting(current, held, incomplete)
     foreign = len(held.keys() - current.keys())
     if provider is None or not missing:
         return Work(len(missing) + foreign, 0, len(current))
     step = max(1, len(missing) // SAMPLE)
-    sample = list(store.read(missing[::step][:SAMPLE]).records.values())
-    unknown = _unknown_chunks(sample, provider, memory)
+    sample = list(source.read(missing[::step][:SAMPLE]).records.values())
+    unknown = _unknown_chunks(sample, provider, memories)
     per_document = unknown / len(sample) if sample else 0
     return Work(len(missing) + foreign, round(per_document * len(missing)), len(current))
 
 
-def _unknown_chunks(records: list[Record], provider: EmbeddingProvider, memory: VectorMemory | None) -> int:
+def _unknown_chunks(records: list[Record], provider: EmbeddingProvider, memories: VectorMemories) -> int:
     fingerprint = model_fingerprint(provider)
-    keys = [vector_key(fingerprint, embedding_text(record, chunk)) for record in records for chunk in record.chunks]
+    wanted: dict[str | None, list[str]] = {}
+    for record in records:
+        keys = [vector_key(fingerprint, embedding_text(record, chunk)) for chunk in record.chunks]
+        wanted.setdefault(record.organisation, []).extend(keys)
+    return sum(_unknown(keys, memories(organisation)) for organisation, keys in wanted.items())
+
+
+def _unknown(keys: list[str], memory: VectorMemory | None) -> int:
     known = memory.known(keys) if memory else {}
     return sum(1 for key in keys if key not in known)

@@ -1,8 +1,8 @@
-"""Bringing the index to what the store holds: for the records a message names, or for all of them.
+"""Bringing the index to what its source holds: for the records a message names, or for all of them.
 
-The order of reading makes late and doubled messages harmless. What the index holds is read first, then the manifest,
-then the object. So an object that is missing was removed after whatever the index holds was written, and at or before
-a publication that writes anything newer: a tombstone may stand above the first and must not stand above the second.
+The order of reading makes late and doubled messages harmless. What the index holds is read first, then the source's
+horizon, then the record. So a record that is missing was removed after whatever the index holds was written, and before
+anything newer than the horizon is: a tombstone may stand above the first and must not stand above the second.
 """
 
 import logging
@@ -10,21 +10,19 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from commonplace.content.manifest import Manifest
-from commonplace.content.store import ObjectReader
 from commonplace.search.changes import Change, ChangeLog
-from commonplace.search.embedding import embed_records
-from commonplace.search.events import records_of
+from commonplace.search.embedding import embed_each, no_memories
 from commonplace.search.model import (
     EmbeddingProvider,
     Engine,
+    IndexedRecord,
     IndexMismatch,
     Record,
     RecordId,
     Tombstone,
-    VectorMemory,
+    VectorMemories,
 )
-from commonplace.search.stored import RECORDS_PER_BATCH, StoredRecords, batches, published
+from commonplace.search.source import RECORDS_PER_BATCH, Published, Source, arrived, batches
 
 logger = logging.getLogger(__name__)
 
@@ -69,11 +67,16 @@ def never() -> bool:
     return False
 
 
+def nobody_waits() -> None:
+    """Nobody asks which records wait for vectors."""
+
+
 class Indexer:
-    """Writes documents of the store to the index. `memory` lets unchanged text keep its vectors.
+    """Writes the records of a source to the index. `memories` let unchanged text keep its vectors.
 
     `changes` is told what the index has taken: each newer version and each removal, but not what is written again. Of
-    an index that is rebuilt it is told nothing, for no document has changed.
+    an index that is rebuilt it is told nothing, for no record has changed. `waiting` is told when records were written
+    without vectors, because the model did not answer.
 
     An index that was built otherwise is rebuilt on the spot when `rebuilds` is set, as a small one in one file can be.
     Else IndexMismatch leaves every method, with the command to run, and what was to be written is to come again.
@@ -81,21 +84,23 @@ class Indexer:
 
     def __init__(
         self,
-        objects: ObjectReader,
+        source: Source,
         engine: Engine,
         embeddings: EmbeddingProvider | None,
-        memory: VectorMemory | None = None,
+        memories: VectorMemories = no_memories,
         *,
         changes: ChangeLog | None = None,
+        waiting: Callable[[], None] = nobody_waits,
         rebuilds: bool = True,
         records_per_write: int = RECORDS_PER_BATCH,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        self._store = StoredRecords(objects)
+        self._source = source
         self._engine = engine
         self._embeddings = embeddings
-        self._memory = memory
+        self._memories = memories
         self._changes = changes
+        self._waiting = waiting
         self._rebuilds = rebuilds
         self._records_per_write = records_per_write
         self._now = now
@@ -109,16 +114,16 @@ class Indexer:
         failed: set[str] = set()
         for message in messages:
             try:
-                wanted[message.id] = records_of(message.body)
+                wanted[message.id] = self._source.named(message.body)
             except ValueError:
-                logger.error("a message is no notification of S3", extra={"messageId": message.id})
+                logger.error("a message names nothing to look at", extra={"messageId": message.id})
                 failed.add(message.id)
         unreadable = self._look_at(list(dict.fromkeys(record for records in wanted.values() for record in records)))
         failed |= {message for message, records in wanted.items() if unreadable.intersection(records)}
         return [message.id for message in messages if message.id in failed]
 
     def reconcile(self, enough: Enough = never, told: Told | None = None) -> Report:
-        """Compares the index with the manifest and mends what differs, until there is `enough`.
+        """Compares the index with its source and mends what differs, until there is `enough`.
 
         What is mended stays so: the next call goes on with the rest, and one more changes nothing.
         """
@@ -129,24 +134,42 @@ class Indexer:
         return self._reconcile(enough, told)
 
     def mend(self, ids: Sequence[RecordId]) -> None:
-        """Brings these records to what the manifest says, as `reconcile` does with all that differ."""
+        """Brings these records to what the source says, as `reconcile` does with all that differ."""
         held = self._engine.held(ids)
-        manifest = self._store.manifest()
-        if manifest is None:
+        published = self._source.published()
+        if published is None:
             return
-        current = published(manifest)
-        self._index_stale([record for record in ids if held.get(record, -1) < current.get(record, -1)], manifest, held)
-        self._bury_foreign([record for record in held if record not in current], manifest, held)
+        current = published.versions
+        self._index_stale([record for record in ids if held.get(record, -1) < current.get(record, -1)], published, held)
+        self._bury_foreign([record for record in held if record not in current], published, held)
+
+    def complete(self, enough: Enough = never) -> Report:
+        """Gives vectors to the records that wait for them, until there is `enough` or the model answers for none.
+
+        Raises IndexMismatch where this index cannot be read: that is for `reconcile`.
+        """
+        ids = list(self._engine.incomplete()) if self._embeddings else []
+        done = 0
+        for batch in batches(ids, self._records_per_write):
+            if done and enough():
+                break
+            reading = self._source.read(batch)
+            whole = [indexed for indexed in self._embedded(list(reading.records.values())) if indexed.vectors]
+            if not whole:
+                break
+            self._engine.write(whole, ())
+            done += len(whole)
+        return Report(indexed=done, incomplete=len(ids) - done)
 
     def rebuild(self) -> Report:
-        """Builds the index anew from the store, then catches up with what was published meanwhile."""
-        manifest = self._store.manifest()
-        reading = self._store.read([RecordId(entry.ref) for entry in manifest.documents] if manifest else [])
-        self._engine.replace(embed_records(list(reading.records.values()), self._embeddings, self._memory))
+        """Builds the index anew from its source, then catches up with what was published meanwhile."""
+        published = self._source.published()
+        reading = self._source.read(published.versions if published else [])
+        self._engine.replace(self._embedded(list(reading.records.values())))
         return self._reconcile() + Report(indexed=len(reading.records))
 
     def _look_at(self, ids: Sequence[RecordId]) -> set[RecordId]:
-        """Indexes or buries these records as the store has them now; answers those that cannot be read."""
+        """Indexes or buries these records as the source has them now; answers those that cannot be read."""
         if not ids:
             return set()
         try:
@@ -157,10 +180,9 @@ class Indexer:
 
     def _apply(self, ids: Sequence[RecordId]) -> set[RecordId]:
         held = self._engine.held(ids)
-        manifest = self._store.manifest()
-        reading = self._store.read(ids)
-        generation = manifest.generation if manifest else 0
-        tombstones = [_tombstone(record, generation, held) for record in reading.missing]
+        horizon = self._source.horizon()
+        reading = self._source.read(ids)
+        tombstones = [_tombstone(record, horizon, held) for record in reading.missing]
         self._write(list(reading.records.values()), tombstones)
         self._tell(reading.records.values(), tombstones, held)
         return set(reading.unreadable)
@@ -168,59 +190,67 @@ class Indexer:
     def _reconcile(self, enough: Enough = never, told: Told | None = None) -> Report:
         held = dict(self._engine.versions())
         incomplete = set(self._engine.incomplete()) if self._embeddings else set()
-        manifest = self._store.manifest()
-        if manifest is None:
+        published = self._source.published()
+        if published is None:
             logger.info("nothing is published yet, the index is left as it is")
             return Report()
-        current = published(manifest)
+        current = published.versions
         stale = wanting(current, held, incomplete)
         foreign = [record for record in held if record not in current]
         done = unreadable = 0
         for batch in batches(stale, self._records_per_write):
             if done and enough():
                 break
-            unreadable += len(self._index_stale(batch, manifest, held))
+            unreadable += len(self._index_stale(batch, published, held))
             done += len(batch)
             if told:
                 told(done, len(stale) + len(foreign) - done)
         remaining = len(stale) - done
-        removed = self._bury_foreign(foreign, manifest, held)
+        removed = self._bury_foreign(foreign, published, held)
         waiting = sum(1 for _ in self._engine.incomplete())
         swept = 0 if remaining else self._engine.sweep(self._now() - TOMBSTONES_KEPT)
         report = Report(done - unreadable, removed, unreadable, waiting, remaining, swept)
-        logger.info("the index was compared with the store", extra={"report": str(report)})
+        logger.info("the index was compared with its source", extra={"report": str(report)})
         return report
 
     def _index_stale(
-        self, ids: Sequence[RecordId], manifest: Manifest, before: Mapping[RecordId, int]
+        self, ids: Sequence[RecordId], published: Published, before: Mapping[RecordId, int]
     ) -> list[RecordId]:
         """Answers those that could not be read. `before` is what the index held."""
-        reading = self._store.read(ids)
+        reading = self._source.read(ids)
         self._write(list(reading.records.values()), ())
         held = self._engine.held(ids)
         # A tombstone can stand above a document that was restored. The manifest names the document, so it is current as
         # of the manifest's generation, too.
         buried = [
-            replace(record, version=manifest.generation)
+            replace(record, version=newest)
             for record in reading.records.values()
-            if record.id not in held and record.version < manifest.generation
+            if record.id not in held and record.version < (newest := published.newest(record.id))
         ]
         self._write(buried, ())
         restored = {record.id: record for record in buried}
         self._tell([restored.get(record.id, record) for record in reading.records.values()], (), before)
         return reading.unreadable + reading.missing
 
-    def _bury_foreign(self, ids: Sequence[RecordId], manifest: Manifest, held: Mapping[RecordId, int]) -> int:
-        """Removes what the manifest does not name, except what a publication under way has just written."""
-        arriving = self._store.arriving(ids, manifest, self._records_per_write)
-        tombstones = [_tombstone(record, manifest.generation, held) for record in ids if record not in arriving]
+    def _bury_foreign(self, ids: Sequence[RecordId], published: Published, held: Mapping[RecordId, int]) -> int:
+        """Removes what is not published, except what was written a moment ago."""
+        arriving = arrived(self._source, ids, published, self._records_per_write)
+        tombstones = [_tombstone(record, published.horizon, held) for record in ids if record not in arriving]
         self._write((), tombstones)
         self._tell((), tombstones, held)
         return len(tombstones)
 
     def _write(self, records: Sequence[Record], tombstones: Sequence[Tombstone]) -> None:
-        if records or tombstones:
-            self._engine.write(embed_records(records, self._embeddings, self._memory), tombstones)
+        if not records and not tombstones:
+            return
+        embedded = self._embedded(records)
+        if self._embeddings and not all(indexed.vectors for indexed in embedded):
+            # First: a worker that ends between the two leaves a note too many, and not one too few.
+            self._waiting()
+        self._engine.write(embedded, tombstones)
+
+    def _embedded(self, records: Sequence[Record]) -> list[IndexedRecord]:
+        return embed_each(records, self._embeddings, self._memories)
 
     def _tell(self, records: Iterable[Record], tombstones: Iterable[Tombstone], before: Mapping[RecordId, int]) -> None:
         """Tells what has changed since `before`. The index has taken it all: a failure here is nobody else's."""
@@ -255,5 +285,5 @@ def wanting(
     return stale + [record for record in current if record in incomplete and held.get(record, -1) >= current[record]]
 
 
-def _tombstone(record: RecordId, generation: int, held: Mapping[RecordId, int]) -> Tombstone:
-    return Tombstone(record, max(generation, held[record] + 1 if record in held else 0))
+def _tombstone(record: RecordId, horizon: int, held: Mapping[RecordId, int]) -> Tombstone:
+    return Tombstone(record, max(horizon, held[record] + 1 if record in held else 0))

@@ -1,7 +1,7 @@
 """Building the index anew beside the one that answers, and letting it take over: no reader and no writer waits.
 
-Current answers. Next is built from the store by the code of the index function, and takes every write meanwhile. When
-it holds what the manifest publishes, and searches find in it what they should, it becomes current in one step; what was
+Current answers. Next is built from the source by the code of the index function, and takes every write meanwhile. When
+it holds what is published, and searches find in it what they should, it becomes current in one step; what was
 current stays as previous, and can be put back in one step.
 """
 
@@ -11,15 +11,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from commonplace.content.store import ObjectReader
 from commonplace.errors import InvalidInput, Unavailable
 from commonplace.search.changes import ChangeLog
 from commonplace.search.differences import Difference, DifferenceKind, Inspected, compare
+from commonplace.search.embedding import no_memories
 from commonplace.search.estimate import Work, estimate
 from commonplace.search.generations import Facts, Generation, Generations, Role
 from commonplace.search.indexing import Enough, Indexer, Report, Told, never
-from commonplace.search.model import EmbeddingProvider, Engine, IndexMismatch, VectorMemory
-from commonplace.search.stored import StoredRecords
+from commonplace.search.model import EmbeddingProvider, Engine, IndexMismatch, VectorMemories
+from commonplace.search.source import Source
 from commonplace.search.verifying import NAMED, Verification, verify
 
 logger = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ class Target:
 
     generations: Generations
     embeddings: EmbeddingProvider | None
-    memory: VectorMemory | None = None
+    memories: VectorMemories = no_memories
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What one stretch of building did. `complete` means that next holds what the manifest publishes."""
+    """What one stretch of building did. `complete` means that next holds what is published."""
 
     index: str
     done: int
@@ -73,7 +73,7 @@ class Built:
 
     @property
     def rate(self) -> float:
-        """Documents a second."""
+        """Records a second."""
         return self.done / self.seconds if self.seconds > 0 else 0.0
 
 
@@ -106,15 +106,14 @@ class Migration:
 
     def __init__(
         self,
-        objects: ObjectReader,
+        source: Source,
         targets: Sequence[Target],
         *,
         changes: ChangeLog | None = None,
         clock: Callable[[], float] = time.monotonic,
         records_per_write: int = BUILD_RECORDS_PER_WRITE,
     ) -> None:
-        self._objects = objects
-        self._store = StoredRecords(objects)
+        self._source = source
         self._targets = tuple(targets)
         self._wanted = self._targets[-1]
         self._changes = changes
@@ -129,11 +128,11 @@ class Migration:
         goes_on = coming if coming and coming.facts == wanted else None
         changes = _changes(current.facts, wanted) if current else {}
         if goes_on is None and current and not changes:
-            manifest = self._store.manifest()
-            nothing = Work(0, 0, len(manifest.documents) if manifest else 0)
+            published = self._source.published()
+            nothing = Work(0, 0, len(published.versions) if published else 0)
             return Plan(generations, wanted, {}, nothing, tuple(self._warnings(generations)), None)
         engine = self._wanted.generations.engine(goes_on.name) if goes_on else None
-        work = estimate(self._store, engine, self._wanted.embeddings, self._wanted.memory)
+        work = estimate(self._source, engine, self._wanted.embeddings, self._wanted.memories)
         command = SWAP if goes_on and work.documents == 0 else BUILD
         return Plan(generations, wanted, changes, work, tuple(self._warnings(generations)), command)
 
@@ -151,7 +150,7 @@ class Migration:
         return self._wanted.generations.create_next(anew=anew)
 
     def build(self, enough: Enough = never, *, anew: bool = False, told: Told | None = None) -> Built:
-        """Brings next towards what the manifest publishes until there is `enough`; goes on where it was left."""
+        """Brings next towards what is published until there is `enough`; goes on where it was left."""
         began = self._clock()
         name = self.begin(anew=anew).name
         indexer = self._indexer(self._wanted, name)
@@ -167,7 +166,7 @@ class Migration:
         return Built(name, done, _left(report), report.unreadable, self._clock() - began, complete)
 
     def verify(self, enough: Enough = never) -> Verification:
-        """Brings next up to date with the manifest, compares the two, and searches it for sampled documents.
+        """Brings next up to date with the source, compares the two, and searches it for sampled records.
 
         Raises InvalidInput when more is left to be written than `enough` leaves time for.
         """
@@ -182,7 +181,7 @@ class Migration:
                 hint=f"Build one for these: {BUILD}",
             )
         self._bring_up_to_date(target, coming.name, enough, BUILD)
-        return verify(self._store, self._inspected(target, coming.name), self._current_engine(current))
+        return verify(self._source, self._inspected(target, coming.name), self._current_engine(current))
 
     def swap(self, enough: Enough = never) -> Swapped | Refused:
         """Verifies next and, if nothing differs, makes it current in one step."""
@@ -206,7 +205,7 @@ class Migration:
         target = self._target_of(previous.facts)
         if target:
             self._bring_up_to_date(target, previous.name, enough, ROLLBACK)
-        differences = compare(self._store, self._inspected(target, previous.name), vectors=False)
+        differences = compare(self._source, self._inspected(target, previous.name), vectors=False)
         if differences:
             counts = Counter(difference.kind for difference in differences)
             command = STATUS if target else f"{ROLLBACK}, after setting {self._setting_for(previous.facts)}"
@@ -252,7 +251,7 @@ class Migration:
     def _bring_up_to_date(self, target: Target, name: str, enough: Enough, command: str) -> None:
         report = self._indexer(target, name).reconcile(enough)
         if report.remaining:
-            raise InvalidInput(f"{name} still lacks {report.remaining} documents.", hint=f"Go on with: {command}")
+            raise InvalidInput(f"{name} still lacks {report.remaining} records.", hint=f"Go on with: {command}")
         target.generations.settle(name)
 
     def _catch_up(self, name: str) -> None:
@@ -270,10 +269,10 @@ class Migration:
 
     def _indexer(self, target: Target, name: str, changes: ChangeLog | None = None) -> Indexer:
         return Indexer(
-            self._objects,
+            self._source,
             target.generations.engine(name),
             target.embeddings,
-            target.memory,
+            target.memories,
             changes=changes,
             rebuilds=False,
             records_per_write=self._records_per_write,
@@ -281,9 +280,9 @@ class Migration:
 
     def _inspected(self, target: Target | None, name: str) -> Inspected:
         if target is None:
-            return Inspected(name, self._wanted.generations.engine(name), None, None, None)
+            return Inspected(name, self._wanted.generations.engine(name), None, no_memories, None)
         engine = target.generations.engine(name)
-        return Inspected(name, engine, target.embeddings, target.memory, self._indexer(target, name))
+        return Inspected(name, engine, target.embeddings, target.memories, self._indexer(target, name))
 
     def _current_engine(self, current: Generation | None) -> Engine | None:
         """The current index, where this version can read it."""

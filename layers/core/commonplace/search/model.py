@@ -1,6 +1,6 @@
 """What is searched for and what comes back: the values both engines and every interface share."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
@@ -40,6 +40,7 @@ __all__ = [
     "Standing",
     "Tombstone",
     "Vector",
+    "VectorMemories",
     "VectorMemory",
     "Verdict",
 ]
@@ -196,6 +197,10 @@ class VectorMemory(Protocol):
     def remember(self, vectors: Mapping[str, Vector]) -> None:
         """Keeps new vectors. A memory that cannot, or need not, does nothing: it never fails its caller."""
         ...
+
+
+VectorMemories = Callable[[str | None], VectorMemory | None]
+"""The memory for the records of an organisation (None: those of no organisation): no organisation shares another's."""
 
 
 class EmbeddingProvider(Protocol):

@@ -30,11 +30,15 @@ Answer = dict[str, Any]
 
 
 class Operations:
-    """One indexer for each model in use, and the migration between generations (None for an index in one file)."""
+    """One indexer for each model in use, and the migration between generations (None for an index in one file).
 
-    def __init__(self, indexers: Sequence[Indexer], migration: Migration | None) -> None:
+    `noun` is what a record of the collection is called.
+    """
+
+    def __init__(self, indexers: Sequence[Indexer], migration: Migration | None, noun: str = "documents") -> None:
         self._indexers = tuple(indexers)
         self._migration = migration
+        self._noun = noun
 
     def take(self, messages: Sequence[Message]) -> list[str]:
         """Brings what the messages name into every index of a model at hand; answers the ids of those that failed.
@@ -54,7 +58,7 @@ class Operations:
         return [message.id for message in messages if message.id in failed]
 
     def reconcile(self, enough: Enough = never) -> Report:
-        """Compares with the manifest and mends what differs. Raises IndexMismatch when no model at hand fits."""
+        """Compares with the source and mends what differs. Raises IndexMismatch when no model at hand fits."""
         if self._migration is None:
             return self._indexers[0].reconcile(enough)
         try:
@@ -63,6 +67,16 @@ class Operations:
         except IndexMismatch as mismatch:
             logger.error("the index takes no writes", extra={"reason": mismatch.message, "hint": mismatch.hint})
             raise
+
+    def complete(self, enough: Enough = never) -> Report:
+        """Gives vectors to records that wait for them. An index that takes no writes is left to `reconcile`."""
+        report = Report()
+        for indexer in self._indexers:
+            try:
+                report += indexer.complete(enough)
+            except IndexMismatch as mismatch:
+                logger.warning("the index takes no vectors", extra={"reason": mismatch.message})
+        return report
 
     def rebuild(self) -> Report:
         """Builds an index in one file anew. Raises InvalidInput for an index that is built beside the one in use."""
@@ -95,9 +109,9 @@ class Operations:
                 return {"action": "build", "message": f"{index} is to be built.", "index": index, "progress": None}
             case "build":
                 built = migration.build(enough, anew=event.get("anew") is True, told=told)
-                return _built(built, event.get("progress") or {})
+                return _built(built, event.get("progress") or {}, self._noun)
             case "verify":
-                return _verified(migration.verify(enough))
+                return _verified(migration.verify(enough), self._noun)
             case "swap":
                 return _swapped(migration.swap(enough))
             case "rollback":
@@ -161,10 +175,10 @@ def _generation(generation: Generation) -> Answer:
     }
 
 
-def _built(built: Built, before: Mapping[str, Any]) -> Answer:
+def _built(built: Built, before: Mapping[str, Any], noun: str) -> Answer:
     round_, left = int(before.get("round", 0)) + 1, built.remaining
     idle = int(before.get("idle", 0)) + 1 if not built.complete and left >= before.get("remaining", left + 1) else 0
-    message = f"{built.index}: {built.done} documents written, {left} remain."
+    message = f"{built.index}: {built.done} {noun} written, {left} remain."
     if built.unreadable:
         message += f" {built.unreadable} cannot be read from the store."
     return {
@@ -189,11 +203,11 @@ def _after_building(built: Built, round_: int, idle: int) -> str:
     return "wait" if idle else "build"
 
 
-def _verified(verification: Verification) -> Answer:
+def _verified(verification: Verification, noun: str) -> Answer:
     facts = {"index": verification.index, "documents": verification.documents, "sampled": verification.sampled}
     if verification.passed:
         message = (
-            f"{verification.index} holds the {verification.documents} published documents, "
+            f"{verification.index} holds the {verification.documents} published {noun}, "
             f"and {verification.sampled} sampled ones are found in it."
         )
         return {"action": "passed", "message": message, **facts, "overlap": verification.overlap}

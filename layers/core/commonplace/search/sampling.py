@@ -1,15 +1,14 @@
-"""Searches an index for sampled documents: an index may hold everything and still find nothing."""
+"""Searches an index for sampled records: an index may hold everything and still find nothing."""
 
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from commonplace.content.filters import Filters
-from commonplace.content.manifest import Manifest
 from commonplace.search.differences import Difference, Inspected
-from commonplace.search.embedding import embed_records, model_fingerprint
+from commonplace.search.embedding import embed_each, model_fingerprint
 from commonplace.search.model import Candidates, Engine, LegHit, QueryVector, Record, RecordId
 from commonplace.search.retrieval import CANDIDATES_PER_LEG
-from commonplace.search.stored import StoredRecords
+from commonplace.search.source import Published, Source
 from commonplace.search.text import plain, query_terms
 
 SAMPLES = 40
@@ -22,17 +21,16 @@ OVERLAP = 0.5
 analysis may well order words otherwise; an index that is broken agrees on nothing."""
 
 
-def sample(manifest: Manifest) -> list[RecordId]:
-    """The same documents every time, from all over the knowledge base."""
-    ids = (RecordId(entry.ref) for entry in manifest.documents)
-    return sorted(ids, key=lambda record: hashlib.sha256(record.encode()).digest())[:SAMPLES]
+def sample(published: Published) -> list[RecordId]:
+    """The same records every time, from all over the collection."""
+    return sorted(published.versions, key=lambda record: hashlib.sha256(record.encode()).digest())[:SAMPLES]
 
 
 class Searches:
-    """Looks for sampled documents: by their titles, by words of one of their chunks, and by that chunk's vector."""
+    """Looks for sampled records: by their titles, by words of one of their chunks, and by that chunk's vector."""
 
-    def __init__(self, store: StoredRecords, index: Inspected, current: Engine | None) -> None:
-        self._store = store
+    def __init__(self, source: Source, index: Inspected, current: Engine | None) -> None:
+        self._source = source
         self._index = index
         self._model = model_fingerprint(index.embeddings) if index.embeddings else None
         self._current = current if current and current.model() == self._model else None
@@ -45,7 +43,7 @@ class Searches:
         return sum(self._overlaps) / len(self._overlaps) if self._overlaps else None
 
     def run(self, ids: Sequence[RecordId]) -> list[Difference]:
-        found = [difference for record in ids for difference in self._document(record)]
+        found = [difference for record in ids for difference in self._record(record)]
         if self.overlap is not None and self.overlap < OVERLAP:
             sentence = (
                 f"Of the ten best hits, {self.overlap:.0%} are those of the current index, and {OVERLAP:.0%} must be."
@@ -53,14 +51,14 @@ class Searches:
             found.append(Difference("other-ranking", None, sentence))
         return found
 
-    def _document(self, wanted: RecordId) -> list[Difference]:
-        record = self._store.read([wanted]).records.get(wanted)
+    def _record(self, wanted: RecordId) -> list[Difference]:
+        record = self._source.read([wanted]).records.get(wanted)
         if record is None:
             return []
         self.sampled += 1
         found = list(self._missed(record))
-        if found and self._store.read([wanted]).records.get(wanted) != record:
-            return []  # published anew meanwhile: it is another document that is found now
+        if found and self._source.read([wanted]).records.get(wanted) != record:
+            return []  # published anew meanwhile: it is another text that is found now
         return found
 
     def _missed(self, record: Record) -> Iterator[Difference]:
@@ -84,7 +82,7 @@ class Searches:
     def _vector(self, record: Record) -> QueryVector | None:
         if self._index.embeddings is None or self._model is None:
             return None
-        (embedded,) = embed_records([record], self._index.embeddings, self._index.memory)
+        (embedded,) = embed_each([record], self._index.embeddings, self._index.memories)
         if not embedded.vectors:
             return None
         return QueryVector(self._model, embedded.vectors[len(record.chunks) // 2])

@@ -1,4 +1,4 @@
-"""Whether an index may take over: it holds what the manifest publishes, and sampled documents are found in it."""
+"""Whether an index may take over: it holds what is published, and sampled records are found in it."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from commonplace.search.differences import Difference, DifferenceKind, Inspected, compare
 from commonplace.search.model import Engine
 from commonplace.search.sampling import Searches, sample
-from commonplace.search.stored import StoredRecords
+from commonplace.search.source import Source
 
 NAMED = 20
 """Differences told by name; the rest is counted."""
@@ -19,9 +19,9 @@ class Verification:
 
     index: str
     documents: int
-    """As the manifest has it."""
+    """Records that are published."""
     sampled: int
-    """Documents that were searched for by title, words and meaning."""
+    """Those that were searched for by title, words and meaning."""
     overlap: float | None
     """Mean share of the ten best hits in common with the current index; None without one, or when the models differ."""
     counts: Mapping[DifferenceKind, int]
@@ -33,16 +33,16 @@ class Verification:
         return not self.counts
 
 
-def verify(store: StoredRecords, index: Inspected, current: Engine | None) -> Verification:
+def verify(source: Source, index: Inspected, current: Engine | None) -> Verification:
     """Compares ids and versions, then searches. `current` is compared with where its vectors are of the same model.
 
     Every write must be visible (`Generations.settle`). Raises Unavailable.
     """
-    found = compare(store, index, vectors=index.embeddings is not None)
-    manifest = store.manifest()
-    searches = Searches(store, index, current)
-    if manifest and not found:
-        found += searches.run(sample(manifest))
+    found = compare(source, index, vectors=index.embeddings is not None)
+    published = source.published()
+    searches = Searches(source, index, current)
+    if published and not found:
+        found += searches.run(sample(published))
     counts = Counter(difference.kind for difference in found)
-    documents = len(manifest.documents) if manifest else 0
+    documents = len(published.versions) if published else 0
     return Verification(index.name, documents, searches.sampled, searches.overlap, counts, tuple(found[:NAMED]))

@@ -1,0 +1,100 @@
+"""What the index function does for the memory: entries into the index, parents that are gone out of their children, and
+jobs a stretch further."""
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+
+from commonplace.errors import Unavailable
+from commonplace.memory.entries import EntryId
+from commonplace.memory.events import EntryEvent, JobEvent, event_of
+from commonplace.memory.ports import EntryStore, JobStore
+from commonplace.memory.sweeping import sweep_orphans
+from commonplace.search.indexing import Enough, Message, Report, never
+from commonplace.search.operations import Operations
+
+logger = logging.getLogger(__name__)
+
+STRETCH_SECONDS = 20.0
+"""Of one job: its progress is written at the end, and others wait behind it."""
+
+CarryOn = Callable[[str, str, Enough], object]
+"""Carries a job of an organisation on until there is enough. Raises Unavailable."""
+
+
+class Upkeep:
+    """Everything that follows an event of the memory's queue, and what is looked at now and then."""
+
+    def __init__(
+        self,
+        operations: Operations,
+        store: EntryStore,
+        jobs: JobStore,
+        carry_on: CarryOn,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`clock` tells seconds."""
+        self._operations = operations
+        self._store = store
+        self._jobs = jobs
+        self._carry_on = carry_on
+        self._clock = clock
+
+    def take(self, messages: Sequence[Message], enough: Enough = never) -> list[str]:
+        """Does what the messages ask for and answers the ids of those that failed, in order.
+
+        Entries come first: they are searched for in a moment. Raises Unavailable when the index takes no writes.
+        """
+        entries: list[tuple[Message, EntryEvent]] = []
+        jobs: list[tuple[Message, JobEvent]] = []
+        failed: set[str] = set()
+        for message in messages:
+            try:
+                event = event_of(message.body)
+            except ValueError:
+                logger.error("a message names nothing of the memory", extra={"messageId": message.id})
+                failed.add(message.id)
+                continue
+            if isinstance(event, EntryEvent):
+                entries.append((message, event))
+            else:
+                jobs.append((message, event))
+        failed |= set(self._take_entries(entries))
+        failed |= {message.id for message, job in jobs if not self._carried_on(job, enough)}
+        return [message.id for message in messages if message.id in failed]
+
+    def reconcile(self, enough: Enough = never) -> Report:
+        """Compares the index with the store, sweeps parents that are gone, and goes on with jobs that were left."""
+        report = self._operations.reconcile(enough)
+        for organisation in self._store.organisations():
+            if enough():
+                break
+            sweep_orphans(self._store, organisation)
+            for job in self._jobs.unfinished(organisation):
+                if enough():
+                    break
+                self._carried_on(JobEvent(organisation, job.id), enough)
+        return report
+
+    def _take_entries(self, entries: Sequence[tuple[Message, EntryEvent]]) -> list[str]:
+        if not entries:
+            return []
+        failed = self._operations.take([message for message, _ in entries])
+        wanted: dict[str, dict[EntryId, str]] = {}
+        for message, event in entries:
+            wanted.setdefault(event.organisation, {})[event.id] = message.id
+        for organisation, messages in wanted.items():
+            found = self._store.get_many(organisation, list(messages))
+            if found.keys() != messages.keys():
+                sweep_orphans(self._store, organisation)
+        return failed
+
+    def _carried_on(self, job: JobEvent, enough: Enough) -> bool:
+        """False when it is to be tried again: something that it needs does not answer."""
+        end = self._clock() + STRETCH_SECONDS
+        try:
+            self._carry_on(job.organisation, job.id, lambda: enough() or self._clock() >= end)
+        except Unavailable as error:
+            logger.warning("a job waits", extra={"job": job.id, "reason": error.message})
+            return False
+        return True

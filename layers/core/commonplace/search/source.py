@@ -1,0 +1,80 @@
+"""What an index is to hold: the port behind which a collection keeps its records."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from commonplace.search.records import Record, RecordId
+
+RECORDS_PER_BATCH = 500
+"""Read, or written, at a time."""
+
+FOR_EVER = 2**40
+"""The version of a tombstone whose record never comes back: above whatever a record is written with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What a source says is there, at one moment."""
+
+    versions: Mapping[RecordId, int]
+    """By id, with the version an index should have of it."""
+    generation: int | None = None
+    """Of a source that publishes its records together: the number of the last publication. None where each record has
+    versions of its own, and no id ever comes back."""
+
+    @property
+    def horizon(self) -> int:
+        """The version under which a record is gone that a later look does not find."""
+        return FOR_EVER if self.generation is None else self.generation
+
+    def newest(self, record: RecordId) -> int:
+        """What is newer than this was written after the moment."""
+        return self.versions.get(record, -1) if self.generation is None else self.generation
+
+
+@dataclass(slots=True)
+class Reading:
+    """What was found for some records."""
+
+    records: dict[RecordId, Record] = field(default_factory=dict)
+    missing: list[RecordId] = field(default_factory=list)
+    unreadable: list[RecordId] = field(default_factory=list)
+
+
+class Source(Protocol):
+    """Where the records of one collection are kept. A record that cannot be read is an outcome, a store that fails
+    raises."""
+
+    def named(self, body: str) -> tuple[RecordId, ...]:
+        """The records that a message asks to look at. Raises ValueError for a message of another form."""
+        ...
+
+    def horizon(self) -> int:
+        """As `Published.horizon`, without the list."""
+        ...
+
+    def published(self) -> Published | None:
+        """None when the source does not know: nothing was ever published."""
+        ...
+
+    def read(self, ids: Iterable[RecordId]) -> Reading:
+        """The records as they are now."""
+        ...
+
+
+def batches(ids: Sequence[RecordId], size: int = RECORDS_PER_BATCH) -> Iterator[Sequence[RecordId]]:
+    """The ids in runs of at most so many."""
+    return (ids[start : start + size] for start in range(0, len(ids), size))
+
+
+def arrived(
+    source: Source, ids: Sequence[RecordId], published: Published, size: int = RECORDS_PER_BATCH
+) -> set[RecordId]:
+    """Those of `ids` that were written after the moment of `published`."""
+    return {
+        record.id
+        for batch in batches(ids, size)
+        for record in source.read(batch).records.values()
+        if record.version > published.newest(record.id)
+    }
