@@ -1,8 +1,10 @@
-"""Where moto 5.2.5 differs from AWS in a way that would be noticed: events of deletions, their order, rotated secrets.
+"""Where moto 5.2.5 differs from AWS in a way that would be noticed: events of deletions, their order, rotated secrets,
+and how long transactions take.
 
 * A delete in a versioned bucket puts a marker over the object and announces it; moto says nothing.
 * Every event carries a `sequencer` that grows, and in a versioned bucket the version.
 * A secret is read by the stage `AWSCURRENT`; moto goes on giving out the version that was current at first.
+* A transaction copies whole tables (`moto_transactions.py`).
 """
 
 import importlib
@@ -13,6 +15,8 @@ import types
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from local.cloud import moto_transactions
 
 MOTO_VERSION = "5.2.5"
 
@@ -43,9 +47,10 @@ def apply() -> None:
     if moto.__version__ != MOTO_VERSION:
         raise RuntimeError(
             f"The laptop cloud patches moto {MOTO_VERSION}, this is {moto.__version__}: "
-            "read s3/notifications.py, S3Backend.delete_object and SecretsManagerBackend.update_secret_version_stage "
-            "again before raising the version."
+            "read s3/notifications.py, S3Backend.delete_object, SecretsManagerBackend.update_secret_version_stage and "
+            "DynamoDBBackend.transact_write_items again before raising the version."
         )
+    moto_transactions.apply()
     ticks = itertools.count(int(time.time()) << 24)
     plain_event, plain_delete = notifications._get_s3_event, S3Backend.delete_object
     plain_stage = SecretsManagerBackend.update_secret_version_stage

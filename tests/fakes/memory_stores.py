@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from commonplace.audit.records import AuditRecord
 from commonplace.errors import Unavailable
+from commonplace.identity.roles import is_organisation
 from commonplace.memory.entries import Card, Entry, EntryId, Phase, Role
 from commonplace.memory.jobs import Job
 from commonplace.memory.ports import Once, Replayed, Stale, Taken
@@ -18,6 +19,12 @@ MAX_TOGETHER = 32
 """Entries of one transaction."""
 JOB_SECONDS = 7 * 86_400
 MAX_PIECE_BYTES = 300_000
+
+
+def known(organisation: str) -> None:
+    """Raises ValueError for what cannot name an organisation."""
+    if not is_organisation(organisation):
+        raise ValueError("no organisation, no memory")
 
 
 class Answers:
@@ -97,6 +104,8 @@ class MemoryEntries(Answers):
 
     def replace(self, organisation: str, entry: Entry, was: Entry, audit: AuditRecord) -> None:
         with self.answering():
+            if entry.id != was.id or entry.revision <= was.revision:
+                raise ValueError("an entry keeps its id, and its revision grows")
             kept = self._of(organisation)
             stored = kept.entries.get(was.id)
             if stored is None or stored.revision != was.revision:
@@ -146,9 +155,11 @@ class MemoryEntries(Answers):
         return repr((self.kept if organisation is None else self._of(organisation), self.audit.records))
 
     def _of(self, organisation: str) -> Kept:
+        known(organisation)
         return self.kept.get(organisation, Kept())
 
     def _own(self, organisation: str) -> Kept:
+        known(organisation)
         return self.kept.setdefault(organisation, Kept())
 
     def _put(self, organisation: str, entry: Entry) -> None:
@@ -178,6 +189,7 @@ class MemoryJobs(Answers):
 
     def create(self, job: Job, pieces: Sequence[str] = (), audit: AuditRecord | None = None) -> None:
         with self.answering():
+            known(job.organisation)
             if (job.organisation, job.id) in self.kept:
                 raise ValueError("a job has an id of its own")
             for number, piece in enumerate(pieces):
@@ -190,6 +202,7 @@ class MemoryJobs(Answers):
 
     def job(self, organisation: str, id: str) -> Job | None:
         with self.answering():
+            known(organisation)
             found = self.kept.get((organisation, id))
             return found[0] if found and found[1] > self.clock() else None
 
@@ -209,6 +222,7 @@ class MemoryJobs(Answers):
 
     def unfinished(self, organisation: str) -> Iterator[Job]:
         with self.answering():
+            known(organisation)
             jobs = [job for (owner, _), (job, until) in sorted(self.kept.items()) if owner == organisation]
             found = [job for job in jobs if job.status == "in_progress" and self.job(organisation, job.id)]
         yield from found
@@ -226,11 +240,13 @@ class MemoryCounts(Answers):
         self.kept: Counter[tuple[str, str, Role]] = Counter()
 
     def count(self, organisation: str, phase: Phase | None, role: Role) -> None:
+        known(organisation)
         if not self.down:
             self.kept[organisation, phase or "none", role] += 1
 
     def counts(self, organisation: str) -> Mapping[tuple[str, Role], int]:
         with self.answering():
+            known(organisation)
             return {(phase, role): n for (owner, phase, role), n in self.kept.items() if owner == organisation}
 
 

@@ -8,6 +8,8 @@ import boto3
 import pytest
 from moto import mock_aws
 
+from local.cloud import moto_transactions
+
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
@@ -39,6 +41,7 @@ def dynamodb_client(session: boto3.session.Session) -> "DynamoDBClient":
 
 @pytest.fixture
 def aws() -> Iterator[None]:
+    moto_transactions.apply()
     with mock_aws():
         yield
 

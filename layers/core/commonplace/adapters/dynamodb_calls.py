@@ -1,4 +1,4 @@
-"""Calls to the identity table, and what a write can end in: done, lost to somebody faster, or no answer."""
+"""Calls to tables of records, and what a write can end in: done, lost to somebody faster, or no answer."""
 
 from __future__ import annotations
 
@@ -49,8 +49,14 @@ class Writes:
     def check(self, where: Item, condition: str, **values: Any) -> Item:
         return {"ConditionCheck": self._told(condition, "", values) | {"Key": where}}
 
-    def delete(self, where: Item) -> Item:
-        return {"Delete": {"TableName": self.table, "Key": where}}
+    def put(self, where: Item, item: Item, condition: str, **values: Any) -> Item:
+        """In place of what is there, if the condition holds of that."""
+        return {"Put": self._told(condition, "", values) | {"Item": item | where}}
+
+    def delete(self, where: Item, condition: str = "", **values: Any) -> Item:
+        if not condition:
+            return {"Delete": {"TableName": self.table, "Key": where}}
+        return {"Delete": self._told(condition, "", values) | {"Key": where}}
 
     def _told(self, condition: str, change: str = "", values: Mapping[str, Any] = MappingProxyType({})) -> Item:
         told: Item = {"TableName": self.table, "ConditionExpression": condition}
@@ -177,5 +183,5 @@ def _reasons(error: ClientError) -> frozenset[str]:
 
 
 def _unavailable(table: str) -> Unavailable:
-    logger.warning("the store of identity does not answer", extra={"table": table})
-    return Unavailable("The sign-in service cannot reach its store just now.", retry_after_seconds=RETRY_AFTER_SECONDS)
+    logger.warning("a store does not answer", extra={"table": table})
+    return Unavailable("A store that this needs does not answer just now.", retry_after_seconds=RETRY_AFTER_SECONDS)

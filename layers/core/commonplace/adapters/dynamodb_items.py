@@ -1,4 +1,4 @@
-"""Records of identity as DynamoDB items.
+"""Records as DynamoDB items.
 
 Attribute names are the fields' in camel case; every expression goes through `#names`, since half of ours are reserved
 words. What cannot be read as the record it should be counts as absent: a decision never rests on half a record.
@@ -87,7 +87,7 @@ def decoded(kind: type[T], item: Mapping[str, Any] | None) -> T | None:
     try:
         return decode(kind, item)
     except Corrupt:
-        logger.error("an item of the identity table cannot be read", extra={"kind": kind.__name__})
+        logger.error("an item cannot be read as its record", extra={"kind": kind.__name__})
         return None
 
 
@@ -113,6 +113,7 @@ def _built(kind: type[T], values: Mapping[str, Any]) -> T:
 
 def _fitted(hint: Any, value: Any) -> Any:
     """The value as the field's type wants it: tuples for lists, records for JSON. Raises Corrupt."""
+    hint = getattr(hint, "__supertype__", hint)  # of a NewType
     if get_origin(hint) in (Union, UnionType):
         return _first_fit(get_args(hint), value)
     if hint is NoneType and value is None:
