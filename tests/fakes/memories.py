@@ -18,6 +18,7 @@ from commonplace.memory.service import Memory
 from commonplace.search.embedding import embed_records
 from commonplace.search.model import EmbeddingProvider, Engine, RecordId, Tombstone
 from tests.fakes.embeddings import FakeEmbeddings
+from tests.fakes.identity_stores import Clock
 from tests.fakes.memory_stores import MemoryCaches, MemoryCounts, MemoryEntries, MemoryJobs
 
 ACME, OTHER = Author(organisation="acme", account="a" * 32), Author(organisation="other", account="b" * 32)
@@ -77,7 +78,7 @@ class Remembering:
     def clock(self) -> datetime:
         """A second later each time it is asked."""
         self.seconds += 1
-        return datetime(2026, 1, 24, tzinfo=UTC) + timedelta(seconds=self.seconds)
+        return datetime.fromtimestamp(Clock.now, UTC) + timedelta(seconds=self.seconds)
 
     def new_id(self) -> str:
         """Ids whose order says nothing, the same in every run."""

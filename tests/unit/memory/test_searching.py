@@ -1,0 +1,199 @@
+"""Searching: what is found, what is never shown, what happens while parts are away."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from commonplace.adapters.embedded.engine import EmbeddedEngine
+from commonplace.errors import Unavailable
+from commonplace.memory import checking
+from commonplace.memory.searching import EXCERPT_CHARACTERS, SEED_FUSION
+from commonplace.search.model import Vector
+from tests.fakes.embeddings import FakeEmbeddings
+from tests.fakes.memories import ACME, OTHER, CountingEmbeddings, Remembering, remembering
+
+
+class AwayFromQueries(FakeEmbeddings):
+    """Embeds what is kept, and not what is asked."""
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> list[Vector]:
+        if query:
+            raise Unavailable("The model does not answer.")
+        return super().embed(texts)
+
+
+@pytest.fixture
+def team(tmp_path: Path) -> Remembering:
+    return remembering(tmp_path)
+
+
+def test_fusion_is_that_of_the_seed() -> None:
+    assert str(SEED_FUSION) == "reciprocal ranks, constant 60; words 0.3, meaning 0.7"
+
+
+def test_entry_is_found_once_the_index_has_followed(team: Remembering) -> None:
+    team.add("Route ordering in vercel.json: specific routes come before parameterized routes.")
+    team.add("Bananas are yellow.")
+    team.settle()
+    [found] = team.search("vercel route ordering")
+    assert found.excerpt == found.entry.content
+    assert 0 < found.score <= 1
+
+
+def test_every_condition_of_a_search_holds(team: Remembering) -> None:
+    team.add("cars one", roles=["dev"], tags=["a"], confidence=1.0)
+    team.add("cars two", roles=["all"], tags=["b"], confidence=0.6)
+    team.add("cars three", roles=["qa"], tags=["a", "b"], confidence=0.4)
+    team.add("cars four", roles=["dev"], tags=["c"], entry_type="summary")
+    team.settle()
+    assert set(team.contents("cars", role="dev")) == {"cars one", "cars two", "cars four"}
+    assert set(team.contents("cars", role="all", min_confidence=0)) == {
+        f"cars {n}" for n in ("one", "two", "three", "four")
+    }
+    assert set(team.contents("cars", tags=["a", "B"])) == {"cars one", "cars two"}
+    assert team.contents("cars", entry_type="summary") == ["cars four"]
+    assert set(team.contents("cars", min_confidence=0.7)) == {"cars one", "cars four"}
+    assert team.contents("cars", min_confidence=0, tags=["c"], role="qa") == []
+
+
+def test_limit_is_kept(team: Remembering) -> None:
+    for number in range(20):
+        team.add(f"cars number {number}")
+    team.settle()
+    assert len(team.search("cars number", limit=3)) == 3
+    assert len(team.search("cars number")) == 10
+
+
+def test_nothing_of_another_organisation_is_found(team: Remembering) -> None:
+    team.add("cars of theirs", OTHER)
+    team.settle()
+    assert team.search("cars of theirs") == ()
+    assert team.contents("cars", OTHER) == ["cars of theirs"]
+
+
+def test_what_the_store_says_decides_over_an_index_that_lags(team: Remembering) -> None:
+    gone, changed, kept = team.add("cars gone"), team.add("cars changed"), team.add("cars kept")
+    team.settle()
+    team.memory.delete(ACME, gone)
+    team.memory.update(ACME, changed, checking.changes(roles=["qa"], confidence=0.2))
+    team.memory.update(ACME, kept, checking.changes(tags=["new"]))
+    [found] = team.search("cars", role="dev")
+    assert found.entry == team.memory.get(ACME, kept)
+
+
+def test_record_of_another_organisation_under_a_name_of_ours_is_not_shown(team: Remembering) -> None:
+    theirs = team.add("cars of theirs", OTHER)
+    team.settle()
+    team.store.kept["acme"] = team.store.kept["other"]
+    assert team.search("cars of theirs") == ()
+    assert team.memory.get(ACME, theirs)
+
+
+def test_texts_that_are_the_same_but_for_case_and_spaces_are_shown_once(team: Remembering) -> None:
+    ids = {team.add("Cars are red."), team.add("CARS  are\nred."), team.add("cars are red.")}
+    team.add("Cars are blue.")
+    team.settle()
+    found = team.search("cars red", limit=2)
+    assert {found[0].entry.id, *found[0].duplicates} == ids
+    assert found[1].entry.content == "Cars are blue."
+
+
+def test_near_copies_of_a_long_text_are_shown_once_and_named(team: Remembering) -> None:
+    words = " ".join(f"word{number}" for number in range(200))
+    ids = {team.add(f"cars {words}"), team.add(f"cars {words} again")}
+    team.settle()
+    [found] = team.search("cars word7")
+    assert {found.entry.id, *found.duplicates} == ids
+
+
+def test_near_copy_stands_in_for_one_that_may_not_be_shown(team: Remembering) -> None:
+    words = " ".join(f"word{number}" for number in range(200))
+    first, second = team.add(f"cars {words}"), team.add(f"cars {words} again")
+    team.settle()
+    for id, other in ((first, second), (second, first)):
+        team.memory.update(ACME, id, checking.changes(confidence=0.1))
+        assert [(found.entry.id, found.duplicates) for found in team.search("cars word7")] == [(other, ())]
+        team.memory.update(ACME, id, checking.changes(confidence=1))
+
+
+def test_long_entry_is_shown_by_the_part_that_was_found(team: Remembering) -> None:
+    filler = "\n\n".join(f"## Part {n}\n\n" + "Nothing to see in this part. " * 30 for n in range(10))
+    team.add(f"{filler}\n\n## Cars\n\nThe zebra crossing is where cars stop.")
+    team.settle()
+    [found] = team.search("zebra crossing")
+    assert "zebra crossing" in found.excerpt
+    assert len(found.excerpt) <= EXCERPT_CHARACTERS + 2
+
+
+def test_excerpt_is_never_of_a_text_that_was_replaced(team: Remembering) -> None:
+    id = team.add("zebra secret " * 300)
+    team.settle()
+    team.memory.update(ACME, id, checking.changes(content="public words about a zebra " * 200))
+    [found] = team.search("zebra")
+    assert "secret" not in found.excerpt
+    assert "zebra" in found.excerpt
+
+
+def test_parent_that_is_gone_reads_as_none(team: Remembering) -> None:
+    parent = team.add("a story", entry_type="summary")
+    team.add("cars", parent_id=parent)
+    team.settle()
+    assert team.search("cars")[0].entry.parent_id == parent
+    team.memory.delete(ACME, parent)
+    assert team.search("cars")[0].entry.parent_id is None
+
+
+def test_search_by_words_says_so_when_the_question_cannot_be_embedded(tmp_path: Path) -> None:
+    team = remembering(tmp_path, AwayFromQueries())
+    team.add("Cars are red.")
+    team.settle()
+    answer = team.memory.search(ACME, checking.asked(query="cars"))
+    assert answer.fallback
+    assert [found.entry.content for found in answer.found] == ["Cars are red."]
+
+
+def test_search_with_its_model_is_no_fallback(team: Remembering) -> None:
+    team.add("Cars are red.")
+    team.settle()
+    assert not team.memory.search(ACME, checking.asked(query="cars")).fallback
+
+
+def test_empty_memory_is_no_fallback(team: Remembering) -> None:
+    answer = team.memory.search(ACME, checking.asked(query="cars"))
+    assert (answer.found, answer.fallback) == ((), False)
+
+
+def test_memory_without_a_model_compares_words_and_says_so(tmp_path: Path) -> None:
+    team = Remembering(EmbeddedEngine(tmp_path / "memory.sqlite", None), None)
+    assert team.added("Cars are red.").embedded
+    team.settle()
+    answer = team.memory.search(ACME, checking.asked(query="cars"))
+    assert answer.fallback
+    assert len(answer.found) == 1
+
+
+def test_store_that_is_away_is_said(team: Remembering) -> None:
+    team.add("Cars are red.")
+    team.settle()
+    team.store.down = True
+    with pytest.raises(Unavailable):
+        team.search("cars")
+
+
+def test_question_is_counted_by_phase_and_role(team: Remembering) -> None:
+    for phase, role in (("dev", "dev"), ("dev", "dev"), (None, "all"), ("qa", None)):
+        team.search("cars", phase=phase, role=role)
+    assert team.counts.kept == {("acme", "dev", "dev"): 2, ("acme", "none", "all"): 1, ("acme", "qa", "all"): 1}
+
+
+def test_counts_that_cannot_be_kept_fail_nobody(tmp_path: Path) -> None:
+    team = remembering(tmp_path, CountingEmbeddings())
+    team.counts.down = True
+    assert team.search("cars") == ()
+
+
+def test_entry_is_kept_when_the_index_cannot_say_what_is_near(tmp_path: Path) -> None:
+    (tmp_path / "memory.sqlite").write_bytes(b"no database at all" * 500)
+    added = remembering(tmp_path).added("Cars are blue.")
+    assert (added.duplicate, added.embedded, added.nearest) == (False, True, ())
