@@ -20,7 +20,7 @@ from commonplace.adapters.origin_secret import origin_values
 from commonplace.auth_settings import GuardSettings
 from commonplace.content.library import Library
 from commonplace.identity.guarding import TokenPrincipals
-from commonplace.identity.principals import ANONYMOUS, Everybody, Principal, Principals, scope
+from commonplace.identity.principals import ANONYMOUS, Everybody, Level, Principal, Principals, scope
 from commonplace.identity.resources import Resources
 from commonplace.identity.scopes import SERVED
 from commonplace.identity.verifying import AccessTokens, RememberedKeys
@@ -30,10 +30,13 @@ from commonplace.interfaces.gateway import Gateway
 from commonplace.interfaces.mcp.app import create_app
 from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
 from commonplace.interfaces.mcp.knowledge.toolset import knowledge_toolset
+from commonplace.interfaces.mcp.memory.services import MemoryServices
+from commonplace.interfaces.mcp.memory.toolset import memory_toolset
 from commonplace.interfaces.mcp.surface import Surface
 from commonplace.interfaces.mcp.telemetry import record
 from commonplace.interfaces.mcp.throttle import Throttle
 from commonplace.limits.quota import CounterStore, Limiter
+from commonplace.memory_settings import MemorySettings
 from commonplace.search.fusion import Fusion
 from commonplace.settings import McpSettings
 
@@ -44,6 +47,8 @@ if TYPE_CHECKING:
     from commonplace.drafts.proposing import Proposals
     from commonplace.identity.accounts import Standings
     from commonplace.identity.denials import Denials
+    from commonplace.interfaces.mcp.declaring import Toolset
+    from commonplace.memory.service import Memory
     from commonplace.search.service import SearchService
 
 gc.freeze()
@@ -55,6 +60,7 @@ for noisy in ("mangum", "mcp"):  # the gateway writes the access log, and the SD
 
 SETTINGS = McpSettings.from_environ(os.environ)
 IDENTITY = GuardSettings.from_environ(os.environ) if SETTINGS.assumed_tier is None else None
+REMEMBERING = MemorySettings.from_environ(os.environ)
 FUSION = Fusion.parse(SETTINGS.fusion) if SETTINGS.fusion else None
 
 
@@ -112,6 +118,21 @@ def _search() -> SearchService:
     )
 
 
+def _memory(told: MemorySettings) -> MemoryServices:
+    def memory() -> Memory:
+        from commonplace.adapters import memory_wiring
+
+        return memory_wiring.memory(told, SETTINGS, OBJECTS)
+
+    return MemoryServices(memory=deferred(memory), default_limit=told.default_limit, min_confidence=told.min_confidence)
+
+
+def _toolsets() -> list[Toolset]:
+    """Those that this deployment has."""
+    memory = [memory_toolset(_memory(REMEMBERING))] if REMEMBERING is not None else []
+    return [knowledge_toolset(KNOWLEDGE), *memory]
+
+
 def _tokens(settings: GuardSettings) -> TokenPrincipals:
     """What reads tokens, grants and roles is loaded by the first token."""
 
@@ -143,9 +164,15 @@ def _principals() -> Principals:
         return _tokens(IDENTITY)
     if SETTINGS.assumed_tier is None:
         return Everybody(ANONYMOUS)
-    allowed = frozenset(scope(name, "write") for name in SETTINGS.toolsets)
+    highest: Level = "admin" if SETTINGS.assumed_tier == "vibecoder" else "write"
     return Everybody(
-        Principal(subject="laptop", display_name="this laptop", tier=SETTINGS.assumed_tier, scopes=allowed)
+        Principal(
+            subject="laptop",
+            organisation=SETTINGS.organisation,
+            display_name="this laptop",
+            tier=SETTINGS.assumed_tier,
+            scopes=frozenset(scope(name, highest) for name in SERVED),
+        )
     )
 
 
@@ -165,9 +192,11 @@ THROTTLE = Throttle(
         "search": SETTINGS.searches_per_minute,
         "write": SETTINGS.writes_per_minute,
     },
+    toolsets=SETTINGS.rate_limits,
+    service_factor=SETTINGS.service_rate_factor,
 )
 APP = create_app(
-    [knowledge_toolset(KNOWLEDGE)],
+    _toolsets(),
     Surface(
         title=SETTINGS.site_name,
         base_url=SETTINGS.base_url,

@@ -38,6 +38,7 @@ ENVIRONMENT = {
     "AWS_CONFIG_FILE": os.devnull,
     "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
 }
+REMEMBERING = {"RECORDS_TABLE": "records", "CACHE_TABLE": "cache"}
 HEAVY = (
     *("boto3", "botocore", "fastapi", "numpy", "tokenizers", "httpx", "markdown_it", "rapidfuzz", "orjson"),
     *("wordllama", "yaml", "joserfc", "moto"),
@@ -102,7 +103,7 @@ def called(function: ModuleType, name: str, era: Any = modern, **arguments: Any)
 
 
 def test_a_start_loads_nothing_that_a_call_may_not_need() -> None:
-    variables = ENVIRONMENT | {"INDEX_LOCATION": "s3://content/index/documents.sqlite"}
+    variables = ENVIRONMENT | REMEMBERING | {"INDEX_LOCATION": "s3://content/index/documents.sqlite"}
     program = (
         f"import sys, os, json; sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / 'layers' / 'core')!r}]\n"
         f"os.environ.update({variables!r})\n"
@@ -164,8 +165,24 @@ def test_a_deployment_that_only_reads_has_no_tools_that_write(load: Load) -> Non
 
 
 def test_a_toolset_of_nobody_stops_the_start(load: Load) -> None:
+    with pytest.raises(ValueError, match="There is no toolset hive"):
+        load(MCP_TOOLSETS="hive")
+
+
+def test_the_memory_is_there_where_it_has_a_table(load: Load) -> None:
     with pytest.raises(ValueError, match="There is no toolset memory"):
         load(MCP_TOOLSETS="memory")
+    listed = body_of(ask(load(MCP_TOOLSETS="memory", **REMEMBERING), modern("tools/list")))["result"]["tools"]
+    assert [tool["name"] for tool in listed if tool["name"].startswith("kb_")] == [tool["name"] for tool in listed]
+    assert len(listed) == 10
+
+
+@pytest.mark.parametrize(("tier", "level"), [("member", "write"), ("vibecoder", "admin")])
+def test_a_laptops_callers_reach_every_toolset_and_one_organisation(load: Load, tier: str, level: str) -> None:
+    laptop = {"AWS_ENDPOINT_URL": "http://127.0.0.1:9", "MCP_ASSUMED_TIER": tier, "ORGANISATION": "acme"}
+    principal = load(**laptop, **REMEMBERING)._principals().identify({}, "https://kb.example.org/mcp")
+    assert principal.organisation == "acme"
+    assert principal.scopes == {f"knowledge:{level}", f"memory:{level}"}
 
 
 def test_a_deployment_without_an_address_stops_the_start(load: Load) -> None:

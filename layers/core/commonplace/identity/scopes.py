@@ -11,7 +11,7 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 TOOLSETS = ("knowledge", "memory", "reference", "hive", "governance")
 """Every toolset that scopes are for."""
 
-SERVED = ("knowledge",)
+SERVED = ("knowledge", "memory")
 """Those that a deployment has: each has a path, and a resource of its own."""
 
 OFFLINE_ACCESS = "offline_access"

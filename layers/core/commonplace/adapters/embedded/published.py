@@ -253,12 +253,17 @@ class PublishedEngine:
 
 
 def open_index(
-    location: str, objects: ObjectStore | None, provider: EmbeddingProvider | None, *, read_only: bool
+    location: str,
+    objects: ObjectStore | None,
+    provider: EmbeddingProvider | None,
+    *,
+    read_only: bool,
+    refresh_seconds: float = REFRESH_SECONDS,
 ) -> EmbeddedEngine | PublishedEngine:
     """The index at `file:///PATH` or at `s3://BUCKET/KEY`, where `objects` is the store of that bucket."""
     parts = urlsplit(location)
     if parts.scheme == "file":
         return EmbeddedEngine(Path(unquote(parts.path)), provider, read_only=read_only)
     if parts.scheme == "s3" and parts.path.strip("/") and objects:
-        return PublishedEngine(objects, parts.path.lstrip("/"), provider)
+        return PublishedEngine(objects, parts.path.lstrip("/"), provider, refresh_seconds=refresh_seconds)
     raise ValueError("the location of an index is file:///PATH, or s3://BUCKET/KEY with the store of that bucket")

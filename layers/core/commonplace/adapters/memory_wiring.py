@@ -1,0 +1,110 @@
+"""From settings to the memory: its stores, its index, its models.
+
+Importing this loads the clients of AWS: it is for the first call that asks the memory something.
+"""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from commonplace.adapters import clients, wiring
+from commonplace.adapters.dynamodb_entries import DynamoEntries
+from commonplace.adapters.dynamodb_jobs import DynamoJobs
+from commonplace.adapters.dynamodb_query_counts import DynamoQueryCounts
+from commonplace.adapters.dynamodb_vectors import DynamoVectorCaches
+from commonplace.memory.searching import MemorySearch
+from commonplace.memory.service import Memory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from commonplace.content.store import ObjectStore
+    from commonplace.memory.upkeep import Upkeep
+    from commonplace.memory_settings import MemorySettings
+    from commonplace.search.model import EmbeddingProvider, Engine
+    from commonplace.settings import RetrievalSettings
+
+COUNT_SECONDS = 0.5
+"""What a count of queries is worth to whoever asked one."""
+
+REFRESH_SECONDS = 0.5
+"""How old the copy of a one-file index may be: what was added is to be found within two seconds."""
+
+
+def memory(told: MemorySettings, settings: RetrievalSettings, objects: ObjectStore) -> Memory:
+    """For the function that answers agents. `objects` is the store of an embedded index."""
+    settings = settings.collection("memory")
+    models = wiring.embedding_providers(settings)
+    store = entries(told)
+    engine = _reader(settings, objects, next(iter(models), None))
+    return Memory(
+        store=store,
+        jobs=jobs(told),
+        counts=_counts(told),
+        caches=caches(told),
+        search=MemorySearch(engine, models, store),
+        embedder=next(iter(models), None),
+        clock=now,
+        new_id=new_id,
+        batch=told.batch,
+    )
+
+
+def upkeep(
+    told: MemorySettings,
+    settings: RetrievalSettings,
+    objects: ObjectStore,
+    models: Sequence[EmbeddingProvider | None],
+    waiting: Callable[[], None],
+) -> Upkeep:
+    """For the function that indexes. `models` are those of the settings, the one to come last."""
+    from commonplace.adapters.operations import memory_operations
+    from commonplace.memory.jobs_running import Parts, carry_on
+    from commonplace.memory.sources import StoredEntries
+    from commonplace.memory.upkeep import Upkeep
+
+    settings = settings.collection("memory")
+    store, work, vectors = entries(told), jobs(told), caches(told)
+    engine = wiring.search_engine(settings, objects, models[0], read_only=False)
+    operations = memory_operations(settings, StoredEntries(store), vectors, models, engine, waiting=waiting)
+    parts = Parts(
+        store=store, jobs=work, caches=vectors, embedder=models[0], clock=now, new_id=new_id, batch=told.batch
+    )
+    return Upkeep(operations, store, work, lambda organisation, job, enough: carry_on(parts, organisation, job, enough))
+
+
+def entries(told: MemorySettings) -> DynamoEntries:
+    return DynamoEntries(clients.dynamodb(read_timeout_seconds=5), told.records_table, told.activity_table)
+
+
+def jobs(told: MemorySettings) -> DynamoJobs:
+    return DynamoJobs(clients.dynamodb(read_timeout_seconds=5), told.records_table, told.activity_table)
+
+
+def caches(told: MemorySettings) -> DynamoVectorCaches:
+    return DynamoVectorCaches(clients.dynamodb(read_timeout_seconds=5), told.cache_table)
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def new_id() -> str:
+    return str(uuid.uuid4())
+
+
+def _counts(told: MemorySettings) -> DynamoQueryCounts:
+    """Nobody waits for a count, so nothing is tried twice."""
+    client = clients.dynamodb(read_timeout_seconds=COUNT_SECONDS, connect_timeout_seconds=COUNT_SECONDS, attempts=1)
+    return DynamoQueryCounts(client, told.records_table)
+
+
+def _reader(settings: RetrievalSettings, objects: ObjectStore, model: EmbeddingProvider | None) -> Engine:
+    if settings.search_engine == "embedded" and settings.index_location:
+        from commonplace.adapters.embedded.published import open_index
+
+        location = settings.index_location
+        return open_index(location, objects, model, read_only=True, refresh_seconds=REFRESH_SECONDS)
+    return wiring.search_engine(settings, objects, model, read_only=True)
