@@ -89,6 +89,24 @@ def merged(seeds: Sequence[Seed]) -> tuple[Seed, ...]:
     return tuple(kept.values())
 
 
+def combined(parts: Sequence[Parsed]) -> Parsed:
+    """The seeds of several files as those of one: names are told apart, repetitions joined."""
+    taken: set[str] = set()
+    found: list[Seed] = []
+    for part in parts:
+        names: dict[str, str] = {}
+        for ref in (seed.ref for seed in part.seeds if seed.ref):
+            number = 1
+            while (name := ref if number == 1 else f"{ref}#{number}") in taken:
+                number += 1
+            taken.add(name)
+            names[ref] = name
+        for seed in part.seeds:
+            above = names.get(seed.parent_ref or "")
+            found.append(replace(seed, ref=names.get(seed.ref or ""), parent_ref=above))
+    return Parsed(merged(found), tuple(remark for part in parts for remark in part.remarks))
+
+
 def _joined(first: Seed, other: Seed) -> Seed:
     stories = list(first.metadata.get(ALSO_IN, ()))
     if other.source_story and other.source_story != first.source_story and other.source_story not in stories:

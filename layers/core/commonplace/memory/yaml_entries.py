@@ -41,14 +41,14 @@ def read(text: str) -> list[Any]:
     return entries
 
 
-def document(text: str) -> Any:
+def document(text: str, *, max_bytes: int = MAX_BYTES, max_values: int = MAX_VALUES) -> Any:
     """Whatever one document holds, read with the same care. Raises InvalidInput and TooLarge."""
     import yaml
 
-    if len(text) > MAX_BYTES or len(text.encode("utf-8", "replace")) > MAX_BYTES:
-        raise TooLarge(f"The YAML is larger than {MAX_BYTES:,} bytes.", hint="Import it in several parts.")
+    if len(text) > max_bytes or len(text.encode("utf-8", "replace")) > max_bytes:
+        raise TooLarge(f"The YAML is larger than {max_bytes:,} bytes.", hint="Import it in several parts.")
     try:
-        return _Builder().build(text)
+        return _Builder(max_values).build(text)
     except yaml.YAMLError as error:
         raise _unreadable("The YAML cannot be read", getattr(error, "problem_mark", None)) from None
     except UnicodeEncodeError:
@@ -58,7 +58,8 @@ def document(text: str) -> Any:
 class _Builder:
     """Puts values together from events, with a stack of open collections instead of recursion."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_values: int) -> None:
+        self._max_values = max_values
         self._root: Any = None
         self._open: list[dict[str, Any] | list[Any]] = []
         self._key: list[str | None] = []
@@ -86,7 +87,7 @@ class _Builder:
         from yaml.events import AliasEvent, MappingStartEvent, ScalarEvent
 
         self._values += 1
-        if self._values > MAX_VALUES:
+        if self._values > self._max_values:
             raise TooLarge("The YAML holds too many values.", hint="Import it in several parts.")
         if isinstance(event, AliasEvent) or getattr(event, "anchor", None) or _tagged(event):
             raise _unreadable("The YAML has an anchor, an alias or a tag, which are not read", event.start_mark)

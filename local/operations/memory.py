@@ -1,0 +1,131 @@
+"""The memory of a running Commonplace: where it is, with which token."""
+
+import base64
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from commonplace.errors import CommonplaceError, InvalidInput
+from commonplace.memory.client import MemoryClient
+from commonplace.memory.patience import Patient
+from local.errors import CommandError
+from local.operations.deployment import Deployment, find
+
+URL_VARIABLE, TOKEN_VARIABLE = "COMMONPLACE_URL", "COMMONPLACE_TOKEN"
+AGENT = "commonplace-kb"
+SCOPES = ("memory:write",)
+PATH = "/mcp/memory"
+
+LEARN_SECONDS, SEED_SECONDS = 4.0, 60.0
+"""How long an outage may last: a story's end does not wait for it, an import of thousands does."""
+
+
+class Unreachable(CommandError):
+    """Nobody is there to be asked: not now, and perhaps later."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the user wants to go: options of the command line, and the environment."""
+
+    url: str | None = None
+    data: Path | None = None
+    outputs: Path | None = None
+    stage: str | None = None
+    organisation: str | None = None
+
+
+@contextmanager
+def opened(place: Place, *, outage_seconds: float, waiting: Any = None) -> Iterator[MemoryClient]:
+    """A client of the memory there. Where no token is given, one is made that lasts as long as the block.
+
+    Raises CommandError when nothing runs there, or nobody may make a token.
+    """
+    from commonplace.adapters.memory_server import HttpMemoryServer
+
+    with _token(place) as (url, token):
+        try:
+            server = HttpMemoryServer(url, token)
+        except InvalidInput as error:
+            raise CommandError(error.message, error.hint or "") from error
+        told = {"waiting": waiting} if waiting else {}
+        try:
+            yield MemoryClient(Patient(server, outage_seconds=outage_seconds, **told))
+        finally:
+            server.close()
+
+
+@contextmanager
+def _token(place: Place) -> Iterator[tuple[str, str | None]]:
+    given = os.environ.get(TOKEN_VARIABLE, "").strip() or None
+    named = place.data or place.outputs or place.stage
+    if place.url and not named:
+        yield _base(place.url), given
+        return
+    try:
+        deployment = find(place.data, place.outputs, place.stage)
+    except CommandError as error:
+        hint = f"{error.hint} An address of your own: {URL_VARIABLE}, and {TOKEN_VARIABLE} for its token."
+        raise Unreachable(error.message, hint) from error
+    if given and (place.outputs or place.stage):
+        yield deployment.base_url, given
+        return
+    with _minted(deployment, place.organisation) as token:
+        yield deployment.base_url, token
+
+
+def _base(url: str) -> str:
+    from commonplace.settings import WEB_URL, Environment, SettingsError
+
+    try:
+        return Environment({"URL": url}).url("URL")
+    except SettingsError:
+        raise CommandError(f"{url} is not the address of a deployment.", f"It is {WEB_URL}.") from None
+
+
+@contextmanager
+def _minted(deployment: Deployment, organisation: str | None) -> Iterator[str]:
+    """A token of our own, by the operator's right to make one; its grant ends with the block."""
+    from local.operations.identity import Identity
+
+    identity = Identity(deployment)
+    try:
+        token = identity.mint(
+            organisation=organisation or deployment.outputs.get("Organisation", "default"),
+            agent=AGENT,
+            scopes=SCOPES,
+            tier="member",
+            path=PATH,
+            days=1,
+        )
+    except CommonplaceError as error:
+        raise CommandError(error.message, error.hint or "") from error
+    except Exception as error:
+        if not type(error).__module__.startswith("botocore."):
+            raise
+        raise Unreachable(
+            f"No token can be made: {type(error).__name__}.", "Is it running? Try its /health."
+        ) from error
+    try:
+        yield token
+    finally:
+        with suppress(Exception):  # it ends by itself within a day
+            identity.connections.revoke_for_operator(_grant(token))
+
+
+def _grant(token: str) -> str:
+    """The public name of the grant behind a token that was just made here."""
+    from commonplace.identity.secrets import digest
+
+    body = token.split(".")[1]
+    claims = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
+    return digest(claims["grant"])
+
+
+def refused(error: CommonplaceError) -> CommandError:
+    """An error of the memory in two sentences."""
+    return CommandError(error.message, error.hint or "")

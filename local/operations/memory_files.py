@@ -1,0 +1,155 @@
+"""Files of entries and of learnings: read within bounds, written whole or not at all."""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeVar
+
+from commonplace.errors import CommonplaceError
+from commonplace.memory.learnings import FILE_NAME, Learnings, from_mapping
+from local.errors import CommandError
+from local.opensearch.locks import held
+
+T = TypeVar("T")
+
+MAX_FILE_BYTES = 64_000_000
+MAX_FILE_VALUES = 8_000_000
+"""Of a user's own file: more than one call takes, for it is cut into calls."""
+CHECKED = 1_000
+"""Entries that are checked together."""
+SEED_FOLDER = Path("seed-data")
+LEFT_OUT = {"node_modules", "cdk.out", "__pycache__", "site-packages"}
+
+
+def now() -> str:
+    """ISO 8601, UTC, whole seconds."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def read_text(file: Path) -> str:
+    """A file of a user's, within bounds. Raises CommandError."""
+    try:
+        with file.open("rb") as opened_file:
+            raw = opened_file.read(MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise CommandError(f"{file} cannot be read: {error.strerror}.", "Check the path.") from error
+    if len(raw) > MAX_FILE_BYTES:
+        raise CommandError(f"{file} is larger than {MAX_FILE_BYTES:,} bytes.", "Cut it into several files.")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{file} is not UTF-8.", "Save it as UTF-8.") from error
+
+
+def read_document(file: Path) -> Any:
+    """What a YAML file holds. Raises CommandError."""
+    from commonplace.memory.yaml_entries import document
+
+    text = read_text(file)
+    return in_file(file, lambda: document(text, max_bytes=MAX_FILE_BYTES, max_values=MAX_FILE_VALUES))
+
+
+def in_file(file: Path, read: Callable[[], T]) -> T:
+    """What `read` makes of a file, its complaints with the file's name before them."""
+    try:
+        return read()
+    except CommonplaceError as error:
+        raise CommandError(f"{file}: {error.message}", error.hint or "") from error
+
+
+def entries_of(file: Path) -> list[Any]:
+    """The entries of a seed file: a list, or `entries:` with one. Raises CommandError."""
+    value = read_document(file)
+    found = value.get("entries") if isinstance(value, dict) else value
+    if not isinstance(found, list):
+        raise CommandError(f"{file} holds no list of entries.", "Each begins with `- content:`; see docs/memory.md.")
+    return found
+
+
+def faults_of(entries: Sequence[Any]) -> dict[int, str]:
+    """What the memory would refuse, by place: the same checks as the server's."""
+    from commonplace.memory.checking import Refused, imports
+
+    found: dict[int, str] = {}
+    for begin in range(0, len(entries), CHECKED):
+        checked = enumerate(imports(list(entries[begin : begin + CHECKED])), start=begin)
+        found |= {place: one.sentence for place, one in checked if isinstance(one, Refused)}
+    return found
+
+
+def read_learnings(file: Path) -> Learnings:
+    """Raises CommandError."""
+    value = read_document(file)
+    return in_file(file, lambda: from_mapping(value))
+
+
+def write_learnings(file: Path, learnings: Learnings) -> None:
+    """Whole or not at all: a file that is there is never half of what it was."""
+    from commonplace.memory.yaml_text import write
+
+    write_whole(file, write(learnings.as_mapping()))
+
+
+def write_whole(file: Path, text: str) -> None:
+    """Raises CommandError."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+        draft = Path(name)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as opened_file:
+                opened_file.write(text)
+                opened_file.flush()
+                os.fsync(opened_file.fileno())
+            draft.chmod(0o666 & ~_umask())
+            draft.replace(file)
+        finally:
+            draft.unlink(missing_ok=True)
+    except OSError as error:
+        raise CommandError(f"{file} cannot be written: {error.strerror}.", "Nothing of it was changed.") from error
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+@contextmanager
+def alone(file: Path) -> Iterator[None]:
+    """No other `commonplace kb` reads and writes this file meanwhile. The lock lies outside of the user's folders."""
+    name = sha256(str(file.resolve()).encode()).hexdigest()[:32]
+    folder = Path(tempfile.gettempdir()) / f"commonplace-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    with held(folder / f"{name}.lock"):
+        yield
+
+
+def learnings_below(folder: Path) -> Iterator[Path]:
+    """Every LEARNINGS.yaml below a folder, in order of their paths; what tools have put there is left out."""
+    for here, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in LEFT_OUT)
+        if FILE_NAME in files:
+            yield Path(here) / FILE_NAME
+
+
+def relative(file: Path) -> str:
+    """The path as entries name it: from the present folder if the file is below it, with `/` between its parts."""
+    with suppress(ValueError):
+        return file.resolve().relative_to(Path.cwd()).as_posix()
+    return file.name if file.is_absolute() else file.as_posix()
+
+
+def seed_files(named: Sequence[Path] | None) -> list[Path]:
+    """The files to import: those that are named, else every YAML file of `seed-data/`. Raises CommandError."""
+    if named:
+        return list(named)
+    found = sorted(one for one in SEED_FOLDER.glob("*") if one.suffix in (".yaml", ".yml"))
+    if not found:
+        hint = "Make one: commonplace kb parse lessons LESSONS-LEARNED.md -o seed-data/lessons-learned.yaml"
+        raise CommandError(f"There is no YAML file in {SEED_FOLDER}/.", hint)
+    return found
