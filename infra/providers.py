@@ -11,6 +11,7 @@ from infra.readers import ConfigurationError, checked
 from infra.requirements import ROOT
 
 ONNX = "onnx:"
+OPENAI = "openai"
 
 ONNX_MEMORY_MB = 2_048
 
@@ -38,7 +39,10 @@ def located(folder: str) -> Path:
 
 
 def embedding_provider(key: str, value: Any) -> str:
-    valid = "local, none, bedrock-titan[:256|512|1024], bedrock-cohere[:256|512|1024|1536], or onnx:FOLDER"
+    valid = (
+        "local, none, bedrock-titan[:256|512|1024], bedrock-cohere[:256|512|1024|1536], openai[:MODEL[:DIMENSION]],"
+        " or onnx:FOLDER"
+    )
     return str(_existing(key, checked(lambda text: EmbeddingChoice.parse(deployed(text)), valid)(key, value)))
 
 
