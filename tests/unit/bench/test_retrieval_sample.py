@@ -1,19 +1,17 @@
 """Our judged set holds together: every id exists, every category has its queries, every paraphrase is one."""
 
-import sqlite3
 from collections import Counter
-from functools import cache
 
 import pytest
 
 from bench.retrieval.judged import JudgedSet, Topic
 from bench.retrieval.sample import FOLDER, documents, sample_set
 from bench.retrieval.trec import read_qrels, read_topics
-from commonplace.adapters.embedded.schema import TABLES
 from commonplace.content.filters import Filters
 from commonplace.search.model import Record
 from commonplace.search.names import name_key
 from commonplace.search.text import query_terms
+from tests.unit.bench.stems import stems
 
 AT_LEAST = {"name": 40, "paraphrase": 60, "question": 35, "misspelling": 30, "filter": 30}
 
@@ -79,14 +77,14 @@ def test_a_paraphrase_shares_no_word_with_the_labels_of_what_it_asks_for(
         (topic.text, document): words
         for topic in _of(judged, "paraphrase")
         for document in _wanted(judged, topic)
-        if (words := _stems(" ".join(query_terms(topic.text))) & _stems(_labels(records[document])))
+        if (words := stems(" ".join(query_terms(topic.text))) & stems(_labels(records[document])))
     }
     assert shared == {}
 
 
 def test_a_misspelling_has_a_word_that_no_document_has(judged: JudgedSet, records: dict[str, Record]) -> None:
-    known = frozenset[str]().union(*(_stems(f"{_labels(record)} {record.body}") for record in records.values()))
-    understood = [t.text for t in _of(judged, "misspelling") if _stems(" ".join(query_terms(t.text))) <= known]
+    known = frozenset[str]().union(*(stems(f"{_labels(record)} {record.body}") for record in records.values()))
+    understood = [t.text for t in _of(judged, "misspelling") if stems(" ".join(query_terms(t.text))) <= known]
     assert understood == []
 
 
@@ -116,19 +114,6 @@ def _names(record: Record) -> set[str]:
 
 def _labels(record: Record) -> str:
     return " ".join((record.title, record.description or "", *record.aliases))
-
-
-@cache
-def _stems(text: str) -> frozenset[str]:
-    """As the index stems: by its own tokenizer."""
-    tokenizer = TABLES.split("tokenize = '")[1].split("'")[0]
-    database = sqlite3.connect(":memory:")
-    database.execute(f"CREATE VIRTUAL TABLE told USING fts5 (words, tokenize = '{tokenizer}')")
-    database.execute("CREATE VIRTUAL TABLE stems USING fts5vocab (told, 'row')")
-    database.execute("INSERT INTO told VALUES (?)", (text,))
-    found = frozenset(term for (term,) in database.execute("SELECT term FROM stems"))
-    database.close()
-    return found
 
 
 def _passes(record: Record, filters: Filters) -> bool:

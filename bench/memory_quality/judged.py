@@ -1,0 +1,103 @@
+"""A team's memory with our own judgements: entries as an import takes them, queries, and how useful each entry is."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid5
+
+from commonplace.memory import checking, yaml_entries
+from commonplace.memory.entries import Entry, EntryId, content_hash
+from commonplace.memory.results import Asked, Import
+
+FOLDER = Path(__file__).parent
+ORGANISATION = "bench"
+NOTHING = "nothing"
+"""The kind of query that no entry answers."""
+USEFUL = 2
+"""Grades from here on help whoever asked; 1 is merely about the same."""
+
+_NAMESPACE = UUID("6d2b8f0e-52f3-4d6a-9a2c-6f1f5c1f0a11")
+_WRITTEN = "2026-01-01T00:00:00.000000Z"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What an agent asks for, of which kind, and under which conditions."""
+
+    id: str
+    kind: str
+    asked: Asked
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedMemory:
+    """Entries, queries, and grades from 0, of no use, to 3, what was asked for."""
+
+    entries: Mapping[str, Entry]
+    """By the names that judgements call them by."""
+    queries: Sequence[Query]
+    unanswerable: Sequence[Query]
+    grades: Mapping[str, Mapping[str, int]]
+    """Query -> entry -> grade. What is not judged is of no use."""
+
+    @property
+    def kinds(self) -> list[str]:
+        """Of the queries that have an answer, in order of appearance."""
+        return list(dict.fromkeys(query.kind for query in self.queries))
+
+    def useful(self, query: str) -> dict[str, int]:
+        """The entries that help, by name."""
+        return {name: grade for name, grade in self.grades[query].items() if grade >= USEFUL}
+
+
+@cache
+def judged_memory() -> JudgedMemory:
+    """The set of this folder. Raises ValueError when an entry would not be taken, or a query not be answered."""
+    told = yaml_entries.document((FOLDER / "queries.yaml").read_text(encoding="utf-8"))["queries"]
+    queries = [Query(one["id"], one["kind"], _asked(one)) for one in told]
+    return JudgedMemory(
+        entries={one.ref or "": _entry(one) for one in imports()},
+        queries=[query for query in queries if query.kind != NOTHING],
+        unanswerable=[query for query in queries if query.kind == NOTHING],
+        grades={one["id"]: one.get("relevant") or {} for one in told},
+    )
+
+
+def imports() -> Iterator[Import]:
+    """The entries as `kb_bulk_import` takes them. Raises ValueError."""
+    for file in sorted((FOLDER / "entries").glob("*.yaml")):
+        for item in checking.imports(yaml_entries.read(file.read_text(encoding="utf-8"))):
+            if isinstance(item, checking.Refused):
+                raise ValueError(f"{file.name}: {item.sentence}")
+            yield item
+
+
+def id_of(ref: str) -> EntryId:
+    """The same for a name every time, so that ties fall the same way."""
+    return EntryId(str(uuid5(_NAMESPACE, ref)))
+
+
+def _entry(item: Import) -> Entry:
+    new = item.entry
+    return Entry(
+        organisation=ORGANISATION,
+        id=id_of(item.ref or ""),
+        content=new.content,
+        content_hash=content_hash(new.content),
+        entry_type=new.entry_type,
+        roles=new.roles,
+        tags=new.tags,
+        confidence=new.confidence,
+        created_at=_WRITTEN,
+        updated_at=_WRITTEN,
+        parent_id=id_of(item.parent_ref) if item.parent_ref else None,
+        source_file=new.source_file,
+        source_story=new.source_story,
+    )
+
+
+def _asked(told: Mapping[str, Any]) -> Asked:
+    conditions = told.get("conditions") or {}
+    return checking.asked(query=told["query"], **conditions)
