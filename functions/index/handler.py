@@ -1,4 +1,4 @@
-"""Brings the search index to what the store holds: for S3's notifications, on a schedule, and when an operator asks."""
+"""Brings the indexes to what their sources hold: for events of bucket and table, on schedules, for an operator."""
 
 import logging
 import os
@@ -8,37 +8,108 @@ from typing import Any
 
 from commonplace.adapters import clients, wiring
 from commonplace.adapters.dynamodb_changes import DynamoChanges
+from commonplace.adapters.dynamodb_waiting import DynamoNote
 from commonplace.adapters.operations import document_operations
 from commonplace.adapters.s3 import S3ObjectStore
-from commonplace.search.indexing import Message
-from commonplace.search.operations import stretch
+from commonplace.memory.events import is_of_memory
+from commonplace.memory_settings import MemorySettings
+from commonplace.search.indexing import Message, Report, nobody_waits
+from commonplace.search.operations import Operations, stretch
+from commonplace.search.waiting import complete
 from commonplace.settings import IndexSettings
 
 logger = logging.getLogger(__name__)
 logging.getLogger("commonplace").setLevel(logging.INFO)
 
 SETTINGS = IndexSettings.from_environ(os.environ)
+MEMORY_SETTINGS = MemorySettings.from_environ(os.environ)
 OBJECTS = S3ObjectStore(clients.s3(), SETTINGS.content_bucket)
 MODELS = wiring.indexed_models(SETTINGS)
+ACTIVITY = clients.dynamodb(attempts=2) if SETTINGS.activity_table else None
+NOTES = {
+    name: DynamoNote(ACTIVITY, SETTINGS.activity_table, name)
+    for name in ("documents", "memory")
+    if ACTIVITY and SETTINGS.activity_table
+}
+WAITING = {name: note.put for name, note in NOTES.items()}
+
 ENGINE = wiring.search_engine(SETTINGS, OBJECTS, MODELS[0], read_only=False)
-CHANGES = DynamoChanges(clients.dynamodb(attempts=2), SETTINGS.activity_table) if SETTINGS.activity_table else None
-OPERATIONS = document_operations(SETTINGS, OBJECTS, MODELS, ENGINE, changes=CHANGES)
+CHANGES = DynamoChanges(ACTIVITY, SETTINGS.activity_table) if ACTIVITY and SETTINGS.activity_table else None
+OPERATIONS = document_operations(
+    SETTINGS, OBJECTS, MODELS, ENGINE, changes=CHANGES, waiting=WAITING.get("documents", nobody_waits)
+)
+COLLECTIONS: dict[str, Operations] = {"documents": OPERATIONS}
+MEMORY = None
+if MEMORY_SETTINGS:
+    from commonplace.adapters.memory_wiring import upkeep
+
+    MEMORY = upkeep(MEMORY_SETTINGS, SETTINGS, OBJECTS, MODELS, WAITING.get("memory", nobody_waits))
+    COLLECTIONS["memory"] = MEMORY.operations
 
 
 def handler(event: Mapping[str, Any], context: object) -> dict[str, Any]:
-    """Answers a batch of the queue with the messages that failed, anything else with what was done."""
+    """Answers a batch of a queue with the messages that failed, anything else with what was done."""
     if "Records" in event:
-        messages = [Message(record["messageId"], record["body"]) for record in event["Records"]]
-        failed = OPERATIONS.take(messages)
+        failed = take([Message(record["messageId"], record["body"]) for record in event["Records"]], context)
         return {"batchItemFailures": [{"itemIdentifier": message} for message in failed]}
-    enough = stretch(remaining_seconds(context), event.get("seconds"))
-    if event.get("source") == "commonplace.operator" and "step" in event:
-        return OPERATIONS.step(event, enough)
-    if event.get("source") == "commonplace.operator" and event.get("rebuild") is True:
-        return asdict(OPERATIONS.rebuild())
+    if event.get("source") == "aws.events" and event.get("complete") is True:
+        return finish(context)
+    if event.get("source") == "commonplace.operator" and ("step" in event or event.get("rebuild") is True):
+        return operate(event, context)
     if event.get("source") in ("aws.events", "commonplace.operator"):
-        return asdict(OPERATIONS.reconcile(enough))
-    raise ValueError("the event is neither a batch of the queue, nor of the schedule, nor of an operator")
+        return reconcile(event, context)
+    raise ValueError("the event is neither a batch of a queue, nor of a schedule, nor of an operator")
+
+
+def take(messages: list[Message], context: object) -> list[str]:
+    """Does what the messages ask for; answers those that failed. They are told apart by what they say."""
+    remembered = [message for message in messages if MEMORY and is_of_memory(message.body)]
+    notified = [message for message in messages if message not in remembered]
+    failed = OPERATIONS.take(notified) if notified else []
+    if MEMORY and remembered:
+        failed += MEMORY.take(remembered, stretch(remaining_seconds(context), None))
+    return failed
+
+
+def reconcile(event: Mapping[str, Any], context: object) -> dict[str, Any]:
+    """Compares each index with its source. What fails for one is raised when the others are done."""
+    wanted = event.get("collection")
+    answers: dict[str, dict[str, Any]] = {}
+    failures: list[Exception] = []
+    looks = {"documents": OPERATIONS.reconcile} | ({"memory": MEMORY.reconcile} if MEMORY else {})
+    for name, look in looks.items():
+        if wanted in (None, name):
+            try:
+                answers[name] = asdict(look(stretch(remaining_seconds(context), event.get("seconds"))))
+            except Exception as failure:
+                logger.exception("an index was not compared with its source", extra={"collection": name})
+                failures.append(failure)
+    if failures:
+        raise failures[0]
+    return answers.pop("documents", {}) | answers
+
+
+def finish(context: object) -> dict[str, Any]:
+    """Gives vectors to what waits for them; an index that has nothing noted is not asked."""
+    answers: dict[str, Any] = {}
+    for name, operations in COLLECTIONS.items():
+        enough = stretch(remaining_seconds(context), None)
+        report = complete(operations, NOTES[name], enough) if name in NOTES else None
+        answers[name] = asdict(report or Report())
+    return answers
+
+
+def operate(event: Mapping[str, Any], context: object) -> dict[str, Any]:
+    """A step of a migration, or the rebuilding of a small index. Without a collection it concerns the documents."""
+    given = event.get("input")
+    name = event.get("collection") or (given.get("collection") if isinstance(given, dict) else None) or "documents"
+    operations = COLLECTIONS.get(name) if isinstance(name, str) else None
+    if operations is None:
+        hint = f"Collections here: {', '.join(COLLECTIONS)}."
+        return {"action": "refused", "message": f"There is no collection {name!r}.", "hint": hint}
+    if event.get("rebuild") is True:
+        return asdict(operations.rebuild())
+    return operations.step(event, stretch(remaining_seconds(context), event.get("seconds")))
 
 
 def remaining_seconds(context: Any) -> float | None:

@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +13,7 @@ import typer
 from local.errors import CommandError
 from local.operations import migrating
 from local.operations.migrating import Ask, Place, Told
+from local.operations.migration_text import NOUNS
 
 WAIT_SECONDS = 5
 """Before a build goes on that has not come any further."""
@@ -24,6 +26,7 @@ Endpoint = Annotated[
 ]
 Bucket = Annotated[str | None, typer.Option(help="With --endpoint: the bucket of the store.")]
 Index = Annotated[str | None, typer.Option(help="With --endpoint: what the names of the indexes begin with.")]
+Collection = Annotated[str, typer.Option(help="Whose index: that of the documents, or that of the memory.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 index_app = typer.Typer(
@@ -47,26 +50,29 @@ def build(
     endpoint: Endpoint = None,
     bucket: Bucket = None,
     index: Index = None,
+    collection: Collection = "documents",
 ) -> None:
     """Build the next index, or go on with it. Ctrl-C leaves what is done."""
-    ask = migrating.reach(Place(data, outputs, stage, endpoint, bucket, index))
+    ask = migrating.reach(Place(data, outputs, stage, endpoint, bucket, index, collection))
+    for_collection = partial(migrating.commands_for, collection)
     planned = _taken(ask, {"step": "plan"})
     begun = _taken(ask, {"step": "begin", "anew": anew})
     total = planned["published"] if anew else planned["documents"]
-    typer.echo(f"Building {begun['index']}: {total} documents")
+    typer.echo(f"Building {begun['index']}: {total} {NOUNS.get(collection, 'records')}")
     began = time.monotonic()
     try:
         answer, written = _build(ask, total)
     except KeyboardInterrupt:
-        typer.echo("Stopped. What is written stays. Go on with: commonplace index build", err=True)
+        typer.echo(for_collection("Stopped. What is written stays. Go on with: commonplace index build"), err=True)
         raise typer.Exit(130) from None
     typer.echo(f"{written} written in {time.monotonic() - began:.0f} s, {answer['remaining']} remain")
     if answer["unreadable"]:
-        typer.echo(f"{answer['unreadable']} cannot be read from the store: commonplace index verify names them")
+        told = f"{answer['unreadable']} cannot be read from the store: commonplace index verify names them"
+        typer.echo(for_collection(told))
     if answer["action"] == "stuck":
         hint = "The function's log says why: perhaps the model does not answer. Go on with: commonplace index build"
-        raise CommandError("The build does not come any further.", hint)
-    typer.echo("Next: commonplace index swap (which verifies first)")
+        raise CommandError("The build does not come any further.", for_collection(hint))
+    typer.echo(for_collection("Next: commonplace index swap (which verifies first)"))
 
 
 @index_app.command()
@@ -79,11 +85,12 @@ def drop(
     endpoint: Endpoint = None,
     bucket: Bucket = None,
     index: Index = None,
+    collection: Collection = "documents",
     as_json: AsJson = False,
 ) -> None:
     """Delete indexes that are no longer needed."""
     event = {"step": "drop"} | ({"name": name} if name else {})
-    _tell(_asked(Place(data, outputs, stage, endpoint, bucket, index), event), _message, as_json=as_json)
+    _tell(_asked(Place(data, outputs, stage, endpoint, bucket, index, collection), event), _message, as_json=as_json)
 
 
 def _step(step: str, text: str, tell: Callable[[dict[str, Any]], str]) -> None:
@@ -98,9 +105,10 @@ def _step(step: str, text: str, tell: Callable[[dict[str, Any]], str]) -> None:
         endpoint: Endpoint = None,
         bucket: Bucket = None,
         index: Index = None,
+        collection: Collection = "documents",
         as_json: AsJson = False,
     ) -> None:
-        answer = _asked(Place(data, outputs, stage, endpoint, bucket, index), {"step": step})
+        answer = _asked(Place(data, outputs, stage, endpoint, bucket, index, collection), {"step": step})
         _tell(answer, tell, as_json=as_json)
 
 
@@ -119,7 +127,7 @@ def _taken(ask: Ask, event: dict[str, Any], told: Told = lambda _done, _left: No
 
 
 def _build(ask: Ask, total: int) -> tuple[dict[str, Any], int]:
-    """Stretch after stretch, with a bar. The last answer, and how many documents were written."""
+    """Stretch after stretch, with a bar. The last answer, and how many records were written."""
     progress: dict[str, Any] | None = None
     written = 0
     with _bar(total) as show:
@@ -140,7 +148,7 @@ def _bar(total: int) -> Iterator[Told]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     # On a terminal only: in a log the lines before and after say enough.
-    columns = (TextColumn("Documents"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"))
+    columns = (TextColumn("Records"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"))
     console = Console(stderr=True)
     with Progress(*columns, TimeElapsedColumn(), console=console, disable=not console.is_terminal) as progress:
         task = progress.add_task("build", total=total, rate="")
@@ -188,18 +196,24 @@ def _message(answer: dict[str, Any]) -> str:
 
 
 def _verified(answer: dict[str, Any]) -> str:
-    return f"{_message(answer)}\nNext: commonplace index swap"
+    return f"{_message(answer)}\n{_next(answer, 'Next: commonplace index swap')}"
 
 
 def _swapped(answer: dict[str, Any]) -> str:
-    return _message(answer) + ("\nTo go back: commonplace index rollback" if answer.get("old") else "")
+    return _message(answer) + (
+        f"\n{_next(answer, 'To go back: commonplace index rollback')}" if answer.get("old") else ""
+    )
+
+
+def _next(answer: dict[str, Any], text: str) -> str:
+    return migrating.commands_for(answer.get("collection", "documents"), text)
 
 
 _step("status", "Say which indexes there are, and which of them answers.", _state)
 _step("plan", "Say whether the index must be built anew, why, and how much work that is.", _plan)
 _step(
     "verify",
-    "Compare the next index with the store, and search it for sampled documents. Exit code 1 if anything differs.",
+    "Compare the next index with the store, and search it for sampled records. Exit code 1 if anything differs.",
     _verified,
 )
 _step("swap", "Verify the next index and let it answer. The one before is kept as the previous one.", _swapped)

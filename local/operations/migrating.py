@@ -6,10 +6,16 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from local.errors import CommandError
 from local.operations.deployment import Deployment, find
+from local.operations.migration_text import NOUNS
+
+if TYPE_CHECKING:
+    from commonplace.search.operations import Operations
+    from commonplace.search.source import Collection
+    from commonplace.settings import RetrievalSettings
 
 STRETCH_SECONDS = 20
 """So long a stretch of building is. Each one begins with a look at all documents, which takes a second or two of it."""
@@ -32,16 +38,21 @@ class Place:
     endpoint: str | None = None
     bucket: str | None = None
     index: str | None = None
+    collection: str = "documents"
 
 
 def reach(place: Place) -> Ask:
     """Whom to ask. Raises CommandError when the options name nobody."""
     if place.endpoint is None and (place.bucket or place.index):
         raise CommandError("--bucket and --index go with --endpoint.", "Without it the index function does the work.")
-    return ask_here(place) if place.endpoint else ask_function(find(place.data, place.outputs, place.stage))
+    if place.collection not in NOUNS:
+        raise CommandError(f"There is no collection {place.collection}.", f"Collections: {', '.join(NOUNS)}.")
+    if place.endpoint:
+        return ask_here(place)
+    return ask_function(find(place.data, place.outputs, place.stage), place.collection)
 
 
-def ask_function(deployment: Deployment) -> Ask:
+def ask_function(deployment: Deployment, collection: str = "documents") -> Ask:
     """The index function, which has the models, the credentials and the way to the index.
 
     On AWS one of the same code with more time builds, so that the queue's need not wait.
@@ -50,9 +61,19 @@ def ask_function(deployment: Deployment) -> Ask:
     if name is None:
         raise CommandError("The deployment names no index function.", "Deploy this version and try again.")
     client = deployment.client("lambda", read_seconds=CALL_SECONDS)
+    known: list[str] = []
 
     def ask(event: Mapping[str, Any], _told: Told) -> dict[str, Any]:
-        payload = {"source": "commonplace.operator", "seconds": STRETCH_SECONDS, **event}
+        if collection != "documents" and not known:
+            # An older version would take the step for one of the documents.
+            if "collection" not in sent({"step": "status"}):
+                raise CommandError("The index function has no collections.", "Deploy this version and try again.")
+            known.append(collection)
+        return sent(event)
+
+    def sent(event: Mapping[str, Any]) -> dict[str, Any]:
+        chosen = {} if collection == "documents" else {"collection": collection}
+        payload = {"source": "commonplace.operator", "seconds": STRETCH_SECONDS, **chosen, **event}
         answer = client.invoke(FunctionName=name, Payload=json.dumps(payload).encode())
         told: dict[str, Any] = json.loads(answer["Payload"].read() or b"{}") or {}
         if answer.get("FunctionError"):
@@ -65,8 +86,6 @@ def ask_function(deployment: Deployment) -> Ask:
 
 def ask_here(place: Place) -> Ask:
     """This process, with the models of its own environment: for an index that its operator can reach."""
-    from commonplace.adapters import wiring
-    from commonplace.adapters.operations import document_operations
     from commonplace.errors import CommonplaceError
     from commonplace.settings import RetrievalSettings, SettingsError
 
@@ -74,10 +93,7 @@ def ask_here(place: Place) -> Ask:
     environment = {"STAGE": "dev"} | dict(os.environ) | {name: value for name, value in given.items() if value}
     try:
         settings = RetrievalSettings.from_environ(environment)
-        models = wiring.indexed_models(settings)
-        objects = _store(place)
-        engine = wiring.search_engine(settings, objects, models[0], read_only=False)
-        operations = document_operations(settings, objects, models, engine)
+        operations = _operations(place, settings)
     except (SettingsError, ValueError) as error:
         raise CommandError(
             str(error), "The settings come from this shell's environment: docs/configuration.md."
@@ -93,12 +109,45 @@ def ask_here(place: Place) -> Ask:
     return ask
 
 
+def _operations(place: Place, settings: "RetrievalSettings") -> "Operations":
+    from commonplace.adapters import wiring
+    from commonplace.adapters.operations import document_operations, memory_operations
+
+    models = wiring.indexed_models(settings)
+    if place.collection == "documents":
+        engine = wiring.search_engine(settings, None, models[0], read_only=False)
+        return document_operations(settings, _store(place), models, engine)
+    from commonplace.adapters.dynamodb_entries import DynamoEntries
+    from commonplace.adapters.dynamodb_vectors import DynamoVectorCaches
+    from commonplace.memory.sources import StoredEntries
+
+    if place.bucket:
+        raise CommandError("Entries are in a table, not in a bucket.", "Name the deployment: --stage or --outputs.")
+    deployment = find(place.data, place.outputs, place.stage)
+    names = [deployment.outputs.get(output) for output in ("RecordsTable", "ActivityTable", "CacheTable")]
+    records, activity, cache = (name or "" for name in names)
+    if not all(names):
+        raise CommandError("The deployment names no table of entries.", "Deploy this version and try again.")
+    client = deployment.client("dynamodb")
+    settings = settings.collection("memory")
+    source = StoredEntries(DynamoEntries(client, records, activity))
+    engine = wiring.search_engine(settings, None, models[0], read_only=False)
+    return memory_operations(settings, source, DynamoVectorCaches(client, cache), models, engine)
+
+
 def _store(place: Place) -> Any:
     if place.bucket is None:
         return find(place.data, place.outputs, place.stage).store
     from commonplace.adapters.s3 import S3ObjectStore
 
     return S3ObjectStore(Deployment({}).client("s3"), place.bucket)
+
+
+def commands_for(collection: str, text: str) -> str:
+    """The text with the commands it names as they are for this collection."""
+    from commonplace.search import operations
+
+    return str(operations.commands_for(cast("Collection", collection), text))
 
 
 def _again(event: Mapping[str, Any]) -> str:

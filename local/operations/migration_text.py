@@ -3,6 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+NOUNS = {"documents": "documents", "memory": "entries"}
+"""What the records of a collection are called."""
+
 ROLES = ("current", "next", "previous")
 FACTS = ("model", "chunker", "schema", "mapping")
 
@@ -28,16 +31,20 @@ def differences_text(answer: Mapping[str, Any]) -> str:
 
 
 def _roles(answer: Mapping[str, Any]) -> Iterator[str]:
-    indexes = answer["indexes"]
+    indexes, noun = answer["indexes"], _noun(answer)
     for role in ROLES:
-        yield from (_line(role, index) for index in indexes if index["role"] == role)
+        yield from (_line(role, index, noun) for index in indexes if index["role"] == role)
         if not any(index["role"] == role for index in indexes):
             yield f"{role.capitalize():9} none"
-    yield from (_line("spare", index) for index in indexes if index["role"] == "spare")
+    yield from (_line("spare", index, noun) for index in indexes if index["role"] == "spare")
 
 
-def _line(role: str, index: Mapping[str, Any]) -> str:
-    return f"{role.capitalize():9} {index['name']}, {index['documents']} documents, {_facts(index['facts'])}"
+def _line(role: str, index: Mapping[str, Any], noun: str) -> str:
+    return f"{role.capitalize():9} {index['name']}, {index['documents']} {noun}, {_facts(index['facts'])}"
+
+
+def _noun(answer: Mapping[str, Any]) -> str:
+    return NOUNS.get(answer.get("collection", "documents"), "records")
 
 
 def _wanted(answer: Mapping[str, Any]) -> Iterator[str]:
@@ -47,7 +54,7 @@ def _wanted(answer: Mapping[str, Any]) -> Iterator[str]:
     yield answer["message"]
     if answer["command"]:
         about = f", about {answer['chunks']} chunks to embed" if answer["chunks"] else ", nothing to embed"
-        yield f"To write  {answer['documents']} of {answer['published']} documents{about}"
+        yield f"To write  {answer['documents']} of {answer['published']} {_noun(answer)}{about}"
 
 
 def _warnings(answer: Mapping[str, Any]) -> Iterator[str]:

@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 
 from commonplace.identity.principals import TIERS, Tier
 from commonplace.identity.roles import is_organisation
+from commonplace.search.source import Collection
 
 SearchEngine = Literal["embedded", "opensearch"]
-Collection = Literal["documents", "memory"]
 OpenSearchService = Literal["es", "aoss", "none"]
 EmbeddingKind = Literal["none", "local", "bedrock-titan", "bedrock-cohere", "openai", "onnx"]
 RerankKind = Literal["none", "bedrock-cohere", "bedrock-amazon", "onnx"]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from commonplace.content.store import ObjectReader
     from commonplace.memory.ports import VectorCaches
     from commonplace.search.changes import ChangeLog
-    from commonplace.search.source import Source
+    from commonplace.search.source import Collection, Source
 
 Models = Sequence[EmbeddingProvider | None]
 
@@ -54,7 +54,7 @@ def memory_operations(
 
     Nobody is told what changes in it, and each organisation's vectors are remembered in its own cache alone.
     """
-    made = _Making(settings, source, _own(caches), None, waiting, "entries")
+    made = _Making(settings, source, _own(caches), None, waiting, "memory")
     return made.operations(models, engine)
 
 
@@ -71,16 +71,16 @@ class _Making:
     memories: VectorMemories
     changes: ChangeLog | None
     waiting: Callable[[], None]
-    noun: str
+    collection: Collection
 
     def operations(self, models: Models, engine: Engine) -> Operations:
         if self.settings.search_engine == "embedded":
-            return Operations([self._indexer(engine, models[0], rebuilds=True)], None, self.noun)
+            return Operations([self._indexer(engine, models[0], rebuilds=True)], None, self.collection)
         others = [wiring.search_engine(self.settings, None, model, read_only=False) for model in models[1:]]
         indexers = [
             self._indexer(each, model, rebuilds=False) for each, model in zip([engine, *others], models, strict=True)
         ]
-        return Operations(indexers, self._migration(models), self.noun)
+        return Operations(indexers, self._migration(models), self.collection)
 
     def _indexer(self, engine: Engine, model: EmbeddingProvider | None, *, rebuilds: bool) -> Indexer:
         return Indexer(

@@ -34,7 +34,7 @@ class Upkeep:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`clock` tells seconds."""
-        self._operations = operations
+        self.operations = operations
         self._store = store
         self._jobs = jobs
         self._carry_on = carry_on
@@ -65,7 +65,7 @@ class Upkeep:
 
     def reconcile(self, enough: Enough = never) -> Report:
         """Compares the index with the store, sweeps parents that are gone, and goes on with jobs that were left."""
-        report = self._operations.reconcile(enough)
+        report = self.operations.reconcile(enough)
         for organisation in self._store.organisations():
             if enough():
                 break
@@ -79,7 +79,7 @@ class Upkeep:
     def _take_entries(self, entries: Sequence[tuple[Message, EntryEvent]]) -> list[str]:
         if not entries:
             return []
-        failed = self._operations.take([message for message, _ in entries])
+        failed = self.operations.take([message for message, _ in entries])
         wanted: dict[str, dict[EntryId, str]] = {}
         for message, event in entries:
             wanted.setdefault(event.organisation, {})[event.id] = message.id

@@ -5,6 +5,7 @@ a console. Every answer has an `action`, which says what comes next, and a `mess
 """
 
 import logging
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -16,6 +17,7 @@ from commonplace.search.generations import Generation
 from commonplace.search.indexing import Enough, Indexer, Message, Report, Told, never
 from commonplace.search.migration import BUILD_ANEW, Built, Migration, Plan, Refused, Swapped
 from commonplace.search.model import IndexMismatch
+from commonplace.search.source import Collection
 from commonplace.search.verifying import Verification
 
 logger = logging.getLogger(__name__)
@@ -26,19 +28,24 @@ MOST_ROUNDS = 1_000
 MOST_IDLE_ROUNDS = 5
 """Stretches in a row after which as much remains as before."""
 
+NOUNS: Mapping[Collection, str] = {"documents": "documents", "memory": "entries"}
+"""What the records of a collection are called."""
+
+_COMMAND = re.compile(r"commonplace index (?:build --anew|[a-z]+)")
+
 Answer = dict[str, Any]
 
 
 class Operations:
-    """One indexer for each model in use, and the migration between generations (None for an index in one file).
+    """One indexer for each model in use, and the migration between generations (None for an index in one file)."""
 
-    `noun` is what a record of the collection is called.
-    """
-
-    def __init__(self, indexers: Sequence[Indexer], migration: Migration | None, noun: str = "documents") -> None:
+    def __init__(
+        self, indexers: Sequence[Indexer], migration: Migration | None, collection: Collection = "documents"
+    ) -> None:
         self._indexers = tuple(indexers)
         self._migration = migration
-        self._noun = noun
+        self._collection = collection
+        self._noun = NOUNS[collection]
 
     def take(self, messages: Sequence[Message]) -> list[str]:
         """Brings what the messages name into every index of a model at hand; answers the ids of those that failed.
@@ -87,9 +94,11 @@ class Operations:
     def step(self, event: Mapping[str, Any], enough: Enough = never, told: Told | None = None) -> Answer:
         """One step of a migration. What is refused is an answer too; what may go better later raises Unavailable."""
         try:
-            return self._step(self._need_migration(), event, enough, told)
+            answer = self._step(self._need_migration(), event, enough, told)
         except InvalidInput as refusal:
-            return {"action": "refused", "message": refusal.message, "hint": refusal.hint}
+            answer = {"action": "refused", "message": refusal.message, "hint": refusal.hint}
+        told_of = {name: commands_for(self._collection, value) for name, value in answer.items()}
+        return told_of | {"collection": self._collection}
 
     def _need_migration(self) -> Migration:
         if self._migration is None:
@@ -135,6 +144,15 @@ def stretch(remaining_seconds: float | None, asked: object, clock: Callable[[], 
     given = remaining_seconds / 2
     end = clock() + (min(given, float(asked)) if isinstance(asked, int | float) else given)
     return lambda: clock() >= end
+
+
+def commands_for(collection: Collection, value: Any) -> Any:
+    """The value; in a text, the commands it names are those for this collection."""
+    if collection == "documents":
+        return value
+    if isinstance(value, list):
+        return [commands_for(collection, item) for item in value]
+    return _COMMAND.sub(rf"\g<0> --collection {collection}", value) if isinstance(value, str) else value
 
 
 def _planned(plan: Plan, given: Mapping[str, Any]) -> Answer:

@@ -2,9 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 from commonplace.search.records import Record, RecordId
+
+Collection = Literal["documents", "memory"]
+"""What has an index of its own, and its own way from source to index."""
 
 RECORDS_PER_BATCH = 500
 """Read, or written, at a time."""
