@@ -1,6 +1,7 @@
 """`commonplace dev`: the laptop cloud with a knowledge base in it."""
 
 import logging
+import os
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
@@ -63,18 +64,20 @@ def dev_command(
     source = _source(repository, branch)
     from local.dev.engines import search_engine
     from local.dev.laptop import Laptop
+    from local.dev.models import model_environment
     from local.dev.screen import Screen
     from local.dev.serving import data_folder, ended_by_signals, serve
 
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     screen = Screen()
+    models = model_environment(os.environ)
     try:
         with ended_by_signals(), data_folder(data) as folder:
             log = _log_to(screen) if verbose else None
             free = 0 if once else DEFAULT_PORT
             with search_engine(engine, folder if data else None, screen, brief=once) as chosen:
                 given = free if port is None else port
-                environment = {**chosen.environment, **({TIER_VARIABLE: tier} if tier else {})}
+                environment = {**models, **chosen.environment, **({TIER_VARIABLE: tier} if tier else {})}
                 laptop = Laptop(
                     source,
                     folder,

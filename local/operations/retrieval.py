@@ -15,6 +15,10 @@ OUTPUTS = {
     "RERANK_PROVIDER": "RerankProvider",
     "FUSION": "Fusion",
     "BEDROCK_REGION": "BedrockRegion",
+    "OPENAI_SECRET_ARN": "OpenAiSecretArn",
+    "OPENAI_BASE_URL": "OpenAiBaseUrl",
+    "KB_EMBEDDING_MODEL": "OpenAiModel",
+    "KB_BATCH_SIZE": "BatchSize",
 }
 """Variable -> output. The stack has no such outputs: there the function itself is asked."""
 
