@@ -94,9 +94,12 @@ def _put(database: sqlite3.Connection, indexed: IndexedRecord, model: str) -> bo
 
 
 def _put_chunks(database: sqlite3.Connection, row: int, record: Record, vectors: Sequence[Vector], model: str) -> None:
-    keys = [vector_key(model, embedding_text(record, chunk)) for chunk in record.chunks] if vectors else []
+    # What belongs to an organisation shares no row with what does not: `known` answers for documents alone.
+    space = model if record.organisation is None else f"{record.organisation}\0{model}"
+    keys = [vector_key(space, embedding_text(record, chunk)) for chunk in record.chunks] if vectors else []
     database.executemany(
-        "INSERT OR IGNORE INTO vectors (key, vector) VALUES (?, ?)",
+        "INSERT INTO vectors (key, vector) VALUES (?, ?)"
+        " ON CONFLICT (key) DO UPDATE SET vector = excluded.vector WHERE vector <> excluded.vector",
         [(key, array("f", vector).tobytes()) for key, vector in zip(keys, vectors, strict=True)],
     )
     for position, chunk in enumerate(record.chunks):
