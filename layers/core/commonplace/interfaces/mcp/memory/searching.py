@@ -19,6 +19,9 @@ logger = logging.getLogger(__name__)
 QUERIED = "memory query"
 """Message of the line that says a search was made: a metric filter looks for it."""
 
+MAX_DUPLICATES = 5
+"""Ids of entries with nearly the same text that are told of one."""
+
 FALLBACK = "The model that compares meaning does not answer just now: only words were compared."
 NOTHING = (
     "Try other words, fewer conditions (role, tags, entry_type) or a lower min_confidence. Or nobody noted it yet."
@@ -104,7 +107,7 @@ def _contents(found: Found) -> tuple[str, str]:
 
 
 def _row(found: Found, content: str) -> FoundEntry:
-    duplicates = list(map(str, found.duplicates)) or None
+    duplicates = list(map(str, found.duplicates[:MAX_DUPLICATES])) or None
     return FoundEntry(**facts(found.entry, content), score=round(found.score, 6), duplicates=duplicates)
 
 
