@@ -36,7 +36,7 @@ REFRESH_SECONDS = 0.5
 def memory(told: MemorySettings, settings: RetrievalSettings, objects: ObjectStore) -> Memory:
     """For the function that answers agents. `objects` is the store of an embedded index."""
     settings = settings.collection("memory")
-    models = wiring.embedding_providers(settings)
+    models = wiring.embedding_providers(settings, read_seconds=wiring.MEMORY_READ_SECONDS)
     store = entries(told)
     engine = _reader(settings, objects, next(iter(models), None))
     return Memory(
