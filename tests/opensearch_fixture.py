@@ -4,14 +4,14 @@
 test then finds other indexes there, so each test names its own with `unique_stem` and removes them.
 """
 
-import fcntl
 import os
 import secrets
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import pytest
+
+from tests.one_for_all import serving
 
 if TYPE_CHECKING:
     from local.opensearch.owned import OwnedNode
@@ -25,14 +25,8 @@ def opensearch_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the run's node. It belongs to the test process, or to one of its workers, and ends with it."""
     if os.environ.get(RUNNING):
         yield os.environ[RUNNING].rstrip("/")
-    elif "PYTEST_XDIST_WORKER" in os.environ:
-        yield from _shared(tmp_path_factory.getbasetemp().parent)
     else:
-        node = _started()
-        try:
-            yield node.url
-        finally:
-            node.stop()
+        yield from serving(tmp_path_factory.getbasetemp(), "opensearch", _started)
 
 
 @pytest.fixture(scope="module")
@@ -51,29 +45,6 @@ def unique_stem() -> str:
     return f"test-{secrets.token_hex(5)}-documents"
 
 
-def _shared(run: Path) -> Iterator[str]:
-    """One node for all workers: the first to need it starts it, and waits for the others before it ends it."""
-    from local.opensearch.locks import held
-
-    note, node = run / "opensearch.url", None
-    with (run / "opensearch.users").open("a") as users:
-        with held(run / "opensearch.lock"):
-            if not note.exists():
-                node = _started()
-                note.write_text(node.url)
-            url = note.read_text()
-            fcntl.flock(users, fcntl.LOCK_SH)
-        try:
-            yield url
-        finally:
-            fcntl.flock(users, fcntl.LOCK_UN)
-            if node is not None:
-                with held(run / "opensearch.lock"):
-                    fcntl.flock(users, fcntl.LOCK_EX)
-                    note.unlink()
-                    node.stop()
-
-
 def _started() -> "OwnedNode":
     from local.opensearch.configuration import Options
     from local.opensearch.owned import OwnedNode
@@ -90,7 +61,7 @@ def or_skipped(start: Callable[[], T]) -> T:
     try:
         return start()
     except RequirementMissing as missing:
-        told = f"No OpenSearch node: {missing.message} {missing.hint}"
+        told = f"Not on this machine: {missing.message} {missing.hint}"
     if os.environ.get("CI", "").lower() in ("", "0", "false"):
         pytest.skip(told)
     pytest.fail(told)

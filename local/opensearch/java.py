@@ -79,6 +79,12 @@ def find_java(
     raise _missing(list(dict.fromkeys([*seen, *others])))
 
 
+def homes(environ: Mapping[str, str]) -> Iterator[Path]:
+    """Where a Java may be: what variables and the PATH name, then the usual places."""
+    yield from _named(environ)
+    yield from _placed(environ, PLACES)
+
+
 def look(home: Path, enters: Callable[[Path], bool] = Path.exists) -> Java | None:
     """What Java is in this folder; None when there is none."""
     program = home / "bin" / "java"

@@ -1,4 +1,4 @@
-"""Many callers at the very same moment, against a store that is atomic of itself: a DynamoDB Local that runs.
+"""Many callers at the very same moment, against a store that is atomic of itself: DynamoDB Local.
 
 What races come to is tested everywhere else by doing the one thing between the other's reading and its writing.
 """
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Barrier
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -19,11 +19,12 @@ from commonplace.identity.consenting import Begun, RequestGone
 from commonplace.identity.oauth_errors import OAuthError
 from commonplace.identity.records import Challenge
 from commonplace.identity.secrets import digest
-from tests.dynamodb_fixture import RUNNING, local_client, new_table, running
+from tests.dynamodb_fixture import new_table
 from tests.fakes.authority import ALICE, APP, Authority, told
 from tests.fakes.identity_stores import Clock
 
-pytestmark = pytest.mark.skipif(running() is None, reason=f"no DynamoDB Local: {RUNNING} is not set")
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
 
 CALLERS = 16
 ROUNDS = 5
@@ -32,8 +33,8 @@ Outcome = dict[str, Any] | str
 
 
 @pytest.fixture
-def authority() -> Authority:
-    client, clock = local_client(), Clock()
+def authority(dynamodb_local: "DynamoDBClient") -> Authority:
+    client, clock = dynamodb_local, Clock()
     identity, activity = new_table(client, "identity"), new_table(client, "activity")
     return Authority(
         clock=clock,
@@ -93,8 +94,8 @@ def test_l2_one_of_many_takes_a_challenge(authority: Authority) -> None:
         assert outcomes.count({}) == CALLERS - 1
 
 
-def test_l2_one_of_many_is_the_first_to_name_a_jti() -> None:
-    client, clock = local_client(), Clock()
+def test_l2_one_of_many_is_the_first_to_name_a_jti(dynamodb_local: "DynamoDBClient") -> None:
+    client, clock = dynamodb_local, Clock()
     tables = new_table(client, "identity"), new_table(client, "activity")
     store = DynamoClients(client, *tables, clock=clock)
     for number in range(ROUNDS):

@@ -22,7 +22,7 @@ from commonplace.identity.records import (
     Session,
 )
 from commonplace.identity.stores import GrantStore, Lost, SignInStore
-from tests.dynamodb_fixture import local_client, new_table, running
+from tests.dynamodb_fixture import new_table
 from tests.fakes.authority import APP, Authority
 from tests.fakes.identity_stores import Clock, MemoryAudit, MemoryGrants, MemorySignIns
 from tests.unit.adapters.conftest import TABLE
@@ -62,7 +62,7 @@ def identity_table(dynamodb: "DynamoDBClient") -> Tables:
     return Tables(dynamodb, new_table(dynamodb, "identity"), TABLE)
 
 
-@pytest.fixture(params=["DynamoDB", "fake", *(["DynamoDB Local"] if running() else [])])
+@pytest.fixture(params=["DynamoDB", "fake", "DynamoDB Local"])
 def stores(request: pytest.FixtureRequest) -> Stores:
     clock = Clock(START)
     if request.param == "fake":
@@ -70,7 +70,7 @@ def stores(request: pytest.FixtureRequest) -> Stores:
         return Stores(clock, grants, MemorySignIns(clock), grants.audit)
     if request.param == "DynamoDB":
         return over(request.getfixturevalue("identity_table"), clock)
-    client = local_client()
+    client = request.getfixturevalue("dynamodb_local")
     return over(Tables(client, new_table(client, "identity"), new_table(client, "activity")), clock)
 
 

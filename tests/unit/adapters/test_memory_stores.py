@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
-from commonplace.adapters.dynamodb_audit import DynamoAudit
+from commonplace.adapters.dynamodb_audit import MEMORY, DynamoAudit
 from commonplace.adapters.dynamodb_entries import DynamoEntries
 from commonplace.adapters.dynamodb_jobs import DynamoJobs
 from commonplace.adapters.dynamodb_query_counts import DynamoQueryCounts
@@ -16,7 +16,7 @@ from commonplace.errors import Unavailable
 from commonplace.memory.entries import Entry, EntryId, content_hash
 from commonplace.memory.jobs import Job
 from commonplace.memory.ports import EntryStore, JobStore, Once, QueryCounts, Replayed, Stale, Taken
-from tests.dynamodb_fixture import local_client, new_table, running
+from tests.dynamodb_fixture import new_table
 from tests.fakes.identity_stores import Clock, MemoryAudit
 from tests.fakes.memory_stores import MemoryCounts, MemoryEntries, MemoryJobs
 from tests.unit.adapters.conftest import TABLE
@@ -44,7 +44,7 @@ def over(client: Any, records: str, activity: str, clock: Clock) -> Stores:
         DynamoEntries(client, records, activity, clock=clock, sleep=lambda _: None),
         DynamoJobs(client, records, activity, clock=clock, sleep=lambda _: None),
         DynamoQueryCounts(client, records, clock=clock),
-        DynamoAudit(client, activity),
+        DynamoAudit(client, activity, MEMORY),
     )
 
 
@@ -53,7 +53,7 @@ def records(dynamodb: "DynamoDBClient") -> str:
     return new_table(dynamodb, "records")
 
 
-@pytest.fixture(params=["DynamoDB", "fake", *(["DynamoDB Local"] if running() else [])])
+@pytest.fixture(params=["DynamoDB", "fake", "DynamoDB Local"])
 def stores(request: pytest.FixtureRequest) -> Stores:
     clock = Clock(START)
     if request.param == "fake":
@@ -62,7 +62,7 @@ def stores(request: pytest.FixtureRequest) -> Stores:
     if request.param == "DynamoDB":
         client = request.getfixturevalue("dynamodb")
         return over(client, request.getfixturevalue("records"), TABLE, clock)
-    client = local_client()
+    client = request.getfixturevalue("dynamodb_local")
     return over(client, new_table(client, "records"), new_table(client, "activity"), clock)
 
 

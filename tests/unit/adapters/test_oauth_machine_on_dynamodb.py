@@ -2,14 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from commonplace.adapters.dynamodb_audit import DynamoAudit
 from commonplace.adapters.dynamodb_grants import DynamoGrants
 from commonplace.adapters.dynamodb_signins import DynamoSignIns
-from tests.dynamodb_fixture import RUNNING, dump, local_client, new_table, running
+from tests.dynamodb_fixture import dump, new_table
 from tests.fakes.authority import Authority
 from tests.fakes.identity_stores import Clock
 from tests.unit.identity.oauth_machine import OAuthMachine
@@ -54,6 +53,5 @@ def test_single_use_families_audience_and_scopes_hold_on_dynamodb(dynamodb: "Dyn
     runs(machine_over(dynamodb), 4, 15)
 
 
-@pytest.mark.skipif(running() is None, reason=f"no DynamoDB Local: {RUNNING} is not set")
-def test_single_use_families_audience_and_scopes_hold_on_dynamodb_local() -> None:
-    runs(machine_over(local_client()), 30, 40)
+def test_single_use_families_audience_and_scopes_hold_on_dynamodb_local(dynamodb_local: "DynamoDBClient") -> None:
+    runs(machine_over(dynamodb_local), 30, 40)
