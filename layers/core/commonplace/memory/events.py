@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from commonplace.identity.roles import is_organisation
 from commonplace.memory.entries import EntryId
 
 ENTRIES, JOBS = "#memory#entries", "#memory#jobs"
@@ -45,8 +46,8 @@ def is_of_memory(body: str) -> bool:
 def event_of(body: str) -> EntryEvent | JobEvent:
     """The event that a message tells. Raises ValueError for one of another form."""
     told = _Body.model_validate_json(body)
-    if (organisation := told.pk.removesuffix(ENTRIES)) not in ("", told.pk):
+    if is_organisation(organisation := told.pk.removesuffix(ENTRIES)):
         return EntryEvent(organisation, EntryId(told.sk))
-    if (organisation := told.pk.removesuffix(JOBS)) not in ("", told.pk):
+    if is_organisation(organisation := told.pk.removesuffix(JOBS)):
         return JobEvent(organisation, told.sk)
     raise ValueError("the message names no entry and no job")
