@@ -23,6 +23,9 @@ class FakeMemoryServer:
         self.carry_on = False
         """Whether imports go on by themselves, under a handle."""
         self.page = 100
+        self.told_errors = 1_000
+        self.cut: int | None = None
+        """Characters of a content that one answer shows."""
         self._jobs: dict[str, dict[str, Any]] = {}
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -73,6 +76,8 @@ class FakeMemoryServer:
                 self.kept[holders[hash]] = told | {"id": holders[hash], "content_hash": hash, "parent_id": parent}
             answer["ids"][name] = holders[hash]
         answer |= {"total": len(entries), "processed": len(entries)}
+        if (more := len(answer["errors"]) - self.told_errors) > 0:
+            answer["errors"] = [*answer["errors"][: self.told_errors], f"… and {more} more."]
         if self.carry_on and answer["imported"]:
             self._jobs["work"] = {key: value for key, value in answer.items() if key != "ids"}
             return {"imported": 0, "skipped": 0, "errors": [], "status": "in_progress", "handle": "work"}
@@ -82,10 +87,18 @@ class FakeMemoryServer:
         self, limit: int, offset: int, order_by: str, order: str, tags: list[str] | None = None
     ) -> dict[str, Any]:
         found = [one for one in self.kept.values() if set(tags or ()) <= set(one["tags"])]
-        return {"entries": found[offset : offset + min(limit, self.page)], "total": len(found)}
+        shown = [self._part(one, 0) for one in found[offset : offset + min(limit, self.page)]]
+        return {"entries": shown, "total": len(found)}
 
-    def _kb_get(self, id: str) -> dict[str, Any]:
-        return self._found(id)
+    def _kb_get(self, id: str, cursor: str = "0") -> dict[str, Any]:
+        return self._part(self._found(id), int(cursor))
+
+    def _part(self, entry: dict[str, Any], start: int) -> dict[str, Any]:
+        if self.cut is None or len(entry["content"]) <= self.cut:
+            return entry
+        end = start + self.cut
+        told = entry | {"content": entry["content"][start:end], "truncated": True}
+        return told | ({"next_cursor": str(end)} if end < len(entry["content"]) else {})
 
     def _kb_update(self, id: str, metadata: Mapping[str, Any], confidence: float | None = None) -> dict[str, Any]:
         entry = self._found(id)

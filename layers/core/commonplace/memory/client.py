@@ -52,8 +52,8 @@ class MemoryClient:
         errors = {pending[place].id: sentence for place, sentence in planted.errors.items()}
         return learnings.delivered(ids, errors, at)
 
-    def seed(self, entries: Sequence[Mapping[str, Any]], told: Told) -> Planted:
-        """Imports the entries of a file."""
+    def seed(self, entries: Sequence[Any], told: Told) -> Planted:
+        """Imports the entries of a file, unchecked."""
         return plant(self._server, entries, told=told, sleep=self._sleep)
 
     def validated(self, learnings: Learnings, gate: Gate, at: str) -> Validated:
@@ -113,13 +113,19 @@ class MemoryClient:
             told(min(offset, total), total)
 
     def _whole(self, entry: dict[str, Any]) -> dict[str, Any] | None:
-        """A list cuts long entries; None when this one was deleted meanwhile."""
+        """A list cuts long entries, and a very long one comes in parts; None when this one was deleted meanwhile."""
         if not entry.get("truncated"):
             return entry
         try:
-            return self._server.call("kb_get", {"id": entry["id"]})
+            told = self._server.call("kb_get", {"id": entry["id"]})
+            content = [str(told["content"])]
+            part = told
+            while cursor := part.get("next_cursor"):
+                part = self._server.call("kb_get", {"id": entry["id"], "cursor": cursor})
+                content.append(str(part["content"]))
         except NotFound:
             return None
+        return told | {"content": "".join(content)}
 
     def _confirm(self, id: str, gate: Gate, metadata: Mapping[str, Any]) -> bool:
         changes: dict[str, Any] = {"id": id, "metadata": dict(metadata)}

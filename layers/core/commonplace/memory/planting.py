@@ -24,6 +24,8 @@ Entry = Mapping[str, Any]
 Told = Callable[[int], object]
 """Is told how many entries are done."""
 
+UNNAMED = "It was refused; the answer names the first reasons only."
+
 
 @dataclass(slots=True)
 class Planted:
@@ -38,26 +40,42 @@ class Planted:
 
 def plant(
     server: MemoryServer,
-    entries: Sequence[Entry],
+    entries: Sequence[Any],
     *,
     told: Told = lambda _done: None,
     sleep: Callable[[float], object] = time.sleep,
 ) -> Planted:
     """Imports all of it; what is there already is skipped. Raises what the server raises, and may be run again."""
     planted = Planted(len(entries))
-    places = {str(one["ref"]): place for place, one in reversed(list(enumerate(entries))) if one.get("ref")}
-    for batch in _cut(entries, parents_first(entries, places)):
-        sent = _related(entries, batch, places, planted)
+    fit, places = _named(entries, planted)
+    for batch in _cut(fit, parents_first(fit, places)):
+        sent = _related(fit, batch, places, planted)
         if sent:
             _send(server, sent, planted, told, sleep)
         told(_done(planted))
     return planted
 
 
-def parents_first(entries: Sequence[Entry], places: Mapping[str, int]) -> list[int]:
+def _named(entries: Sequence[Any], planted: Planted) -> tuple[dict[int, Entry], dict[str, int]]:
+    """The entries by place, and the places by name; what no server has to see is refused here."""
+    fit: dict[int, Entry] = {}
+    places: dict[str, int] = {}
+    for place, one in enumerate(entries):
+        ref = one.get("ref") if isinstance(one, Mapping) else None
+        if not isinstance(one, Mapping):
+            planted.errors[place] = "This is no entry: it has no fields, such as `content`."
+        elif ref is not None and str(ref) in places:
+            planted.errors[place] = "Its `ref` is that of another entry."
+        else:
+            fit[place] = one
+            places |= {str(ref): place} if ref is not None else {}
+    return fit, places
+
+
+def parents_first(entries: Mapping[int, Entry], places: Mapping[str, int]) -> list[int]:
     """Places of the entries in an order that has parents before children, else that of the file."""
     depths: dict[int, int] = {}
-    for place in range(len(entries)):
+    for place in entries:
         above: list[int] = []
         at: int | None = place
         while at is not None and at not in depths and at not in above:
@@ -66,14 +84,14 @@ def parents_first(entries: Sequence[Entry], places: Mapping[str, int]) -> list[i
         depth = depths.get(at, -1) if at is not None else -1
         for one in reversed(above):
             depths[one] = depth = depth + 1
-    return sorted(range(len(entries)), key=lambda place: depths[place])
+    return sorted(entries, key=lambda place: depths[place])
 
 
-def _cut(entries: Sequence[Entry], order: Sequence[int]) -> list[list[int]]:
+def _cut(entries: Mapping[int, Entry], order: Sequence[int]) -> list[list[int]]:
     batches: list[list[int]] = []
     size = 0
     for place in order:
-        more = len(json.dumps(dict(entries[place]), ensure_ascii=False, default=str).encode("utf-8", "replace")) + 1
+        more = len(json.dumps(dict(entries[place]), ensure_ascii=False, default=str).encode("utf-8", "replace")) + 20
         if not batches or len(batches[-1]) >= BATCH or size + more > MAX_CALL_BYTES:
             batches.append([])
             size = 0
@@ -83,22 +101,34 @@ def _cut(entries: Sequence[Entry], order: Sequence[int]) -> list[list[int]]:
 
 
 def _related(
-    entries: Sequence[Entry], batch: Sequence[int], places: Mapping[str, int], planted: Planted
+    entries: Mapping[int, Entry], batch: Sequence[int], places: Mapping[str, int], planted: Planted
 ) -> dict[int, Entry]:
-    """What to send: parents of earlier calls by their ids. A child whose parent was refused is refused here."""
+    """What to send: names as short as can be, and parents of earlier calls by their ids.
+
+    A child whose parent was refused before is refused here.
+    """
     inside = set(batch)
     sent: dict[int, Entry] = {}
     for place in batch:
         entry = dict(entries[place])
+        if entry.pop("ref", None) is not None:
+            entry["ref"] = _name(place)
         parent = places.get(str(entry.get("parent_ref") or ""))
-        if parent is not None and parent not in inside:
-            if parent not in planted.ids:
-                planted.errors[place] = "Its parent was not imported. Mend that one first."
-                continue
+        if parent in inside:
+            entry["parent_ref"] = _name(parent)
+        elif parent in planted.ids:
             del entry["parent_ref"]
             entry["parent_id"] = planted.ids[parent]
+        elif parent is not None:
+            planted.errors[place] = "Its parent was not imported. Mend that one first."
+            continue
         sent[place] = entry
     return sent
+
+
+def _name(place: int) -> str:
+    """As nobody calls an entry of a file: a parent that is not there must not find one by accident."""
+    return f"~{place}"
 
 
 def _send(
@@ -108,7 +138,6 @@ def _send(
     told: Told,
     sleep: Callable[[float], object],
 ) -> None:
-    places = list(sent)
     arguments = {"entries": list(sent.values()), "skip_existing": True}
     answer = server.call("kb_bulk_import", arguments)
     counted = answer
@@ -116,17 +145,20 @@ def _send(
         counted = _followed(server, str(answer.get("handle")), _done(planted), told, sleep)
         # What was carried on does not tell the ids: the same call, repeated, imports nothing and does.
         answer = server.call("kb_bulk_import", arguments)
-    planted.imported += int(counted.get("imported", 0))
-    planted.skipped += int(counted.get("skipped", 0))
+    places = list(sent)
     for sentence in answer.get("errors") or ():
         found = _FAULT.match(str(sentence))
-        place = int(found[1]) if found else 0
-        planted.errors[places[place] if place < len(places) else places[0]] = found[2] if found else str(sentence)
+        if found and int(found[1]) < len(places):
+            planted.errors[places[int(found[1])]] = found[2]
     ids = answer.get("ids") or {}
     for number, place in enumerate(places):
-        known = ids.get(str(sent[place].get("ref") or number))
-        if known and place not in planted.errors:
-            planted.ids[place] = str(known)
+        id = ids.get(str(sent[place].get("ref") or number))
+        if id and place not in planted.errors:
+            planted.ids[place] = str(id)
+        else:
+            planted.errors.setdefault(place, UNNAMED)
+    planted.imported += int(counted.get("imported", 0))
+    planted.skipped += int(counted.get("skipped", 0))
 
 
 def _followed(
