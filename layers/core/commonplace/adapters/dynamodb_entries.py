@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from commonplace.adapters.dynamodb_audit import audit_writes
+from commonplace.adapters.dynamodb_audit import MEMORY, audit_writes
 from commonplace.adapters.dynamodb_calls import get, get_all, holds, query, transact
 from commonplace.adapters.dynamodb_entry_writes import ITEMS_AN_ENTRY, ITEMS_OF_A_CHANGE, EntryWrites
 from commonplace.adapters.dynamodb_items import Item
@@ -213,7 +213,7 @@ class DynamoEntries:
         return get(self._client, self._table, where["pk"]["S"], where["sk"]["S"])
 
     def _write(self, writes: Sequence[Item], *audit: AuditRecord) -> None:
-        told = [*writes, *audit_writes(self._activity, audit)]
+        told = [*writes, *audit_writes(self._activity, audit, MEMORY)]
         transact(self._client, self._table, told, sleep=self._sleep)
 
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from commonplace.adapters.dynamodb_audit import audit_writes
+from commonplace.adapters.dynamodb_audit import MEMORY, audit_writes
 from commonplace.adapters.dynamodb_calls import Writes, answering, get, holds, query, transact
 from commonplace.adapters.dynamodb_items import Item, decoded, encode, names, typed
 from commonplace.adapters.dynamodb_memory_items import is_id, job_key, piece_key, room
@@ -56,7 +56,7 @@ class DynamoJobs:
             with answering(self._table):
                 self._client.put_item(TableName=self._table, Item=item)
         new = self._to.new(job_key(job.organisation, job.id), self._kept(job))
-        told = [new, *audit_writes(self._activity, [audit] if audit else [])]
+        told = [new, *audit_writes(self._activity, [audit] if audit else [], MEMORY)]
         transact(self._client, self._table, told, sleep=self._sleep)
 
     def job(self, organisation: str, id: str) -> Job | None:
