@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from commonplace.identity.principals import Tier
+from commonplace.memory.results import BATCH, DEFAULT_LIMIT, DEFAULT_MIN_CONFIDENCE
+from commonplace.settings import DEFAULT_RATE_LIMITS
 from infra.edge_keys import check_edge
 from infra.identity_keys import MAINNET_RPC_URLS, OPTIMISM_RPC_URLS, check_identity
 from infra.keys import KEYS
-from infra.providers import bundled_folder
+from infra.providers import OPENAI, bundled_folder
 from infra.readers import ConfigurationError
 from infra.search_checks import check_search
 
@@ -45,6 +47,7 @@ class Configuration:
     open_search_arn: str | None = None
     open_search_parameters: str | None = None
     bedrock_region: str | None = None
+    open_ai_base_url: str | None = None
     embedding_provider: str = "local"
     embedding_provider_next: str | None = None
     rerank_provider: str = "none"
@@ -70,6 +73,11 @@ class Configuration:
     rate_limit_mcp_reads: int = 60
     rate_limit_mcp_writes: int = 10
     rate_limit_mcp_searches: int = 20
+    mcp_rate_limits: str = DEFAULT_RATE_LIMITS
+    service_rate_factor: int = 5
+    kb_default_search_limit: int = DEFAULT_LIMIT
+    kb_min_confidence: str = str(DEFAULT_MIN_CONFIDENCE)
+    kb_batch_size: int = BATCH
     throttle_rate: int = 100
     throttle_burst: int = 200
     exclude: tuple[str, ...] | None = None
@@ -134,6 +142,11 @@ class Configuration:
     def reranks(self) -> bool:
         """Whether a model puts the best hits in a second order."""
         return self.rerank_provider != "none"
+
+    @property
+    def asks_openai(self) -> bool:
+        """Whether vectors come from OpenAI's API, or from what speaks as it does."""
+        return any(each.partition(":")[0] == OPENAI for each in self.providers)
 
     @property
     def providers(self) -> tuple[str, ...]:

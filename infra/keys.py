@@ -6,6 +6,7 @@ from commonplace.identity.principals import TIERS
 from commonplace.identity.scopes import SERVED
 from infra.edge_keys import EDGE_KEYS
 from infra.identity_keys import IDENTITY_KEYS
+from infra.memory_keys import MEMORY_KEYS
 from infra.providers import (
     embedding_provider,
     fusion,
@@ -57,6 +58,7 @@ KEYS: Mapping[str, Reader] = {
         "the ARN of a domain or a collection",
     ),
     "openSearchParameters": opensearch_parameters,
+    "openAiBaseUrl": text(r"https://[^\s/?#@]+(/[^\s?#]*[^\s/?#])?", "an https URL without a slash at its end"),
     "bedrockRegion": text(r"[a-z]{2}(-[a-z]+)+-\d", "an AWS region such as eu-central-1"),
     "embeddingProvider": embedding_provider,
     "embeddingProviderNext": next_embedding_provider,
@@ -85,6 +87,7 @@ KEYS: Mapping[str, Reader] = {
     "rateLimitMcpReads": number(0, 1_000_000),
     "rateLimitMcpWrites": number(0, 1_000_000),
     "rateLimitMcpSearches": number(0, 1_000_000),
+    **MEMORY_KEYS,
     "throttleRate": number(1, 10_000),
     "throttleBurst": number(1, 5_000),
     "exclude": patterns,

@@ -13,10 +13,12 @@ from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
 from infra.alarm_topic import alarm_topic
-from infra.auth_watch import WatchedAuth, watch_auth
+from infra.auth_watch import watch_auth
 from infra.configuration import Configuration
 from infra.functions import PythonFunction
 from infra.mcp_watch import TOOL_FAILURES, WatchedCalls, watch_calls
+from infra.memory_watch import watch_memory
+from infra.records import Records
 from infra.search_alarms import MIGRATION_FAILED, MODEL_FALLBACKS
 from infra.search_watch import WatchedSearch, fallback_metric
 
@@ -38,6 +40,8 @@ class Watched:
     functions: Sequence[PythonFunction]
     dead_letters: dict[str, sqs.Queue]
     index_queue: sqs.Queue
+    records: Records
+    """The way of what is remembered into the index."""
     machine: sfn.StateMachine
     api: apigateway.HttpApi
     agents: PythonFunction
@@ -69,11 +73,15 @@ class Observability(Construct):
         auth = watch_auth(configuration.stage, watched.identity)
         for alarm in auth.alarms():
             self._alarm(alarm.name, alarm.description, alarm.metric, threshold=alarm.threshold)
+        records = watched.records
+        memory = watch_memory(configuration.stage, watched.agents, records.queue, records.pipe_name)
+        for late in memory.alarms():
+            self._alarm(late.name, late.description, late.metric, threshold=late.threshold, periods=late.periods)
         if watched.search:
             self._search_alarms(watched.search)
         if watched.users_of_models:
             self._model_alarm(watched.users_of_models)
-        self.dashboard = self._dashboard(watched, calls, auth)
+        self.dashboard = self._dashboard(watched, [*calls.rows(), *auth.rows(), *memory.rows()])
 
     @property
     def dashboard_url(self) -> str:
@@ -197,7 +205,7 @@ class Observability(Construct):
         alarm.add_alarm_action(action)
         alarm.add_ok_action(action)
 
-    def _dashboard(self, watched: Watched, calls: WatchedCalls, auth: WatchedAuth) -> cloudwatch.Dashboard:
+    def _dashboard(self, watched: Watched, more: Sequence[list[cloudwatch.GraphWidget]]) -> cloudwatch.Dashboard:
         functions = [function.function for function in watched.functions]
         api, machine, queue = watched.api, watched.machine, watched.index_queue
         rows = [
@@ -227,7 +235,7 @@ class Observability(Construct):
                 _graph("Function duration, p95", [function.metric_duration(statistic="p95") for function in functions]),
             ],
         ]
-        rows += calls.rows() + auth.rows()
+        rows += more
         rows += _search_rows(watched.search) if watched.search else []
         return cloudwatch.Dashboard(
             self,

@@ -23,6 +23,8 @@ def check_search(chosen: Configuration) -> None:
         )
     if chosen.embedding_provider_next == chosen.embedding_provider:
         raise ConfigurationError("embeddingProviderNext is the model to change to, and embeddingProvider is that one")
+    if chosen.open_ai_base_url and not chosen.asks_openai:
+        raise ConfigurationError("openAiBaseUrl is the address of embeddingProvider openai, which is not chosen")
     if bool(chosen.open_search_endpoint) != bool(chosen.open_search_arn):
         raise ConfigurationError("openSearchEndpoint and openSearchArn name one domain or collection: set both")
     if chosen.open_search_arn:

@@ -15,6 +15,7 @@ from infra.indexing import Indexing
 from infra.mcp import MCP_PATHS, Mcp
 from infra.migration import Migration
 from infra.observability import Observability, Watched
+from infra.openai import OpenAi
 from infra.opensearch import ExistingOpenSearch
 from infra.opensearch_domain import Domain
 from infra.opensearch_serverless import Collection
@@ -74,6 +75,10 @@ class CommonplaceStack(Stack):
         if isinstance(engine, Domain):
             functions.append(engine.bootstrap)
             self._say(BootstrapFunction=engine.bootstrap.live.function_arn)
+        if configuration.asks_openai:
+            openai = OpenAi(self, "OpenAi", configuration)
+            openai.admit(users_of_models)
+            self._say(OpenAiSecretArn=openai.secret.secret_arn)
         dead_letters = {"index": indexing.dead, "records": indexing.records.dead, "schedules": schedules.dead}
         observability = Observability(
             self,
@@ -83,6 +88,7 @@ class CommonplaceStack(Stack):
                 functions=functions,
                 dead_letters=dead_letters,
                 index_queue=indexing.queue,
+                records=indexing.records,
                 machine=sync.machine,
                 api=front.api,
                 agents=mcp,

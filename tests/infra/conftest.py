@@ -84,6 +84,18 @@ def read_only(synthesized: Callable[..., Template]) -> Template:
 
 
 @pytest.fixture(scope="session")
+def remembering(synthesized: Callable[..., Template]) -> Template:
+    """Stage dev with a memory that is asked otherwise than by default."""
+    return synthesized(
+        mcpRateLimits='{"memory": {"search": 7}}',
+        serviceRateFactor="9",
+        kbDefaultSearchLimit="5",
+        kbMinConfidence="0.25",
+        kbBatchSize="50",
+    )
+
+
+@pytest.fixture(scope="session")
 def identified(synthesized: Callable[..., Template]) -> Template:
     """Stage dev with all that identity has to offer, and functions that start from snapshots."""
     return synthesized(

@@ -12,6 +12,7 @@ from commonplace.adapters.name_cache import RememberedNames
 from commonplace.adapters.role_cache import RememberedHats
 from commonplace.audit.records import AuditRecord
 from commonplace.auth_settings import AuthSettings, GuardSettings, RotationSettings
+from commonplace.memory_settings import MemorySettings
 from commonplace.search.changes import Change
 from commonplace.search.records import RecordId
 from commonplace.settings import IndexSettings, McpSettings, RestSettings, SyncSettings, WebhookSettings
@@ -22,9 +23,9 @@ FUNCTIONS = {
     "webhook": ("functions/webhook", "handler.handler", 256, 10, WebhookSettings),
     "sync-run": ("functions/sync", "handler.run", 1024, 600, SyncSettings),
     "sync-store": ("functions/sync", "handler.store", 512, 120, SyncSettings),
-    "index": ("functions/index", "handler.handler", 1024, 120, IndexSettings),
+    "index": ("functions/index", "handler.handler", 1024, 120, IndexSettings, MemorySettings),
     "rest": ("functions/rest", "handler.handler", 1024, 29, RestSettings, GuardSettings),
-    "mcp": ("functions/mcp", "handler.handler", 1769, 29, McpSettings, GuardSettings),
+    "mcp": ("functions/mcp", "handler.handler", 1769, 29, McpSettings, GuardSettings, MemorySettings),
     "auth": ("functions/auth", "handler.handler", 1769, 29, AuthSettings),
     "rotate": ("functions/rotate", "handler.handler", 512, 30, RotationSettings),
 }
@@ -117,6 +118,18 @@ def test_what_is_configured_reaches_the_functions(prod: Template) -> None:
     assert (rest.stage, rest.base_url) == ("prod", "https://knowledge.example.org")
     sync = SyncSettings.from_environ(prod.environment(prod.function("sync-run")))
     assert (sync.repository, sync.branch, sync.exclude) == ("example/knowledge-base", "main", ("drafts/",))
+
+
+def test_what_is_configured_of_the_memory_reaches_the_functions(remembering: Template) -> None:
+    variables = remembering.environment(remembering.function("mcp"))
+    mcp = McpSettings.from_environ(variables)
+    assert (mcp.rate_limits, mcp.service_rate_factor) == ({"memory": {"search": 7}}, 9)
+    memory = MemorySettings.from_environ(variables)
+    assert memory is not None
+    assert (memory.default_limit, memory.min_confidence, memory.batch) == (5, 0.25, 50)
+    kept = MemorySettings.from_environ(remembering.environment(remembering.function("index")))
+    assert kept is not None
+    assert (kept.batch, kept.organisation) == (50, "default")
 
 
 def test_readers_look_where_the_index_is_written(template: Template) -> None:

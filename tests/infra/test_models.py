@@ -1,7 +1,7 @@
 import json
 from collections.abc import Callable
 
-from tests.infra.templates import Template
+from tests.infra.templates import Template, as_list
 
 
 def test_what_bedrock_has_answered_is_kept_in_the_cache_whatever_the_engine(
@@ -11,5 +11,40 @@ def test_what_bedrock_has_answered_is_kept_in_the_cache_whatever_the_engine(
 
     variables = stack.environment(stack.function("index"))
     assert (variables["SEARCH_ENGINE"], "CACHE_TABLE" in variables) == ("embedded", True)
-    allowed = [each for each in stack.statements() if "*#vectors" in json.dumps(each)]
-    assert [sorted(each["Action"]) for each in allowed] == [["dynamodb:BatchGetItem", "dynamodb:BatchWriteItem"]]
+    allowed = [each for each in stack.statements("IndexRole") if "*#vectors" in json.dumps(each)]
+    batches = ["dynamodb:BatchGetItem", "dynamodb:BatchWriteItem"]
+    assert sorted(sorted(each["Action"]) for each in allowed) == [batches, [*batches, "dynamodb:Query"]]
+
+
+def test_openai_has_a_secret_of_its_own_that_only_those_who_need_vectors_can_read(
+    synthesized: Callable[..., Template], template: Template
+) -> None:
+    stack = synthesized(
+        embeddingProvider="openai:text-embedding-3-small:512", openAiBaseUrl="https://eu.example.org/v1"
+    )
+    output = stack.body["Outputs"]["OpenAiSecretArn"]["Value"]
+    for name in ("index", "rest", "mcp"):
+        variables = stack.environment(stack.function(name))
+        assert variables["EMBEDDING_PROVIDER"] == "openai:text-embedding-3-small:512"
+        assert variables["OPENAI_BASE_URL"] == "https://eu.example.org/v1"
+        assert "OPENAI_SECRET_ARN" in variables
+    readers = [each for each in stack.statements() if output in as_list(each["Resource"])]
+    assert [each["Action"] for each in readers] == ["secretsmanager:GetSecretValue"] * 3
+    for name in ("sync-run", "webhook", "auth"):
+        assert "OPENAI" not in json.dumps(stack.environment(stack.function(name)))
+
+    assert "OpenAiSecretArn" not in template.body["Outputs"]
+    assert "OPENAI" not in json.dumps(template.body)
+
+
+def test_the_secret_for_openai_starts_without_a_key(synthesized: Callable[..., Template]) -> None:
+    stack = synthesized(
+        engine="opensearch", embeddingProviderNext="openai", stage="prod", repository="o/kb", branch="main"
+    )
+    (secret,) = [
+        each
+        for each in stack.body["Resources"].values()
+        if each["Type"] == "AWS::SecretsManager::Secret" and "OpenAI" in each["Properties"]["Description"]
+    ]
+    assert (secret["Properties"]["SecretString"], secret["DeletionPolicy"]) == ('{"apiKey":""}', "Retain")
+    assert "OPENAI_SECRET_ARN" in stack.environment(stack.function("index-build"))

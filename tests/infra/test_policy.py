@@ -169,9 +169,10 @@ def test_counters_state_of_runs_changes_and_records_are_apart(template: Template
 
     guards = {"counter#*": {"UpdateItem"}, "denied#*": {"PutItem"}}
     assert items("Rest") == guards
-    assert items("Mcp") == guards | {"change#documents": {"Query"}}
+    assert items("Mcp") == guards | {"change#documents": {"Query"}, "memory#*": {"PutItem"}}
     assert items("AuthRole") == {"counter#*": {"UpdateItem"}, "audit#*": {"PutItem"}}
-    assert items("Index") == {"change#*": {"PutItem"}}
+    upkeep = {"memory#*": {"PutItem"}, "index#memory": {"GetItem", "PutItem", "DeleteItem"}}
+    assert items("IndexRole") == upkeep | {"change#*": {"PutItem"}}
     for role in ("Webhook", "SyncRun"):
         assert items(role).keys() == {"sync#example/knowledge-base#main"}
     assert items("SyncStore") == items("Signing") == {}

@@ -5,10 +5,12 @@ from typing import Any, get_args
 import pytest
 
 from commonplace.auth_settings import AuthSettings, GuardSettings
+from commonplace.interfaces.mcp.memory.searching import note_query
 from commonplace.interfaces.mcp.surface import CallRecord
 from commonplace.interfaces.mcp.telemetry import record
 from commonplace.interfaces.oauth.telemetry import Event, Outcome
 from commonplace.interfaces.oauth.telemetry import record as record_event
+from commonplace.memory.results import Asked
 from infra.auth import AUTH_PATHS
 from local.cloud.pipes import Pipe, parse_filter, parse_template
 from local.cloud.template import stem
@@ -91,7 +93,9 @@ def test_the_index_is_fed_in_batches_whose_failures_are_partial(template: Templa
         assert mapping["ScalingConfig"] == {"MaximumConcurrency": 2}
     documents, records = mappings["IndexQueue"], mappings["IndexRecordsQueue"]
     assert (documents["BatchSize"], documents["MaximumBatchingWindowInSeconds"]) == (100, 1)
-    assert (records["BatchSize"], records.get("MaximumBatchingWindowInSeconds", 0)) == (10, 0), "searches follow at once"
+    assert (records["BatchSize"], records.get("MaximumBatchingWindowInSeconds", 0)) == (10, 0), (
+        "searches follow at once"
+    )
 
 
 def test_the_table_of_records_alone_tells_of_its_writes_and_only_keys(template: Template) -> None:
@@ -357,6 +361,36 @@ def test_what_is_counted_of_a_call_is_what_its_line_tells(template: Template, ca
     assert fields == {"message", "method", "target", "outcome", "milliseconds"}
     assert fields <= line.keys() | {"message"}
     assert (line["target"], line["outcome"], line["message"]) == ("define_term", "ok", "mcp call")
+
+
+def test_searches_of_the_memory_are_counted_by_phase_and_role_alone(
+    template: Template, caplog: pytest.LogCaptureFixture
+) -> None:
+    counted = {}
+    for each in _filters(template, "memory query"):
+        (metric,) = each["MetricTransformations"]
+        assert each["LogGroupName"] == template.function("mcp")["LoggingConfig"]["LogGroup"]
+        dimensions = {item["Key"]: item["Value"] for item in metric.get("Dimensions", [])}
+        counted[metric["MetricName"]] = (each["FilterPattern"], dimensions)
+    assert counted == {
+        "MemoryQueries": ('{ $.message = "memory query" }', {"Phase": "$.phase", "Role": "$.role"}),
+        "MemoryFallbacks": ('{ ($.message = "memory query") && ($.fallback IS TRUE) }', {}),
+    }
+    with caplog.at_level("INFO"):
+        note_query(Asked(query="a secret", phase="dev"), fallback=True)
+    (line,) = [vars(each) for each in caplog.records]
+    assert (line["message"], line["phase"], line["role"], line["fallback"]) == ("memory query", "dev", "all", True)
+    assert "secret" not in str(line)
+
+
+def test_what_waits_on_the_way_of_the_memory_is_an_alarm(template: Template) -> None:
+    alarms = {each["AlarmName"].removeprefix("commonplace-dev-records-"): each for each in _alarms(template)}
+    late, pipe = alarms["late"], alarms["pipe"]
+    assert stem(late["Dimensions"][0]["Value"]["Fn::GetAtt"][0]) == "IndexRecordsQueue"
+    assert (late["MetricName"], late["Threshold"]) == ("ApproximateAgeOfOldestMessage", 300)
+    (made,) = template.properties("AWS::Pipes::Pipe")
+    assert pipe["Dimensions"] == [{"Name": "PipeName", "Value": made["Name"]}]
+    assert (pipe["Namespace"], pipe["MetricName"]) == ("AWS/EventBridge/Pipes", "ExecutionFailed")
 
 
 def test_what_happens_to_identity_is_counted_where_it_is_logged(
