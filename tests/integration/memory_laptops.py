@@ -1,0 +1,50 @@
+"""A laptop cloud whose memory asks a stand-in for OpenAI's embeddings, for the tests of outages and large imports."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from commonplace.adapters import wiring
+from commonplace.adapters.memory_server import HttpMemoryServer
+from local.dev.laptop import Laptop
+from local.dev.source import clone
+from tests.fakes.openai_server import KEY, Standin
+from tests.integration.running_dev import garden
+
+DIMENSION = 64
+"""Short vectors: how many there are and when is what these tests are about."""
+
+
+def environment(openai: Standin) -> dict[str, str]:
+    """What the functions are told: of the model, and to take everybody for an administrator of the memory."""
+    return {
+        "EMBEDDING_PROVIDER": f"openai:text-embedding-3-small:{DIMENSION}",
+        "OPENAI_BASE_URL": openai.url,
+        "OPENAI_API_KEY": KEY,
+        "MCP_ASSUMED_TIER": "vibecoder",
+    }
+
+
+@contextmanager
+def serving(folder: Path, openai: Standin) -> Iterator[Laptop]:
+    """A small knowledge base, and a memory with nothing in it."""
+    user = garden(folder / "garden")
+    with Laptop(clone(user.folder, None), folder / "data", environment=environment(openai)) as laptop:
+        yield laptop
+
+
+def agent(laptop: Laptop) -> HttpMemoryServer:
+    """Calls the tools as an agent does; the caller closes it."""
+    return HttpMemoryServer(laptop.url, None)
+
+
+def without_vectors(laptop: Laptop) -> list[str]:
+    """Entries in the index that are found by their words alone."""
+    settings = laptop.deployment.retrieval().collection("memory")
+    (model,) = wiring.embedding_providers(settings)
+    engine: Any = wiring.search_engine(settings, None, model, read_only=True)
+    try:
+        return [str(record) for record in engine.incomplete()]
+    finally:
+        engine.close()
