@@ -10,7 +10,7 @@ import typer
 
 from local.commands.kb_options import AsJson, Data, DryRun, Org, Outputs, Stage, Url, reached
 from local.errors import CommandError
-from local.operations.memory import LEARN_SECONDS, SEED_SECONDS, Place, Unreachable, opened
+from local.operations.memory import LEARN_SECONDS, Place, Unreachable, opened
 
 if TYPE_CHECKING:
     from commonplace.memory.client import MemoryClient
@@ -136,7 +136,7 @@ def sync_pending(
             typer.echo(f"{error.message} {error.hint}", err=True)
     waiting = [(file, one) for file, one in found if one.pending]
     if waiting and not dry_run:
-        with reached(Place(url, data, outputs, stage, org), SEED_SECONDS) as client:
+        with reached(Place(url, data, outputs, stage, org)) as client:
             waiting = [(file, _synced(client, file)) for file, _ in waiting]
     if as_json:
         facts = {"dryRun": dry_run, "looked": len(found), "files": [_facts(*one) for one in waiting], "broken": broken}

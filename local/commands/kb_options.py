@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from local.operations.memory import Place, opened, refused
+from local.operations.memory import ASK_SECONDS, Place, opened, refused
 
 if TYPE_CHECKING:
     from commonplace.memory.client import MemoryClient
@@ -23,9 +23,6 @@ Stage = Annotated[str | None, typer.Option(help="Stage of a deployment, read fro
 Org = Annotated[str | None, typer.Option("--org", help="Organisation, where no token says it; default: its own.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")]
-
-ASK_SECONDS = 10.0
-"""How long an outage may last before a question is given up."""
 
 
 class EntryType(StrEnum):

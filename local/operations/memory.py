@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ AGENT = "commonplace-kb"
 SCOPES = ("memory:write",)
 PATH = "/mcp/memory"
 
-LEARN_SECONDS, SEED_SECONDS = 4.0, 60.0
+LEARN_SECONDS, ASK_SECONDS, SEED_SECONDS = 3.0, 10.0, 60.0
 """How long an outage may last: a story's end does not wait for it, an import of thousands does."""
 
 
@@ -54,7 +55,8 @@ def opened(place: Place, *, outage_seconds: float, waiting: Any = None) -> Itera
             raise CommandError(error.message, error.hint or "") from error
         told = {"waiting": waiting} if waiting else {}
         try:
-            yield MemoryClient(Patient(server, outage_seconds=outage_seconds, **told))
+            patient = Patient(server, outage_seconds=outage_seconds, sleep=time.sleep, **told)
+            yield MemoryClient(patient, sleep=time.sleep)
         finally:
             server.close()
 

@@ -3,7 +3,7 @@
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -138,10 +138,14 @@ def learnings_below(folder: Path) -> Iterator[Path]:
 
 
 def relative(file: Path) -> str:
-    """The path as entries name it: from the present folder if the file is below it, with `/` between its parts."""
-    with suppress(ValueError):
-        return file.resolve().relative_to(Path.cwd()).as_posix()
-    return file.name if file.is_absolute() else file.as_posix()
+    """The path as entries name it, `/` between its parts: from the present folder, or from the top of its repository;
+    of a file that is in neither, its name and its folder's."""
+    whole = file.resolve()
+    tops = [Path.cwd(), *(one for one in whole.parents if (one / ".git").exists())]
+    for top in tops:
+        if whole.is_relative_to(top):
+            return whole.relative_to(top).as_posix()
+    return Path(*whole.parts[1:][-2:]).as_posix()
 
 
 def seed_files(named: Sequence[Path] | None) -> list[Path]:
