@@ -192,6 +192,33 @@ def test_retrieval_can_be_read_without_a_function_around_it() -> None:
     assert settings == RetrievalSettings(index_location="file:///index.sqlite")
 
 
+@pytest.mark.parametrize(
+    ("documents", "memory"),
+    [
+        ("file:///data/documents.sqlite", "file:///data/memory.sqlite"),
+        ("s3://bucket/index/documents.sqlite", "s3://bucket/index/memory.sqlite"),
+        ("s3://documents/index/kb.sqlite", "s3://documents/index/kb-memory.sqlite"),
+        ("file:///documents/my-documents.db", "file:///documents/my-memory.db"),
+        ("file:///data/mydocuments", "file:///data/mydocuments-memory"),
+    ],
+)
+def test_the_file_of_the_memory_is_a_sibling_of_that_of_the_documents(documents: str, memory: str) -> None:
+    settings = RetrievalSettings(index_location=documents)
+
+    assert settings.collection("memory").index_location == memory
+    assert settings.collection("documents") is settings
+
+
+@pytest.mark.parametrize(
+    ("documents", "memory"),
+    [("commonplace-dev-documents", "commonplace-dev-memory"), ("documents", "memory"), ("kb", "kb-memory")],
+)
+def test_the_index_of_the_memory_has_a_stem_of_its_own(documents: str, memory: str) -> None:
+    settings = RetrievalSettings(search_engine="opensearch", opensearch_index=documents).collection("memory")
+
+    assert (settings.opensearch_index, settings.index_location) == (memory, None)
+
+
 def test_only_the_reader_reranks_fuses_and_explains() -> None:
     given = ENVIRONMENT | {
         "RERANK_PROVIDER": "onnx:/opt/model folder",

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from commonplace.memory.sources import StoredEntries
 from commonplace.search.indexing import Indexer, never
 from commonplace.search.migration import Migration, Target
 from commonplace.search.operations import Operations
@@ -21,7 +22,9 @@ from local.operations.deployment import Deployment
 from local.operations.migrating import Place, Told, ask_function, reach
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.generations import FakeCluster, FakeGenerations
+from tests.fakes.memory_stores import MemoryEntries
 from tests.fakes.store import FakeObjectStore
+from tests.unit.memory.test_upkeep import AUDIT, entry_of
 from tests.unit.search.records import document, publish
 
 DOCUMENTS = 5
@@ -208,3 +211,61 @@ def test_a_wrong_setting_of_this_shell_is_named(monkeypatch: pytest.MonkeyPatch)
 
     with pytest.raises(CommandError, match="EMBEDDING_PROVIDER"):
         reach(Place(endpoint="http://127.0.0.1:1", bucket="content"))
+
+
+def test_the_memory_has_commands_of_the_same_names(tmp_path: Path, served: Served) -> None:
+    store = MemoryEntries()
+    store.add("acme", [entry_of(str(number)) for number in range(3)], AUDIT)
+    source = StoredEntries(store)
+    targets = [Target(FakeGenerations(served.cluster, model), model) for model in (served.old, served.new)]
+    for name in list(served.cluster.roles.values()):
+        served.cluster.engine(name, served.old).replace([])
+    served.operations = Operations([], Migration(source, targets, records_per_write=2), "memory")
+
+    plan = run("plan", "--collection", "memory")
+    assert "To write  3 of 3 entries, about 3 chunks to embed" in plan.output
+    assert plan.output.splitlines()[-1] == "Next      commonplace index build --collection memory"
+    built = run("build", "--collection", "memory")
+    assert "Building documents-2: 3 entries" in built.output
+    assert built.output.splitlines()[-1] == "Next: commonplace index swap --collection memory (which verifies first)"
+    assert "holds the 3 published entries" in run("verify", "--collection", "memory").output
+    swapped = run("swap", "--collection", "memory").output.splitlines()
+    assert swapped[-1] == "To go back: commonplace index rollback --collection memory"
+    refused = run("build", "--collection", "memory")
+    assert refused.output.splitlines()[-1].endswith("commonplace index build --anew --collection memory")
+
+
+class OlderFunction:
+    """The index function of a version that has one collection."""
+
+    def __init__(self) -> None:
+        self.steps: list[str] = []
+
+    def invoke(self, *, FunctionName: str, Payload: bytes) -> dict[str, Any]:
+        self.steps.append(json.loads(Payload)["step"])
+        return {"Payload": io.BytesIO(json.dumps({"action": "none", "message": "", "indexes": []}).encode())}
+
+
+def test_a_function_without_collections_is_never_asked_to_swap_the_documents_instead(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    function = OlderFunction()
+    monkeypatch.setattr(Deployment, "client", lambda *_, **__: function)
+
+    ask = ask_function(Deployment({"IndexFunction": "index"}), "memory")
+
+    with pytest.raises(CommandError, match="no collections"):
+        ask({"step": "swap"}, lambda _done, _left: None)
+    assert function.steps == ["status"]
+
+
+def test_an_unknown_collection_is_refused() -> None:
+    with pytest.raises(CommandError, match="no collection people"):
+        reach(Place(collection="people"))
+
+
+def test_entries_are_not_taken_from_a_bucket() -> None:
+    place = Place(endpoint="http://127.0.0.1:1", bucket="content", collection="memory")
+
+    with pytest.raises(CommandError, match="not in a bucket"):
+        reach(place)

@@ -1,6 +1,7 @@
-"""The index function over moto's S3, with the events of the queue, the schedule and an operator."""
+"""The index function over moto's S3 and DynamoDB, with the events of queues, schedules and an operator."""
 
 import importlib
+import json
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -14,9 +15,13 @@ from moto import mock_aws
 
 from commonplace.adapters import clients
 from commonplace.adapters.dynamodb_changes import DynamoChanges
+from commonplace.adapters.dynamodb_entries import DynamoEntries
 from commonplace.adapters.s3 import S3ObjectStore
+from commonplace.audit.records import AuditRecord
 from commonplace.content.filters import Filters
 from commonplace.content.store import content_key
+from commonplace.errors import Unavailable
+from commonplace.memory.entries import Entry, EntryId, content_hash
 from commonplace.search.changes import Change
 from commonplace.search.records import RecordId
 from tests.unit.search.records import TEST_EVENT, body_of, document, notification, publish, put, versions
@@ -160,16 +165,130 @@ def test_an_event_of_nobody_known_is_refused(load: Load) -> None:
         load().handler({"rebuild": True}, None)
 
 
-def test_what_the_index_takes_is_told_in_the_table_that_is_set(store: S3ObjectStore, load: Load) -> None:
-    client = clients.dynamodb()
+def table(name: str) -> None:
     keys: list[Any] = [("pk", "HASH"), ("sk", "RANGE")]
-    client.create_table(
-        TableName="activity",
+    clients.dynamodb().create_table(
+        TableName=name,
         KeySchema=[{"AttributeName": name, "KeyType": kind} for name, kind in keys],
         AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name, _ in keys],
         BillingMode="PAY_PER_REQUEST",
     )
-    feed = DynamoChanges(client, "activity")
+
+
+TABLES = {"RECORDS_TABLE": "records", "CACHE_TABLE": "cache", "ACTIVITY_TABLE": "activity"}
+AUDIT = AuditRecord(event="memory.add", outcome="ok", at=0.0, organisation="acme")
+
+
+@pytest.fixture
+def entries(store: S3ObjectStore) -> DynamoEntries:
+    for name in TABLES.values():
+        table(name)
+    return DynamoEntries(clients.dynamodb(), "records", "activity")
+
+
+def remember(entries: DynamoEntries, organisation: str, *contents: str) -> None:
+    made = [
+        Entry(
+            organisation=organisation,
+            id=EntryId(f"e{number}"),
+            content=content,
+            content_hash=content_hash(content),
+            entry_type="fact",
+            roles=("dev",),
+            tags=(),
+            confidence=1.0,
+            created_at="2026-01-01T12:00:00.000000Z",
+            updated_at="2026-01-01T12:00:00.000000Z",
+        )
+        for number, content in enumerate(contents)
+    ]
+    entries.add(organisation, made, AUDIT)
+
+
+def told(organisation: str, kind: str, id: str) -> str:
+    return json.dumps({"table": "records", "pk": f"{organisation}#memory#{kind}", "sk": id})
+
+
+def test_entries_have_an_index_beside_that_of_the_documents(
+    store: S3ObjectStore, load: Load, entries: DynamoEntries
+) -> None:
+    publish(store, [document("note/a", "rain")], generation=1)
+    remember(entries, "acme", "rain on the roof", "wind")
+    remember(entries, "globex", "rain")
+    handler = load(**TABLES)
+
+    batch = [told("acme", "entries", "e0"), body_of(notification("content/note/a.json")), told("no one", "jobs", "x")]
+    answer = handler.handler(queue(*batch, told("acme", "jobs", "gone")), None)
+
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "m2"}]}
+    assert versions(handler.ENGINE) == {"note/a": 1}
+    assert store.get("index/memory.sqlite") is not None
+    answer = handler.handler({"source": "aws.events"}, None)
+    assert (answer["indexed"], answer["memory"]["indexed"]) == (0, 2)
+
+
+def test_without_a_table_of_entries_their_messages_fail(store: S3ObjectStore, load: Load) -> None:
+    answer = load().handler(queue(told("acme", "entries", "e0")), None)
+
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "m0"}]}
+
+
+def test_an_operator_names_the_collection(store: S3ObjectStore, load: Load, entries: DynamoEntries) -> None:
+    publish(store, [document("note/a", "rain")], generation=1)
+    remember(entries, "acme", "rain", "wind")
+    handler = load(**TABLES)
+    ask = {"source": "commonplace.operator"}
+
+    assert handler.handler({**ask, "rebuild": True, "collection": "memory"}, None)["indexed"] == 2
+    assert handler.handler({**ask, "rebuild": True}, None)["indexed"] == 1
+    step = handler.handler({**ask, "step": "plan", "input": {"collection": "memory"}}, None)
+    assert (step["action"], step["collection"]) == ("refused", "memory")
+    refused = handler.handler({**ask, "step": "plan", "collection": "people"}, None)
+    assert (refused["action"], refused["hint"]) == ("refused", "Collections here: documents, memory.")
+    only = handler.handler({**ask, "collection": "memory"}, None)
+    assert only.keys() == {"memory"}
+
+
+def test_one_index_that_cannot_be_compared_does_not_keep_the_other_from_it(
+    store: S3ObjectStore, load: Load, entries: DynamoEntries, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remember(entries, "acme", "rain")
+    handler = load(**TABLES)
+
+    def fail(_enough: object) -> None:
+        raise Unavailable("The store does not answer.")
+
+    monkeypatch.setattr(handler.OPERATIONS, "reconcile", fail)
+    with pytest.raises(Unavailable):
+        handler.handler({"source": "aws.events"}, None)
+
+    assert handler.handler({"source": "aws.events", "collection": "memory"}, None)["memory"]["indexed"] == 0
+
+
+def test_vectors_come_by_themselves_once_the_model_answers(
+    store: S3ObjectStore, load: Load, entries: DynamoEntries, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remember(entries, "acme", "rain")
+    put(store, document("note/a", "rain"))
+    handler = load(**TABLES)
+    event = {"source": "aws.events", "complete": True}
+    nothing = {"indexed": 0, "removed": 0, "unreadable": 0, "incomplete": 0, "remaining": 0, "swept": 0}
+    assert handler.handler(event, None) == {"documents": nothing, "memory": nothing}
+
+    def away(_texts: object, **_told: object) -> None:
+        raise Unavailable("The model does not answer.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(handler.MODELS[0]), "embed", lambda _self, texts, **told: away(texts, **told))
+        handler.handler(queue(told("acme", "entries", "e0"), body_of(notification("content/note/a.json"))), None)
+        assert handler.handler(event, None)["memory"] == nothing | {"incomplete": 1}
+
+    assert handler.handler(event, None) == {"documents": nothing | {"indexed": 1}, "memory": nothing | {"indexed": 1}}
+
+
+def test_what_the_index_takes_is_told_in_the_table_that_is_set(store: S3ObjectStore, load: Load) -> None:
+    table("activity")
+    feed = DynamoChanges(clients.dynamodb(), "activity")
     position = feed.position()
     put(store, document("note/a", "rain", generation=4))
 
