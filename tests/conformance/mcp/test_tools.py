@@ -13,26 +13,39 @@ from tokenizers import Tokenizer
 
 from commonplace.content.library import Library
 from commonplace.interfaces.mcp.budgets import estimate_tokens
+from commonplace.interfaces.mcp.declaring import Toolset
 from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
 from commonplace.interfaces.mcp.knowledge.toolset import knowledge_toolset
+from commonplace.interfaces.mcp.memory.services import MemoryServices
+from commonplace.interfaces.mcp.memory.toolset import memory_toolset
 from commonplace.interfaces.mcp.server import build_server
 from commonplace.interfaces.mcp.surface import Surface
 from tests.fakes.library import FakeLibrary
 from tests.fakes.proposals import FakeProposals
 from tests.fakes.search import FakeSearch
 
-SNAPSHOT = Path(__file__).with_name("tools.json")
+SNAPSHOTS = {
+    "knowledge": Path(__file__).with_name("tools.json"),
+    "memory": Path(__file__).with_name("tools.memory.json"),
+}
 UPDATE = "UPDATE_SNAPSHOTS"
 """Set this variable to 1 to accept what the server says now."""
 MODEL_TOKENS, LIST_TOKENS = 2_500, 6_000
 """Of what a client puts before a model (names, descriptions, input schemas), and of the whole list."""
-TIERS = {
-    "public": {
+NAMES = {
+    "knowledge": {
         *("search_knowledge", "define_term", "search_lexicon", "list_groups", "list_releases"),
         *("search", "get_related", "sync_status"),
+        *("get_document", "search_with_documents", "fetch", "save_link", "create_draft"),
     },
-    "member": {"get_document", "search_with_documents", "fetch", "save_link"},
-    "vibecoder": {"create_draft"},
+    "memory": {
+        *("kb_search", "kb_get", "kb_get_related", "kb_list", "kb_stats", "kb_add", "kb_update", "kb_delete"),
+        *("kb_bulk_import", "kb_rebuild_embeddings"),
+    },
+}
+WRITING = {
+    "knowledge": {"save_link", "create_draft"},
+    "memory": {"kb_add", "kb_update", "kb_delete", "kb_bulk_import", "kb_rebuild_embeddings"},
 }
 
 
@@ -44,11 +57,25 @@ def shown_to_models(tools: list[dict[str, Any]]) -> str:
     return compact([{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in tools])
 
 
+def toolset_of(name: str) -> Toolset:
+    if name == "memory":
+        nothing: Any = None
+        return memory_toolset(MemoryServices(memory=nothing))
+    return knowledge_toolset(
+        KnowledgeServices(library=Library(FakeLibrary()), search=FakeSearch(), proposals=FakeProposals())
+    )
+
+
+@pytest.fixture(scope="module", params=list(NAMES))
+def toolset(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
 @pytest.fixture(scope="module")
-def listed() -> dict[str, Any]:
-    """`tools/list` of the knowledge toolset, for somebody unknown: everything is shown."""
-    services = KnowledgeServices(library=Library(FakeLibrary()), search=FakeSearch(), proposals=FakeProposals())
-    server = build_server([knowledge_toolset(services)], Surface(base_url="https://knowledge.example.org"))
+def listed(toolset: str) -> dict[str, Any]:
+    """`tools/list` of a toolset, for somebody unknown: everything is shown."""
+    server = build_server([toolset_of(toolset)], Surface(base_url="https://knowledge.example.org"))
 
     async def ask() -> dict[str, Any]:
         async with Client(server) as client:
@@ -57,15 +84,16 @@ def listed() -> dict[str, Any]:
     return anyio.run(ask)
 
 
-def test_tools_are_the_committed_ones(listed: dict[str, Any]) -> None:
+def test_tools_are_the_committed_ones(listed: dict[str, Any], toolset: str) -> None:
+    snapshot = SNAPSHOTS[toolset]
     if os.environ.get(UPDATE) == "1":
-        SNAPSHOT.write_text(json.dumps(listed["tools"], indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    committed = json.loads(SNAPSHOT.read_text(encoding="utf-8"))
+        snapshot.write_text(json.dumps(listed["tools"], indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    committed = json.loads(snapshot.read_text(encoding="utf-8"))
     assert committed == listed["tools"], f"run with {UPDATE}=1 to accept the change"
 
 
-def test_every_tool_is_there_and_no_other(listed: dict[str, Any]) -> None:
-    assert {tool["name"] for tool in listed["tools"]} == set().union(*TIERS.values())
+def test_every_tool_is_there_and_no_other(listed: dict[str, Any], toolset: str) -> None:
+    assert {tool["name"] for tool in listed["tools"]} == NAMES[toolset]
 
 
 def test_every_tool_says_what_it_is_what_it_may_do_and_what_it_answers(listed: dict[str, Any]) -> None:
@@ -78,9 +106,9 @@ def test_every_tool_says_what_it_is_what_it_may_do_and_what_it_answers(listed: d
         assert len(tool["name"]) <= 40
 
 
-def test_only_tools_that_propose_write(listed: dict[str, Any]) -> None:
+def test_only_tools_that_propose_or_remember_write(listed: dict[str, Any], toolset: str) -> None:
     writing = {tool["name"] for tool in listed["tools"] if not tool["annotations"]["readOnlyHint"]}
-    assert writing == {"save_link", "create_draft"}
+    assert writing == WRITING[toolset]
     assert all(tool["annotations"]["idempotentHint"] for tool in listed["tools"] if tool["name"] in writing)
 
 

@@ -1,5 +1,6 @@
 """docs/mcp.md and the declarations name the same tools, resources, prompts, limits and paths."""
 
+import json
 import re
 from typing import Any
 
@@ -11,10 +12,14 @@ from commonplace.interfaces.mcp.declaring import Tool, Toolset
 from commonplace.interfaces.mcp.guard import READ_ONLY_HEADER
 from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
 from commonplace.interfaces.mcp.knowledge.toolset import knowledge_toolset
+from commonplace.interfaces.mcp.memory.services import MemoryServices
+from commonplace.interfaces.mcp.memory.toolset import memory_toolset
+from commonplace.settings import DEFAULT_RATE_LIMITS
 from infra.configuration import Configuration
 from tests.unit.docs.pages import ROOT, first_cells, rows, section
 
 PAGE = ROOT / "docs" / "mcp.md"
+MEMORY_PAGE = ROOT / "docs" / "memory.md"
 
 
 def declared() -> Toolset:
@@ -22,6 +27,12 @@ def declared() -> Toolset:
     return knowledge_toolset(KnowledgeServices(library=nothing, search=nothing))
 
 
+def remembering() -> Toolset:
+    nothing: Any = None
+    return memory_toolset(MemoryServices(memory=nothing))
+
+
+MEMORY_TABLE = {row[0].strip("`"): row[1:] for row in rows(section(MEMORY_PAGE, "Tools")) if row[0].startswith("`kb_")}
 TABLE = {row[0].strip("`"): row[1:] for row in rows(section(PAGE, "Tools")) if row[0].startswith("`")}
 
 
@@ -34,6 +45,12 @@ def test_tier_and_class_of_a_tool_are_as_declared(tool: Tool) -> None:
     _, tier, cost = TABLE[tool.name]
     assert cost == tool.cost
     assert tier == ("full text" if tool.tier == "member" and tool.level == "read" else tool.tier)
+
+
+def test_the_page_of_the_memory_lists_its_tools_with_scope_and_class() -> None:
+    told = {name: (scope.strip("`"), cost) for name, (_, scope, cost) in MEMORY_TABLE.items()}
+    assert told == {tool.name: (f"memory:{tool.level}", tool.cost) for tool in remembering().tools}
+    assert {tool.tier for tool in remembering().tools} == {"member"}
 
 
 def test_full_text_is_the_one_tier_that_is_configured() -> None:
@@ -50,12 +67,12 @@ def test_every_tier_is_named() -> None:
 
 
 def test_the_page_lists_every_resource_and_prompt() -> None:
-    toolset = declared()
-    skills = {f"skill://{skill.name}/SKILL.md" for skill in toolset.skills}
-    known = {each.uri for each in toolset.resources} | {each.uri_template for each in toolset.templates} | skills
+    text, known = PAGE.read_text(encoding="utf-8"), set[str]()
+    for toolset in (declared(), remembering()):
+        known |= {f"skill://{skill.name}/SKILL.md" for skill in toolset.skills}
+        known |= {each.uri for each in toolset.resources} | {each.uri_template for each in toolset.templates}
+        assert all(f"`{prompt.name}`" in text for prompt in toolset.prompts)
     assert set(first_cells(PAGE, "Resources")) == known
-    text = PAGE.read_text(encoding="utf-8")
-    assert all(f"`{prompt.name}`" in text for prompt in toolset.prompts)
 
 
 def test_the_limits_are_the_defaults() -> None:
@@ -66,6 +83,12 @@ def test_the_limits_are_the_defaults() -> None:
         "writes": (defaults.rate_limit_mcp_writes, "rateLimitMcpWrites"),
         "searches": (defaults.rate_limit_mcp_searches, "rateLimitMcpSearches"),
     }
+
+
+def test_the_limits_of_the_memory_are_the_defaults() -> None:
+    classes = json.loads(DEFAULT_RATE_LIMITS)["memory"]
+    told = f"{classes['read']} reads, {classes['search']} searches and {classes['write']} writes a minute"
+    assert told in PAGE.read_text(encoding="utf-8").replace("\n", " ")
 
 
 def test_the_sizes_of_answers_are_the_real_ones() -> None:
