@@ -1,0 +1,258 @@
+"""Many callers at the very same moment, each with a service of its own over the same tables, as functions are.
+
+DynamoDB Local is atomic of itself; moto is not, so there the calls wait for each other and only whole ones interleave.
+"""
+
+import itertools
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from threading import Barrier
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import pytest
+
+from commonplace.adapters.dynamodb_audit import MEMORY, DynamoAudit
+from commonplace.adapters.dynamodb_entries import DynamoEntries
+from commonplace.adapters.dynamodb_jobs import DynamoJobs
+from commonplace.adapters.dynamodb_query_counts import DynamoQueryCounts
+from commonplace.audit.records import AuditRecord
+from commonplace.errors import Conflict, NotFound
+from commonplace.memory import checking
+from commonplace.memory.entries import Author, Entry, EntryId
+from commonplace.memory.jobs import Job
+from commonplace.memory.results import Added, Updated
+from commonplace.memory.searching import MemorySearch
+from commonplace.memory.service import Memory
+from tests.dynamodb_fixture import new_table
+from tests.fakes.memory_stores import MemoryCaches
+from tests.unit.adapters.conftest import TABLE
+from tests.unit.adapters.one_at_a_time import OneAtATime
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+CALLERS = 32
+ACME = Author(organisation="acme", account="a" * 32)
+NO_INDEX: Any = None
+"""Nothing is searched here."""
+START = datetime(2026, 11, 22, tzinfo=UTC)
+
+
+@dataclass
+class Team:
+    """Tables, and services over them."""
+
+    client: Any
+    records: str
+    activity: str
+
+    def __post_init__(self) -> None:
+        self._ticks = itertools.count()
+        self.entries = DynamoEntries(self.client, self.records, self.activity)
+        self.jobs = DynamoJobs(self.client, self.records, self.activity)
+        self.counts = DynamoQueryCounts(self.client, self.records)
+        self.audit = DynamoAudit(self.client, self.activity, MEMORY)
+
+    def service(self) -> Memory:
+        entries = DynamoEntries(self.client, self.records, self.activity)
+        return Memory(
+            store=entries,
+            jobs=self.jobs,
+            counts=self.counts,
+            caches=MemoryCaches(),
+            search=MemorySearch(NO_INDEX, [], entries),
+            embedder=None,
+            clock=lambda: START + timedelta(milliseconds=next(self._ticks)),
+            new_id=lambda: str(uuid4()),
+        )
+
+    def add(self, content: str = "Cars are red.", key: str | None = None) -> Added:
+        new = checking.new_entry(content=content, entry_type="fact", roles=["dev"])
+        return self.service().add(ACME, new, idempotency_key=key)
+
+    def events(self) -> list[str]:
+        return sorted(record.event for record in self.audit.read("acme", limit=1_000))
+
+    def check(self) -> list[Entry]:
+        """All entries; fails unless each has its card and its hash, and nothing else is there."""
+        cards = list(self.entries.cards("acme"))
+        entries = self.entries.get_many("acme", [card.id for card in cards])
+        assert [entries[card.id].card for card in cards] == cards
+        items = self.client.scan(TableName=self.records, ConsistentRead=True)["Items"]
+        kept = [item for item in items if item["pk"]["S"] in ("acme#memory#entries", "acme#memory#hashes")]
+        assert len(kept) == 2 * len(cards)
+        assert self.entries.holders("acme", [card.content_hash for card in cards]) == {
+            card.content_hash: card.id for card in cards
+        }
+        return list(entries.values())
+
+
+@pytest.fixture(params=["moto", "DynamoDB Local"])
+def team(request: pytest.FixtureRequest) -> Team:
+    if request.param == "moto":
+        client: DynamoDBClient = request.getfixturevalue("dynamodb")
+        return Team(OneAtATime(client), new_table(client, "records"), TABLE)
+    client = request.getfixturevalue("dynamodb_local")
+    return Team(client, new_table(client, "records"), new_table(client, "activity"))
+
+
+def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
+    """What each came to: its answer, or the refusal."""
+    barrier = Barrier(len(calls))
+
+    def one(call: Callable[[], Any]) -> Any:
+        barrier.wait()
+        try:
+            return call()
+        except (Conflict, NotFound) as refusal:
+            return refusal
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(one, calls))
+
+
+def told() -> AuditRecord:
+    return AuditRecord(event="memory.delete", outcome="ok", at=START.timestamp(), organisation="acme")
+
+
+def test_one_of_many_who_add_the_same_text_adds_it(team: Team) -> None:
+    outcomes = at_once([team.add] * CALLERS)
+
+    assert [outcome.duplicate for outcome in outcomes].count(False) == 1
+    assert len({outcome.id for outcome in outcomes}) == 1
+    assert [entry.id for entry in team.check()] == [outcomes[0].id]
+    assert team.events() == ["memory.add"]
+
+
+def test_many_who_send_one_request_again_and_again_do_it_once(team: Team) -> None:
+    outcomes = at_once([lambda: team.add(key="one")] * CALLERS)
+
+    assert len({outcome.id for outcome in outcomes}) == 1
+    assert [outcome.duplicate or outcome.replayed for outcome in outcomes].count(False) == 1
+    assert len(team.check()) == 1
+    assert team.events() == ["memory.add"]
+
+
+def test_one_key_for_many_requests_is_good_for_one(team: Team) -> None:
+    outcomes = at_once([partial(team.add, f"Text {number}", "one") for number in range(CALLERS)])
+
+    assert len([outcome for outcome in outcomes if isinstance(outcome, Added)]) == 1
+    assert len([outcome for outcome in outcomes if isinstance(outcome, Conflict)]) == CALLERS - 1
+    assert len(team.check()) == 1
+
+
+def test_many_who_add_the_same_texts_in_bulk_add_each_once(team: Team) -> None:
+    def bulk(first: int) -> Any:
+        numbers = [(first + number) % 40 for number in range(40)]
+        items = [{"content": f"Text {number}", "entry_type": "fact", "roles": ["dev"]} for number in numbers]
+        return team.service().bulk_import(ACME, checking.imports(items), skip_existing=True, enough=lambda: False)
+
+    outcomes = at_once([partial(bulk, first) for first in range(8)])
+
+    assert sum(outcome.imported for outcome in outcomes) == 40
+    assert sum(outcome.skipped for outcome in outcomes) == 7 * 40
+    assert {entry.content for entry in team.check()} == {f"Text {number}" for number in range(40)}
+
+
+def test_none_of_many_updates_is_lost(team: Team) -> None:
+    id = team.add().id
+
+    def update(number: int) -> Updated:
+        return team.service().update(ACME, id, checking.changes(metadata={f"k{number}": number}))
+
+    outcomes = at_once([partial(update, number) for number in range(CALLERS)])
+
+    done = {number for number, outcome in enumerate(outcomes) if isinstance(outcome, Updated)}
+    (entry,) = team.check()
+    assert set(entry.metadata.values()) == done
+    assert entry.version == 1 + len(done)
+    assert len({outcome.entry.version for outcome in outcomes if isinstance(outcome, Updated)}) == len(done)
+    assert len(done) + len([one for one in outcomes if isinstance(one, Conflict)]) == CALLERS
+    assert team.events().count("memory.update") == len(done)
+
+
+def test_one_of_many_who_expect_a_version_changes_it(team: Team) -> None:
+    id = team.add().id
+
+    def update(number: int) -> Updated:
+        changes = checking.changes(content=f"Cars have {number} wheels.")
+        return team.service().update(ACME, id, changes, expected_version=1)
+
+    outcomes = at_once([partial(update, number) for number in range(CALLERS)])
+
+    (winner,) = (outcome for outcome in outcomes if isinstance(outcome, Updated))
+    assert len([outcome for outcome in outcomes if isinstance(outcome, Conflict)]) == CALLERS - 1
+    assert team.check() == [winner.entry]
+
+
+def test_two_entries_never_change_to_one_content(team: Team) -> None:
+    ids = [team.add(f"Text {number}").id for number in range(8)]
+    changes = checking.changes(content="The same.")
+    outcomes = at_once([partial(team.service().update, ACME, id, changes) for id in ids])
+
+    (winner,) = (outcome for outcome in outcomes if isinstance(outcome, Updated))
+    refused = [outcome for outcome in outcomes if isinstance(outcome, Conflict)]
+    assert {refusal.details["id"] for refusal in refused} == {winner.entry.id}
+    assert len(refused) == len(ids) - 1
+    assert len(team.check()) == len(ids)
+
+
+def test_what_is_added_changed_and_deleted_at_once_stays_whole(team: Team) -> None:
+    id = team.add().id
+    changes = [checking.changes(content=f"Cars are {colour}.") for colour in ("blue", "green", "red", "black")]
+
+    def delete() -> None:
+        team.service().delete(ACME, id)
+
+    updates: list[Callable[[], Any]] = [partial(team.service().update, ACME, id, one) for one in changes]
+    for calls in (updates * 3, [delete, *updates, team.add, delete, *updates, team.add]):
+        at_once(calls)
+        team.check()
+
+
+def test_an_update_outlives_the_index_that_is_made_anew_beside_it(team: Team) -> None:
+    parent, child = team.add("A story").id, team.add("A fact").id
+    entry = team.entries.get("acme", child)
+    assert entry is not None
+    team.entries.replace("acme", replace(entry, parent_id=parent, revision=2), entry, told())
+
+    def update(number: int) -> Updated:
+        return team.service().update(ACME, child, checking.changes(metadata={f"k{number}": number}))
+
+    touches: list[Callable[[], Any]] = [lambda: team.entries.touch("acme", [parent, child])] * 4
+    sweep = [lambda: team.entries.forget_parent("acme", [child], parent)] * 2
+    outcomes = at_once([*touches, *sweep, *(partial(update, number) for number in range(6))])
+
+    done = {outcome.entry.version for outcome in outcomes if isinstance(outcome, Updated)}
+    found = {entry.id: entry for entry in team.check()}
+    assert found[child].parent_id is None
+    assert found[child].version == 1 + len(done)
+    assert found[child].revision == 2 + 4 + 1 + len(done)
+    assert found[parent].revision == 1 + 4
+
+
+def test_one_of_many_goes_on_with_a_job(team: Team) -> None:
+    job = Job(organisation="acme", id="j", kind="import", created_at="", updated_at="")
+    team.jobs.create(job)
+    steps = [replace(job, step=1, processed=number) for number in range(CALLERS)]
+    outcomes = at_once([partial(team.jobs.advance, step, job) for step in steps])
+
+    assert outcomes.count(True) == 1
+    assert team.jobs.job("acme", "j") == steps[outcomes.index(True)]
+
+
+def test_every_one_of_many_queries_is_counted(team: Team) -> None:
+    at_once([lambda: team.counts.count("acme", "dev", "qa")] * CALLERS)
+    assert dict(team.counts.counts("acme")) == {("dev", "qa"): CALLERS}
+
+
+def test_an_entry_that_many_delete_is_gone_once(team: Team) -> None:
+    id: EntryId = team.add().id
+    outcomes = at_once([lambda: team.entries.delete("acme", id, told())] * CALLERS)
+    assert outcomes.count(True) == 1
+    assert team.check() == []
+    assert team.events().count("memory.delete") == 1
