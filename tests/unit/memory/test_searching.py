@@ -197,3 +197,16 @@ def test_entry_is_kept_when_the_index_cannot_say_what_is_near(tmp_path: Path) ->
     (tmp_path / "memory.sqlite").write_bytes(b"no database at all" * 500)
     added = remembering(tmp_path).added("Cars are blue.")
     assert (added.duplicate, added.embedded, added.nearest) == (False, True, ())
+
+
+def test_what_another_organisation_has_asked_is_not_remembered_for_us(tmp_path: Path) -> None:
+    model = CountingEmbeddings()
+    team = remembering(tmp_path, model)
+    for author in (ACME, OTHER):
+        team.add("Cars are red.", author)
+    team.settle()
+    asked = checking.asked(query="red cars")
+    team.memory.search(OTHER, asked)
+    model.failing = True
+    assert not team.memory.search(OTHER, asked).fallback
+    assert team.memory.search(ACME, asked).fallback

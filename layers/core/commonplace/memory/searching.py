@@ -7,6 +7,7 @@ entry is read again and every condition judged again before anything is shown.
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 
 from commonplace.errors import Unavailable
 from commonplace.memory import admitting
@@ -33,6 +34,10 @@ EXCERPT_CHARACTERS = 1_600
 """About 400 tokens. A shorter entry is shown whole."""
 NEAR_CHARACTERS = 160
 
+ORGANISATIONS_REMEMBERED, QUERIES_REMEMBERED = 16, 128
+"""Organisations whose last queries' vectors are at hand, and how many of each. Nobody's answer, nor the time it takes,
+depends on what another organisation has asked."""
+
 Group = tuple[Entry, float, list[EntryId]]
 """An entry, its score, and the others that it stands for."""
 
@@ -55,14 +60,16 @@ class MemorySearch:
     ) -> None:
         self._engine = engine
         self._store = store
-        self._retrieval = Retrieval(engine, QueryEmbeddings(embeddings), fusion)
+        self._embeddings = embeddings
+        self._fusion = fusion
         self._clock = clock
+        self._retrieval = lru_cache(maxsize=ORGANISATIONS_REMEMBERED)(self._retrieval_of)
 
     def search(self, organisation: str, asked: Asked) -> SearchAnswer:
         """The best entries of this organisation. Raises Unavailable when index or store do not answer."""
         query = clean_query(asked.query)
         request = SearchRequest(query, admitting.filters(organisation, asked), asked.limit)
-        ranked = self._retrieval.rank(query, request, OVER_FETCH * asked.limit, Stopwatch(self._clock))
+        ranked = self._retrieval(organisation).rank(query, request, OVER_FETCH * asked.limit, Stopwatch(self._clock))
         groups = self._groups(organisation, asked, ranked)[: asked.limit]
         excerpts = self._excerpts(organisation, query, [entry for entry, _, _ in groups], ranked)
         entries = admitting.without_lost_parents(self._store, organisation, [entry for entry, _, _ in groups])
@@ -85,6 +92,9 @@ class MemorySearch:
         return tuple(
             Near(entry.id, round(scores[entry.id], 4), _beginning(entry.content, NEAR_CHARACTERS)) for entry in entries
         )
+
+    def _retrieval_of(self, organisation: str) -> Retrieval:  # noqa: ARG002 - each has one of its own
+        return Retrieval(self._engine, QueryEmbeddings(self._embeddings, QUERIES_REMEMBERED), self._fusion)
 
     def _groups(self, organisation: str, asked: Asked, ranked: Ranked) -> list[Group]:
         """What may be shown, best first: of texts that are the same but for case and spaces, only the best."""
@@ -117,7 +127,7 @@ class MemorySearch:
         """What is shown of each: all of a short one, of a long one the chunk that was found, as the store has it."""
         long = [entry for entry in entries if len(entry.content) > EXCERPT_CHARACTERS]
         wanted = [(record_id(organisation, entry.id), 0.0) for entry in long]
-        shown = self._retrieval.show(query, ranked.vector, wanted, ranked.candidates) if wanted else {}
+        shown = self._retrieval(organisation).show(query, ranked.vector, wanted, ranked.candidates) if wanted else {}
         excerpts = {entry.id: entry.content for entry in entries}
         for entry in long:
             found = shown.get(record_id(organisation, entry.id))

@@ -16,9 +16,9 @@ QUERIES_REMEMBERED = 512
 class QueryEmbeddings:
     """The providers of a deployment: one, or two while it changes its model. Remembers what was asked lately."""
 
-    def __init__(self, providers: Sequence[EmbeddingProvider]) -> None:
+    def __init__(self, providers: Sequence[EmbeddingProvider], remembered: int = QUERIES_REMEMBERED) -> None:
         self._providers = {model_fingerprint(provider): provider for provider in providers}
-        self._remembered = lru_cache(maxsize=QUERIES_REMEMBERED)(self._embed)
+        self._remembered = lru_cache(maxsize=remembered)(self._embed)
         self._told: set[str] = set()
 
     def vector(self, query: str, model: str | None) -> QueryVector | None:

@@ -1,0 +1,207 @@
+"""Two organisations with colliding content, tags, ids, keys, handles, parents and refs: nothing leads from one to the
+other, through any of the ten tools.
+
+Whatever one of them does, three things hold: what is kept of the other stays as it was; no id and no word of the other
+is in any answer; and every answer is the one it would have had if the other had never been there.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from commonplace.interfaces.mcp.memory.services import MemoryServices
+from commonplace.interfaces.mcp.memory.toolset import memory_toolset
+from tests.unit.memory.isolation import ORGANISATIONS, Together, asked, comparable, other_than, together
+
+CONTENTS = (
+    "Specific routes come before parameterized routes.",
+    "SPECIFIC routes come before  parameterized routes.",
+    "Clear references before an entity is deleted.",
+    "Write tests beside the code.",
+    "Story of routes and tests: split it.",
+)
+SECRETS = {"acme": "The pearl is in the northern vault.", "other": "The ruby is in the southern tower."}
+"""What only one of them ever says."""
+
+TOOLS = (
+    "kb_search",
+    "kb_get",
+    "kb_get_related",
+    "kb_list",
+    "kb_stats",
+    "kb_add",
+    "kb_update",
+    "kb_delete",
+    "kb_bulk_import",
+    "kb_rebuild_embeddings",
+)
+
+
+@dataclass(frozen=True)
+class Id:
+    """An id that was made for one of the two: the caller's own, or the other's."""
+
+    own: bool
+    number: int
+
+
+@dataclass(frozen=True)
+class Secret:
+    """The caller's own secret, as content; either secret, as a question."""
+
+    own: bool = True
+
+
+@dataclass(frozen=True)
+class Step:
+    organisation: str
+    tool: str
+    arguments: dict[str, Any]
+
+
+IDS = st.builds(Id, st.booleans(), st.integers(0, 7))
+TEXTS = st.sampled_from(CONTENTS) | st.just(Secret())
+TAGS = st.lists(st.sampled_from(["routing", "tests", "delete"]), max_size=3)
+ROLES = st.lists(st.sampled_from(["pm", "dev", "qa", "all"]), min_size=1, max_size=2)
+CONFIDENCE = st.sampled_from([0.2, 0.8, 1.0])
+METADATA = st.sampled_from([{}, {"gate": "PASS"}, {"gate": None}])
+REFS = st.sampled_from(["a", "b"])
+WIDER: dict[str, Any] = {
+    "organisation": st.sampled_from(ORGANISATIONS),
+    "tenant": st.sampled_from(ORGANISATIONS),
+}
+"""Arguments that no tool has: they may be refused or ignored, and must widen nothing."""
+
+
+def given_as(required: dict[str, Any], optional: dict[str, Any]) -> Any:
+    return st.fixed_dictionaries(required, optional=optional | WIDER)
+
+
+ENTRY: dict[str, Any] = {"content": TEXTS, "entry_type": st.sampled_from(["fact", "summary"]), "roles": ROLES}
+MORE: dict[str, Any] = {"tags": TAGS, "confidence": CONFIDENCE, "parent_id": IDS, "metadata": METADATA}
+IMPORTED = st.lists(
+    st.fixed_dictionaries(ENTRY, optional=MORE | {"ref": REFS, "parent_ref": REFS}), min_size=1, max_size=5
+)
+ARGUMENTS: dict[str, Any] = {
+    "kb_search": given_as(
+        {"query": st.sampled_from([*CONTENTS, Secret(own=True), Secret(own=False)]), "limit": st.just(50)},
+        {"tags": TAGS, "role": st.sampled_from(["dev", "all"]), "min_confidence": st.just(0)},
+    ),
+    "kb_get": given_as({"id": IDS}, {}),
+    "kb_get_related": given_as({"entry_id": IDS}, {"limit": st.just(50)}),
+    "kb_list": given_as({}, {"tags": TAGS, "limit": st.just(100), "order_by": st.just("updated_at")}),
+    "kb_stats": given_as({}, {}),
+    "kb_add": given_as(ENTRY, MORE | {"idempotency_key": st.sampled_from(["one", "two"])}),
+    "kb_update": given_as(
+        {"id": IDS},
+        {
+            "content": TEXTS,
+            "tags": TAGS,
+            "confidence": CONFIDENCE,
+            "metadata": METADATA,
+            "expected_version": st.just(1),
+        },
+    ),
+    "kb_delete": given_as({"id": IDS}, {}),
+    "kb_bulk_import": given_as({"entries": IMPORTED}, {"skip_existing": st.booleans()}) | given_as({"handle": IDS}, {}),
+    "kb_rebuild_embeddings": given_as({}, {"batch_size": st.just(1), "clear_cache": st.booleans()})
+    | given_as({"handle": IDS}, {}),
+}
+CALLS = st.sampled_from(TOOLS).flatmap(
+    lambda tool: st.builds(Step, st.sampled_from(ORGANISATIONS), st.just(tool), ARGUMENTS[tool])
+)
+ADDS = st.builds(Step, st.sampled_from(ORGANISATIONS), st.just("kb_add"), ARGUMENTS["kb_add"])
+EVENTS = st.sampled_from(["index follows", "work goes on", "hurry", "no hurry", "model away", "model back"])
+
+
+def test_the_tools_here_are_all_there_are() -> None:
+    tools = memory_toolset(MemoryServices(memory=None)).tools  # type: ignore[arg-type]
+    assert sorted(tool.name for tool in tools) == sorted(TOOLS) == sorted(ARGUMENTS)
+
+
+@settings(
+    max_examples=60,
+    phases=(Phase.explicit, Phase.generate),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(st.lists(ADDS, min_size=2, max_size=4), st.lists(CALLS | CALLS | CALLS | EVENTS, min_size=4, max_size=14))
+def test_nothing_leads_from_one_organisation_to_another(
+    tmp_path_factory: pytest.TempPathFactory, first: list[Step], then: list[Step | str]
+) -> None:
+    world = together(tmp_path_factory.mktemp("shared"))
+    done: list[Step | str] = []
+    answers: dict[str, list[Any]] = {name: [] for name in ORGANISATIONS}
+    for step in [*first, "index follows", *then, "index follows"]:
+        if isinstance(step, str):
+            happen(world, step, ORGANISATIONS)
+            done.append(step)
+            continue
+        other = other_than(step.organisation)
+        before, audited = world.state(other), len(world.store.audit.records)
+        made = Step(step.organisation, step.tool, told(world, step.organisation, step.arguments))
+        result = asked(world, made.organisation, made.tool, made.arguments)
+        assert world.state(other) == before
+        assert {record.organisation for record in world.store.audit.records[audited:]} <= {step.organisation}
+        assert strange(world, other, made, result) == []
+        answers[made.organisation].append(comparable(made.tool, result))
+        done.append(made)
+    for organisation in ORGANISATIONS:
+        assert answers[organisation] == alone(together(tmp_path_factory.mktemp("alone")), organisation, done)
+
+
+def alone(world: Together, organisation: str, done: list[Step | str]) -> list[Any]:
+    """What this organisation is answered when the other is not there."""
+    answers: list[Any] = []
+    for step in done:
+        if isinstance(step, str):
+            happen(world, step, (organisation,))
+        elif step.organisation == organisation:
+            answers.append(comparable(step.tool, asked(world, organisation, step.tool, step.arguments)))
+    return answers
+
+
+def happen(world: Together, event: str, organisations: tuple[str, ...]) -> None:
+    match event:
+        case "index follows":
+            world.settle()
+        case "work goes on":
+            for organisation in organisations:
+                others = {name: world.state(name) for name in ORGANISATIONS if name != organisation}
+                if not away(world):
+                    world.carry_on_all(organisation)
+                assert {name: world.state(name) for name in others} == others
+        case "hurry" | "no hurry":
+            world.hurried = event == "hurry"
+        case _:
+            world.embedder.failing = event == "model away"  # type: ignore[union-attr]
+
+
+def away(world: Together) -> bool:
+    return bool(world.embedder.failing)  # type: ignore[union-attr]
+
+
+def told(world: Together, organisation: str, value: Any) -> Any:
+    """The arguments with real ids in the place of those that they stand for."""
+    match value:
+        case Id():
+            made = world.ids[organisation if value.own else other_than(organisation)]
+            return made[value.number % len(made)] if made else "00000000-0000-4000-8000-000000000000"
+        case Secret():
+            return SECRETS[organisation if value.own else other_than(organisation)]
+        case dict():
+            return {name: told(world, organisation, one) for name, one in value.items()}
+        case list():
+            return [told(world, organisation, one) for one in value]
+        case _:
+            return value
+
+
+def strange(world: Together, other: str, step: Step, result: dict[str, Any]) -> list[str]:
+    """What the answer tells of the other, except what the caller has said itself."""
+    answer, said = json.dumps(result), json.dumps(step.arguments)
+    theirs = [*world.ids[other], "ruby" if other == "other" else "pearl"]
+    return [one for one in theirs if one in answer and one not in said]
