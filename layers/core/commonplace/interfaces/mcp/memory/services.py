@@ -33,9 +33,16 @@ class MemoryServices:
     """Seconds, from any moment on."""
 
     def enough(self) -> Callable[[], bool]:
-        """Tells, from now on, whether a call has worked for as long as it may."""
-        until = self.monotonic() + WORK_SECONDS
-        return lambda: self.monotonic() >= until
+        """Tells, from now on, whether a call has worked for as long as it may, or would with one more batch."""
+        last = self.monotonic()
+        until = last + WORK_SECONDS
+
+        def enough() -> bool:
+            nonlocal last
+            before, last = last, self.monotonic()
+            return last + (last - before) >= until
+
+        return enough
 
 
 class MemoryArguments(Arguments):
