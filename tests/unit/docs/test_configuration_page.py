@@ -52,6 +52,7 @@ def test_the_outputs_of_the_stack_are_listed() -> None:
     listed = set(first_cells(ROOT / "docs" / "deploy.md", "3. Look, then deploy"))
     optional = {
         "OidcSecretArn",
+        "OpenAiSecretArn",
         "DomainTarget",
         "SearchEndpoint",
         "IndexBuildMachineArn",
