@@ -1,11 +1,13 @@
 """Chunks keep the text, its headings, and a size that models can take."""
 
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from commonplace.search import chunking
 from commonplace.search.chunking import PIECES_PER_CHUNK, chunk_body, count_pieces
 from commonplace.search.text import words
 
@@ -132,3 +134,29 @@ def test_stretches_are_of_even_size() -> None:
     sizes = [count_pieces(chunk.text) for chunk in chunks]
     assert len(sizes) == 2
     assert max(sizes) - min(sizes) <= 60
+
+
+class _Counted:
+    """A token that counts how often it is looked at."""
+
+    looks = 0
+
+    def __init__(self, token: Any) -> None:
+        self._token = token
+
+    def __getattr__(self, name: str) -> Any:
+        type(self).looks += 1
+        return getattr(self._token, name)
+
+
+def test_a_body_of_thousands_of_headings_is_gone_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    # What members write is cut as well: going through everything for each heading took a minute for 32 KB.
+    parser = chunking._markdown()
+    parse = parser.parse
+    monkeypatch.setattr(parser, "parse", lambda body: [_Counted(token) for token in parse(body)])
+    looks = []
+    for count in (100, 1_000):
+        _Counted.looks = 0
+        assert chunk_body("# a\n\nb\n\n" * count)
+        looks.append(_Counted.looks)
+    assert looks[1] <= 11 * looks[0]

@@ -5,6 +5,7 @@ is there: blocks, lines, sentences, words. A table or a code block stays whole w
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -16,7 +17,6 @@ from commonplace.search.text import plain
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
-    from markdown_it.token import Token
 
 CHUNKER_VERSION = "1"
 """Of chunks and of the text embedded for them. Stored with the index: another value means that it is built anew."""
@@ -70,30 +70,34 @@ def chunk_body(body: str, pieces: int = PIECES_PER_CHUNK) -> tuple[Chunk, ...]:
 def _markdown() -> "MarkdownIt":
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("commonmark").enable("table")
+    # Blocks are all that is asked for; what is inside them would take as long again.
+    return MarkdownIt("commonmark").enable("table").disable("inline")
 
 
 def _sections(body: str) -> Iterator[_Section]:
     lines = body.split("\n")
     tokens = [token for token in _markdown().parse(body) if token.level == 0 and token.map]
+    # Sorted once: a body of thousands of headings is gone through once, and not once for each of them.
+    cuts = sorted({line for token in tokens if token.map for line in token.map})
     path: list[tuple[int, str]] = []
     heading, start = "", 0
     for token in tokens:
         if token.type != "heading_open" or not token.map:
             continue
-        yield _Section(_names(path), heading, tuple(_blocks(tokens, lines, start, token.map[0])))
+        yield _Section(_names(path), heading, tuple(_blocks(cuts, lines, start, token.map[0])))
         level, (first, start) = int(token.tag[1]), token.map
         heading = "\n".join(lines[first:start]).strip()
         path = [parent for parent in path if parent[0] < level] + [(level, _title(heading))]
-    yield _Section(_names(path), heading, tuple(_blocks(tokens, lines, start, len(lines))))
+    yield _Section(_names(path), heading, tuple(_blocks(cuts, lines, start, len(lines))))
 
 
-def _blocks(tokens: "Sequence[Token]", lines: Sequence[str], start: int, end: int) -> Iterator[str]:
-    """Texts of the blocks between two lines; what the parser makes no token of (link definitions) is a block too."""
-    starts = {token.map[0] for token in tokens if token.map and start < token.map[0] < end}
-    ends = {token.map[1] for token in tokens if token.map and start < token.map[1] < end}
-    cuts = [start, *sorted(starts | ends), end]
-    for first, last in pairwise(cuts):
+def _blocks(cuts: Sequence[int], lines: Sequence[str], start: int, end: int) -> Iterator[str]:
+    """Texts of the blocks between two lines; what the parser makes no token of (link definitions) is a block too.
+
+    `cuts` are the lines, in order, at which a block begins or ends.
+    """
+    within = cuts[bisect_right(cuts, start) : bisect_left(cuts, end)]
+    for first, last in pairwise((start, *within, end)):
         if block := "\n".join(lines[first:last]).strip("\n").rstrip():
             yield block
 
