@@ -41,7 +41,7 @@ OPERATIONS = document_operations(
 COLLECTIONS: dict[str, Operations] = {"documents": OPERATIONS}
 MEMORY = None
 if MEMORY_SETTINGS:
-    from commonplace.adapters.memory_wiring import upkeep
+    from commonplace.adapters.memory_upkeep import upkeep
 
     MEMORY = upkeep(MEMORY_SETTINGS, SETTINGS, OBJECTS, MODELS, WAITING.get("memory", nobody_waits))
     COLLECTIONS["memory"] = MEMORY.operations

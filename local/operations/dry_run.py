@@ -12,8 +12,8 @@ from commonplace.content.exclusions import Exclusions
 from commonplace.content.manifest import MANIFEST_KEY, Manifest
 from commonplace.content.store import CONTENT_PREFIX, ListedObject, ObjectStore, PreconditionFailed, StoredObject
 from commonplace.sync import keys
+from commonplace.sync.parallel import Parallel
 from commonplace.sync.ports import RunState
-from commonplace.sync.publishing import Parallel
 from commonplace.sync.report import Report
 from commonplace.sync.steps import Steps
 from local.errors import CommandError

@@ -69,6 +69,7 @@ class Kept:
         self.engine = EmbeddedEngine(folder / "memory.sqlite", self.model)
         self.carried: list[tuple[str, str]] = []
         self.unanswered = False
+        self.damaged: set[str] = set()
         indexer = Indexer(
             StoredEntries(self.store), self.engine, self.model, self._memory, waiting=self.note.put, records_per_write=2
         )
@@ -82,6 +83,8 @@ class Kept:
     def _carry_on(self, organisation: str, job: str, enough: Enough) -> None:
         if self.unanswered:
             raise Unavailable("The model does not answer.")
+        if organisation in self.damaged:
+            raise RuntimeError("a secret of this organisation")
         while not enough():
             self.seconds += 1
         self.carried.append((organisation, job))
@@ -317,6 +320,24 @@ def test_the_schedule_goes_on_with_jobs_that_were_left(kept: Kept) -> None:
     kept.upkeep.reconcile(lambda: kept.seconds > 2)
 
     assert kept.carried == [("acme", "j1")]
+
+
+def test_what_goes_wrong_with_one_organisation_is_no_others_matter(
+    kept: Kept, caplog: pytest.LogCaptureFixture
+) -> None:
+    for organisation in ("acme", "globex"):
+        kept.add("1", organisation=organisation)
+        kept.jobs.create(replace(job("j1"), organisation=organisation))
+    kept.damaged = {"acme"}
+    told = [Message(f"j{number}", json.dumps(body)) for number, body in enumerate(kept.jobs.announced)]
+
+    assert kept.upkeep.take([*told, *kept.messages()]) == ["j0"]
+    kept.seconds = 0
+    kept.upkeep.reconcile(lambda: kept.seconds > 2)
+
+    assert kept.carried == [("globex", "j1"), ("globex", "j1")]
+    assert len(versions(kept.engine)) == 2
+    assert "secret" not in caplog.text
 
 
 def job(id: str) -> Job:

@@ -5,23 +5,16 @@ Importing this loads the clients of AWS: it is for the first call that asks the 
 
 from __future__ import annotations
 
-import uuid
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from commonplace.adapters import clients, wiring
-from commonplace.adapters.dynamodb_entries import DynamoEntries
-from commonplace.adapters.dynamodb_jobs import DynamoJobs
 from commonplace.adapters.dynamodb_query_counts import DynamoQueryCounts
-from commonplace.adapters.dynamodb_vectors import DynamoVectorCaches
+from commonplace.adapters.memory_tables import caches, entries, jobs, new_id, now
 from commonplace.memory.searching import MemorySearch
 from commonplace.memory.service import Memory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from commonplace.content.store import ObjectStore
-    from commonplace.memory.upkeep import Upkeep
     from commonplace.memory_settings import MemorySettings
     from commonplace.search.model import EmbeddingProvider, Engine
     from commonplace.settings import RetrievalSettings
@@ -50,49 +43,6 @@ def memory(told: MemorySettings, settings: RetrievalSettings, objects: ObjectSto
         new_id=new_id,
         batch=told.batch,
     )
-
-
-def upkeep(
-    told: MemorySettings,
-    settings: RetrievalSettings,
-    objects: ObjectStore,
-    models: Sequence[EmbeddingProvider | None],
-    waiting: Callable[[], None],
-) -> Upkeep:
-    """For the function that indexes. `models` are those of the settings, the one to come last."""
-    from commonplace.adapters.operations import memory_operations
-    from commonplace.memory.jobs_running import Parts, carry_on
-    from commonplace.memory.sources import StoredEntries
-    from commonplace.memory.upkeep import Upkeep
-
-    settings = settings.collection("memory")
-    store, work, vectors = entries(told), jobs(told), caches(told)
-    engine = wiring.search_engine(settings, objects, models[0], read_only=False)
-    operations = memory_operations(settings, StoredEntries(store), vectors, models, engine, waiting=waiting)
-    parts = Parts(
-        store=store, jobs=work, caches=vectors, embedder=models[0], clock=now, new_id=new_id, batch=told.batch
-    )
-    return Upkeep(operations, store, work, lambda organisation, job, enough: carry_on(parts, organisation, job, enough))
-
-
-def entries(told: MemorySettings) -> DynamoEntries:
-    return DynamoEntries(clients.dynamodb(read_timeout_seconds=5), told.records_table, told.activity_table)
-
-
-def jobs(told: MemorySettings) -> DynamoJobs:
-    return DynamoJobs(clients.dynamodb(read_timeout_seconds=5), told.records_table, told.activity_table)
-
-
-def caches(told: MemorySettings) -> DynamoVectorCaches:
-    return DynamoVectorCaches(clients.dynamodb(read_timeout_seconds=5), told.cache_table)
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
-
-
-def new_id() -> str:
-    return str(uuid.uuid4())
 
 
 def _counts(told: MemorySettings) -> DynamoQueryCounts:

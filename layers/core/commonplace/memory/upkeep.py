@@ -69,12 +69,22 @@ class Upkeep:
         for organisation in self._store.organisations():
             if enough():
                 break
+            self._look_after(organisation, enough)
+        return report
+
+    def _look_after(self, organisation: str, enough: Enough) -> None:
+        """What goes wrong with one organisation is no other's matter."""
+        try:
             sweep_orphans(self._store, organisation)
             for job in self._jobs.unfinished(organisation):
                 if enough():
                     break
                 self._carried_on(JobEvent(organisation, job.id), enough)
-        return report
+        except Exception as error:  # noqa: BLE001 - the others are looked after all the same
+            logger.error(
+                "an organisation was not looked after",
+                extra={"organisation": organisation, "error": type(error).__name__},
+            )
 
     def _take_entries(self, entries: Sequence[tuple[Message, EntryEvent]]) -> list[str]:
         if not entries:
@@ -85,16 +95,32 @@ class Upkeep:
             wanted.setdefault(event.organisation, {})[event.id] = message.id
         for organisation, messages in wanted.items():
             found = self._store.get_many(organisation, list(messages))
-            if found.keys() != messages.keys():
-                sweep_orphans(self._store, organisation)
+            gone = [message for id, message in messages.items() if id not in found]
+            if gone and not self._swept(organisation):
+                failed += gone
         return failed
 
+    def _swept(self, organisation: str) -> bool:
+        try:
+            sweep_orphans(self._store, organisation)
+        except Exception as error:  # noqa: BLE001 - one organisation, as in `_look_after`
+            logger.error(
+                "children of entries that are gone were not swept",
+                extra={"organisation": organisation, "error": type(error).__name__},
+            )
+            return False
+        return True
+
     def _carried_on(self, job: JobEvent, enough: Enough) -> bool:
-        """False when it is to be tried again: something that it needs does not answer."""
+        """False when it is to be tried again."""
         end = self._clock() + STRETCH_SECONDS
         try:
             self._carry_on(job.organisation, job.id, lambda: enough() or self._clock() >= end)
         except Unavailable as error:
             logger.warning("a job waits", extra={"job": job.id, "reason": error.message})
+            return False
+        except Exception as error:  # noqa: BLE001 - one job, as in `_look_after`
+            # Its kind alone: its text may be that of an entry.
+            logger.error("a job cannot go on", extra={"job": job.id, "error": type(error).__name__})
             return False
         return True

@@ -9,8 +9,9 @@ from commonplace.content.manifest import MANIFEST_KEY, Manifest
 from commonplace.content.store import ATTACHMENTS_PREFIX, CONTENT_PREFIX, RAW_PREFIX, ObjectStore
 from commonplace.sync import keys
 from commonplace.sync.outcomes import Batch, Verdicts, merge
+from commonplace.sync.parallel import Parallel
 from commonplace.sync.planning import Holdings, Known, Plan, map_items
-from commonplace.sync.publishing import GRAPH_PREFIX, Before, Parallel
+from commonplace.sync.publishing import GRAPH_PREFIX, Before
 from commonplace.sync.report import Report, Summary
 
 

@@ -1,11 +1,10 @@
 """One publication: from judged files to documents, graph, manifest, and only then to deletions."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import TypeVar
 
 from commonplace.content.document import BlobSha, DocumentRef
 from commonplace.content.graph import Graph, build_graph
@@ -17,14 +16,12 @@ from commonplace.content.store import METADATA_PREFIX, ObjectStore, Precondition
 from commonplace.sync.attachments import Wanted, media_type, wanted
 from commonplace.sync.composition import Naming, Reading, Source, compose, entry_of, former_refs, name_all, read
 from commonplace.sync.keys import STAGED_PREFIX, staged_key
+from commonplace.sync.parallel import Parallel
 from commonplace.sync.planning import Holdings, Known, Plan
 from commonplace.sync.ports import BlobNotFound, LeaseHeld, Repository
 from commonplace.sync.selection import Member, Selection, Skipped
 
 GRAPH_PREFIX = f"{METADATA_PREFIX}graph/"
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 
 class Unread(StrEnum):
@@ -32,13 +29,6 @@ class Unread(StrEnum):
 
     LOST = "its bytes are not at hand any more"
     SHUT = "today's rules do not publish it"
-
-
-class Parallel:
-    """Applies a function to many items; the default does one after the other, the functions' does it in threads."""
-
-    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-        return [function(item) for item in items]
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from commonplace.sync.attachments import servable
 from commonplace.sync.composition import Source
 from commonplace.sync.ledger import Ledger
 from commonplace.sync.outcomes import Batch, LostBlob, Outcome, PublishedBlob, Verdicts, outcome_of
+from commonplace.sync.parallel import Parallel
 from commonplace.sync.planning import (
     ARCHIVE_THRESHOLD,
     Holdings,
@@ -38,7 +39,7 @@ from commonplace.sync.ports import (
     TreeFile,
     UntrustedTree,
 )
-from commonplace.sync.publishing import Before, Parallel, Publication, Publisher
+from commonplace.sync.publishing import Before, Publication, Publisher
 from commonplace.sync.report import Report, Summary, status_line, summarise
 from commonplace.sync.reporting import report_of
 from commonplace.sync.selection import select

@@ -1,0 +1,38 @@
+"""From settings to what the index function does for the memory. It reads no YAML, and answers nobody."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.adapters import wiring
+from commonplace.adapters.memory_tables import caches, entries, jobs, new_id, now
+from commonplace.adapters.operations import memory_operations
+from commonplace.memory.jobs_running import Parts, carry_on
+from commonplace.memory.sources import StoredEntries
+from commonplace.memory.upkeep import Upkeep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from commonplace.content.store import ObjectStore
+    from commonplace.memory_settings import MemorySettings
+    from commonplace.search.model import EmbeddingProvider
+    from commonplace.settings import RetrievalSettings
+
+
+def upkeep(
+    told: MemorySettings,
+    settings: RetrievalSettings,
+    objects: ObjectStore,
+    models: Sequence[EmbeddingProvider | None],
+    waiting: Callable[[], None],
+) -> Upkeep:
+    """For the function that indexes. `models` are those of the settings, the one to come last."""
+    settings = settings.collection("memory")
+    store, work, vectors = entries(told), jobs(told), caches(told)
+    engine = wiring.search_engine(settings, objects, models[0], read_only=False)
+    operations = memory_operations(settings, StoredEntries(store), vectors, models, engine, waiting=waiting)
+    parts = Parts(
+        store=store, jobs=work, caches=vectors, embedder=models[0], clock=now, new_id=new_id, batch=told.batch
+    )
+    return Upkeep(operations, store, work, lambda organisation, job, enough: carry_on(parts, organisation, job, enough))
