@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from local.cloud import moto_transactions
+from local.cloud import moto_changes, moto_transactions
 
 MOTO_VERSION = "5.2.5"
 
@@ -51,6 +51,7 @@ def apply() -> None:
             "DynamoDBBackend.transact_write_items again before raising the version."
         )
     moto_transactions.apply()
+    moto_changes.apply()
     ticks = itertools.count(int(time.time()) << 24)
     plain_event, plain_delete = notifications._get_s3_event, S3Backend.delete_object
     plain_stage = SecretsManagerBackend.update_secret_version_stage

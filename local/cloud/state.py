@@ -2,7 +2,8 @@
 
 Everything is read and written through the services' own APIs and kept by role (the logical id without its hash), so
 that neither another backend nor a moved construct orphans it. A save is one transaction and takes only objects whose
-ETag is new. Not kept: old versions, queues, executions; the reconcile schedule repairs what they would have done.
+ETag is new and items that were written. Not kept: old versions, queues, streams, executions; the reconcile schedule
+repairs what they would have done.
 """
 
 import base64
@@ -18,15 +19,21 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from local.cloud import moto_changes
+from local.cloud.moto_changes import Key
+
 logger = logging.getLogger(__name__)
 
 SCHEMA = """
 create table if not exists objects (role text, key text, etag text, head text, body blob, primary key (role, key));
 create table if not exists items (role text, item text);
+create table if not exists rows (role text, key text, item text, primary key (role, key));
 create table if not exists secrets (role text primary key, value text);
 """
+# `items` is how former versions kept them; what is there is read, and moves to `rows` with the next save.
 HEAD = ("ContentType", "CacheControl", "ContentDisposition", "ContentEncoding", "ContentLanguage", "Metadata")
 BATCH = 25  # items a BatchWriteItem
+READ_BATCH = 100  # items a BatchGetItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +62,23 @@ class SavedState:
             yield database
 
     def save(self) -> None:
+        """What fails is tried again with the next save."""
+        changed = {role: moto_changes.take(table) for role, table in self._holdings.tables.items()}
+        try:
+            self._save(changed)
+        except BaseException:
+            for role, keys in changed.items():
+                moto_changes.note(self._holdings.tables[role], *keys)
+            raise
+
+    def _save(self, changed: Mapping[str, list[Key]]) -> None:
         with self._database() as database:
             for role, bucket in self._holdings.buckets.items():
                 self._save_objects(database, role, bucket)
             database.execute("delete from items")
-            for role, table in self._holdings.tables.items():
-                rows = ((role, json.dumps(item, default=_bytes_to_json)) for item in self._items(table))
-                database.executemany("insert into items values (?, ?)", rows)
+            for role, keys in changed.items():
+                for start in range(0, len(keys), READ_BATCH):
+                    self._save_items(database, role, keys[start : start + READ_BATCH])
             for role, arn in self._holdings.secrets.items():
                 value = self._secrets.get_secret_value(SecretId=arn)["SecretString"]
                 database.execute("insert or replace into secrets values (?, ?)", (role, value))
@@ -76,6 +93,8 @@ class SavedState:
                 for key, head, body in rows:
                     self._s3.put_object(Bucket=bucket, Key=key, Body=body, **json.loads(head))
             for role, table in self._holdings.tables.items():
+                self._put_items(table, database.execute("select item from rows where role = ?", (role,)))
+                moto_changes.take(table)  # it is saved already
                 self._put_items(table, database.execute("select item from items where role = ?", (role,)))
             for role, arn in self._holdings.secrets.items():
                 for (value,) in database.execute("select value from secrets where role = ?", (role,)):
@@ -103,9 +122,22 @@ class SavedState:
         row = (role, key, found["ETag"], json.dumps(head), body)
         database.execute("insert or replace into objects values (?, ?, ?, ?, ?)", row)
 
-    def _items(self, table: str) -> Iterator[dict[str, Any]]:
-        for page in self._dynamodb.get_paginator("scan").paginate(TableName=table, ConsistentRead=True):
-            yield from page["Items"]
+    def _save_items(self, database: sqlite3.Connection, role: str, keys: list[Key]) -> None:
+        """Those that are there as they are now, and none of those that are gone."""
+        rows = []
+        for item in self._items(self._holdings.tables[role], keys):
+            key = {name: item[name] for name in keys[0]}
+            rows.append((role, moto_changes.named(key), json.dumps(item, default=_bytes_to_json)))
+        gone = ((role, moto_changes.named(key)) for key in keys)
+        database.executemany("delete from rows where role = ? and key = ?", gone)
+        database.executemany("insert into rows values (?, ?, ?)", rows)
+
+    def _items(self, table: str, keys: list[Key]) -> Iterator[dict[str, Any]]:
+        wanted: dict[str, Any] = {table: {"Keys": keys, "ConsistentRead": True}}
+        while wanted:
+            answer = self._dynamodb.batch_get_item(RequestItems=wanted)
+            yield from answer["Responses"].get(table, [])
+            wanted = answer.get("UnprocessedKeys", {})
 
     def _put_items(self, table: str, rows: sqlite3.Cursor) -> None:
         while batch := rows.fetchmany(BATCH):

@@ -5,8 +5,10 @@ import json
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +124,56 @@ def test_objects_items_and_secrets_survive_a_restart_and_are_not_announced_again
             ExpressionAttributeValues={":key": {"S": "content/ü.json"}},
         )
         assert events["Count"] == 1  # the one that was saved
+
+
+def put(cloud: Cloud, sk: str, value: str) -> None:
+    item = {"pk": {"S": "a"}, "sk": {"S": sk}, "value": {"S": value}}
+    cloud.client("dynamodb").put_item(TableName=cloud.table("Items"), Item=item)
+
+
+def values(cloud: Cloud) -> dict[str, str]:
+    found = cloud.client("dynamodb").scan(TableName=cloud.table("Items"))["Items"]
+    return {item["sk"]["S"]: item["value"]["S"] for item in found}
+
+
+def test_a_save_takes_what_was_written_since_the_last_one_and_forgets_what_is_gone(
+    template: dict[str, Any], stack: Path, tmp_path: Path
+) -> None:
+    def kept() -> int:
+        with closing(sqlite3.connect(tmp_path / "state.sqlite")) as database, suppress(sqlite3.OperationalError):
+            return int(database.execute("select count(*) from rows").fetchone()[0])
+        return 0
+
+    with Cloud(template, stack, tmp_path) as cloud:
+        for sk in ("changed", "deleted", "updated", "same"):
+            put(cloud, sk, "before")
+        until(lambda: kept() == 4)
+        put(cloud, "changed", "after")
+        key = {"pk": {"S": "a"}, "sk": {"S": "deleted"}}
+        cloud.client("dynamodb").delete_item(TableName=cloud.table("Items"), Key=key)
+        cloud.client("dynamodb").update_item(
+            TableName=cloud.table("Items"),
+            Key={"pk": {"S": "a"}, "sk": {"S": "updated"}},
+            UpdateExpression="SET #v = :v",
+            ExpressionAttributeNames={"#v": "value"},
+            ExpressionAttributeValues={":v": {"S": "after"}},
+        )
+    for _ in range(2):
+        with Cloud(template, stack, tmp_path) as cloud:
+            assert values(cloud) == {"changed": "after", "updated": "after", "same": "before"}
+
+
+def test_items_that_a_former_version_kept_are_there_and_stay(
+    template: dict[str, Any], stack: Path, tmp_path: Path
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "state.sqlite")) as database, database:
+        database.execute("create table items (role text, item text)")
+        item = {"pk": {"S": "a"}, "sk": {"S": "old"}, "value": {"S": "kept"}}
+        database.execute("insert into items values (?, ?)", ("Items", json.dumps(item)))
+    for _ in range(2):
+        with Cloud(template, stack, tmp_path) as cloud:
+            assert values(cloud) == {"old": "kept"}
+            put(cloud, "old", "kept")
 
 
 def test_what_a_table_tells_of_is_not_told_again_after_a_restart(
