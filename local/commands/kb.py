@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from local.commands.kb_learn import learn, sync_pending, validated
+from local.commands.kb_learn import learn, sync_pending
 from local.commands.kb_options import AsJson, Data, DryRun, EntryType, Org, Outputs, Phase, Role, Stage, Url, reached
 from local.commands.kb_parse import parse_app
+from local.commands.kb_validate import validated
 from local.errors import CommandError
 from local.operations.memory import SEED_SECONDS, Place
 
 if TYPE_CHECKING:
     from commonplace.memory.client import MemoryClient
     from commonplace.memory.planting import Planted
+
+AGAIN = "Run the same command again: it goes on where it stopped."
 
 kb_app = typer.Typer(
     help="A team's memory: fill it from files, ask it, record what a story taught.",
@@ -54,8 +57,11 @@ def seed(
                 done[name] = _plant(client, name, entries)
     except CommandError as error:
         _tell_planted(done, as_json)
-        hint = f"{error.hint} Run the same command again: it goes on where it stopped.".strip()
-        raise CommandError(error.message, hint) from error
+        raise CommandError(error.message, f"{error.hint} {AGAIN}".strip()) from error
+    except KeyboardInterrupt:
+        _tell_planted(done, as_json)
+        typer.echo(f"Stopped. {AGAIN}", err=True)
+        raise
     _tell_planted(done, as_json)
     if any(one.errors for one in done.values()):
         raise typer.Exit(1)

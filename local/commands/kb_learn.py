@@ -1,16 +1,15 @@
-"""`commonplace kb learn`, `sync-pending`, `validated`: what a story taught, and the file that tells what arrived."""
+"""`commonplace kb learn` and `sync-pending`: what a story taught, and the file that tells what of it arrived."""
 
 import json
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from local.commands.kb_options import AsJson, Data, DryRun, Org, Outputs, Stage, Url, reached
+from local.commands.kb_options import AsJson, Data, DryRun, Org, Outputs, Stage, Url, reached, waiting
 from local.errors import CommandError
-from local.operations.memory import LEARN_SECONDS, Place, Unreachable, opened
+from local.operations.memory import LEARN_LIMITED_SECONDS, LEARN_SECONDS, Place, Unreachable, opened
 
 if TYPE_CHECKING:
     from commonplace.memory.client import MemoryClient
@@ -18,15 +17,11 @@ if TYPE_CHECKING:
 
 FOLDER = "_implementation"
 SYNC = "commonplace kb sync-pending"
-
-
-class Gate(StrEnum):
-    PASS = "PASS"  # noqa: S105 - no password
-    FAIL = "FAIL"
+STDIN = Path("-")
 
 
 def learn(
-    story: Annotated[Path, typer.Argument(help="YAML of a story: story_id, summary, recommendations, and so on.")],
+    story: Annotated[Path, typer.Argument(help="YAML of a story: story_id, summary, recommendations; - reads it.")],
     *,
     output: Annotated[
         Path | None,
@@ -45,7 +40,7 @@ def learn(
     from local.operations.memory_files import alone, write_learnings
     from local.operations.memory_text import learnings_text
 
-    file = output or story.parent / FOLDER / FILE_NAME
+    file = output or (Path() if story == STDIN else story.parent) / FOLDER / FILE_NAME
     new = _learnings_of(story)
     with alone(file):
         learnings = _with_earlier(new, file)
@@ -97,7 +92,9 @@ def _deliver(learnings: "Learnings", file: Path, place: Place) -> "Learnings":
         return replace(learnings, available=True)
     waits = f"{counted(len(learnings.pending))} of {learnings.story} wait in {file}"
     try:
-        with opened(place, outage_seconds=LEARN_SECONDS) as client:
+        with opened(
+            place, outage_seconds=LEARN_SECONDS, limited_seconds=LEARN_LIMITED_SECONDS, waiting=waiting
+        ) as client:
             learnings = client.deliver(learnings, now())
     except (Unreachable, Unavailable, RateLimited) as error:
         typer.echo(f"Warning: the memory cannot be reached. {error.message}", err=True)
@@ -134,21 +131,34 @@ def sync_pending(
         except CommandError as error:
             broken += 1
             typer.echo(f"{error.message} {error.hint}", err=True)
-    waiting = [(file, one) for file, one in found if one.pending]
-    if waiting and not dry_run:
-        with reached(Place(url, data, outputs, stage, org)) as client:
-            waiting = [(file, _synced(client, file)) for file, _ in waiting]
+    pending = [(file, one) for file, one in found if one.pending]
+    if pending and not dry_run:
+        pending = _sync_all([file for file, _ in pending], Place(url, data, outputs, stage, org))
     if as_json:
-        facts = {"dryRun": dry_run, "looked": len(found), "files": [_facts(*one) for one in waiting], "broken": broken}
+        facts = {"dryRun": dry_run, "looked": len(found), "files": [_facts(*one) for one in pending], "broken": broken}
         typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
     else:
-        for file, one in waiting:
+        for file, one in pending:
             typer.echo(learnings_text(str(file), one))
-        if not waiting:
-            told = f"Nothing waits below {folder}; {counted(len(found), 'record', 'records')} looked at."
-            typer.echo(told)
-    if broken or (not dry_run and any(one.pending for _, one in waiting)):
+        if not pending:
+            typer.echo(f"Nothing waits below {folder}; {counted(len(found), 'record', 'records')} looked at.")
+    if broken or (not dry_run and any(one.pending for _, one in pending)):
         raise typer.Exit(1)
+
+
+def _sync_all(files: list[Path], place: Place) -> "list[tuple[Path, Learnings]]":
+    """Each file by itself, so that a stop costs none of those before it. Raises CommandError."""
+    from local.operations.memory_text import counted
+
+    done: list[tuple[Path, Learnings]] = []
+    try:
+        with reached(place) as client:
+            for file in files:
+                done.append((file, _synced(client, file)))
+    except CommandError as error:
+        left = counted(len(files) - len(done), "record waits", "records wait")
+        raise CommandError(error.message, f"{error.hint} {left}; nothing is lost.".strip()) from error
+    return done
 
 
 def _synced(client: "MemoryClient", file: Path) -> "Learnings":
@@ -159,48 +169,6 @@ def _synced(client: "MemoryClient", file: Path) -> "Learnings":
         learnings = client.deliver(read_learnings(file), now())
         write_learnings(file, learnings)
     return learnings
-
-
-def validated(
-    what: Annotated[str, typer.Argument(metavar="STORY|FILE", help="A story's id, or its LEARNINGS.yaml.")],
-    *,
-    gate: Annotated[Gate, typer.Option(help="What the quality gate has said.")],
-    as_json: AsJson = False,
-    url: Url = None,
-    data: Data = None,
-    outputs: Outputs = None,
-    stage: Stage = None,
-    org: Org = None,
-) -> None:
-    """Note a quality gate's result on a story's failures. PASS raises their confidence to 1.0."""
-    from local.operations.memory_files import learnings_below, now, read_learnings
-    from local.operations.memory_text import counted
-
-    files = [Path(what)] if Path(what).is_file() else []
-    files = files or [one for one in learnings_below(Path()) if read_learnings(one).story == what]
-    confirmed, gone = 0, 0
-    with reached(Place(url, data, outputs, stage, org)) as client:
-        for file in files:
-            done, lost = _confirmed(client, file, gate)
-            confirmed, gone = confirmed + done, gone + lost
-        if not files:
-            for entry in client.failures_of(what):
-                confirmed += client.confirm(entry["id"], gate.value, now())
-    if as_json:
-        typer.echo(json.dumps({"gate": gate.value, "confirmed": confirmed, "gone": gone}, indent=2))
-        return
-    typer.echo(f"{counted(confirmed, 'failure', 'failures')} of {what}: {gate.value}.")
-    if gone:
-        typer.echo(f"{counted(gone)} of the record are no longer in the memory.", err=True)
-
-
-def _confirmed(client: "MemoryClient", file: Path, gate: Gate) -> tuple[int, int]:
-    from local.operations.memory_files import alone, now, read_learnings, write_learnings
-
-    with alone(file):
-        told = client.validated(read_learnings(file), gate.value, now())
-        write_learnings(file, told.learnings)
-    return told.confirmed, len(told.gone)
 
 
 def _tell_plan(learnings: "Learnings", file: Path) -> None:

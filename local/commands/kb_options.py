@@ -25,6 +25,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")]
 
 
+NOTICED_SECONDS = 3.0
+
+
 class EntryType(StrEnum):
     FACT = "fact"
     SUMMARY = "summary"
@@ -51,11 +54,14 @@ def reached(place: Place, seconds: float = ASK_SECONDS) -> "Iterator[MemoryClien
     """The memory there; what goes wrong on the way is told in two sentences."""
     from commonplace.errors import CommonplaceError
 
-    def waiting(wait: float, why: str) -> None:
-        typer.echo(f"The memory says: {why}. Trying again in {wait:.0f} s.", err=True)
-
     try:
         with opened(place, outage_seconds=seconds, waiting=waiting) as client:
             yield client
     except CommonplaceError as error:
         raise refused(error) from error
+
+
+def waiting(wait: float, why: str) -> None:
+    """Tells of a wait before it begins, if it is one that anybody would notice."""
+    if wait >= NOTICED_SECONDS:
+        typer.echo(f"Waiting for the memory: {why}. Trying again in {wait:.0f} s.", err=True)

@@ -4,15 +4,14 @@ import base64
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from commonplace.errors import CommonplaceError, InvalidInput
 from commonplace.memory.client import MemoryClient
-from commonplace.memory.patience import Patient
+from commonplace.memory.patience import LIMITED_SECONDS, Patient
 from local.errors import CommandError
 from local.operations.deployment import Deployment, find
 
@@ -21,6 +20,8 @@ AGENT = "commonplace-kb"
 SCOPES = ("memory:write",)
 PATH = "/mcp/memory"
 
+LEARN_LIMITED_SECONDS = 90.0
+"""How long a story's end waits for its turn: a window of calls, and half of the next."""
 LEARN_SECONDS, ASK_SECONDS, SEED_SECONDS = 3.0, 10.0, 60.0
 """How long an outage may last: a story's end does not wait for it, an import of thousands does."""
 
@@ -41,7 +42,13 @@ class Place:
 
 
 @contextmanager
-def opened(place: Place, *, outage_seconds: float, waiting: Any = None) -> Iterator[MemoryClient]:
+def opened(
+    place: Place,
+    *,
+    outage_seconds: float,
+    limited_seconds: float = LIMITED_SECONDS,
+    waiting: Callable[[float, str], object],
+) -> Iterator[MemoryClient]:
     """A client of the memory there. Where no token is given, one is made that lasts as long as the block.
 
     Raises CommandError when nothing runs there, or nobody may make a token.
@@ -53,9 +60,14 @@ def opened(place: Place, *, outage_seconds: float, waiting: Any = None) -> Itera
             server = HttpMemoryServer(url, token)
         except InvalidInput as error:
             raise CommandError(error.message, error.hint or "") from error
-        told = {"waiting": waiting} if waiting else {}
         try:
-            patient = Patient(server, outage_seconds=outage_seconds, sleep=time.sleep, **told)
+            patient = Patient(
+                server,
+                outage_seconds=outage_seconds,
+                limited_seconds=limited_seconds,
+                sleep=time.sleep,
+                waiting=waiting,
+            )
             yield MemoryClient(patient, sleep=time.sleep)
         finally:
             server.close()

@@ -1,6 +1,7 @@
 """Files of entries and of learnings: read within bounds, written whole or not at all."""
 
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -31,10 +32,13 @@ def now() -> str:
 
 
 def read_text(file: Path) -> str:
-    """A file of a user's, within bounds. Raises CommandError."""
+    """A file of a user's within bounds; `-` is what is piped in. Raises CommandError."""
     try:
-        with file.open("rb") as opened_file:
-            raw = opened_file.read(MAX_FILE_BYTES + 1)
+        if str(file) == "-":
+            raw = sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
+        else:
+            with file.open("rb") as opened_file:
+                raw = opened_file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         raise CommandError(f"{file} cannot be read: {error.strerror}.", "Check the path.") from error
     if len(raw) > MAX_FILE_BYTES:

@@ -134,7 +134,7 @@ def _loops(place: int, parents: dict[int, int]) -> bool:
 
 def test_a_call_waits_as_the_server_says_and_no_longer_than_it_may() -> None:
     server, waits = FakeMemoryServer(), list[float]()
-    patient = Patient(server, outage_seconds=3, limited_seconds=100, sleep=waits.append)
+    patient = Patient(server, outage_seconds=3, limited_seconds=100, sleep=waits.append, monotonic=lambda: 0.0)
     server.errors = [RateLimited("Slow down.", retry_after_seconds=40), Unavailable("Gone.", retry_after_seconds=2)]
     assert patient.call("kb_list", {"limit": 1, "offset": 0, "order_by": "created_at", "order": "asc"})["total"] == 0
     assert waits == [40, 2]
@@ -145,7 +145,16 @@ def test_a_call_waits_as_the_server_says_and_no_longer_than_it_may() -> None:
     server.down = True
     with pytest.raises(Unavailable):
         patient.call("kb_list", {})
-    assert waits == [40, 2, 60, 1, 1, 1]
+    assert waits == [40, 2, 60, 1, 2]
+
+
+def test_the_time_that_a_silent_server_takes_counts_as_outage() -> None:
+    server, waits, clock = FakeMemoryServer(), list[float](), iter(range(0, 1_000, 60))
+    server.down = True
+    patient = Patient(server, outage_seconds=30, sleep=waits.append, monotonic=lambda: float(next(clock)))
+    with pytest.raises(Unavailable):
+        patient.call("kb_list", {})
+    assert waits == []
 
 
 def test_an_entry_that_a_list_cuts_is_read_whole() -> None:

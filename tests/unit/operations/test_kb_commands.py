@@ -79,6 +79,7 @@ def test_without_a_server_the_story_goes_on_and_later_everything_is_as_if_nothin
 
     still = kb("sync-pending")
     assert still.exit_code == 1
+    assert "Is it running? Try its /health. 1 record waits; nothing is lost." in still.stderr
     assert record() == waiting
 
     place.start()
@@ -173,6 +174,36 @@ def test_one_broken_record_does_not_keep_the_others_from_being_delivered(place: 
     told = json.loads(done.stdout)
     assert (told["broken"], [one["pending_sync"] for one in told["files"]]) == (1, [False])
     assert "a/LEARNINGS.yaml: The YAML cannot be read" in done.stderr
+
+
+def test_a_story_may_be_piped_in(place: MemoryOverHttp) -> None:
+    done = CliRunner().invoke(cli.app, ["kb", "learn", "-", "--json"], input=STORY)
+    assert done.exit_code == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["file"], told["pending_sync"], len(told["entries"])) == ("_implementation/LEARNINGS.yaml", False, 3)
+
+
+def test_what_still_waits_is_confirmed_without_anybody_there(place: MemoryOverHttp) -> None:
+    place.stop()
+    kb("learn", "story.yaml")
+    assert kb("validated", "APP-7", "--gate", "PASS").stdout == "1 failure of APP-7: PASS.\n"
+    place.start()
+    assert kb("sync-pending").exit_code == 0
+    (failure,) = (one for one in place.memory.kept.values() if "failure" in one["tags"])
+    assert (failure["confidence"], failure["metadata"]["gate_result"]) == (1.0, "PASS")
+
+
+def test_an_import_that_is_interrupted_says_how_to_go_on(
+    place: MemoryOverHttp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("commonplace.memory.client.plant", interrupted)
+    Path("one.yaml").write_text("- {content: One., entry_type: fact, roles: [dev]}\n", encoding="utf-8")
+    done = kb("seed", "--file", "one.yaml")
+    assert done.exit_code != 0
+    assert "Stopped. Run the same command again: it goes on where it stopped." in done.stderr
 
 
 def test_failures_are_confirmed_by_the_file_or_by_the_story(place: MemoryOverHttp) -> None:

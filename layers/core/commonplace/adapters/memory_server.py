@@ -121,7 +121,7 @@ class HttpMemoryServer:
                 return response.status_code, response.headers, bytes(body)
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
             told = f"{urlsplit(self._url).netloc} does not answer ({type(error).__name__})."
-            raise Unavailable(told, retry_after_seconds=1) from None
+            raise Unavailable(told, retry_after_seconds=1, hint="Is it running? Try its /health.") from None
 
 
 def _message(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -101,6 +102,23 @@ def test_headings_of_many_kinds_name_stories() -> None:
     dates = {one.ref: one.metadata.get("date") for one in seeds() if one.entry_type == "summary"}
     assert dates["BERTH-002"] == "2026-01-06"
     assert dates["BERTH-003"] == "2026-01-08"
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "## APP-001: Title (2026-01-05)",
+        "## 2026-01-05: APP-001 - Title",
+        "# [APP-001] Title, 2026-01-05",
+        "## Story APP-001 — Title (2026-01-05)",
+        "## ✅ APP-001 | Title 2026-01-05",
+        "APP-001: Title (2026-01-05)\n===",
+    ],
+)
+def test_a_story_is_known_by_its_id_however_its_heading_is_written(heading: str) -> None:
+    (summary, fact) = story("### Reuse\n- one thing", heading)
+    assert (summary.ref, summary.metadata) == ("APP-001", {"date": "2026-01-05", "title": "Title"})
+    assert fact.parent_ref == "APP-001"
 
 
 def test_headings_inside_of_code_are_code() -> None:

@@ -15,7 +15,8 @@ ROLES: tuple[Role, ...] = ("all",)
 """Seed 001, "Files to Seed": these files are for all."""
 
 _STORY = re.compile(
-    r"(?i:\W*story\s+)?\W*([A-Z][A-Z0-9]{0,15}(?:-[A-Z][A-Z0-9]*)*-\d[\w.-]*\w|[A-Z][A-Z0-9]{0,15}-\d)\b(.*)"
+    r"(?:\W*\d{4}-\d{2}-\d{2}\b)?(?i:\W*story\s+)?\W*"
+    r"([A-Z][A-Z0-9]{0,15}(?:-[A-Z][A-Z0-9]*)*-\d[\w.-]*\w|[A-Z][A-Z0-9]{0,15}-\d)\b(.*)"
 )
 _DATE = re.compile(r"\b(\d{4}-\d{2}-\d{2})\b")
 _EMPTY_BRACKETS = re.compile(r"[(\[]\s*[)\]]")
@@ -119,7 +120,7 @@ def _story(heading: Heading) -> Story | None:
     if found is None:
         return None
     rest = found[2]
-    date = _DATE.search(rest)
+    date = _DATE.search(heading.text)
     title = _EMPTY_BRACKETS.sub("", _DATE.sub("", rest)).strip(" \t:—–-|[](),.")
     return Story(found[1], title, heading.level, date[1] if date else "")
 
