@@ -4,7 +4,8 @@ and how long transactions take.
 * A delete in a versioned bucket puts a marker over the object and announces it; moto says nothing.
 * Every event carries a `sequencer` that grows, and in a versioned bucket the version.
 * A secret is read by the stage `AWSCURRENT`; moto goes on giving out the version that was current at first.
-* A transaction copies whole tables (`moto_transactions.py`).
+* A transaction copies whole tables (`moto_transactions.py`), and a queue goes through all of its messages for each of
+  them (`moto_queues.py`).
 """
 
 import importlib
@@ -16,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from local.cloud import moto_changes, moto_transactions
+from local.cloud import moto_changes, moto_queues, moto_transactions
 
 MOTO_VERSION = "5.2.5"
 
@@ -51,6 +52,7 @@ def apply() -> None:
             "DynamoDBBackend.transact_write_items again before raising the version."
         )
     moto_transactions.apply()
+    moto_queues.apply()
     moto_changes.apply()
     ticks = itertools.count(int(time.time()) << 24)
     plain_event, plain_delete = notifications._get_s3_event, S3Backend.delete_object
