@@ -12,7 +12,7 @@ from commonplace.memory import checking
 from commonplace.memory.entries import Author, EntryId
 from commonplace.memory.jobs_running import Parts, carry_on
 from commonplace.memory.records import record_id, record_of
-from commonplace.memory.results import Added, Found
+from commonplace.memory.results import BATCH, Added, Found
 from commonplace.memory.searching import MemorySearch
 from commonplace.memory.service import Memory
 from commonplace.search.embedding import embed_records
@@ -51,6 +51,7 @@ class Remembering:
     jobs: MemoryJobs = field(default_factory=MemoryJobs)
     counts: MemoryCounts = field(default_factory=MemoryCounts)
     caches: MemoryCaches = field(default_factory=MemoryCaches)
+    batch: int = BATCH
     seconds: int = 0
     made: int = 0
 
@@ -65,6 +66,7 @@ class Remembering:
             embedder=self.embedder,
             clock=self.clock,
             new_id=self.new_id,
+            batch=self.batch,
         )
         self.parts = Parts(
             store=self.store,
@@ -73,6 +75,7 @@ class Remembering:
             embedder=self.embedder,
             clock=self.clock,
             new_id=self.new_id,
+            batch=self.batch,
         )
 
     def clock(self) -> datetime:

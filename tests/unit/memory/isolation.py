@@ -49,6 +49,10 @@ class Together(Remembering):
         self.ids[self.acting].append(str(UUID(bytes=made[:16])))
         return self.ids[self.acting][-1]
 
+    def handles(self, organisation: str) -> list[str]:
+        """Of all its work, in the order in which it was begun."""
+        return [id for owner, id in self.jobs.kept if owner == organisation]
+
     def carry_on_all(self, organisation: str) -> None:
         """A stretch of each of its jobs."""
         self.acting = organisation
@@ -119,7 +123,7 @@ def _member(organisation: str) -> Principal:
 
 def together(folder: Path) -> Together:
     model = CountingEmbeddings()
-    return Together(EmbeddedEngine(folder / "memory.sqlite", model), model)
+    return Together(EmbeddedEngine(folder / "memory.sqlite", model), model, batch=1)
 
 
 def asked(world: Together, organisation: str, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -27,6 +27,8 @@ CONTENTS = (
 SECRETS = {"acme": "The pearl is in the northern vault.", "other": "The ruby is in the southern tower."}
 """What only one of them ever says."""
 
+NOBODY = "00000000-0000-4000-8000-000000000000"
+
 TOOLS = (
     "kb_search",
     "kb_get",
@@ -50,6 +52,14 @@ class Id:
 
 
 @dataclass(frozen=True)
+class Handle:
+    """As `Id`, of work that goes on by itself, or has."""
+
+    own: bool
+    number: int
+
+
+@dataclass(frozen=True)
 class Secret:
     """The caller's own secret, as content; either secret, as a question."""
 
@@ -64,25 +74,25 @@ class Step:
 
 
 IDS = st.builds(Id, st.booleans(), st.integers(0, 7))
+PARENTS = st.none() | st.none() | IDS
+HANDLES = st.builds(Handle, st.booleans(), st.integers(0, 2)) | st.builds(Handle, st.just(False), st.just(0)) | IDS
 TEXTS = st.sampled_from(CONTENTS) | st.just(Secret())
 TAGS = st.lists(st.sampled_from(["routing", "tests", "delete"]), max_size=3)
 ROLES = st.lists(st.sampled_from(["pm", "dev", "qa", "all"]), min_size=1, max_size=2)
 CONFIDENCE = st.sampled_from([0.2, 0.8, 1.0])
 METADATA = st.sampled_from([{}, {"gate": "PASS"}, {"gate": None}])
 REFS = st.sampled_from(["a", "b"])
-WIDER: dict[str, Any] = {
-    "organisation": st.sampled_from(ORGANISATIONS),
-    "tenant": st.sampled_from(ORGANISATIONS),
-}
+WIDER = st.sampled_from([{}] * 24 + [{"organisation": "acme"}, {"organisation": "other"}, {"tenant": "other"}])
 """Arguments that no tool has: they may be refused or ignored, and must widen nothing."""
 
 
 def given_as(required: dict[str, Any], optional: dict[str, Any]) -> Any:
-    return st.fixed_dictionaries(required, optional=optional | WIDER)
+    asked = st.fixed_dictionaries(required, optional=optional)
+    return st.builds(lambda one, other: {**one, **other}, asked, WIDER)
 
 
 ENTRY: dict[str, Any] = {"content": TEXTS, "entry_type": st.sampled_from(["fact", "summary"]), "roles": ROLES}
-MORE: dict[str, Any] = {"tags": TAGS, "confidence": CONFIDENCE, "parent_id": IDS, "metadata": METADATA}
+MORE: dict[str, Any] = {"tags": TAGS, "confidence": CONFIDENCE, "parent_id": PARENTS, "metadata": METADATA}
 IMPORTED = st.lists(
     st.fixed_dictionaries(ENTRY, optional=MORE | {"ref": REFS, "parent_ref": REFS}), min_size=1, max_size=5
 )
@@ -107,15 +117,25 @@ ARGUMENTS: dict[str, Any] = {
         },
     ),
     "kb_delete": given_as({"id": IDS}, {}),
-    "kb_bulk_import": given_as({"entries": IMPORTED}, {"skip_existing": st.booleans()}) | given_as({"handle": IDS}, {}),
-    "kb_rebuild_embeddings": given_as({}, {"batch_size": st.just(1), "clear_cache": st.booleans()})
-    | given_as({"handle": IDS}, {}),
+    "kb_bulk_import": given_as({"entries": IMPORTED}, {"skip_existing": st.booleans()})
+    | given_as({"handle": HANDLES}, {}),
+    "kb_rebuild_embeddings": given_as({"batch_size": st.just(1)}, {"clear_cache": st.booleans()})
+    | given_as({"handle": HANDLES}, {}),
 }
-CALLS = st.sampled_from(TOOLS).flatmap(
-    lambda tool: st.builds(Step, st.sampled_from(ORGANISATIONS), st.just(tool), ARGUMENTS[tool])
-)
-ADDS = st.builds(Step, st.sampled_from(ORGANISATIONS), st.just("kb_add"), ARGUMENTS["kb_add"])
+
+
+def calls(*tools: str) -> Any:
+    """Calls of these tools by either of the two."""
+    return st.sampled_from(tools).flatmap(
+        lambda tool: st.builds(Step, st.sampled_from(ORGANISATIONS), st.just(tool), ARGUMENTS[tool])
+    )
+
+
+BEGINNINGS = calls("kb_add", "kb_add", "kb_bulk_import")
+WORK = [Step(name, "kb_rebuild_embeddings", {"batch_size": 1, "clear_cache": False}) for name in ORGANISATIONS]
+"""So that each of them has a handle of the other's to try."""
 EVENTS = st.sampled_from(["index follows", "work goes on", "hurry", "no hurry", "model away", "model back"])
+STEPS = calls(*TOOLS) | calls(*TOOLS) | calls(*TOOLS) | EVENTS
 
 
 def test_the_tools_here_are_all_there_are() -> None:
@@ -123,19 +143,20 @@ def test_the_tools_here_are_all_there_are() -> None:
     assert sorted(tool.name for tool in tools) == sorted(TOOLS) == sorted(ARGUMENTS)
 
 
+# A failing example of so many calls takes minutes to shrink, and reads no better then.
 @settings(
     max_examples=60,
-    phases=(Phase.explicit, Phase.generate),
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@given(st.lists(ADDS, min_size=2, max_size=4), st.lists(CALLS | CALLS | CALLS | EVENTS, min_size=4, max_size=14))
+@given(st.lists(BEGINNINGS, min_size=3, max_size=6), st.lists(STEPS, min_size=4, max_size=12), st.booleans())
 def test_nothing_leads_from_one_organisation_to_another(
-    tmp_path_factory: pytest.TempPathFactory, first: list[Step], then: list[Step | str]
+    tmp_path_factory: pytest.TempPathFactory, first: list[Step], then: list[Step | str], hurried: bool
 ) -> None:
     world = together(tmp_path_factory.mktemp("shared"))
     done: list[Step | str] = []
     answers: dict[str, list[Any]] = {name: [] for name in ORGANISATIONS}
-    for step in [*first, "index follows", *then, "index follows"]:
+    for step in ["hurry" if hurried else "no hurry", *first, *WORK, "index follows", *then]:
         if isinstance(step, str):
             happen(world, step, ORGANISATIONS)
             done.append(step)
@@ -189,7 +210,10 @@ def told(world: Together, organisation: str, value: Any) -> Any:
     match value:
         case Id():
             made = world.ids[organisation if value.own else other_than(organisation)]
-            return made[value.number % len(made)] if made else "00000000-0000-4000-8000-000000000000"
+            return made[value.number % len(made)] if made else NOBODY
+        case Handle():
+            handles = world.handles(organisation if value.own else other_than(organisation))
+            return handles[value.number % len(handles)] if handles else NOBODY
         case Secret():
             return SECRETS[organisation if value.own else other_than(organisation)]
         case dict():

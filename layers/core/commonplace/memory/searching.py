@@ -15,6 +15,7 @@ from commonplace.memory.entries import Entry, EntryId
 from commonplace.memory.ports import EntryStore
 from commonplace.memory.records import record_id
 from commonplace.memory.results import Asked, Found, Near, SearchAnswer
+from commonplace.search.embedding import model_fingerprint
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import EmbeddingProvider, Engine, QueryVector, RecordId, SearchRequest
 from commonplace.search.queries import QueryEmbeddings
@@ -63,13 +64,14 @@ class MemorySearch:
         self._embeddings = embeddings
         self._fusion = fusion
         self._clock = clock
-        self._retrieval = lru_cache(maxsize=ORGANISATIONS_REMEMBERED)(self._retrieval_of)
+        self._for = lru_cache(maxsize=ORGANISATIONS_REMEMBERED)(self._made_for)
 
     def search(self, organisation: str, asked: Asked) -> SearchAnswer:
         """The best entries of this organisation. Raises Unavailable when index or store do not answer."""
         query = clean_query(asked.query)
         request = SearchRequest(query, admitting.filters(organisation, asked), asked.limit)
-        ranked = self._retrieval(organisation).rank(query, request, OVER_FETCH * asked.limit, Stopwatch(self._clock))
+        retrieval, queries = self._for(organisation)
+        ranked = retrieval.rank(query, request, OVER_FETCH * asked.limit, Stopwatch(self._clock))
         groups = self._groups(organisation, asked, ranked)[: asked.limit]
         excerpts = self._excerpts(organisation, query, [entry for entry, _, _ in groups], ranked)
         entries = admitting.without_lost_parents(self._store, organisation, [entry for entry, _, _ in groups])
@@ -77,7 +79,7 @@ class MemorySearch:
             Found(entry, round(score, 6), excerpts[entry.id], tuple(others))
             for entry, (_, score, others) in zip(entries, groups, strict=True)
         )
-        return SearchAnswer(found, fallback=ranked.by_words and not self._is_empty(ranked))
+        return SearchAnswer(found, fallback=self._fell_back(query, ranked, queries))
 
     def nearest(self, organisation: str, vector: QueryVector, limit: int = 3) -> tuple[Near, ...]:
         """Entries of this organisation with a similar text, the most similar first; none in doubt."""
@@ -93,8 +95,9 @@ class MemorySearch:
             Near(entry.id, round(scores[entry.id], 4), _beginning(entry.content, NEAR_CHARACTERS)) for entry in entries
         )
 
-    def _retrieval_of(self, organisation: str) -> Retrieval:  # noqa: ARG002 - each has one of its own
-        return Retrieval(self._engine, QueryEmbeddings(self._embeddings, QUERIES_REMEMBERED), self._fusion)
+    def _made_for(self, organisation: str) -> tuple[Retrieval, QueryEmbeddings]:  # noqa: ARG002 - each has its own
+        queries = QueryEmbeddings(self._embeddings, QUERIES_REMEMBERED)
+        return Retrieval(self._engine, queries, self._fusion), queries
 
     def _groups(self, organisation: str, asked: Asked, ranked: Ranked) -> list[Group]:
         """What may be shown, best first: of texts that are the same but for case and spaces, only the best."""
@@ -127,7 +130,7 @@ class MemorySearch:
         """What is shown of each: all of a short one, of a long one the chunk that was found, as the store has it."""
         long = [entry for entry in entries if len(entry.content) > EXCERPT_CHARACTERS]
         wanted = [(record_id(organisation, entry.id), 0.0) for entry in long]
-        shown = self._retrieval(organisation).show(query, ranked.vector, wanted, ranked.candidates) if wanted else {}
+        shown = self._for(organisation)[0].show(query, ranked.vector, wanted, ranked.candidates) if wanted else {}
         excerpts = {entry.id: entry.content for entry in entries}
         for entry in long:
             found = shown.get(record_id(organisation, entry.id))
@@ -138,9 +141,15 @@ class MemorySearch:
             )
         return excerpts
 
-    def _is_empty(self, ranked: Ranked) -> bool:
-        """Whether nothing was found because there is nothing yet: then no model has failed."""
-        return not ranked.fused and self._engine.model() is None
+    def _fell_back(self, query: str, ranked: Ranked, queries: QueryEmbeddings) -> bool:
+        """Whether only words were compared for want of a vector of the query.
+
+        An index that has no vectors yet is asked without one. Then a vector is asked for all the same: whether others
+        have anything in the index makes no difference.
+        """
+        if not ranked.by_words or ranked.fused or not self._embeddings:
+            return ranked.by_words
+        return queries.vector(query, model_fingerprint(self._embeddings[0])) is None
 
 
 def _entry_of(organisation: str, record: RecordId) -> EntryId | None:
