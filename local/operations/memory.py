@@ -22,7 +22,7 @@ PATH = "/mcp/memory"
 
 LEARN_LIMITED_SECONDS = 90.0
 """How long a story's end waits for its turn: a window of calls, and half of the next."""
-LEARN_SECONDS, ASK_SECONDS, SEED_SECONDS = 3.0, 10.0, 60.0
+LEARN_SECONDS, ASK_SECONDS, SEED_SECONDS = 3.0, 10.0, 120.0
 """How long an outage may last: a story's end does not wait for it, an import of thousands does."""
 
 

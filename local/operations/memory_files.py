@@ -82,6 +82,11 @@ def faults_of(entries: Sequence[Any]) -> dict[int, str]:
     for begin in range(0, len(entries), CHECKED):
         checked = enumerate(imports(list(entries[begin : begin + CHECKED])), start=begin)
         found |= {place: one.sentence for place, one in checked if isinstance(one, Refused)}
+    names = {str(one.get("ref")) for one in entries if isinstance(one, dict) and one.get("ref")}
+    for place, one in enumerate(entries):
+        parent = one.get("parent_ref") if isinstance(one, dict) else None
+        if parent and str(parent) not in names:
+            found.setdefault(place, "`parent_ref` names no entry of this file.")
     return found
 
 

@@ -20,6 +20,7 @@ from commonplace.errors import (
     Unauthorized,
     Unavailable,
 )
+from commonplace.interfaces.mcp.rendering import refusal
 
 NOW = datetime(2026, 3, 24, 10, 0, 0, tzinfo=UTC)
 BASE = "https://knowledge.example.org"
@@ -122,6 +123,31 @@ def test_a_refusal_keeps_its_sentence_and_its_hint() -> None:
             "kb_list", {}
         )
     assert (caught.value.message, caught.value.hint) == ("`role` is wrong.", "Use one of: pm, dev.")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        RateLimited("More than 120 writes in 60 seconds.", retry_after_seconds=17, hint="Ask for more at once."),
+        Unavailable("The store does not answer.", retry_after_seconds=5),
+        NotFound("There is no such entry.", hint="kb_list names entries."),
+        Conflict("Somebody was faster.", hint="Read it again."),
+        InvalidInput("`limit` has to be a whole number from 1 to 50.", hint="Give `limit` from 1 to 50."),
+        TooLarge("`content` is larger than 32,768 bytes."),
+        Forbidden("This may not be done."),
+    ],
+    ids=lambda error: error.code,
+)
+def test_what_the_tools_refuse_arrives_as_what_it_was(error: CommonplaceError) -> None:
+    with pytest.raises(type(error)) as caught:
+        server(rpc(result=refusal(error))).call("kb_list", {})
+    assert (caught.value.message.removesuffix(_again(error)), caught.value.hint) == (error.message, error.hint)
+    assert caught.value.details == error.details
+
+
+def _again(error: CommonplaceError) -> str:
+    seconds = error.details.get("retryAfterSeconds")
+    return f" Try again in {seconds} seconds." if seconds else ""
 
 
 def test_an_answer_without_end_is_cut_off() -> None:

@@ -122,7 +122,7 @@ def test_a_token_that_is_refused_is_a_failure_and_loses_nothing(
     monkeypatch.setenv("COMMONPLACE_TOKEN", "wrong")
     done = kb("learn", "story.yaml")
     assert done.exit_code == 1
-    assert "does not accept the token, or none was sent. 3 entries of APP-7 wait in" in done.stderr
+    assert "The server does not accept this token. 3 entries of APP-7 wait in" in done.stderr
     assert "commonplace tokens mint" in done.stderr
     assert record()["pending_sync"] is True
     monkeypatch.setenv("COMMONPLACE_TOKEN", TOKEN)

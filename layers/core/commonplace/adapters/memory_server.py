@@ -40,7 +40,10 @@ _REFUSALS: Mapping[str, type[CommonplaceError]] = {
     one.code: one for one in (BadRequest, Conflict, Forbidden, InvalidInput, NotFound, TooLarge, Unauthorized)
 }
 _ERROR = "commonplace/error"
-_MINT = 'Make one: commonplace tokens mint --org ORGANISATION --agent NAME --scopes "memory:write" --path /mcp/memory'
+_MINT = (
+    "It belongs into COMMONPLACE_TOKEN. Make one: commonplace tokens mint --org ORGANISATION --agent NAME "
+    '--scopes "memory:write" --path /mcp/memory'
+)
 
 # httpx logs every address at INFO.
 logging.getLogger("httpx").setLevel(logging.WARNING)
@@ -83,7 +86,7 @@ class HttpMemoryServer:
     def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         status, headers, body = self._post(tool, _message(tool, arguments))
         if status != httpx.codes.OK:
-            _refuse(status, headers, self._clock())
+            _refuse(status, headers, self._clock(), sent=self._token is not None)
         told = _read(headers, body)
         if isinstance(error := told.get("error"), dict):
             data = error.get("data")
@@ -165,7 +168,7 @@ def _raise(told: str, data: Mapping[str, Any]) -> NoReturn:
     raise _REFUSALS.get(code, BadRequest)(message, hint=hint or None)
 
 
-def _refuse(status: int, headers: httpx.Headers, now: datetime) -> NoReturn:
+def _refuse(status: int, headers: httpx.Headers, now: datetime, *, sent: bool) -> NoReturn:
     """What HTTP itself says, before any tool was asked."""
     wait = _retry_after(headers, now)
     if status == 429:
@@ -173,7 +176,8 @@ def _refuse(status: int, headers: httpx.Headers, now: datetime) -> NoReturn:
     if status >= 500 or status == 408:
         raise Unavailable(f"The server answers {status}.", retry_after_seconds=wait or 1)
     if status == 401:
-        raise Unauthorized("The server does not accept the token, or none was sent.", hint=_MINT)
+        told = "The server does not accept this token." if sent else "The server asks for a token, and there is none."
+        raise Unauthorized(told, hint=_MINT)
     if status == 403:
         raise Forbidden("The token may not do this.", hint=_MINT)
     if status == 404:
