@@ -1,6 +1,6 @@
 """Searching: what is found, what is never shown, what happens while parts are away."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ from commonplace.memory.searching import EXCERPT_CHARACTERS, SEED_FUSION
 from commonplace.search.model import Vector
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.memories import ACME, OTHER, CountingEmbeddings, Remembering, remembering
+from tests.unit.search.engines import ENGINES
 
 
 class AwayFromQueries(FakeEmbeddings):
@@ -23,9 +24,11 @@ class AwayFromQueries(FakeEmbeddings):
         return super().embed(texts)
 
 
-@pytest.fixture
-def team(tmp_path: Path) -> Remembering:
-    return remembering(tmp_path)
+@pytest.fixture(params=["embedded", pytest.param("opensearch", marks=pytest.mark.opensearch)])
+def team(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Remembering]:
+    model = CountingEmbeddings()
+    with ENGINES[request.param](tmp_path, request.getfixturevalue) as make:
+        yield Remembering(make(model), model)
 
 
 def test_fusion_is_that_of_the_seed() -> None:
@@ -210,3 +213,14 @@ def test_what_another_organisation_has_asked_is_not_remembered_for_us(tmp_path: 
     model.failing = True
     assert not team.memory.search(OTHER, asked).fallback
     assert team.memory.search(ACME, asked).fallback
+
+
+def test_nearest_entries_are_told_with_how_near_they_are(team: Remembering) -> None:
+    near = team.add("Specific routes come before parameterized routes in vercel.json")
+    team.add("Specific routes come before parameterized routes in vercel.json", OTHER)
+    team.add("Bananas are yellow and grow in bunches")
+    team.settle()
+    added = team.added("In vercel.json put specific routes before parameterized routes")
+    assert [one.id for one in added.nearest][:1] == [near]
+    assert 0.5 < added.nearest[0].similarity <= 1
+    assert len(added.nearest) <= 2
