@@ -131,6 +131,18 @@ def test_what_was_written_a_moment_ago_is_held_before_any_search_finds_it(connec
     assert versions(engine) == {"note/1": 1}
 
 
+def test_a_write_that_came_second_is_seen_when_it_returns_like_any_other(connection: Connection, stem: str) -> None:
+    engine = opened(connection, stem, parameters=replace(IndexParameters(), refresh_interval="1m"))
+    unseen = OpenSearchEngine(connection, stem, PROVIDER, replace(IndexParameters(), refresh_interval="1m"))
+    engine.write(indexed(PROVIDER, note(1, "rain", generation=1)), ())
+    newer = indexed(PROVIDER, note(1, "wind", generation=2))
+
+    unseen.write(newer, ())
+    engine.write(newer, ())
+
+    assert (words(engine, "rain"), words(engine, "wind")) == ([], ["note/1"])
+
+
 def test_long_and_odd_values_cost_no_record(connection: Connection, stem: str) -> None:
     engine = opened(connection, stem)
     long = "x" * 40_000

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from commonplace.adapters.opensearch import names, wire
+from commonplace.adapters.opensearch import listing, names, wire
 from commonplace.adapters.opensearch.connection import OVERLOADED, WRITE_SECONDS, Connection, item_failure
 from commonplace.errors import Unavailable
 from commonplace.search.model import RecordId
@@ -72,6 +72,9 @@ def send(connection: Connection, index: str, writes: Sequence[Write], refresh: R
             f"OpenSearch did not take {len(whole.refused)} of {len(writes)} records: {first}",
             hint="The first reason is given; the index is as it was for those records.",
         )
+    if whole.stale and refresh != "false":
+        # Another writer's, which perhaps no search finds yet: a request of which every item is stale refreshes nothing.
+        listing.refresh(connection, index)
     return whole
 
 
