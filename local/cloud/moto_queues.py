@@ -1,7 +1,8 @@
 """Queues of moto 5.2.5 that may hold some thousand messages.
 
 moto asks for the time anew for each message that it looks at, and looks at all of them, several times over, for each
-one that is sent or received: with a thousand messages waiting, everything else waits for it, too. Here the time is asked for once, and the attributes of a queue are read once for an answer.
+one that is sent or received: with a thousand messages waiting, everything else waits for it, too. Here the time is
+asked for once, and the attributes of a queue are read once for an answer.
 """
 
 from functools import cache
