@@ -136,6 +136,15 @@ def test_limits_are_those_that_are_configured(load: Load) -> None:
     assert [ask(function, modern("tools/list"))["statusCode"] for _ in range(2)] == [200, 429]
 
 
+def test_the_memory_is_counted_apart(load: Load) -> None:
+    laptop = {"AWS_ENDPOINT_URL": "http://127.0.0.1:9", "MCP_ASSUMED_TIER": "member"}
+    limits = {"MCP_RATE_LIMIT_READS": "2", "MCP_RATE_LIMITS": '{"memory": {"read": 1}}'}
+    function = load(**laptop, **limits, **REMEMBERING, MCP_TOOLSETS="knowledge,memory")
+    codes = [called(function, name)["_meta"]["commonplace/error"]["code"] for name in ("kb_stats", "kb_stats")]
+    assert codes[1] == "RATE_LIMITED" != codes[0]
+    assert [ask(function, modern("tools/list"))["statusCode"] for _ in range(3)] == [200, 200, 429]
+
+
 def test_somebody_unknown_reads_no_whole_document_and_a_laptops_member_does(load: Load) -> None:
     wanted = {"contentType": "practice", "id": "seed-swap"}
     denied = called(load(), "get_document", **wanted)
