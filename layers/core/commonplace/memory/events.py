@@ -1,15 +1,17 @@
 """What the queue of the memory brings: which item was written or removed. It only says where to look."""
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from commonplace.identity.roles import is_organisation
 from commonplace.memory.entries import EntryId
 
 ENTRIES, JOBS = "#memory#entries", "#memory#jobs"
 """How partitions end, after the organisation."""
+
+_ORGANISATION = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +48,8 @@ def is_of_memory(body: str) -> bool:
 def event_of(body: str) -> EntryEvent | JobEvent:
     """The event that a message tells. Raises ValueError for one of another form."""
     told = _Body.model_validate_json(body)
-    if is_organisation(organisation := told.pk.removesuffix(ENTRIES)):
+    if _ORGANISATION.fullmatch(organisation := told.pk.removesuffix(ENTRIES)):
         return EntryEvent(organisation, EntryId(told.sk))
-    if is_organisation(organisation := told.pk.removesuffix(JOBS)):
+    if _ORGANISATION.fullmatch(organisation := told.pk.removesuffix(JOBS)):
         return JobEvent(organisation, told.sk)
     raise ValueError("the message names no entry and no job")
