@@ -18,8 +18,8 @@ ORGANISATIONS = "organisations"
 WHO_DID_WHAT = "memory#*"
 """Partition of the activity table, apart from the records of identity."""
 
-UNFINISHED = "index#memory"
-"""Partition of the activity table: whether entries wait for their vectors."""
+UNFINISHED = ("index#documents", "index#memory")
+"""Partitions of the activity table: whether records wait for their vectors."""
 
 
 def memory_environment(configuration: Configuration, state: State) -> dict[str, str]:
@@ -33,10 +33,11 @@ def memory_environment(configuration: Configuration, state: State) -> dict[str, 
 
 
 def let_read_entries(function: PythonFunction, state: State) -> None:
-    """What an index of entries is built from, and the vectors that are known already."""
+    """What an index of entries is built from, the vectors that are known already, and a note of those to come."""
     function.allow_items(state.records, ["GetItem", "BatchGetItem"], ENTRIES)
     function.allow_items(state.records, ["Query"], CARDS, ORGANISATIONS)
     function.allow_items(state.cache, ["BatchGetItem", "BatchWriteItem"], VECTORS)
+    function.allow_items(state.activity, ["PutItem"], *UNFINISHED)
 
 
 def let_carry_on(function: PythonFunction, state: State) -> None:
@@ -50,7 +51,7 @@ def let_carry_on(function: PythonFunction, state: State) -> None:
     function.allow_items(state.records, ["GetItem", "PutItem", "Query"], JOBS)
     function.allow_items(state.records, ["GetItem"], PIECES)
     function.allow_items(state.activity, ["PutItem"], WHO_DID_WHAT)
-    function.allow_items(state.activity, ["GetItem", "PutItem", "DeleteItem"], UNFINISHED)
+    function.allow_items(state.activity, ["GetItem", "DeleteItem"], *UNFINISHED)
 
 
 def let_remember(function: PythonFunction, state: State) -> None:

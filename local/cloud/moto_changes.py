@@ -24,17 +24,23 @@ def apply() -> None:
     plain_put, plain_delete, plain_update = Table.put_item, Table.delete_item, DynamoDBBackend.update_item
 
     def put_item(self: Any, item_attrs: Any, *rest: Any, **named: Any) -> Any:
-        note(self.name, {name: item_attrs[name] for name in _names(self) if name in item_attrs})
-        return plain_put(self, item_attrs, *rest, **named)
+        try:
+            return plain_put(self, item_attrs, *rest, **named)
+        finally:
+            note(self.name, {name: item_attrs[name] for name in _names(self) if name in item_attrs})
 
     def delete_item(self: Any, hash_key: Any, range_key: Any) -> Any:
-        values = [value.to_json() for value in (hash_key, range_key) if value is not None]
-        note(self.name, dict(zip(_names(self), values, strict=True)))
-        return plain_delete(self, hash_key, range_key)
+        try:
+            return plain_delete(self, hash_key, range_key)
+        finally:
+            values = [value.to_json() for value in (hash_key, range_key) if value is not None]
+            note(self.name, dict(zip(_names(self), values, strict=True)))
 
     def update_item(self: Any, table_name: str, key: Key, *rest: Any, **named: Any) -> Any:
-        note(self.get_table(table_name).name, key)
-        return plain_update(self, table_name, key, *rest, **named)
+        try:
+            return plain_update(self, table_name, key, *rest, **named)
+        finally:
+            note(self.get_table(table_name).name, key)
 
     Table.put_item = put_item  # type: ignore[method-assign]
     Table.delete_item = delete_item  # type: ignore[method-assign]
@@ -48,7 +54,7 @@ def note(table: str, *keys: Key) -> None:
 
 
 def take(table: str) -> list[Key]:
-    """The keys that were written since this was asked last. Each was written already, or is while an answer waits."""
+    """The keys that were written since this was asked last. They are noted after the write: who reads now, reads it."""
     with _lock:
         return list(_changed.pop(table, {}).values())
 

@@ -240,6 +240,23 @@ class Laptop:
         """Brings the index to what the store holds, as the schedule does. Raises FunctionFailed."""
         self.cloud.invoke(INDEX_FUNCTION, {"source": "commonplace.operator"})
 
+    def remembers(self) -> bool:
+        """Whether there is anything in the memory."""
+        table = self.cloud.table("StateRecords")
+        return bool(self.cloud.client("dynamodb").scan(TableName=table, Limit=1, Select="COUNT")["Count"])
+
+    def look_after_memory(self) -> None:
+        """Has its index compared with what is remembered, and work that was left gone on with. Returns at once.
+
+        What a former start had queued is gone, and it may have ended in the middle of an import.
+        """
+        event = {"source": "commonplace.operator", "collection": "memory"}
+        self.cloud.client("lambda").invoke(
+            FunctionName=self.cloud.function(INDEX_FUNCTION).name,
+            InvocationType="Event",
+            Payload=json.dumps(event).encode(),
+        )
+
     def logs(self) -> str:
         """Everything the functions have written since the start."""
         files = sorted((self.data / "cloud" / "logs").glob("*.log"))

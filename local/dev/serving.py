@@ -94,11 +94,14 @@ def serve(
         for folder in {LAPTOP_DATA, data or LAPTOP_DATA}:
             announce(folder / ENDPOINT_FILE, laptop.cloud.endpoint_url, laptop.outputs())
             undo.callback(withdraw, folder / ENDPOINT_FILE)
+        remembers = laptop.remembers()
         outcome = first_sync(laptop, screen, engine)
         screen.outcome(outcome, verbose=verbose)
         screen.say(f"Searches are answered by {engine.label}")
         if once:
             return not outcome.faults
+        if remembers:
+            laptop.look_after_memory()
         laptop.welcome_agents()
         screen.addresses(laptop.url, laptop.mcp_url, outcome)
         keep_up(laptop, screen)

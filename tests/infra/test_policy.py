@@ -171,7 +171,8 @@ def test_counters_state_of_runs_changes_and_records_are_apart(template: Template
     assert items("Rest") == guards
     assert items("Mcp") == guards | {"change#documents": {"Query"}, "memory#*": {"PutItem"}}
     assert items("AuthRole") == {"counter#*": {"UpdateItem"}, "audit#*": {"PutItem"}}
-    upkeep = {"memory#*": {"PutItem"}, "index#memory": {"GetItem", "PutItem", "DeleteItem"}}
+    notes = {f"index#{name}": {"GetItem", "PutItem", "DeleteItem"} for name in ("documents", "memory")}
+    upkeep = notes | {"memory#*": {"PutItem"}}
     assert items("IndexRole") == upkeep | {"change#*": {"PutItem"}}
     for role in ("Webhook", "SyncRun"):
         assert items(role).keys() == {"sync#example/knowledge-base#main"}

@@ -12,6 +12,7 @@ from commonplace.adapters.dynamodb_entries import DynamoEntries
 from commonplace.adapters.dynamodb_jobs import DynamoJobs
 from commonplace.adapters.dynamodb_query_counts import DynamoQueryCounts
 from commonplace.adapters.dynamodb_vectors import DynamoVectorCaches
+from commonplace.adapters.dynamodb_waiting import DynamoNote
 from commonplace.audit.records import AuditRecord
 from commonplace.memory.entries import Entry, EntryId, content_hash
 from commonplace.memory.jobs import Job
@@ -46,6 +47,7 @@ class Memory:
         self.jobs = DynamoJobs(client, names["records"], names["activity"])
         self.counts = DynamoQueryCounts(client, names["records"])
         self.vectors = DynamoVectorCaches(client, names["cache"])
+        self.notes = [DynamoNote(client, names["activity"], name) for name in ("documents", "memory")]
 
     def _note(self, params: dict[str, Any], model: Any, **_: Any) -> None:
         self.asked |= {(self._kinds[table], action, key["S"]) for table, action, key in _asked(model.name, params)}
@@ -149,9 +151,17 @@ def carry_on(memory: Memory) -> None:
     memory.vectors.of(ORGANISATION).known(["a"])
     memory.vectors.of(ORGANISATION).remember({"a": [1.0]})
 
+    for note in memory.notes:
+        note.put()
+        noted = note.read()
+        assert noted is not None
+        note.clear(noted)
+
 
 def read(memory: Memory) -> None:
     """What an index is built from."""
+    for note in memory.notes:
+        note.put()
     store = memory.entries
     store.get_many(ORGANISATION, [EntryId("x")])
     list(store.cards(ORGANISATION))
