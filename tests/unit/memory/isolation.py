@@ -3,6 +3,8 @@
 import hashlib
 import json
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -10,7 +12,6 @@ from pathlib import Path
 from typing import Any, cast
 from uuid import UUID
 
-from commonplace.adapters.embedded.engine import EmbeddedEngine
 from commonplace.identity.principals import Principal
 from commonplace.interfaces.gateway import Gateway
 from commonplace.interfaces.mcp.app import create_app
@@ -24,6 +25,7 @@ from tests.fakes.identity_stores import Clock
 from tests.fakes.memories import CountingEmbeddings, Remembering
 from tests.unit.mcp.world import BASE_URL, NO_LIMITS, ByToken, Context, Counters, body_of, call, modern
 from tests.unit.mcp.world import Clock as EpochClock
+from tests.unit.search.engines import ENGINES
 
 ORGANISATIONS = ("acme", "other")
 PATH = "/mcp/memory"
@@ -121,9 +123,12 @@ def _member(organisation: str) -> Principal:
     )
 
 
-def together(folder: Path) -> Together:
+@contextmanager
+def together(kind: str, folder: Path, fixture: Callable[[str], Any]) -> Iterator[Together]:
+    """A deployment with an engine of this kind, and nothing in it. A batch is one entry: much is left to jobs."""
     model = CountingEmbeddings()
-    return Together(EmbeddedEngine(folder / "memory.sqlite", model), model, batch=1)
+    with ENGINES[kind](folder, fixture) as make:
+        yield Together(make(model), model, batch=1)
 
 
 def asked(world: Together, organisation: str, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -143,35 +143,74 @@ def test_the_tools_here_are_all_there_are() -> None:
     assert sorted(tool.name for tool in tools) == sorted(TOOLS) == sorted(ARGUMENTS)
 
 
+BEGUN = st.lists(BEGINNINGS, min_size=3, max_size=6)
+GONE_ON = st.lists(STEPS, min_size=4, max_size=12)
 # A failing example of so many calls takes minutes to shrink, and reads no better then.
-@settings(
+EXAMPLES = settings(
     max_examples=60,
     phases=(Phase.explicit, Phase.reuse, Phase.generate),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@given(st.lists(BEGINNINGS, min_size=3, max_size=6), st.lists(STEPS, min_size=4, max_size=12), st.booleans())
+
+
+@EXAMPLES
+@given(BEGUN, GONE_ON, st.booleans())
 def test_nothing_leads_from_one_organisation_to_another(
-    tmp_path_factory: pytest.TempPathFactory, first: list[Step], then: list[Step | str], hurried: bool
+    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest,
+    begun: list[Step],
+    gone_on: list[Step | str],
+    hurried: bool,
 ) -> None:
-    world = together(tmp_path_factory.mktemp("shared"))
+    keep_apart("embedded", tmp_path_factory, request, [*begin(begun, hurried), *gone_on])
+
+
+@pytest.mark.opensearch
+@settings(EXAMPLES, max_examples=3)
+@given(BEGUN, GONE_ON, st.booleans())
+def test_nothing_leads_from_one_organisation_to_another_on_opensearch(
+    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest,
+    begun: list[Step],
+    gone_on: list[Step | str],
+    hurried: bool,
+) -> None:
+    keep_apart("opensearch", tmp_path_factory, request, [*begin(begun, hurried), *gone_on])
+
+
+def begin(begun: list[Step], hurried: bool) -> list[Step | str]:
+    return ["hurry" if hurried else "no hurry", *begun, *WORK, "index follows"]
+
+
+def keep_apart(
+    kind: str, folders: pytest.TempPathFactory, request: pytest.FixtureRequest, steps: list[Step | str]
+) -> None:
+    """Does the steps in one deployment and looks at each; then each organisation's own, where it is alone."""
     done: list[Step | str] = []
     answers: dict[str, list[Any]] = {name: [] for name in ORGANISATIONS}
-    for step in ["hurry" if hurried else "no hurry", *first, *WORK, "index follows", *then]:
-        if isinstance(step, str):
-            happen(world, step, ORGANISATIONS)
-            done.append(step)
-            continue
-        other = other_than(step.organisation)
-        before, audited = world.state(other), len(world.store.audit.records)
-        made = Step(step.organisation, step.tool, told(world, step.organisation, step.arguments))
-        result = asked(world, made.organisation, made.tool, made.arguments)
-        assert world.state(other) == before
-        assert {record.organisation for record in world.store.audit.records[audited:]} <= {step.organisation}
-        assert strange(world, other, made, result) == []
-        answers[made.organisation].append(comparable(made.tool, result))
-        done.append(made)
+    with together(kind, folders.mktemp("shared"), request.getfixturevalue) as world:
+        for step in steps:
+            if isinstance(step, str):
+                happen(world, step, ORGANISATIONS)
+                done.append(step)
+            else:
+                made = Step(step.organisation, step.tool, told(world, step.organisation, step.arguments))
+                answers[made.organisation].append(looked_at(world, made))
+                done.append(made)
     for organisation in ORGANISATIONS:
-        assert answers[organisation] == alone(together(tmp_path_factory.mktemp("alone")), organisation, done)
+        with together(kind, folders.mktemp("alone"), request.getfixturevalue) as world:
+            assert answers[organisation] == alone(world, organisation, done)
+
+
+def looked_at(world: Together, step: Step) -> Any:
+    """The answer to a call that has left the other's things as they were, and tells nothing of them."""
+    other = other_than(step.organisation)
+    before, audited = world.state(other), len(world.store.audit.records)
+    result = asked(world, step.organisation, step.tool, step.arguments)
+    assert world.state(other) == before
+    assert {record.organisation for record in world.store.audit.records[audited:]} <= {step.organisation}
+    assert strange(world, other, step, result) == []
+    return comparable(step.tool, result)
 
 
 def alone(world: Together, organisation: str, done: list[Step | str]) -> list[Any]:
