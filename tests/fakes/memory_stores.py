@@ -17,7 +17,7 @@ from tests.fakes.identity_stores import Clock, MemoryAudit
 
 MAX_TOGETHER = 32
 """Entries of one transaction."""
-JOB_SECONDS = 7 * 86_400
+JOB_SECONDS, PIECE_SECONDS = 7 * 86_400, 8 * 86_400
 MAX_PIECE_BYTES = 300_000
 
 
@@ -184,7 +184,7 @@ class MemoryJobs(Answers):
         self.clock = clock or Clock()
         self.audit = audit or MemoryAudit()
         self.kept: dict[tuple[str, str], tuple[Job, float]] = {}
-        self.pieces: dict[tuple[str, str, int], str] = {}
+        self.pieces: dict[tuple[str, str, int], tuple[str, float]] = {}
         self.announced: list[dict[str, str]] = []
 
     def create(self, job: Job, pieces: Sequence[str] = (), audit: AuditRecord | None = None) -> None:
@@ -195,7 +195,7 @@ class MemoryJobs(Answers):
             for number, piece in enumerate(pieces):
                 if len(piece.encode()) > MAX_PIECE_BYTES:
                     raise ValueError("a piece is too large for an item")
-                self.pieces[job.organisation, job.id, number] = piece
+                self.pieces[job.organisation, job.id, number] = piece, self.clock() + PIECE_SECONDS
             self._put(job)
             if audit:
                 self.audit.write(audit)
@@ -208,7 +208,8 @@ class MemoryJobs(Answers):
 
     def piece(self, organisation: str, id: str, number: int) -> str | None:
         with self.answering():
-            return self.pieces.get((organisation, id, number))
+            text, until = self.pieces.get((organisation, id, number), (None, 0.0))
+            return text if until > self.clock() else None
 
     def advance(self, job: Job, was: Job) -> bool:
         with self.answering():

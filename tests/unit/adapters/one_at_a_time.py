@@ -11,6 +11,11 @@ class OneAtATime:
         self._client = client
         self._lock = threading.Lock()
 
+    def get_paginator(self, name: str) -> Any:
+        paginator = self._client.get_paginator(name)
+        paginator._method = getattr(self, name)
+        return paginator
+
     def __getattr__(self, name: str) -> Any:
         call = getattr(self._client, name)
 

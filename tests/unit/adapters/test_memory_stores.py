@@ -447,9 +447,11 @@ def test_a_job_is_forgotten_a_week_after_its_last_write(stores: Stores) -> None:
     stores.jobs.create(first, ["piece"])
     stores.clock.forward(6 * 86_400)
     stores.jobs.advance(replace(first, step=1), first)
-    stores.clock.forward(6 * 86_400)
-    assert stores.jobs.job("acme", "j") == replace(first, step=1)
+    stores.clock.forward(86_400)
     assert stores.jobs.piece("acme", "j", 0) == "piece"
+    stores.clock.forward(5 * 86_400)
+    assert stores.jobs.job("acme", "j") == replace(first, step=1)
+    assert stores.jobs.piece("acme", "j", 0) is None
 
     stores.clock.forward(86_400)
     assert stores.jobs.job("acme", "j") is None

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 JOB_SECONDS = 7 * 86_400
 """A job is kept so long after its last write."""
-PIECE_SECONDS = 30 * 86_400
+PIECE_SECONDS = 8 * 86_400
+"""No longer than its job can be asked about: an entry's text is not kept for nothing."""
 MAX_PIECE_BYTES = 300_000
 """An item has 400 KB."""
 

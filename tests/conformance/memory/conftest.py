@@ -1,0 +1,43 @@
+"""Every test runs in both eras of the protocol, over both engines, over moto and DynamoDB Local."""
+
+from collections.abc import Iterator
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from local.cloud import moto_transactions
+from tests.conformance.memory.worlds import Team, World, calling, embedded, opensearch
+from tests.fakes.embeddings import FakeEmbeddings
+from tests.unit.adapters.one_at_a_time import OneAtATime
+from tests.unit.mcp.talking import ERAS
+
+ENGINES = ("embedded", pytest.param("OpenSearch", marks=pytest.mark.opensearch))
+STORES = ("moto", "DynamoDB Local")
+
+
+@pytest.fixture(scope="module", params=STORES)
+def client(request: pytest.FixtureRequest) -> Iterator[object]:
+    if request.param == "DynamoDB Local":
+        yield request.getfixturevalue("dynamodb_local")
+        return
+    moto_transactions.apply()
+    with mock_aws():
+        session = boto3.session.Session("123456789012", "x", region_name="us-east-1")
+        yield OneAtATime(session.client("dynamodb"))
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def world(request: pytest.FixtureRequest, client: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    model = FakeEmbeddings()
+    if request.param == "embedded":
+        yield World(client, embedded(tmp_path_factory.mktemp("index"), model), model)
+        return
+    with opensearch(request.getfixturevalue("opensearch_url"), model) as engine:
+        yield World(client, engine, model)
+
+
+@pytest.fixture(params=ERAS)
+def team(request: pytest.FixtureRequest, world: World) -> Iterator[Team]:
+    with calling(world, request.param) as team:
+        yield team

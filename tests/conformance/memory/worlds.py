@@ -1,0 +1,195 @@
+"""A memory over real stores and a real index, and its toolset over HTTP: what a deployment has, without its queue."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from mcp import Client
+
+from commonplace.adapters.dynamodb_entries import DynamoEntries
+from commonplace.adapters.dynamodb_jobs import DynamoJobs
+from commonplace.adapters.dynamodb_query_counts import DynamoQueryCounts
+from commonplace.adapters.dynamodb_vectors import DynamoVectorCaches
+from commonplace.adapters.embedded.engine import EmbeddedEngine
+from commonplace.adapters.opensearch.connection import Connection
+from commonplace.adapters.opensearch.directory import Aliases
+from commonplace.adapters.opensearch.engine import OpenSearchEngine
+from commonplace.adapters.opensearch.transport import HttpTransport
+from commonplace.identity.principals import Principal
+from commonplace.interfaces.mcp.declaring import Caller
+from commonplace.interfaces.mcp.memory.services import MemoryServices
+from commonplace.interfaces.mcp.memory.toolset import memory_toolset
+from commonplace.interfaces.mcp.rendering import ERROR_META
+from commonplace.interfaces.mcp.server import build_server
+from commonplace.interfaces.mcp.surface import Surface
+from commonplace.memory.entries import EntryId
+from commonplace.memory.searching import MemorySearch
+from commonplace.memory.service import Memory
+from commonplace.memory.sources import StoredEntries
+from commonplace.search.indexing import Indexer, Message
+from commonplace.search.model import Engine
+from tests.dynamodb_fixture import dump, new_table
+from tests.fakes.embeddings import FakeEmbeddings
+from tests.unit.mcp.over_http import connected, serving
+from tests.unit.mcp.talking import text_of
+
+START = datetime(2026, 11, 22, tzinfo=UTC)
+PATIENT_SECONDS = 60.0
+
+
+@dataclass
+class World:
+    """One deployment. Tests share it, each with an organisation of its own."""
+
+    client: Any
+    engine: Engine
+    model: FakeEmbeddings
+    ticks: Iterator[int] = field(default_factory=count)
+
+    def __post_init__(self) -> None:
+        self.records, self.activity, self.cache = (
+            new_table(self.client, kind) for kind in ("records", "activity", "cache")
+        )
+        self.store = DynamoEntries(self.client, self.records, self.activity)
+        self.caches = DynamoVectorCaches(self.client, self.cache)
+        self._indexer = Indexer(
+            StoredEntries(self.store), self.engine, self.model, lambda of: self.caches.of(of or "-")
+        )
+
+    def memory(self) -> Memory:
+        """As one of many functions has it."""
+        store = DynamoEntries(self.client, self.records, self.activity)
+        return Memory(
+            store=store,
+            jobs=DynamoJobs(self.client, self.records, self.activity),
+            counts=DynamoQueryCounts(self.client, self.records),
+            caches=self.caches,
+            search=MemorySearch(self.engine, [self.model], store),
+            embedder=self.model,
+            clock=lambda: START + timedelta(seconds=next(self.ticks)),
+            new_id=lambda: str(uuid4()),
+        )
+
+    def take(self, organisation: str, ids: Iterable[EntryId]) -> None:
+        """Does what the index function does when the table's stream names these entries."""
+        pk = f"{organisation}#memory#entries"
+        bodies = [json.dumps({"table": "records", "pk": pk, "sk": id}) for id in sorted(ids)]
+        failed = self._indexer.take([Message(str(number), body) for number, body in enumerate(bodies)])
+        assert failed == []
+        self._indexer.complete()
+
+    def written(self) -> str:
+        """All records, and what was recorded of who wrote them."""
+        return dump(self.client, self.records) + dump(self.client, self.activity)
+
+    @contextmanager
+    def without_model(self) -> Iterator[None]:
+        self.model.failing = True
+        try:
+            yield
+        finally:
+            self.model.failing = False
+
+
+@dataclass
+class Team:
+    """Somebody of an organisation who calls the tools over one connection, in one era of the protocol."""
+
+    world: World
+    organisation: str
+    portal: BlockingPortal
+    client: Client
+    _seen: set[EntryId] = field(default_factory=set)
+
+    def results(self, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
+        """What the calls came to, one after the other."""
+        return [self.portal.call(self.client.call_tool, name, arguments) for name, arguments in calls]
+
+    def data(self, name: str, **arguments: Any) -> dict[str, Any]:
+        """The structured answer of a call that succeeds."""
+        (result,) = self.results((name, arguments))
+        assert not result.is_error, text_of(result)
+        data: dict[str, Any] = result.structured_content
+        return data
+
+    def error(self, name: str, **arguments: Any) -> tuple[str, str]:
+        """The code and the text of a call that fails."""
+        (result,) = self.results((name, arguments))
+        assert result.is_error, text_of(result)
+        return result.meta[ERROR_META]["code"], text_of(result)
+
+    def tools(self) -> set[str]:
+        """Names of those that are offered."""
+        return {tool.name for tool in self.portal.call(self.client.list_tools).tools}
+
+    def add(self, content: str, **more: Any) -> str:
+        told = self.data("kb_add", **({"content": content, "entry_type": "fact", "roles": ["dev"]} | more))
+        assert not told["duplicate"]
+        return str(told["id"])
+
+    def found(self, query: str, **more: Any) -> list[str]:
+        """Contents that a search gives."""
+        return [entry["content"] for entry in self.data("kb_search", query=query, **more)["entries"]]
+
+    def settle(self) -> None:
+        """Brings the index to what the store says: of what there is, and of what there was the last time."""
+        self._seen |= {card.id for card in self.world.store.cards(self.organisation)}
+        self.world.take(self.organisation, self._seen)
+
+
+@contextmanager
+def calling(world: World, era: str, organisation: str = "", level: str = "admin") -> Iterator[Team]:
+    """A team of its own, unless one is named."""
+    organisation = organisation or f"team-{uuid4().hex[:12]}"
+    principal = Principal(
+        subject="0xabc",
+        organisation=organisation,
+        tier="member",
+        scopes=frozenset({f"memory:{level}"}),
+        account="a" * 32,
+    )
+    server = build_server([memory_toolset(MemoryServices(memory=world.memory()))], Surface())
+    app = serving(server, Caller(principal, address="192.0.2.1"))
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(connected(app, era)) as client:
+        yield Team(world, organisation, portal, client)
+
+
+class Patient:
+    """A transport that waits longer than a search may: how fast a machine of tests is says nothing of the tools."""
+
+    def __init__(self, transport: HttpTransport) -> None:
+        self._transport = transport
+
+    def request(
+        self, method: str, path: str, *, params: Mapping[str, str] | None, body: bytes | None, timeout: float
+    ) -> tuple[int, bytes]:
+        return self._transport.request(method, path, params=params, body=body, timeout=max(timeout, PATIENT_SECONDS))
+
+    def close(self) -> None:
+        self._transport.close()
+
+
+def embedded(folder: Path, model: FakeEmbeddings) -> Engine:
+    return EmbeddedEngine(folder / "memory.sqlite", model)
+
+
+@contextmanager
+def opensearch(url: str, model: FakeEmbeddings) -> Iterator[Engine]:
+    """An index of its own, whose writes are seen at once."""
+    parts = urlsplit(url)
+    transport = Patient(HttpTransport(str(parts.hostname), parts.port or 80, secure=False))
+    connection, stem = Connection(transport, local=True), f"test-{uuid4().hex[:10]}-memory"
+    try:
+        yield OpenSearchEngine(connection, stem, model, refresh="true")
+    finally:
+        for name in Aliases(connection, stem).roles().every:
+            connection.call("DELETE", f"/{name}")
+        connection.close()
