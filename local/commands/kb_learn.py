@@ -120,22 +120,22 @@ def sync_pending(
     org: Org = None,
 ) -> None:
     """Deliver every LEARNINGS.yaml that waits, once each. Ends with 1 when something still waits."""
-    from local.operations.memory_files import learnings_below, read_learnings
+    from local.operations.memory_files import records_below
     from local.operations.memory_text import counted, learnings_text
 
-    found: list[tuple[Path, Learnings]] = []
-    broken = 0
-    for file in learnings_below(folder):
-        try:
-            found.append((file, read_learnings(file)))
-        except CommandError as error:
-            broken += 1
-            typer.echo(f"{error.message} {error.hint}", err=True)
+    found, broken = records_below(folder)
+    for error in broken:
+        typer.echo(f"{error.message} {error.hint}", err=True)
     pending = [(file, one) for file, one in found if one.pending]
     if pending and not dry_run:
         pending = _sync_all([file for file, _ in pending], Place(url, data, outputs, stage, org))
     if as_json:
-        facts = {"dryRun": dry_run, "looked": len(found), "files": [_facts(*one) for one in pending], "broken": broken}
+        facts = {
+            "dryRun": dry_run,
+            "looked": len(found),
+            "files": [_facts(*one) for one in pending],
+            "broken": len(broken),
+        }
         typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
     else:
         for file, one in pending:

@@ -33,11 +33,11 @@ def validated(
     org: Org = None,
 ) -> None:
     """Note a quality gate's result on a story's failures. PASS raises their confidence to 1.0."""
-    from local.operations.memory_files import learnings_below, now, read_learnings
+    from local.operations.memory_files import now, records_below
     from local.operations.memory_text import counted
 
     files = [Path(what)] if Path(what).is_file() else []
-    files = files or [one for one in learnings_below(Path()) if read_learnings(one).story == what]
+    files = files or [file for file, one in records_below(Path())[0] if one.story == what]
     confirmed, gone = 0, 0
     with _asked_if(files, Place(url, data, outputs, stage, org)) as client:
         for file in files:

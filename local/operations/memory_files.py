@@ -146,6 +146,18 @@ def learnings_below(folder: Path) -> Iterator[Path]:
             yield Path(here) / FILE_NAME
 
 
+def records_below(folder: Path) -> tuple[list[tuple[Path, Learnings]], list[CommandError]]:
+    """The records below a folder, and what is wrong with those that cannot be read."""
+    found: list[tuple[Path, Learnings]] = []
+    broken: list[CommandError] = []
+    for file in learnings_below(folder):
+        try:
+            found.append((file, read_learnings(file)))
+        except CommandError as error:
+            broken.append(error)
+    return found, broken
+
+
 def relative(file: Path) -> str:
     """The path as entries name it, `/` between its parts: from the present folder, or from the top of its repository;
     of a file that is in neither, its name and its folder's."""

@@ -1,6 +1,8 @@
 """`commonplace kb` as its user meets it: what it prints, what it leaves behind, and how it ends."""
 
 import json
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +16,7 @@ from commonplace.errors import RateLimited
 from local import cli
 from tests.fakes.memory_http import TOKEN, MemoryOverHttp
 
+COMMAND = [str(Path(sys.executable).with_name("commonplace"))]
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "memory"
 STORY = """\
 story_id: APP-7
@@ -206,6 +209,19 @@ def test_an_import_that_is_interrupted_says_how_to_go_on(
     assert "Stopped. Run the same command again: it goes on where it stopped." in done.stderr
 
 
+def test_several_syncs_at_once_deliver_once(place: MemoryOverHttp) -> None:
+    kb("learn", "story.yaml", "-o", "straight.yaml")
+    straight, contents = record("straight.yaml"), place.memory.contents()
+    place.memory.kept.clear()
+    place.stop()
+    kb("learn", "story.yaml")
+    place.start()
+    running = [subprocess.Popen([*COMMAND, "kb", "sync-pending"], stdout=subprocess.DEVNULL) for _ in range(4)]
+    assert [one.wait(120) for one in running] == [0] * 4
+    assert timeless(record()) == timeless(straight)
+    assert place.memory.contents() == contents
+
+
 def test_failures_are_confirmed_by_the_file_or_by_the_story(place: MemoryOverHttp) -> None:
     kb("learn", "story.yaml")
     done = kb("validated", "_implementation/LEARNINGS.yaml", "--gate", "PASS")
@@ -213,6 +229,8 @@ def test_failures_are_confirmed_by_the_file_or_by_the_story(place: MemoryOverHtt
     (failure,) = (one for one in place.memory.kept.values() if "failure" in one["tags"])
     assert (failure["confidence"], record()["entries"][-1]["confidence"]) == (1.0, 1.0)
     assert kb("validated", "APP-7", "--gate", "FAIL").stdout == "1 failure of APP-7: FAIL.\n"
+    Path("elsewhere").mkdir()
+    Path("elsewhere/LEARNINGS.yaml").write_text("{", encoding="utf-8")
     Path("_implementation/LEARNINGS.yaml").unlink()
     assert kb("validated", "APP-7", "--gate", "PASS").stdout == "1 failure of APP-7: PASS.\n"
     assert failure["metadata"]["gate_result"] == "PASS"

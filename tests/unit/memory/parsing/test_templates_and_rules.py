@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from commonplace.memory.checking import Refused, imports
 from commonplace.memory.entries import MAX_CONTENT_BYTES
@@ -74,3 +76,10 @@ def test_a_sentence_that_announces_nothing_is_a_rule_and_an_empty_file_says_so()
         "A rule.",
     ]
     assert claude.parse("# Only a heading\n").remarks == ("There is no rule in it: no list item and no paragraph.",)
+
+
+@given(st.text(alphabet=st.sampled_from("#-*`[](){}:|> \n\t\r01@Ab.\u00e9\U0001f30a_~/"), max_size=400))
+def test_any_text_is_parsed_into_entries_that_can_be_imported(text: str) -> None:
+    found = [*claude.parse(text).seeds, *templates.parse(text, "docs/A.md").seeds]
+    taken = imports([one.as_import() for one in found]) if found else []
+    assert [one for one in taken if isinstance(one, Refused)] == []
