@@ -7,7 +7,7 @@ RUN := $(UV) run --no-sync
 
 export UV_PROJECT_ENVIRONMENT := .venv
 
-.PHONY: help dev setup setup-all test lint types contracts unit integration conformance browser infra bench bench-retrieval acceptance synth snapshot requirements cdk deploy format clean
+.PHONY: help dev setup setup-all test lint types contracts unit integration conformance browser infra bench bench-retrieval bench-memory acceptance synth snapshot requirements cdk deploy format clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -62,6 +62,9 @@ bench: setup-all ## Run every benchmark on this machine
 
 bench-retrieval: setup-all ## Measure how well a search finds: make bench-retrieval ARGS="--opensearch start"
 	@$(RUN) python -m bench.retrieval $(ARGS)
+
+bench-memory: setup-all ## Measure how well a team's memory is searched, and the tokens of an answer
+	@$(RUN) python -m bench.memory_quality $(ARGS)
 
 acceptance: setup ## Sync and check any clone: make acceptance REPOSITORY=PATH
 	@$(RUN) python -m bench.acceptance $(REPOSITORY) $(ARGS)

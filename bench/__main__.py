@@ -11,6 +11,7 @@ BENCHMARKS = {
     "sync": "first sync, no-change sync, one-file push, large push: files per second, GitHub calls, embedding calls",
     "freshness": "seconds from a push until its text is found",
     "retrieval": "how well a search finds, on our own judged set",
+    "memory_quality": "how well a team's memory is searched, and the tokens of an answer beside those of its files",
     "opensearch": "latency of a search on OpenSearch at 300 to 100,000 chunks, beside bare requests to the same node",
     "reindex": "an index of 20,000 documents built anew under writes and searches, every answer judged",
 }
@@ -21,7 +22,7 @@ def main(names: list[str]) -> int:
     if unknown := [name for name in names if name not in BENCHMARKS]:
         print(f"There is no benchmark {', '.join(unknown)}. There are:", file=sys.stderr)
         for name, what in BENCHMARKS.items():
-            print(f"  {name:10} {what}", file=sys.stderr)
+            print(f"  {name:14} {what}", file=sys.stderr)
         return 2
     worst = 0
     for name in names or BENCHMARKS:

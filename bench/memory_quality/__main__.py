@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from bench.memory_quality.judged import judged_memory
 from bench.memory_quality.run import Plan, keep, measure
@@ -14,6 +15,7 @@ def arguments(given: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.memory_quality", description=__doc__)
     parser.add_argument("--opensearch", metavar="URL", help="a node to measure on as well; `start` starts one")
     parser.add_argument("--embeddings", default="local", help="models, with commas: local, openai, onnx:/FOLDER, none")
+    parser.add_argument("--pictures", metavar="FOLDER", type=Path, help="draw the figures as SVG")
     return parser.parse_args(given)
 
 
@@ -21,7 +23,7 @@ def main(given: Sequence[str]) -> int:
     """Measures what can be measured and says what cannot; 1 when nothing could."""
     options = arguments(given)
     with run.node(options.opensearch) as url:
-        plan = Plan([name for name in options.embeddings.split(",") if name], url)
+        plan = Plan([name for name in options.embeddings.split(",") if name], url, options.pictures)
         figures = list(measure(judged_memory(), plan))
     if not figures:
         print("\nNothing was measured.")

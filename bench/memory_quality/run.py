@@ -7,6 +7,7 @@ from pathlib import Path
 from bench import table
 from bench.memory_quality.evaluation import by_kind, evaluate, every_figure, overall
 from bench.memory_quality.judged import JudgedMemory, Query
+from bench.memory_quality.pictures import draw
 from bench.memory_quality.systems import BUILT, System, indexed, systems_of
 from bench.memory_quality.tokens import compared, figures_of_files, ways
 from bench.retrieval.models import Missing, embedding_model
@@ -22,6 +23,8 @@ class Plan:
     embeddings: Sequence[str] = ("local",)
     url: str | None = None
     """Of an OpenSearch node."""
+    pictures: Path | None = None
+    """A folder to draw into what the first model scored on the embedded engine."""
 
 
 def measure(judged: JudgedMemory, plan: Plan) -> Iterator[Row]:
@@ -34,7 +37,8 @@ def measure(judged: JudgedMemory, plan: Plan) -> Iterator[Row]:
             if url is None and engine == "opensearch":
                 continue
             try:
-                yield from _measured(judged, name, engine, url)
+                drawn = plan.pictures if name == plan.embeddings[0] else None
+                yield from _measured(judged, name, engine, url, drawn)
             except (Missing, RuntimeError, Unavailable) as error:
                 print(f"\nSkipped: {name} on {engine}. {error}")
 
@@ -44,7 +48,9 @@ def keep(rows: Sequence[Row]) -> Path:
     return table.keep("memory_quality", "How well a team's memory is searched, and what an answer costs", rows)
 
 
-def _measured(judged: JudgedMemory, name: str, engine_name: str, url: str | None) -> Iterator[Row]:
+def _measured(
+    judged: JudgedMemory, name: str, engine_name: str, url: str | None, pictures: Path | None
+) -> Iterator[Row]:
     provider = embedding_model(name)
     model = model_fingerprint(provider) if provider else "none"
     with indexed(judged, provider, url) as engine:
@@ -62,6 +68,8 @@ def _measured(judged: JudgedMemory, name: str, engine_name: str, url: str | None
             print("\n".join(table.lines(rows)))
             files = list(figures_of_files(judged))
             print("\n" + "\n".join(table.lines(files)), flush=True)
+            if pictures is not None:
+                draw(pictures, evaluated, rows)
             yield from rows
             yield from files
 

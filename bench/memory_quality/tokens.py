@@ -11,6 +11,7 @@ from typing import cast
 from bench.memory_quality.files import story_files, story_of, whole_files
 from bench.memory_quality.judged import ORGANISATION, JudgedMemory, Query, id_of
 from bench.memory_quality.systems import store_of
+from bench.retrieval.bootstrap import paired
 from bench.table import Row
 from commonplace.identity.principals import Principal
 from commonplace.interfaces.mcp import rendering
@@ -67,21 +68,24 @@ def ways(judged: JudgedMemory, engine: Engine, provider: EmbeddingProvider | Non
 def compared(judged: JudgedMemory, every: Mapping[str, Way]) -> list[Row]:
     """A row for each way: tokens by both counts, and how much of what helps it brings."""
     rows: list[Row] = []
-    files = tokenizer()(next(iter(whole_files(judged).values())))
+    files = [tokenizer()(_reading_files(judged)(query).text) for query in judged.queries]
     for name, way in every.items():
         readings = [way(query) for query in judged.queries]
         real = [tokenizer()(reading.text) for reading in readings]
         answered = [_answers(judged, query, reading) for query, reading in zip(judged.queries, readings, strict=True)]
         share = sum(answered) / len(answered)
+        sure = paired(real, [0.0] * len(real))
+        missed = sum(cost for cost, found in zip(files, answered, strict=True) if not found) / len(answered)
         rows.append(
             {
                 "way": name,
                 "tokens, mean": round(sum(real) / len(real)),
+                "95 %": f"{sure.low:,.0f} to {sure.high:,.0f}",
                 "median": round(median(real)),
                 "as estimated": round(sum(estimate_tokens(reading.text) for reading in readings) / len(readings)),
                 "best entry in it": f"{share:.0%}",
                 "useful ones in it": f"{_coverage(judged, readings):.0%}",
-                "and the file where not": round(sum(real) / len(real) + (1 - share) * files),
+                "and the file where not": round(sum(real) / len(real) + missed),
             }
         )
     return rows

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -12,6 +13,7 @@ from bench.memory_quality import run
 from bench.memory_quality.evaluation import EVERY, METRICS, Evaluated, by_kind, evaluate, every_figure, overall
 from bench.memory_quality.files import story_files, whole_files
 from bench.memory_quality.judged import JudgedMemory, Query, judged_memory
+from bench.memory_quality.pictures import draw
 from bench.memory_quality.systems import BUILT, FUSIONS, GREP, LEXICAL, System, indexed, systems_of
 from bench.memory_quality.tokens import compared, ways
 from commonplace.memory.searching import SEED_FUSION
@@ -110,6 +112,17 @@ def test_a_search_of_five_costs_less_than_one_of_ten_and_both_less_than_the_file
 
 
 _FILES = "reading the file or files"
+
+
+def test_pictures_show_every_system_and_every_way(
+    evaluated: Evaluated, judged: JudgedMemory, engine: Engine, provider: FakeEmbeddings, tmp_path: Path
+) -> None:
+    rows = compared(judged, ways(judged, engine, provider))
+    quality, cost = (file.read_text(encoding="utf-8") for file in draw(tmp_path, evaluated, rows))
+    assert all(f">{name}<" in quality for name in evaluated.scores)
+    assert all(f">{row['way']}<" in cost for row in rows)
+    assert ElementTree.fromstring(quality).tag.endswith("svg")
+    assert quality.count('class="built"') == 1
 
 
 def test_a_model_that_is_not_there_is_skipped_and_nothing_else_was_measured(
