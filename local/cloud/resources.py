@@ -153,8 +153,9 @@ class Builders(Stores):
         reading = source.get("DynamoDBStreamParameters", {})
         refuse(logical_id, reading, "MaximumRetryAttempts", "MaximumRecordAgeInSeconds")
         refuse(logical_id, target, "SqsQueueParameters")
-        table = given["Source"].partition(":table/")[2].partition("/stream/")[0]
-        if table not in self.parts.tables.values() or given["Target"] not in self._visibility_seconds:
+        table, is_stream, _ = given["Source"].partition(":table/")[2].partition("/stream/")
+        known = is_stream and table in self.parts.tables.values()
+        if not known or given["Target"] not in self._visibility_seconds:
             raise TemplateError(f"{logical_id} does not lead from the stream of a table to a queue of this template.")
         filters = source.get("FilterCriteria", {}).get("Filters", [])
         template = target.get("InputTemplate")

@@ -240,6 +240,25 @@ def test_a_queue_that_shows_its_messages_before_the_function_is_done_is_refused(
         Cloud(wrong, stack).start()
 
 
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"Enrichment": "arn:aws:lambda:us-east-1:123456789012:function:x"}, "Enrichment"),
+        ({"Target": {"Fn::GetAtt": ["Machine00000017", "Arn"]}}, "to a queue of this template"),
+        ({"Source": {"Fn::GetAtt": ["Items0000000D", "Arn"]}}, "the stream of a table"),
+        ({"TargetParameters": {"InputTemplate": "<$.eventName>"}}, "ToldPipe0000001F"),
+        ({"SourceParameters": {"DynamoDBStreamParameters": {"MaximumRetryAttempts": 3}}}, "MaximumRetryAttempts"),
+    ],
+)
+def test_a_pipe_that_the_laptop_cannot_be_is_refused(
+    template: dict[str, Any], stack: Path, change: dict[str, Any], sentence: str
+) -> None:
+    wrong = copy.deepcopy(template)
+    wrong["Resources"]["ToldPipe0000001F"]["Properties"].update(change)
+    with pytest.raises(TemplateError, match=sentence):
+        Cloud(wrong, stack).start()
+
+
 def test_the_committed_template_is_accepted_whole() -> None:
     template = json.loads((ROOT / "infra" / "template.json").read_text())
     with Cloud(template, ROOT) as cloud:
