@@ -5,7 +5,7 @@ and how long transactions take.
 * Every event carries a `sequencer` that grows, and in a versioned bucket the version.
 * A secret is read by the stage `AWSCURRENT`; moto goes on giving out the version that was current at first.
 * A transaction copies whole tables (`moto_transactions.py`), and a queue goes through all of its messages for each of
-  them (`moto_queues.py`).
+  them (`moto_queues.py`). Values of items are looked at one by one before they are sent (`moto_answers.py`).
 """
 
 import importlib
@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from local.cloud import moto_changes, moto_queues, moto_transactions
+from local.cloud import moto_changes, moto_queues, moto_streams, moto_transactions
 
 MOTO_VERSION = "5.2.5"
 
@@ -53,7 +53,9 @@ def apply() -> None:
         )
     moto_transactions.apply()
     moto_queues.apply()
+    moto_answers.apply()
     moto_changes.apply()
+    moto_streams.apply()
     ticks = itertools.count(int(time.time()) << 24)
     plain_event, plain_delete = notifications._get_s3_event, S3Backend.delete_object
     plain_stage = SecretsManagerBackend.update_secret_version_stage

@@ -32,12 +32,12 @@ def seconds_until_a_message(queue: str) -> float | None:
     return max(0.0, min(due) / 1000 - unix_time()) if due else None
 
 
-def stream_length(table: str) -> int:
-    """How many writes the table's stream has told of since it was made."""
+def stream_end(table: str) -> int:
+    """The number that the next change of the table will have in its stream."""
     from moto.dynamodb.models import dynamodb_backends
 
     shard = dynamodb_backends[ACCOUNT][REGION].tables[table].stream_shard
-    return len(shard.items) if shard is not None else 0
+    return shard.starting_sequence_number + len(shard.items) if shard is not None else 0
 
 
 def _executions() -> Iterator[Any]:

@@ -123,14 +123,14 @@ class Pump:
     ) -> None:
         """`wait_until(look, seconds)` waits until `look` is true after some write, and tells whether it is."""
         self._pipe, self._streams, self._sqs, self._wait_until = pipe, streams, sqs, wait_until
-        self._done = moto_view.stream_length(pipe.table)
+        self._next = moto_view.stream_end(pipe.table)
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"pipe-{pipe.name}", daemon=True)
 
     @property
     def waiting(self) -> int:
         """Records of the stream that have not gone through."""
-        return max(0, moto_view.stream_length(self._pipe.table) - self._done)
+        return max(0, moto_view.stream_end(self._pipe.table) - self._next)
 
     @property
     def name(self) -> str:
@@ -152,24 +152,22 @@ class Pump:
                 if self._wait_until(lambda: self.waiting > 0, IDLE_SECONDS):
                     records = self._read()
                     self._send([self._pipe.body(record) for record in records if self._pipe.passes(record)])
-                    self._done += len(records)
+                    self._next += len(records)
             except (BotoCoreError, ClientError) as error:
                 if not self._stopping.wait(PAUSE_AFTER_ERROR_SECONDS):
                     logger.warning("The pipe %s failed: %s", self._pipe.name, type(error).__name__)
 
     def _read(self) -> list[dict[str, Any]]:
-        stream = self._streams.describe_stream(StreamArn=self._pipe.stream_arn)["StreamDescription"]
-        (shard,) = stream["Shards"]
-        first = int(shard["SequenceNumberRange"]["StartingSequenceNumber"])
+        arn = self._pipe.stream_arn
+        (shard,) = self._streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"]
         iterator = self._streams.get_shard_iterator(
-            StreamArn=self._pipe.stream_arn,
+            StreamArn=arn,
             ShardId=shard["ShardId"],
             ShardIteratorType="AT_SEQUENCE_NUMBER",
-            SequenceNumber=str(first + self._done),
+            SequenceNumber=str(self._next),
         )["ShardIterator"]
-        found: list[dict[str, Any]] = self._streams.get_records(ShardIterator=iterator, Limit=RECORDS_PER_READ)[
-            "Records"
-        ]
+        answer = self._streams.get_records(ShardIterator=iterator, Limit=RECORDS_PER_READ)
+        found: list[dict[str, Any]] = answer["Records"]
         return found
 
     def _send(self, bodies: Sequence[str]) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from local.cloud import moto_view
 from local.cloud.cloud import Cloud
 
 from .test_events import items
@@ -68,6 +69,22 @@ def test_more_changes_than_one_call_takes_all_arrive(cloud: Cloud) -> None:
         cloud.client("dynamodb").batch_write_item(RequestItems={cloud.table("Told"): puts})
     cloud.wait_idle()
     assert all(len(told(cloud, "many#entries", name)) == 1 for name in names)
+
+
+def test_a_stream_forgets_what_was_read(cloud: Cloud) -> None:
+    def kept() -> int:
+        streams, table = cloud.client("dynamodbstreams"), cloud.table("Told")
+        (stream,) = streams.list_streams(TableName=table)["Streams"]
+        described = streams.describe_stream(StreamArn=stream["StreamArn"])["StreamDescription"]
+        (shard,) = described["Shards"]
+        first = int(shard["SequenceNumberRange"]["StartingSequenceNumber"])
+        return moto_view.stream_end(table) - first
+
+    for number in range(20):
+        put(cloud, "read#entries", f"{number:02d}")
+        cloud.wait_idle()
+    assert kept() < 20
+    assert all(len(told(cloud, "read#entries", f"{number:02d}")) == 1 for number in range(20))
 
 
 def test_a_queue_that_is_gone_for_a_while_is_tried_again(cloud: Cloud) -> None:

@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from commonplace.memory.entries import PHASES, ROLES
 from tests.unit.docs.pages import ROOT, rows, section
 
 PAGE = ROOT / "docs" / "costs.md"
@@ -81,6 +82,13 @@ def test_metrics_cost_what_their_number_does() -> None:
 def test_metrics_of_identity_cost_what_their_number_does() -> None:
     assert table("The rest of the stack")["metrics of identity"] == [
         shown(metrics * prices()["metric"]) for metrics in usage("metrics of identity")
+    ]
+
+
+def test_metrics_of_the_memory_cost_what_their_number_does() -> None:
+    assert usage("metrics of the memory")[-1] == (len(PHASES) + 1) * len(ROLES) + 1
+    assert table("The rest of the stack")["metrics of the memory"] == [
+        shown(metrics * prices()["metric"]) for metrics in usage("metrics of the memory")
     ]
 
 
