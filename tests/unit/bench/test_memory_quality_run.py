@@ -23,9 +23,9 @@ from tests.fakes.embeddings import FakeEmbeddings
 
 @pytest.fixture(scope="module")
 def judged() -> JudgedMemory:
-    """A part of it: every tenth query, all entries."""
+    """A part of it: every twelfth query, all entries."""
     whole = judged_memory()
-    return JudgedMemory(whole.entries, whole.queries[::10], whole.unanswerable[:2], whole.grades)
+    return JudgedMemory(whole.entries, whole.queries[::12], whole.unanswerable[:2], whole.grades)
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +47,11 @@ def systems(judged: JudgedMemory, engine: Engine, provider: FakeEmbeddings) -> d
 @pytest.fixture(scope="module")
 def evaluated(judged: JudgedMemory, systems: dict[str, System]) -> Evaluated:
     return evaluate(judged, systems)
+
+
+@pytest.fixture(scope="module")
+def costs(judged: JudgedMemory, engine: Engine, provider: FakeEmbeddings) -> list[table.Row]:
+    return compared(judged, ways(judged, engine, provider))
 
 
 def test_what_is_built_is_compared_with_words_with_meaning_and_with_grep(evaluated: Evaluated) -> None:
@@ -99,10 +104,8 @@ def test_the_files_hold_every_entry(judged: JudgedMemory) -> None:
         assert [name for name, entry in judged.entries.items() if entry.content.strip() not in together] == []
 
 
-def test_a_search_of_five_costs_less_than_one_of_ten_and_both_less_than_the_files(
-    judged: JudgedMemory, engine: Engine, provider: FakeEmbeddings
-) -> None:
-    rows = {str(row["way"]): row for row in compared(judged, ways(judged, engine, provider))}
+def test_a_search_of_five_costs_less_than_one_of_ten_and_both_less_than_the_files(costs: list[table.Row]) -> None:
+    rows = {str(row["way"]): row for row in costs}
     five, ten, files = (rows[name]["tokens, mean"] for name in ("kb_search, limit 5", "kb_search, limit 10", _FILES))
     assert isinstance(five, int)
     assert isinstance(ten, int)
@@ -114,13 +117,10 @@ def test_a_search_of_five_costs_less_than_one_of_ten_and_both_less_than_the_file
 _FILES = "reading the file or files"
 
 
-def test_pictures_show_every_system_and_every_way(
-    evaluated: Evaluated, judged: JudgedMemory, engine: Engine, provider: FakeEmbeddings, tmp_path: Path
-) -> None:
-    rows = compared(judged, ways(judged, engine, provider))
-    quality, cost = (file.read_text(encoding="utf-8") for file in draw(tmp_path, evaluated, rows))
+def test_pictures_show_every_system_and_every_way(evaluated: Evaluated, costs: list[table.Row], tmp_path: Path) -> None:
+    quality, cost = (file.read_text(encoding="utf-8") for file in draw(tmp_path, evaluated, costs))
     assert all(f">{name}<" in quality for name in evaluated.scores)
-    assert all(f">{row['way']}<" in cost for row in rows)
+    assert all(f">{row['way']}<" in cost for row in costs)
     assert ElementTree.fromstring(quality).tag.endswith("svg")
     assert quality.count('class="built"') == 1
 
