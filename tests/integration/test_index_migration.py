@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from bench.reindex import Deployed, measure
 from bench.reindexing import ABSENT, KnowledgeBase, OtherModel, Traffic, Truth, message
+from commonplace.adapters.dynamodb_entries import DynamoEntries
 from commonplace.adapters.opensearch.connection import connect
 from commonplace.adapters.opensearch.engine import OpenSearchEngine
 from commonplace.adapters.opensearch.generations import OpenSearchGenerations
@@ -28,9 +29,10 @@ from commonplace.search.stored import StoredDocuments
 from local import cli
 from local.dev.laptop import Laptop
 from local.dev.source import plain_folder
-from local.operations.deployment import ENDPOINT_FILE, announce
+from local.operations.deployment import ENDPOINT_FILE, announce, find
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.integration.cloud.waiting import until
+from tests.unit.memory.test_upkeep import AUDIT, entry_of
 from tests.unit.search.records import document, publish
 
 DOCUMENTS = 120
@@ -66,8 +68,9 @@ def stem(opensearch_url: str) -> Iterator[str]:
     stem = f"migration-{secrets.token_hex(4)}"
     yield stem
     connection = connect(opensearch_url, "none")
-    for generation in OpenSearchGenerations(connection, stem, None).all():
-        connection.call("DELETE", f"/{generation.name}", timeout=30)
+    for collection in (stem, f"{stem}-memory"):
+        for generation in OpenSearchGenerations(connection, collection, None).all():
+            connection.call("DELETE", f"/{generation.name}", timeout=30)
 
 
 def test_no_search_fails_and_none_is_wrong_while_another_model_takes_over(opensearch_url: str) -> None:
@@ -321,6 +324,16 @@ def test_the_command_line_changes_the_model_of_a_running_laptop(opensearch_url: 
         until(lambda: search()["fallback"] is False)
         after = search()
         run("rollback")
+        # The memory's index is another one, with commands of its own.
+        deployment = find(data)
+        tables = deployment.outputs["RecordsTable"], deployment.outputs["ActivityTable"]
+        DynamoEntries(deployment.client("dynamodb"), *tables).add("acme", [entry_of("1"), entry_of("2")], AUDIT)
+        until(lambda: ", 2 entries, model none" in run("status", "--collection", "memory"))
+        assert "To write  2 of 2 entries" in run("plan", "--collection", "memory")
+        run("build", "--collection", "memory")
+        assert "--collection memory" in run("swap", "--collection", "memory")
+        assert ", 2 entries, model wordllama" in run("status", "--collection", "memory").splitlines()[0]
+        assert "2 documents, model none" in run("status").splitlines()[0]
 
     assert before["fallback"] is True
     assert {hit["id"] for hit in before["results"]} == {hit["id"] for hit in after["results"]}

@@ -233,6 +233,20 @@ def test_the_schedule_brings_the_index_to_what_the_store_says(kept: Kept) -> Non
     assert versions(kept.engine) == {f"acme/{number}": 1 for number in range(1, 5)}
 
 
+def test_entries_that_come_back_from_a_backup_are_found_after_a_rebuild(kept: Kept) -> None:
+    entry = kept.add("1")
+    kept.upkeep.take(kept.messages())
+    kept.store.delete("acme", entry.id, AUDIT)
+    kept.upkeep.take(kept.messages())
+    kept.add("1")
+    kept.upkeep.take(kept.messages())
+    assert versions(kept.engine) == {}
+
+    assert kept.operations.rebuild().indexed == 1
+
+    assert versions(kept.engine) == {"acme/1": 1}
+
+
 def test_an_empty_memory_empties_its_index(kept: Kept) -> None:
     entry = kept.add("1")
     kept.upkeep.take(kept.messages())
