@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from local.cloud import moto_changes, moto_queues, moto_streams, moto_transactions
+from local.cloud import moto_answers, moto_changes, moto_queues, moto_streams, moto_transactions
 
 MOTO_VERSION = "5.2.5"
 
