@@ -60,6 +60,9 @@ class _Builder:
 
     def __init__(self, max_values: int) -> None:
         self._max_values = max_values
+        from yaml import events
+
+        self._events = events
         self._root: Any = None
         self._open: list[dict[str, Any] | list[Any]] = []
         self._key: list[str | None] = []
@@ -69,34 +72,31 @@ class _Builder:
 
     def build(self, text: str) -> Any:
         import yaml
-        from yaml.events import CollectionEndEvent, DocumentStartEvent, NodeEvent
 
         for event in yaml.parse(text, Loader=yaml.CSafeLoader):
-            if isinstance(event, NodeEvent):
+            if isinstance(event, self._events.NodeEvent):
                 self._node(event)
-            elif isinstance(event, CollectionEndEvent):
+            elif isinstance(event, self._events.CollectionEndEvent):
                 self._open.pop()
                 self._key.pop()
-            elif isinstance(event, DocumentStartEvent):
+            elif isinstance(event, self._events.DocumentStartEvent):
                 self._documents += 1
                 if self._documents > 1:
                     raise _unreadable("The YAML holds more than one document", event.start_mark)
         return self._root
 
     def _node(self, event: "Event") -> None:
-        from yaml.events import AliasEvent, MappingStartEvent, ScalarEvent
-
         self._values += 1
         if self._values > self._max_values:
             raise TooLarge("The YAML holds too many values.", hint="Import it in several parts.")
-        if isinstance(event, AliasEvent) or getattr(event, "anchor", None) or _tagged(event):
+        if isinstance(event, self._events.AliasEvent) or getattr(event, "anchor", None) or _tagged(event):
             raise _unreadable("The YAML has an anchor, an alias or a tag, which are not read", event.start_mark)
-        if isinstance(event, ScalarEvent):
+        if isinstance(event, self._events.ScalarEvent):
             self._scalar(event)
             return
         if len(self._open) >= MAX_DEPTH:
             raise _unreadable(f"The YAML is nested deeper than {MAX_DEPTH} levels", event.start_mark)
-        value: dict[str, Any] | list[Any] = {} if isinstance(event, MappingStartEvent) else []
+        value: dict[str, Any] | list[Any] = {} if isinstance(event, self._events.MappingStartEvent) else []
         self._put(value, event)
         self._open.append(value)
         self._key.append(None)
