@@ -1,7 +1,15 @@
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from commonplace.errors import Unavailable
-from commonplace.search.embedding import TEXTS_PER_STEP, embed_records, embedding_text, model_fingerprint, vector_key
+from commonplace.search.embedding import (
+    TEXTS_PER_STEP,
+    embed_each,
+    embed_records,
+    embedding_text,
+    model_fingerprint,
+    vector_key,
+)
 from commonplace.search.model import Vector
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.unit.search.records import record
@@ -142,3 +150,32 @@ def test_one_text_alone_is_asked_for_once() -> None:
     provider = Choosy("Stone")
     assert embed_records(RECORDS[:1], provider)[0].vectors == ()
     assert provider.calls == 1
+
+
+def test_texts_of_two_organisations_are_embedded_apart_and_come_back_in_order() -> None:
+    class Calls(FakeEmbeddings):
+        def __init__(self) -> None:
+            super().__init__()
+            self.calls: list[list[str]] = []
+
+        def embed(self, texts: Sequence[str], *, query: bool = False) -> list[Vector]:
+            self.calls.append(list(texts))
+            return super().embed(texts, query=query)
+
+    provider, memories = Calls(), {"acme": Memory(), "globex": Memory()}
+    owners = ["acme", "globex", None, "acme"]
+    records = [replace(record(f"note/{at}", "rain"), title="", organisation=owner) for at, owner in enumerate(owners)]
+
+    embedded = embed_each(records, provider, lambda organisation: memories.get(organisation or ""))
+
+    assert [each.record.id for each in embedded] == [f"note/{at}" for at in range(4)]
+    assert provider.calls == [["rain"], ["rain"], ["rain"]]
+    assert [len(memory.kept) for memory in memories.values()] == [1, 1]
+
+
+def test_a_record_without_a_title_is_embedded_as_its_text_and_nothing_else() -> None:
+    plain_one, headed = record("note/a", "rain"), record("note/b", "# Weather\n\nrain")
+
+    texts = [embedding_text(replace(each, title=""), each.chunks[0]) for each in (plain_one, headed)]
+
+    assert texts == ["rain", "Weather\nrain"]
