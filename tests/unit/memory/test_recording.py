@@ -162,6 +162,20 @@ def test_update_of_the_content_embeds_it(team: Remembering) -> None:
     assert team.added("Cars are red.").duplicate is False
 
 
+def test_update_is_kept_while_the_model_is_away_and_embedded_later(tmp_path: Path) -> None:
+    model = CountingEmbeddings()
+    team = remembering(tmp_path, model)
+    id = team.add("Cars are red.")
+    team.settle()
+    model.failing = True
+    assert not update(team, id, content="Boats are blue.").re_embedded
+    team.settle()
+    assert team.contents("boats") == ["Boats are blue."]
+    model.failing = False
+    team.settle()
+    assert list(team.engine.incomplete()) == []
+
+
 def test_update_to_what_is_there_already_writes_nothing(team: Remembering) -> None:
     id = team.add("Cars are red.", tags=["cars"])
     updated = update(team, id, content="Cars are red.", tags=["cars"])

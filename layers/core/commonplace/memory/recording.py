@@ -59,7 +59,7 @@ class Recording:
 
         Raises NotFound, and Conflict when another version, or another entry's content, stands in the way.
         """
-        embedded = False
+        embedded: bool | None = None
         for _ in range(ATTEMPTS):
             was = self._store.get(author.organisation, id)
             if was is None:
@@ -69,7 +69,7 @@ class Recording:
             entry = self._changed(was, changes)
             if entry is None:
                 return Updated(was, re_embedded=False)
-            if entry.content_hash != was.content_hash and not embedded:
+            if entry.content_hash != was.content_hash and embedded is None:
                 self._check_free(entry)
                 embedded = self._vectors.first(author.organisation, record_of(entry)) is not None
             try:
@@ -78,7 +78,7 @@ class Recording:
                 raise _taken(taken.id) from None
             except Stale:
                 continue
-            return Updated(entry, re_embedded=embedded and entry.content_hash != was.content_hash)
+            return Updated(entry, re_embedded=bool(embedded) and entry.content_hash != was.content_hash)
         raise Conflict("Others change this entry at the same time.", hint="Read it again, then change it.")
 
     def delete(self, author: Author, id: EntryId) -> None:
