@@ -5,7 +5,8 @@ and how long transactions take.
 * Every event carries a `sequencer` that grows, and in a versioned bucket the version.
 * A secret is read by the stage `AWSCURRENT`; moto goes on giving out the version that was current at first.
 * A transaction copies whole tables (`moto_transactions.py`), and a queue goes through all of its messages for each of
-  them (`moto_queues.py`). Values of items are looked at one by one before they are sent (`moto_answers.py`).
+  them (`moto_queues.py`). A query sorts the whole table (`moto_queries.py`), and every value of an item is looked for
+  in ten places before it is sent (`moto_answers.py`).
 """
 
 import importlib
@@ -17,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from local.cloud import moto_answers, moto_changes, moto_queues, moto_streams, moto_transactions
+from local.cloud import moto_answers, moto_changes, moto_queries, moto_queues, moto_streams, moto_transactions
 
 MOTO_VERSION = "5.2.5"
 
@@ -54,6 +55,7 @@ def apply() -> None:
     moto_transactions.apply()
     moto_queues.apply()
     moto_answers.apply()
+    moto_queries.apply()
     moto_changes.apply()
     moto_streams.apply()
     ticks = itertools.count(int(time.time()) << 24)
