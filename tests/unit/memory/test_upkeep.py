@@ -326,6 +326,17 @@ def test_a_job_that_cannot_go_on_comes_again(kept: Kept) -> None:
     assert versions(kept.engine) == {"acme/1": 1}
 
 
+def test_jobs_whose_turn_comes_too_late_come_again(kept: Kept) -> None:
+    for number in range(4):
+        kept.jobs.create(job(f"j{number}"))
+    told = [Message(f"m{number}", json.dumps(body)) for number, body in enumerate(kept.jobs.announced)]
+
+    assert kept.upkeep.take(told, lambda: kept.seconds >= 1.5 * STRETCH_SECONDS) == ["m2", "m3"]
+    assert kept.upkeep.take(told[2:], lambda: True) == ["m3"]
+
+    assert [id for _, id in kept.carried] == ["j0", "j1", "j2"]
+
+
 def test_the_schedule_goes_on_with_jobs_that_were_left(kept: Kept) -> None:
     kept.add("1")
     kept.jobs.create(job("j1"))
