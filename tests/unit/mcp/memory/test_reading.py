@@ -88,6 +88,21 @@ def test_what_is_denser_than_prose_is_told_in_parts(here: Team, dense: str) -> N
     assert 1 < len(parts) <= 8
 
 
+def test_an_entry_that_fills_every_field_can_still_be_read(here: Team) -> None:
+    id = here.add(
+        "0" * MAX_CONTENT_BYTES,
+        tags=[f"{number:064d}" for number in range(30)],
+        source_file="1" * 500,
+        source_story="2" * 500,
+        metadata={"3": "4" * 8_000},
+    )
+    result = here.call("kb_get", id=id)
+    assert not result.is_error, text_of(result)
+    assert cost(result) <= MAX_TOKENS
+    assert len(result.structured_content["content"]) > 1_000
+    assert "Its metadata is in the structured answer." in text_of(result)
+
+
 def test_a_handle_ends_with_the_version_it_was_given_for(here: Team) -> None:
     id = here.add("0123456789!" * 2_900)
     cursor = here.data("kb_get", id=id)["next_cursor"]

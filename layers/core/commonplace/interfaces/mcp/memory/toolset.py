@@ -1,7 +1,7 @@
 """The toolset, put together from its parts. The order here is the order of every list."""
 
 from commonplace.interfaces.mcp.declaring import Toolset
-from commonplace.interfaces.mcp.memory import importing, prompts, reading, searching, skill, writing
+from commonplace.interfaces.mcp.memory import getting, importing, prompts, reading, searching, skill, writing
 from commonplace.interfaces.mcp.memory.services import MemoryServices
 
 NAME = "memory"
@@ -20,7 +20,13 @@ def memory_toolset(using: MemoryServices) -> Toolset:
         name=NAME,
         title="Team memory",
         instructions=INSTRUCTIONS,
-        tools=(*searching.tools(using), *reading.tools(using), *writing.tools(using), *importing.tools(using)),
+        tools=(
+            *searching.tools(using),
+            *getting.tools(using),
+            *reading.tools(using),
+            *writing.tools(using),
+            *importing.tools(using),
+        ),
         prompts=prompts.prompts(using),
         skills=(skill.SKILL,),
     )
