@@ -1,6 +1,9 @@
 import json
 from collections.abc import Callable
 
+import pytest
+
+from infra.configuration import ConfigurationError, from_context
 from tests.infra.templates import Template, as_list
 
 
@@ -12,8 +15,7 @@ def test_what_bedrock_has_answered_is_kept_in_the_cache_whatever_the_engine(
     variables = stack.environment(stack.function("index"))
     assert (variables["SEARCH_ENGINE"], "CACHE_TABLE" in variables) == ("embedded", True)
     allowed = [each for each in stack.statements("IndexRole") if "*#vectors" in json.dumps(each)]
-    batches = ["dynamodb:BatchGetItem", "dynamodb:BatchWriteItem"]
-    assert sorted(sorted(each["Action"]) for each in allowed) == [batches, [*batches, "dynamodb:Query"]]
+    assert [sorted(each["Action"]) for each in allowed] == [["dynamodb:BatchGetItem", "dynamodb:BatchWriteItem"]]
 
 
 def test_openai_has_a_secret_of_its_own_that_only_those_who_need_vectors_can_read(
@@ -46,5 +48,29 @@ def test_the_secret_for_openai_starts_without_a_key(synthesized: Callable[..., T
         for each in stack.body["Resources"].values()
         if each["Type"] == "AWS::SecretsManager::Secret" and "OpenAI" in each["Properties"]["Description"]
     ]
-    assert (secret["Properties"]["SecretString"], secret["DeletionPolicy"]) == ('{"apiKey":""}', "Retain")
+    assert (secret["Properties"]["SecretString"], secret["DeletionPolicy"]) == ('{"apiKey": ""}', "Retain")
     assert "OPENAI_SECRET_ARN" in stack.environment(stack.function("index-build"))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"embeddingProvider": "openai:mine"}, "embeddingProvider"),
+        ({"embeddingProvider": "openai:text-embedding-3-small:4096"}, "embeddingProvider"),
+        (
+            {"embeddingProvider": "openai", "openAiBaseUrl": "http://127.0.0.1:11434/v1"},
+            "openAiBaseUrl is an https URL",
+        ),
+        ({"embeddingProvider": "openai", "openAiBaseUrl": "https://o.example/v1/"}, "openAiBaseUrl is an https URL"),
+        ({"openAiBaseUrl": "https://o.example/v1"}, "openai, which is not chosen"),
+    ],
+)
+def test_a_model_of_openai_that_cannot_be_asked_is_refused(given: dict[str, str], said: str) -> None:
+    with pytest.raises(ConfigurationError, match=said):
+        from_context(given)
+
+
+def test_an_address_for_openai_goes_with_the_model_to_come_as_well() -> None:
+    chosen = {"engine": "opensearch", "embeddingProviderNext": "openai", "openAiBaseUrl": "https://o.example/v1"}
+    assert from_context(chosen).asks_openai
+    assert not from_context({}).asks_openai

@@ -7,6 +7,7 @@ from typing import Any
 
 from commonplace.adapters import wiring
 from commonplace.adapters.memory_server import HttpMemoryServer
+from commonplace.memory.patience import MemoryServer, Patient
 from local.dev.laptop import Laptop
 from local.dev.source import clone
 from tests.fakes.openai_server import KEY, Standin
@@ -34,9 +35,18 @@ def serving(folder: Path, openai: Standin) -> Iterator[Laptop]:
         yield laptop
 
 
-def agent(laptop: Laptop) -> HttpMemoryServer:
-    """Calls the tools as an agent does; the caller closes it."""
-    return HttpMemoryServer(laptop.url, None)
+PATIENCE_SECONDS = 300
+"""A machine with too much to do answers late, and what did not come to an answer is asked again."""
+
+
+@contextmanager
+def agent(laptop: Laptop) -> Iterator[MemoryServer]:
+    """Calls the tools as a patient agent does."""
+    server = HttpMemoryServer(laptop.url, None)
+    try:
+        yield Patient(server, outage_seconds=PATIENCE_SECONDS)
+    finally:
+        server.close()
 
 
 def without_vectors(laptop: Laptop) -> list[str]:

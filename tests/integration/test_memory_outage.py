@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from commonplace.adapters.memory_server import HttpMemoryServer
+from commonplace.memory.patience import MemoryServer
 from local.dev.laptop import Laptop
 from tests.fakes.openai_server import Failure, Standin
 from tests.fakes.openai_server import running as standing_in
@@ -34,24 +34,23 @@ def laptop(tmp_path: Path, openai: Standin) -> Iterator[Laptop]:
 
 
 @pytest.fixture
-def memory(laptop: Laptop) -> Iterator[HttpMemoryServer]:
-    server = agent(laptop)
-    yield server
-    server.close()
+def memory(laptop: Laptop) -> Iterator[MemoryServer]:
+    with agent(laptop) as server:
+        yield server
 
 
 def fact(content: str) -> dict[str, Any]:
     return {"content": content, "entry_type": "fact", "roles": ["dev"]}
 
 
-def found(memory: HttpMemoryServer, query: str) -> tuple[list[str], bool]:
+def found(memory: MemoryServer, query: str) -> tuple[list[str], bool]:
     """What is found, and whether by words alone."""
     answer = memory.call("kb_search", {"query": query})
     return [entry["content"] for entry in answer["entries"]], answer["fallback"]
 
 
 def test_an_outage_of_the_model_costs_only_the_vectors_and_they_come_by_themselves(
-    laptop: Laptop, memory: HttpMemoryServer, openai: Standin
+    laptop: Laptop, memory: MemoryServer, openai: Standin
 ) -> None:
     memory.call("kb_add", fact(ZEBRA))
     laptop.wait()
