@@ -63,6 +63,8 @@ class World:
         self._indexer = Indexer(
             StoredEntries(self.store), self.engine, self.model, lambda of: self.caches.of(of or "-")
         )
+        # Who asks an index that is not there yet remembers for two seconds that there is none.
+        self._indexer.reconcile()
 
     def memory(self) -> Memory:
         """As one of many functions has it."""
