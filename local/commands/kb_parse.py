@@ -32,7 +32,7 @@ parse_app = typer.Typer(
 
 @parse_app.command()
 def lessons(files: Files, *, output: Output = None, role: Roles = None, force: Force = False) -> None:
-    """Make a summary of each story, and a fact of each thing that was learned in it."""
+    """Make a summary of each story, a fact of each lesson."""
     from commonplace.memory.parsing import lessons as parser
 
     roles = _roles(role) or parser.ROLES
@@ -41,7 +41,7 @@ def lessons(files: Files, *, output: Output = None, role: Roles = None, force: F
 
 @parse_app.command()
 def templates(files: Files, *, output: Output = None, role: Roles = None, force: Force = False) -> None:
-    """Make a template of each file: tags from its path, roles from its kind."""
+    """Make a template of each file. Tags come from its path, roles from its kind."""
     from commonplace.memory.parsing import templates as parser
 
     roles = _roles(role)
@@ -50,7 +50,7 @@ def templates(files: Files, *, output: Output = None, role: Roles = None, force:
 
 @parse_app.command()
 def claude(files: Files, *, output: Output = None, role: Roles = None, force: Force = False) -> None:
-    """Make a fact of each rule of a CLAUDE.md, with the headings above it as tags."""
+    """Make a fact of each rule. The headings above it become its tags."""
     from commonplace.memory.parsing import claude as parser
 
     roles = _roles(role) or parser.ROLES
