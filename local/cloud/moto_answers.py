@@ -1,7 +1,8 @@
 """Answers of moto 5.2.5 that hold many values of items.
 
 moto looks for each of the ten forms that a value of DynamoDB can have, under several names each, before it writes one:
-with items of some dozen fields that is most of its time. A text, a number or a truth value is written as it stands.
+with items of some dozen fields that is most of its time. Texts, numbers, truth values and lists of them are written as
+they stand.
 """
 
 from functools import cache
@@ -28,8 +29,10 @@ def apply() -> None:
 
 
 def is_plain(value: Any) -> bool:
-    """Whether the value is one text, number or truth value, in the form that it is sent in."""
+    """Whether the value is a text, a number, a truth value or a list of them, in the form that it is sent in."""
     if type(value) is not dict or len(value) != 1:
         return False
     ((kind, held),) = value.items()
+    if kind == "L":
+        return type(held) is list and all(is_plain(one) for one in held)
     return kind in _PLAIN and type(held) is _PLAIN[kind]

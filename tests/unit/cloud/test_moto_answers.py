@@ -65,6 +65,8 @@ def test_every_kind_of_value_comes_back_as_it_was_written(dynamodb: "DynamoDBCli
         ({"B": b"x"}, False),
         ({"S": "x", "N": "1"}, False),
         ({"M": {}}, False),
+        ({"L": [{"S": "x"}, {"L": []}]}, True),
+        ({"L": [{"S": "x"}, {"B": b"x"}]}, False),
         ({}, False),
         ("S", False),
     ],

@@ -45,6 +45,8 @@ MAX_TOGETHER = (MAX_WRITES - 1) // ITEMS_AN_ENTRY
 """Entries of one transaction: TransactWriteItems takes 100 items, and 4 MB, which 32 of the largest do not fill."""
 MAX_CHANGED = MAX_WRITES // ITEMS_OF_A_CHANGE
 """Entries whose revision one transaction raises."""
+CARDS_PER_PAGE = 500
+"""Some 200 KB: a page comes well within the time that is given to a call."""
 ROUNDS = 12
 
 
@@ -142,7 +144,7 @@ class DynamoEntries:
         self._change(organisation, ids, "SET #revision = #revision + :one", "attribute_exists(pk)", one=1)
 
     def cards(self, organisation: str) -> Iterator[Card]:
-        items = query(self._client, self._table, room(organisation, "cards"))
+        items = query(self._client, self._table, room(organisation, "cards"), Limit=CARDS_PER_PAGE)
         return (card for item in items if (card := read_card(item)))
 
     def organisations(self) -> Iterator[str]:
