@@ -11,6 +11,7 @@ BENCHMARKS = {
     "sync": "first sync, no-change sync, one-file push, large push: files per second, GitHub calls, embedding calls",
     "freshness": "seconds from a push until its text is found",
     "retrieval": "how well a search finds, on our own judged set",
+    "memory": "the memory's tools beside a bare message, and seconds until what is added is found",
     "memory_quality": "how well a team's memory is searched, and the tokens of an answer beside those of its files",
     "opensearch": "latency of a search on OpenSearch at 300 to 100,000 chunks, beside bare requests to the same node",
     "reindex": "an index of 20,000 documents built anew under writes and searches, every answer judged",
