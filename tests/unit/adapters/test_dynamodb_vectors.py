@@ -129,6 +129,14 @@ def test_keys_of_every_beginning_are_counted(caches: VectorCaches) -> None:
     assert (caches.size("acme"), caches.clear("acme"), caches.size("acme")) == (16, 16, 0)
 
 
+def test_a_partition_of_many_pages_is_counted_and_cleared_whole(
+    table: DynamoVectorCaches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("commonplace.adapters.dynamodb_vectors.KEYS_PER_PAGE", 7)
+    table.of("acme").remember({named(f"{number}"): array("f", [1.0]) for number in range(60)})
+    assert (table.size("acme"), table.clear("acme"), table.size("acme")) == (60, 60, 0)
+
+
 def test_what_the_table_leaves_undone_is_asked_for_again(dynamodb: DynamoDBClient, clock: Clock) -> None:
     unfinished, waits = Unfinished(dynamodb), list[float]()
     memory = DynamoVectorMemory(unfinished, TABLE, "acme", clock=clock, sleep=waits.append)  # type: ignore[arg-type]

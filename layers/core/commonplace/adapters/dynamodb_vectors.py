@@ -11,11 +11,11 @@ import sys
 import time
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from commonplace.adapters.threads import Threads
 from commonplace.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -33,11 +33,8 @@ KEYS_PER_READ, ITEMS_PER_WRITE = 100, 25
 ROUNDS = 5
 """How often what the table left undone is asked for again, after 0.05, 0.1, 0.2 and 0.4 s."""
 
-RANGES = [(f"{digit:x}", f"{digit:x}g") for digit in range(16)]
-"""Keys are hexadecimal. A page of a query is 1 MB, some 170 vectors of 1,536 numbers: the sixteenths of a partition are
-gone through side by side."""
-
-AT_ONCE = 8
+KEYS_PER_PAGE = 1_000
+"""Of a query; of long vectors fewer come, for DynamoDB reads 1 MB for a page."""
 
 Item = dict[str, Any]
 
@@ -114,43 +111,27 @@ class DynamoVectorMemory:
 
     def size(self) -> int:
         """How many are kept. Raises Unavailable."""
-        return sum(self._everywhere(lambda one: self._counted(*one)))
+        with _answering():
+            return sum(page["Count"] for page in self._pages(Select="COUNT"))
 
     def clear(self) -> int:
         """Forgets all of them and says how many there were. Raises Unavailable: some may be forgotten already."""
-        return sum(self._everywhere(lambda one: self._cleared(*one)))
-
-    def _everywhere(self, work: Callable[[tuple[str, str]], int]) -> list[int]:
-        try:
-            return Threads(AT_ONCE).map(work, RANGES)
-        except (ClientError, BotoCoreError) as error:
-            logger.warning("the cache of vectors does not answer", extra={"error": type(error).__name__})
-            raise Unavailable("The cache of embeddings does not answer now.") from error
-
-    def _counted(self, first: str, last: str) -> int:
-        return sum(page["Count"] for page in self._pages(first, last, Select="COUNT"))
-
-    def _cleared(self, first: str, last: str) -> int:
         count = 0
-        for page in self._pages(first, last, ProjectionExpression="sk"):
-            keys = [item["sk"]["S"] for item in page["Items"]]
-            left = sum(self._write([{"DeleteRequest": {"Key": self._key(key)}} for key in keys]))
-            if left:
-                raise Unavailable("The cache of embeddings is too busy to be cleared now.", retry_after_seconds=5)
-            count += len(keys)
+        with _answering():
+            for page in self._pages(ProjectionExpression="sk"):
+                keys = [item["sk"]["S"] for item in page["Items"]]
+                if any(self._write([{"DeleteRequest": {"Key": self._key(key)}} for key in keys])):
+                    raise Unavailable("The cache of embeddings is too busy to be cleared now.", retry_after_seconds=5)
+                count += len(keys)
         return count
 
-    def _pages(self, first: str, last: str, **shown: Any) -> Iterator[Any]:
+    def _pages(self, **shown: Any) -> Iterator[Any]:
         yield from self._client.get_paginator("query").paginate(
             TableName=self._table,
-            KeyConditionExpression="pk = :pk AND sk BETWEEN :first AND :last",
+            KeyConditionExpression="pk = :pk",
             FilterExpression="expiresAt > :now",
-            ExpressionAttributeValues={
-                ":pk": {"S": self._partition},
-                ":first": {"S": first},
-                ":last": {"S": last},
-                ":now": {"N": str(int(self._clock()))},
-            },
+            ExpressionAttributeValues={":pk": {"S": self._partition}, ":now": {"N": str(int(self._clock()))}},
+            PaginationConfig={"PageSize": KEYS_PER_PAGE},
             **shown,
         )
 
@@ -203,6 +184,15 @@ class MemoryBehind:
     def remember(self, vectors: Mapping[str, Vector]) -> None:
         self._first.remember(vectors)
         self._second.remember(vectors)
+
+
+@contextmanager
+def _answering() -> Iterator[None]:
+    try:
+        yield
+    except (ClientError, BotoCoreError) as error:
+        logger.warning("the cache of vectors does not answer", extra={"error": type(error).__name__})
+        raise Unavailable("The cache of embeddings does not answer now.") from error
 
 
 def _parts(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
