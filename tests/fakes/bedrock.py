@@ -8,13 +8,11 @@ import hashlib
 import json
 import random
 import re
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event, Lock, Thread
 from typing import Any
 from urllib.parse import unquote
 
@@ -22,8 +20,9 @@ import botocore.session
 from botocore.model import OperationModel, Shape
 from botocore.validate import ParamValidator
 
+from tests.fakes.model_server import Answering, Script, serving
+
 REGION = "us-west-2"
-HANG_LIMIT_SECONDS = 10
 RERANKERS = ("cohere.rerank-v3-5:0", "amazon.rerank-v1:0")
 COHERE_DIMENSIONS = (256, 512, 1024, 1536)
 TITAN_DIMENSIONS = (256, 512, 1024)
@@ -31,16 +30,6 @@ TITAN_DIMENSIONS = (256, 512, 1024)
 
 class Refused(Exception):
     """The real service would answer ValidationException."""
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """One answer that is no success. `kind` says how it fails."""
-
-    kind: str = "error"
-    """error, malformed, truncated, hang, dropped"""
-    status: int = 429
-    code: str = "ThrottlingException"
 
 
 @dataclass(slots=True)
@@ -51,102 +40,43 @@ class Request:
 
 
 @dataclass(slots=True)
-class FakeBedrock:
-    """What was asked, and what is to be answered: scripted `failures` first, `always` when set, else the truth."""
+class FakeBedrock(Script):
+    """What was asked, and what is to be answered."""
 
     requests: list[Request] = field(default_factory=list)
-    failures: deque[Failure] = field(default_factory=deque)
-    always: Failure | None = None
-    answer: dict[str, Any] | None = None
-    """Sent as it is in place of a computed answer."""
     page_size: int = 1_000
     """Results of a rerank in one answer, the rest by nextToken."""
-    complaints: list[str] = field(default_factory=list)
-    url: str = ""
-    released: Event = field(default_factory=Event)
-    lock: Lock = field(default_factory=Lock)
-
-    def fail(self, *failures: Failure) -> None:
-        self.failures.extend(failures)
-
-    def next_failure(self) -> Failure | None:
-        with self.lock:
-            return self.failures.popleft() if self.failures else self.always
 
 
 @contextmanager
 def running() -> Iterator[FakeBedrock]:
     """A server on a free port of this machine, until the end of the block."""
     state = FakeBedrock()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(state))
-    server.daemon_threads = True
-    state.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
+    with serving(state, _Handler):
         yield state
-    finally:
-        state.released.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
-def _handler(state: FakeBedrock) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        wbufsize = 65_536  # head and body in one piece: in two, the second waits for an acknowledgement
+class _Handler(Answering):
+    script: FakeBedrock
+    always: Mapping[str, str] = {"x-amzn-RequestId": "00000000-0000-4000-8000-000000000000"}
 
-        def do_POST(self) -> None:
-            raw = self.rfile.read(int(self.headers["Content-Length"]))
-            try:
-                answer = _answered(state, self.path, dict(self.headers), raw)
-            except Refused as refusal:
-                state.complaints.append(str(refusal))
-                self._send(400, {"message": str(refusal)}, "ValidationException")
-                return
-            failure = state.next_failure()
-            if failure is None:
-                self._send(200, state.answer if state.answer is not None else answer)
-            else:
-                self._fail(failure, answer)
+    def do_POST(self) -> None:
+        raw = self.rfile.read(int(self.headers["Content-Length"]))
+        try:
+            answer = _answered(self.script, self.path, dict(self.headers), raw)
+        except Refused as refusal:
+            self.script.complaints.append(str(refusal))
+            self.send_json(400, {"message": str(refusal)}, _kind("ValidationException"))
+            return
+        failure = self.script.next_failure()
+        if failure is None:
+            self.send_json(200, self.script.answer if self.script.answer is not None else answer)
+        else:
+            self.send_failure(failure, answer, {"message": "a sentence of the service"}, _kind(failure.code))
 
-        def _fail(self, failure: Failure, answer: Mapping[str, Any]) -> None:
-            match failure.kind:
-                case "hang":
-                    state.released.wait(HANG_LIMIT_SECONDS)
-                    self.close_connection = True
-                case "dropped":
-                    self.close_connection = True
-                case "malformed":
-                    self._bytes(200, b"<html>not json", len(b"<html>not json"))
-                case "truncated":
-                    raw = json.dumps(answer).encode()
-                    self._bytes(200, raw[: len(raw) // 2], len(raw))
-                    self.close_connection = True
-                case _:
-                    self._send(failure.status, {"message": "a sentence of the service"}, failure.code)
 
-        def _send(self, status: int, body: Any, code: str | None = None) -> None:
-            raw = json.dumps(body).encode()
-            self._bytes(
-                status, raw, len(raw), {"x-amzn-ErrorType": f"{code}:http://internal.amazon.com/"} if code else {}
-            )
-
-        def _bytes(self, status: int, raw: bytes, length: int, headers: Mapping[str, str] | None = None) -> None:
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(length))
-            self.send_header("x-amzn-RequestId", "00000000-0000-4000-8000-000000000000")
-            for name, value in (headers or {}).items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(raw)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
-
-    return Handler
+def _kind(code: str) -> Mapping[str, str]:
+    return {"x-amzn-ErrorType": f"{code}:http://internal.amazon.com/"}
 
 
 _MODELS: dict[tuple[str, str], OperationModel] = {}

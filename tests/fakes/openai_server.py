@@ -7,25 +7,23 @@ import base64
 import hashlib
 import json
 import re
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event, Lock, Thread
 from typing import Any
 
 import numpy as np
 
 from tests.fakes.bedrock import tokens
+from tests.fakes.model_server import Answering, Script, serving
 
 KEY = "sk-test-0123456789abcdefghijklmnopqrstuv"
 PATH = "/v1/embeddings"
 LONGEST = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 FIXED = "text-embedding-ada-002"
 TEXTS_PER_CALL, TOKENS_PER_TEXT, TOKENS_PER_CALL = 2_048, 8_192, 300_000
-HANG_LIMIT_SECONDS = 10
 
 
 class Refused(Exception):
@@ -36,117 +34,46 @@ class Refused(Exception):
         self.status, self.code = status, code
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """One answer that is no success. `kind` says how it fails."""
-
-    kind: str = "error"
-    """error, malformed, truncated, hang, dropped"""
-    status: int = 503
-    code: str = "server_error"
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-
 @dataclass(slots=True)
-class Standin:
-    """What was asked, and what is to be answered: scripted `failures` first, `always` when set, else the truth."""
+class Standin(Script):
+    """What was asked, and what is to be answered. `url` is what `OPENAI_BASE_URL` is to be."""
 
     calls: list[int] = field(default_factory=list)
     """Texts of each call that was answered with vectors."""
     texts: list[str] = field(default_factory=list)
     requests: list[dict[str, Any]] = field(default_factory=list)
     """Every request that could be read, answered or not."""
-    failures: deque[Failure] = field(default_factory=deque)
-    always: Failure | None = None
-    answer: Any = None
-    """Sent as it is in place of a computed answer."""
     floats: bool = False
     """Whether it knows no base64, as some services that speak the same language."""
-    complaints: list[str] = field(default_factory=list)
-    url: str = ""
-    """What `OPENAI_BASE_URL` is to be."""
-    released: Event = field(default_factory=Event)
-    lock: Lock = field(default_factory=Lock)
-
-    def fail(self, *failures: Failure) -> None:
-        self.failures.extend(failures)
-
-    def next_failure(self) -> Failure | None:
-        with self.lock:
-            return self.failures.popleft() if self.failures else self.always
 
 
 @contextmanager
 def running() -> Iterator[Standin]:
     """A server on a free port of this machine, until the end of the block."""
     state = Standin()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(state))
-    server.daemon_threads = True
-    state.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
+    with serving(state, _Handler, "/v1"):
         yield state
-    finally:
-        state.released.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
-def _handler(state: Standin) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        wbufsize = 65_536
+class _Handler(Answering):
+    script: Standin
+    always: Mapping[str, str] = {"x-request-id": "req_0123456789abcdef"}
 
-        def do_POST(self) -> None:
-            raw = self.rfile.read(int(self.headers["Content-Length"]))
-            failure = state.next_failure()
-            try:
-                answer = _answered(state, self.path, self.headers.get("Authorization", ""), raw, counted=not failure)
-            except Refused as refusal:
-                state.complaints.append(str(refusal))
-                self._send(refusal.status, _error(refusal.code, str(refusal)))
-                return
-            if failure is None:
-                self._send(200, answer if state.answer is None else state.answer)
-            else:
-                self._fail(failure, answer)
-
-        def _fail(self, failure: Failure, answer: Any) -> None:
-            match failure.kind:
-                case "hang":
-                    state.released.wait(HANG_LIMIT_SECONDS)
-                    self.close_connection = True
-                case "dropped":
-                    self.close_connection = True
-                case "malformed":
-                    self._bytes(200, b"<html>not json", len(b"<html>not json"), {})
-                case "truncated":
-                    raw = json.dumps(answer).encode()
-                    self._bytes(200, raw[: len(raw) // 2], len(raw), {})
-                    self.close_connection = True
-                case _:
-                    self._send(failure.status, _error(failure.code, f"a sentence that names {KEY}"), failure.headers)
-
-        def _send(self, status: int, body: Any, headers: Mapping[str, str] | None = None) -> None:
-            raw = json.dumps(body).encode()
-            self._bytes(status, raw, len(raw), headers or {})
-
-        def _bytes(self, status: int, raw: bytes, length: int, headers: Mapping[str, str]) -> None:
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(length))
-            self.send_header("x-request-id", "req_0123456789abcdef")
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(raw)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
-
-    return Handler
+    def do_POST(self) -> None:
+        raw = self.rfile.read(int(self.headers["Content-Length"]))
+        failure = self.script.next_failure()
+        authorization = self.headers.get("Authorization", "")
+        try:
+            answer = _answered(self.script, self.path, authorization, raw, counted=not failure)
+        except Refused as refusal:
+            self.script.complaints.append(str(refusal))
+            self.send_json(refusal.status, _error(refusal.code, str(refusal)))
+            return
+        if failure is None:
+            self.send_json(200, answer if self.script.answer is None else self.script.answer)
+        else:
+            told = _error(failure.code, f"a sentence that names {KEY}")
+            self.send_failure(failure, answer, told, failure.headers)
 
 
 def _error(code: str, message: str) -> dict[str, Any]:

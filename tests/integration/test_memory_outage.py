@@ -8,7 +8,8 @@ import pytest
 
 from commonplace.memory.patience import MemoryServer
 from local.dev.laptop import Laptop
-from tests.fakes.openai_server import Failure, Standin
+from tests.fakes.model_server import Failure
+from tests.fakes.openai_server import Standin
 from tests.fakes.openai_server import running as standing_in
 from tests.integration.memory_laptops import agent, serving, without_vectors
 from tests.integration.running_dev import wait

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
-from botocore.exceptions import ClientError, EndpointConnectionError
+from botocore.exceptions import EndpointConnectionError
 
 from commonplace.adapters.dynamodb_audit import DynamoAudit, position
 from commonplace.adapters.dynamodb_grants import DynamoGrants
@@ -26,6 +26,7 @@ from tests.dynamodb_fixture import new_table
 from tests.fakes.authority import APP, Authority
 from tests.fakes.identity_stores import Clock, MemoryAudit, MemoryGrants, MemorySignIns
 from tests.unit.adapters.conftest import TABLE
+from tests.unit.adapters.failing import CANCELED, Failing, refusal
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -492,35 +493,6 @@ def test_x10_a_record_that_cannot_be_read_counts_as_absent(identity_table: Table
     )
 
     assert grants.grant("g1") is None
-
-
-def refusal(code: str, *reasons: str) -> ClientError:
-    response: Any = {
-        "Error": {"Code": code, "Message": ""},
-        "CancellationReasons": [{"Code": reason} for reason in reasons],
-    }
-    return ClientError(response, "TransactWriteItems")
-
-
-class Failing:
-    """A client whose every call fails so often, then goes through."""
-
-    def __init__(self, client: Any, error: Exception, times: int = 1_000) -> None:
-        self._client = client
-        self._error = error
-        self.left = times
-
-    def __getattr__(self, name: str) -> Any:
-        def call(**values: Any) -> Any:
-            if self.left:
-                self.left -= 1
-                raise self._error
-            return getattr(self._client, name)(**values)
-
-        return call
-
-
-CANCELED = "TransactionCanceledException"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from botocore.exceptions import ClientError, EndpointConnectionError
+from botocore.exceptions import EndpointConnectionError
 
 from commonplace.adapters.dynamodb_audit import MEMORY, DynamoAudit
 from commonplace.adapters.dynamodb_entries import DynamoEntries
@@ -20,6 +20,7 @@ from tests.dynamodb_fixture import new_table
 from tests.fakes.identity_stores import Clock, MemoryAudit
 from tests.fakes.memory_stores import MemoryCounts, MemoryEntries, MemoryJobs
 from tests.unit.adapters.conftest import TABLE
+from tests.unit.adapters.failing import CANCELED, Failing, refusal
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -473,35 +474,6 @@ def test_queries_are_counted_by_phase_and_role(stores: Stores) -> None:
     stores.counts.count("acme", None, "all")
     stores.counts.count(OTHER, "dev", "qa")
     assert dict(stores.counts.counts("acme")) == {("dev", "qa"): 3, ("none", "all"): 1}
-
-
-def refusal(code: str, *reasons: str) -> ClientError:
-    response: Any = {
-        "Error": {"Code": code, "Message": ""},
-        "CancellationReasons": [{"Code": reason} for reason in reasons],
-    }
-    return ClientError(response, "TransactWriteItems")
-
-
-class Failing:
-    """A client whose every call fails so often, then goes through."""
-
-    def __init__(self, client: Any, error: Exception, times: int = 1_000) -> None:
-        self._client = client
-        self._error = error
-        self.left = times
-
-    def __getattr__(self, name: str) -> Any:
-        def call(**values: Any) -> Any:
-            if self.left:
-                self.left -= 1
-                raise self._error
-            return getattr(self._client, name)(**values)
-
-        return call
-
-
-CANCELED = "TransactionCanceledException"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from commonplace.adapters.guarded import GuardedEmbeddings
 from commonplace.adapters.openai_embeddings import OpenAiEmbeddings, api_key
 from commonplace.adapters.resilience import Transient
 from commonplace.errors import Unavailable
-from tests.fakes.openai_server import KEY, Failure, Standin, embedding, running
+from tests.fakes.model_server import Failure
+from tests.fakes.openai_server import KEY, Standin, embedding, running
 from tests.unit.adapters.test_resilience import never
 
 SMALL = "text-embedding-3-small"

@@ -13,7 +13,8 @@ from commonplace.adapters.resilience import CircuitBreaker
 from commonplace.search.embedding import embed_records
 from commonplace.search.model import SearchRequest
 from commonplace.search.service import SearchService
-from tests.fakes.bedrock import REGION, Failure, FakeBedrock
+from tests.fakes.bedrock import REGION, FakeBedrock
+from tests.fakes.model_server import Failure
 from tests.unit.adapters.bedrock.conftest import Client, bedrock, client
 from tests.unit.adapters.test_resilience import Clock
 from tests.unit.search.records import record

@@ -8,7 +8,8 @@ from commonplace.adapters.bedrock.embeddings import CohereEmbeddings, TitanEmbed
 from commonplace.adapters.guarded import GuardedEmbeddings
 from commonplace.adapters.resilience import Transient
 from commonplace.errors import Unavailable
-from tests.fakes.bedrock import Failure, FakeBedrock
+from tests.fakes.bedrock import FakeBedrock
+from tests.fakes.model_server import Failure
 from tests.unit.adapters.bedrock.conftest import IMPATIENT_SECONDS, Client
 
 PASSING = [

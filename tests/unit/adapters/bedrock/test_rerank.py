@@ -8,7 +8,8 @@ from commonplace.adapters.guarded import GuardedReranker
 from commonplace.adapters.resilience import Transient
 from commonplace.errors import Unavailable
 from commonplace.search.model import RecordId, Reranked
-from tests.fakes.bedrock import REGION, Failure, FakeBedrock, operation
+from tests.fakes.bedrock import REGION, FakeBedrock, operation
+from tests.fakes.model_server import Failure
 from tests.unit.adapters.bedrock.conftest import Client
 from tests.unit.adapters.bedrock.test_embeddings import LASTING, PASSING, by_name, patience
 
