@@ -21,10 +21,10 @@ def apply() -> None:
 
     def query(self: Any, hash_key: Any, *given: Any, **named: Any) -> Any:
         index = given[INDEX_NAME] if len(given) > INDEX_NAME else named.get("index_name")
-        if index is not None or self.range_key_attr is None or hash_key not in self.items:
+        if index is not None or self.range_key_attr is None:
             return plain(self, hash_key, *given, **named)
         partition = copy.copy(self)
-        partition.all_items = lambda: list(self.items[hash_key].values())
+        partition.all_items = lambda: list(self.items.get(hash_key, {}).values())
         return plain(partition, hash_key, *given, **named)
 
     table: Any = Table

@@ -62,3 +62,4 @@ def test_conditions_and_filters_count_as_before(dynamodb: "DynamoDBClient") -> N
 def test_a_query_does_not_go_through_the_table(dynamodb: "DynamoDBClient", monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Table, "all_items", lambda _: pytest.fail("every item of the table was looked at"))
     assert len(keys(dynamodb)) == 25
+    assert keys(dynamodb, partition="nobody") == []
