@@ -77,6 +77,7 @@ class Configuration:
     service_rate_factor: int = 5
     kb_default_search_limit: int = DEFAULT_LIMIT
     kb_min_confidence: str = str(DEFAULT_MIN_CONFIDENCE)
+    kb_fusion: str | None = None
     kb_batch_size: int = BATCH
     throttle_rate: int = 100
     throttle_burst: int = 200

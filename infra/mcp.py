@@ -80,7 +80,8 @@ def _surface(configuration: Configuration) -> dict[str, str]:
         "KB_MIN_CONFIDENCE": configuration.kb_min_confidence,
     }
     origins = configuration.mcp_allowed_origins
-    return surface | ({"MCP_ALLOWED_ORIGINS": origins} if origins else {})
+    given = {"MCP_ALLOWED_ORIGINS": origins, "KB_FUSION": configuration.kb_fusion}
+    return surface | {name: value for name, value in given.items() if value}
 
 
 def _writing(configuration: Configuration, secrets: Secrets) -> dict[str, str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from commonplace.memory.results import BATCH, MAX_LIMIT
 from commonplace.settings import RATE_LIMITS, rate_limits
+from infra.providers import fusion
 from infra.readers import ConfigurationError, Reader, checked, number
 
 MAX_RATE_LIMITS = 300
@@ -33,4 +34,5 @@ MEMORY_KEYS: Mapping[str, Reader] = {
     "kbDefaultSearchLimit": number(1, MAX_LIMIT),
     "kbMinConfidence": share,
     "kbBatchSize": number(1, BATCH),
+    "kbFusion": fusion,
 }

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from local.errors import CommandError
 
-MEMORY = ("KB_DEFAULT_SEARCH_LIMIT", "KB_MIN_CONFIDENCE", "KB_BATCH_SIZE")
+MEMORY = ("KB_DEFAULT_SEARCH_LIMIT", "KB_MIN_CONFIDENCE", "KB_BATCH_SIZE", "KB_FUSION")
 OPENAI = ("KB_EMBEDDING_MODEL", "OPENAI_API_KEY", "OPENAI_BASE_URL")
 HERE = ("local", "none", "onnx", "openai")
 """Models that work without an AWS account."""

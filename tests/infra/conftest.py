@@ -92,6 +92,7 @@ def remembering(synthesized: Callable[..., Template]) -> Template:
         kbDefaultSearchLimit="5",
         kbMinConfidence="0.25",
         kbBatchSize="50",
+        kbFusion="min-max:0.5,0.5",
     )
 
 

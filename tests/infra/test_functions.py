@@ -127,6 +127,7 @@ def test_what_is_configured_of_the_memory_reaches_the_functions(remembering: Tem
     memory = MemorySettings.from_environ(variables)
     assert memory is not None
     assert (memory.default_limit, memory.min_confidence, memory.batch) == (5, 0.25, 50)
+    assert memory.fusion == "min-max:0.5,0.5"
     kept = MemorySettings.from_environ(remembering.environment(remembering.function("index")))
     assert kept is not None
     assert (kept.batch, kept.organisation) == (50, "default")

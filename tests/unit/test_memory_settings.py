@@ -45,6 +45,7 @@ def test_the_settings_of_the_seed_are_honoured() -> None:
         ("KB_MIN_CONFIDENCE", "1.1"),
         ("KB_MIN_CONFIDENCE", "half"),
         ("KB_BATCH_SIZE", "101"),
+        ("KB_FUSION", "rrf:a,b"),
     ],
 )
 def test_a_malformed_variable_is_named(name: str, value: str) -> None:

@@ -31,6 +31,8 @@ class MemorySettings:
     """Of a search that asks for none."""
     batch: int = BATCH
     """Entries that are embedded and written together."""
+    fusion: str | None = None
+    """As `search.fusion` reads it; None means `memory.searching.SEED_FUSION`."""
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> Self | None:
@@ -48,6 +50,7 @@ class MemorySettings:
                 "KB_MIN_CONFIDENCE", "a number from 0 to 1", _confidence, str(DEFAULT_MIN_CONFIDENCE)
             ),
             batch=_whole(env, "KB_BATCH_SIZE", BATCH, BATCH),
+            fusion=env.fusion("KB_FUSION"),
         )
 
 

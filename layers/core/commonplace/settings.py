@@ -257,9 +257,9 @@ class Environment:
         valid = "none, bedrock-cohere, bedrock-amazon, or onnx:/FOLDER with a cross-encoder of your own"
         return self.parsed("RERANK_PROVIDER", valid, RerankChoice.parse, "none")
 
-    def fusion(self) -> str | None:
+    def fusion(self, name: str = "FUSION") -> str | None:
         valid = "min-max or rrf, with or without weights of words and meaning: min-max:0.6,0.4"
-        return self.optional("FUSION", valid, _matching(_FUSION))
+        return self.optional(name, valid, _matching(_FUSION))
 
     def organisation(self) -> str:
         """The deployment's own."""

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from commonplace.adapters import clients, wiring
 from commonplace.adapters.dynamodb_query_counts import DynamoQueryCounts
 from commonplace.adapters.memory_tables import caches, entries, jobs, new_id, now
-from commonplace.memory.searching import MemorySearch
+from commonplace.memory.searching import SEED_FUSION, MemorySearch
 from commonplace.memory.service import Memory
+from commonplace.search.fusion import Fusion
 
 if TYPE_CHECKING:
     from commonplace.content.store import ObjectStore
@@ -32,12 +33,13 @@ def memory(told: MemorySettings, settings: RetrievalSettings, objects: ObjectSto
     models = wiring.embedding_providers(settings, read_seconds=wiring.MEMORY_READ_SECONDS)
     store = entries(told)
     engine = _reader(settings, objects, next(iter(models), None))
+    fusion = Fusion.parse(told.fusion) if told.fusion else SEED_FUSION
     return Memory(
         store=store,
         jobs=jobs(told),
         counts=_counts(told),
         caches=caches(told),
-        search=MemorySearch(engine, models, store),
+        search=MemorySearch(engine, models, store, fusion=fusion),
         embedder=next(iter(models), None),
         clock=now,
         new_id=new_id,
