@@ -48,9 +48,9 @@ def memory(told: MemorySettings, settings: RetrievalSettings, objects: ObjectSto
 
 
 def _counts(told: MemorySettings) -> DynamoQueryCounts:
-    """Nobody waits for a count, so nothing is tried twice."""
-    client = clients.dynamodb(read_timeout_seconds=COUNT_SECONDS, connect_timeout_seconds=COUNT_SECONDS, attempts=1)
-    return DynamoQueryCounts(client, told.records_table)
+    """Whoever searches does not wait for the count, so nothing of it is tried twice; whoever reads the counts waits."""
+    hasty = clients.dynamodb(read_timeout_seconds=COUNT_SECONDS, connect_timeout_seconds=COUNT_SECONDS, attempts=1)
+    return DynamoQueryCounts(clients.dynamodb(read_timeout_seconds=5), told.records_table, hasty=hasty)
 
 
 def _reader(settings: RetrievalSettings, objects: ObjectStore, model: EmbeddingProvider | None) -> Engine:
