@@ -48,12 +48,12 @@ def search_engine(name: str, data: Path | None, screen: Screen, *, brief: bool =
         with _own_node(data, screen, brief=brief) as node:
             yield _opensearch(node.url, f"{STEM}-documents", "it ends with this")
         return
-    stem = f"{STEM}-{_token(data)}-documents"
+    own = f"{STEM}-{_token(data)}"
     try:
-        yield _opensearch(running.url, stem, "it was running and stays")
+        yield _opensearch(running.url, f"{own}-documents", "it was running and stays")
     finally:
         if data is None:
-            drop_indexes(running.url, stem)
+            drop_indexes(running.url, own)
 
 
 @contextmanager
