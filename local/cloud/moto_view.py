@@ -33,10 +33,11 @@ def seconds_until_a_message(queue: str) -> float | None:
 
 
 def stream_end(table: str) -> int:
-    """The number that the next change of the table will have in its stream."""
+    """The number that the next change of the table will have in its stream; 0 when the table or its stream is gone."""
     from moto.dynamodb.models import dynamodb_backends
 
-    shard = dynamodb_backends[ACCOUNT][REGION].tables[table].stream_shard
+    found = dynamodb_backends[ACCOUNT][REGION].tables.get(table)
+    shard = found.stream_shard if found is not None else None
     return shard.starting_sequence_number + len(shard.items) if shard is not None else 0
 
 
