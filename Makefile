@@ -42,10 +42,10 @@ unit: ## Run the unit tests
 	$(RUN) pytest tests/unit -n 2 -q
 
 integration: ## Run the tests on the laptop cloud
-	$(RUN) pytest tests/integration -q
+	$(RUN) pytest tests/integration -q -n 2 --dist loadfile
 
 conformance: ## Run the tests against published contracts, and clients of others on Node.js
-	$(RUN) pytest tests/conformance -q
+	$(RUN) pytest tests/conformance -q -n 2 --dist loadfile
 
 browser: ## Run the tests of sign-in, consent and connected apps in a real browser
 	$(RUN) pytest tests/browser -q
