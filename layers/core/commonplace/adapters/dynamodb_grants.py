@@ -28,7 +28,7 @@ MAX_REVOKED_TOKENS = 50
 """Of one grant, within the life of an access token; whoever revokes more ends the grant."""
 TOUCH_SECONDS = 300
 TOKEN_ATTEMPTS = 20
-"""Of those who revoke tokens of one grant at once, one goes through in each round: more than a grant has clients for."""
+"""Of those who revoke tokens of one grant at once, one goes through in each round: more than it has clients for."""
 
 VALID_UNTIL = "validUntil"
 """Of a code; its item stays until the grant ends."""
