@@ -8,6 +8,8 @@ CONTENT_PREFIX = "content/"
 RAW_PREFIX = "raw/"
 ATTACHMENTS_PREFIX = "attachments/"
 METADATA_PREFIX = "metadata/"
+REFERENCE_PREFIX = "reference/"
+"""Catalogues of the product reference (`commonplace.reference.keys`)."""
 OPERATIONS_PREFIX = "operations/"
 """Plans, staged files, full reports: for operators only, expiring; the functions that serve readers cannot read it."""
 

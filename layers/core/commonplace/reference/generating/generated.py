@@ -1,0 +1,24 @@
+"""What a generator makes of a source: entries, and what it could not read."""
+
+from dataclasses import dataclass
+
+from commonplace.reference.entries import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A part of a source that became no entry, or a poorer one. Nothing is left out in silence."""
+
+    where: str
+    """`GET /users`, `line 120`, `helios gw sync`."""
+    what: str
+    """A sentence."""
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """The same source and options give the same value, in the same order."""
+
+    entries: tuple[Entry, ...]
+    unread: tuple[Unread, ...] = ()

@@ -1,0 +1,21 @@
+"""Where catalogues are kept in the store."""
+
+from commonplace.content.store import OPERATIONS_PREFIX, REFERENCE_PREFIX
+
+
+def manifest_key(name: str) -> str:
+    return f"{REFERENCE_PREFIX}{name}/manifest.json"
+
+
+def catalogues_prefix(name: str) -> str:
+    return f"{REFERENCE_PREFIX}{name}/catalogues/"
+
+
+def catalogue_key(name: str, digest: str) -> str:
+    """Of one publication; `digest` is of its bytes."""
+    return f"{catalogues_prefix(name)}{digest}.json"
+
+
+def report_key(name: str) -> str:
+    """What the last run found, for operators: problems with their files, also those of a catalogue that was refused."""
+    return f"{OPERATIONS_PREFIX}reference/{name}/report.json"
