@@ -17,7 +17,6 @@ FALLBACKS = (
     "reranking failed, keeping the fused order",
     "embedding failed, indexing words only",
     "entries are kept without vectors",
-    "an entry is kept without vectors",
 )
 """What functions log when a model does not answer and they go on without it."""
 

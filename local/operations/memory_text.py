@@ -79,7 +79,7 @@ def entry_text(place: int, entry: Mapping[str, Any]) -> str:
     facts += [f"{entry['confidence']:.2f} sure"] if isinstance(entry.get("confidence"), int | float) else []
     facts += [str(entry["source_story"])] if entry.get("source_story") else []
     facts += ["#" + " #".join(entry["tags"])] if entry.get("tags") else []
-    text = str(entry.get("excerpt") or entry.get("content") or "")
+    text = str(entry.get("content") or "")
     lines = [clean(line).rstrip() for line in text.splitlines()]
     shown = [f"   {line}" for line in lines[:MAX_LINES]] + (["   …"] if len(lines) > MAX_LINES else [])
     return "\n".join([f"{place}. {clean(' · '.join(facts))}", *shown, f"   {clean(str(entry.get('id', '')))}"])
@@ -94,26 +94,14 @@ def stats_text(stats: Mapping[str, Any]) -> str:
     lines.append(f"Mean confidence: {float(stats.get('avg_confidence') or 0):.2f}")
     lines.append(f"Last change: {stats.get('last_updated') or 'none yet'}")
     lines.append(f"Vectors kept: {int(stats.get('cache_size') or 0):,}")
-    if queries := _queries(stats.get("queries")):
+    if queries := _queries(stats.get("queries") or {}):
         lines.append(f"Searches: {queries}")
     return "\n".join(clean(line) for line in lines)
 
 
-def _queries(queries: Any) -> str:
-    """By phase and role, however deep the answer nests them."""
-    if isinstance(queries, Mapping):
-        found = []
-        for name, told in queries.items():
-            inner = (
-                {f"{name}, {role}": count for role, count in told.items()}
-                if isinstance(told, Mapping)
-                else {name: told}
-            )
-            found += [f"{count} {key}" for key, count in inner.items()]
-        return "; ".join(found)
-    if isinstance(queries, Sequence) and not isinstance(queries, str):
-        return "; ".join(f"{one.get('count')} {one.get('phase')}, {one.get('role')}" for one in queries)
-    return ""
+def _queries(queries: Mapping[str, Mapping[str, int]]) -> str:
+    """By phase and role."""
+    return "; ".join(f"{count} {phase}, {role}" for phase, roles in queries.items() for role, count in roles.items())
 
 
 def learnings_text(file: str, learnings: Learnings) -> str:

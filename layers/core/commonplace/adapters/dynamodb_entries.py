@@ -11,7 +11,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from commonplace.adapters.dynamodb_audit import MEMORY, audit_writes
 from commonplace.adapters.dynamodb_calls import get, get_all, holds, query, transact
@@ -32,13 +32,12 @@ from commonplace.errors import Unavailable
 from commonplace.identity.stores import Lost
 from commonplace.memory.entries import Card, Entry, EntryId
 from commonplace.memory.ports import Once, Replayed, Stale, Taken
+from commonplace.search.source import batches
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
     from commonplace.audit.records import AuditRecord
-
-T = TypeVar("T")
 
 MAX_WRITES = 100
 MAX_TOGETHER = (MAX_WRITES - 1) // ITEMS_AN_ENTRY
@@ -89,7 +88,7 @@ class DynamoEntries:
             first.setdefault(entry.content_hash, entry)
         self._name(organisation)
         held: dict[str, EntryId] = {}
-        for part in _parts(list(first.values()), MAX_TOGETHER):
+        for part in batches(list(first.values()), MAX_TOGETHER):
             held |= self._added(organisation, part, audit)
         return held
 
@@ -190,7 +189,7 @@ class DynamoEntries:
 
     def _change(self, organisation: str, ids: Sequence[EntryId], change: str, condition: str, **values: Any) -> None:
         known = [id for id in dict.fromkeys(ids) if is_id(id)]
-        for part in _parts(known, MAX_CHANGED):
+        for part in batches(known, MAX_CHANGED):
             self._changed([self._to.changed(organisation, id, change, condition, values) for id in part])
 
     def _changed(self, changes: Sequence[list[Item]]) -> None:
@@ -222,10 +221,6 @@ class DynamoEntries:
 def _told(audit: AuditRecord, entries: int) -> AuditRecord:
     """The record of one transaction among several."""
     return replace(audit, id=secrets.token_hex(6), details={**audit.details, "entries": str(entries)})
-
-
-def _parts(whole: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    return (whole[start : start + size] for start in range(0, len(whole), size))
 
 
 def _contended() -> Unavailable:

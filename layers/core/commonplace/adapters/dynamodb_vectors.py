@@ -7,16 +7,16 @@ Items: `pk = {organisation}#vectors`, `sk = {key}` as `search.embedding.vector_k
 from __future__ import annotations
 
 import logging
-import sys
 import time
-from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from commonplace.adapters.model_values import packed, unpacked
 from commonplace.errors import Unavailable
+from commonplace.search.source import batches
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -89,7 +89,7 @@ class DynamoVectorMemory:
         """The vectors that are at hand; a table that does not answer knows none of the rest."""
         found: dict[str, Vector] = {}
         try:
-            for part in _parts(list(dict.fromkeys(keys)), KEYS_PER_READ):
+            for part in batches(list(dict.fromkeys(keys)), KEYS_PER_READ):
                 found |= self._read([self._key(key) for key in part])
         except (ClientError, BotoCoreError) as error:
             logger.warning("known vectors could not be read", extra={"error": type(error).__name__})
@@ -98,7 +98,7 @@ class DynamoVectorMemory:
     def remember(self, vectors: Mapping[str, Vector]) -> None:
         expires = int(self._clock()) + VECTOR_TTL_SECONDS
         items = [
-            self._key(key) | {"vector": {"B": _packed(vector)}, "expiresAt": {"N": str(expires)}}
+            self._key(key) | {"vector": {"B": packed(vector)}, "expiresAt": {"N": str(expires)}}
             for key, vector in vectors.items()
         ]
         try:
@@ -143,7 +143,7 @@ class DynamoVectorMemory:
             answer = self._client.batch_get_item(RequestItems=wanted)
             for item in answer.get("Responses", {}).get(self._table, []):
                 if int(item["expiresAt"]["N"]) > now:
-                    found[item["sk"]["S"]] = _unpacked(item["vector"]["B"])
+                    found[item["sk"]["S"]] = unpacked(item["vector"]["B"])
             wanted = answer.get("UnprocessedKeys")
             if not wanted:
                 break
@@ -151,7 +151,7 @@ class DynamoVectorMemory:
 
     def _write(self, requests: Sequence[Item]) -> Iterator[int]:
         """For each part of the requests, how many of them the table left undone."""
-        for part in _parts(requests, ITEMS_PER_WRITE):
+        for part in batches(requests, ITEMS_PER_WRITE):
             wanted: Any = {self._table: list(part)}
             for _ in self._rounds():
                 wanted = self._client.batch_write_item(RequestItems=wanted).get("UnprocessedItems")
@@ -193,21 +193,3 @@ def _answering() -> Iterator[None]:
     except (ClientError, BotoCoreError) as error:
         logger.warning("the cache of vectors does not answer", extra={"error": type(error).__name__})
         raise Unavailable("The cache of embeddings does not answer now.") from error
-
-
-def _parts(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
-    return (items[start : start + size] for start in range(0, len(items), size))
-
-
-def _packed(vector: Vector) -> bytes:
-    numbers = array("f", vector)
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers.tobytes()
-
-
-def _unpacked(raw: bytes) -> Vector:
-    numbers = array("f", raw)
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers

@@ -1,7 +1,10 @@
 """What goes into a model and what comes out: text that fits, vectors that can be trusted. Standard library only."""
 
+from __future__ import annotations
+
 import math
 import re
+import sys
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 
@@ -77,3 +80,19 @@ def _runs(texts: Sequence[str], count: int, size: int, measure: Callable[[str], 
         used += weight
     if run:
         yield run
+
+
+def packed(vector: Vector) -> bytes:
+    """32-bit floats, the lowest byte first."""
+    return _lowest_first(array("f", vector)).tobytes()
+
+
+def unpacked(raw: bytes) -> array[float]:
+    """The other way. Raises ValueError for bytes that are no whole floats."""
+    return _lowest_first(array("f", raw))
+
+
+def _lowest_first(numbers: array[float]) -> array[float]:
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers

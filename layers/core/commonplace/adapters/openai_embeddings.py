@@ -10,9 +10,7 @@ import binascii
 import json
 import logging
 import re
-import sys
 import time
-from array import array
 from collections.abc import Callable, Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -21,7 +19,7 @@ from urllib3 import PoolManager, Timeout
 from urllib3.exceptions import HTTPError
 from urllib3.response import BaseHTTPResponse
 
-from commonplace.adapters.model_values import batched, fitting_bytes, unit
+from commonplace.adapters.model_values import batched, fitting_bytes, unit, unpacked
 from commonplace.adapters.resilience import Transient
 from commonplace.errors import Unavailable
 from commonplace.search.model import Vector
@@ -193,12 +191,9 @@ def _numbers(embedding: object) -> object:
     if not isinstance(embedding, str):
         return embedding
     try:
-        numbers = array("f", base64.b64decode(embedding, validate=True))
+        return unpacked(base64.b64decode(embedding, validate=True))
     except (binascii.Error, ValueError):
         return None
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers
 
 
 def _code(raw: bytes) -> str:

@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from commonplace.memory.entries import Author, Entry, EntryId
-from commonplace.memory.parts import Enough, Parts
+from commonplace.memory.parts import Parts
 from commonplace.memory.planning import Planned
 from commonplace.memory.records import record_of
 from commonplace.memory.vectors import Vectors
+from commonplace.search.indexing import Enough
 
 LOOKED_UP = 100
 """Entries whose hashes are looked up together."""

@@ -2,8 +2,9 @@
 
 from commonplace.memory.jobs import Job
 from commonplace.memory.large_imports import LargeImports
-from commonplace.memory.parts import Enough, Parts
+from commonplace.memory.parts import Parts
 from commonplace.memory.rebuilding import Rebuilding
+from commonplace.search.indexing import Enough
 
 __all__ = ["Enough", "Parts", "carry_on"]
 

@@ -10,19 +10,15 @@ from commonplace.memory.checking import Refused
 from commonplace.memory.entries import Author, EntryId, NewEntry
 from commonplace.memory.importing import MAX_ERRORS, Importer, Tally
 from commonplace.memory.jobs import Job, Kind
-from commonplace.memory.parts import Enough, Parts
+from commonplace.memory.parts import Parts
 from commonplace.memory.planning import Planned, plan
 from commonplace.memory.results import Import, Imported
+from commonplace.search.indexing import Enough, never
 
 PIECE_BYTES = 250_000
 """Of what a job keeps in one item: with the largest entry on top it stays below 300,000."""
 
 _LOST = "A part of this import is gone. Send it again: what is there already is skipped."
-
-
-def never() -> bool:
-    """There is all the time in the world."""
-    return False
 
 
 class LargeImports:

@@ -11,9 +11,6 @@ from commonplace.memory.ports import EntryStore, JobStore, VectorCaches
 from commonplace.memory.results import BATCH
 from commonplace.search.model import EmbeddingProvider
 
-Enough = Callable[[], bool]
-"""Whether the time given is used up. Asked between two batches; one batch is always done."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:

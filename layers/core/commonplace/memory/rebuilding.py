@@ -13,10 +13,11 @@ from commonplace.memory.entries import Author, EntryId
 from commonplace.memory.importing import Tally
 from commonplace.memory.jobs import Job
 from commonplace.memory.large_imports import new_job, no_job, write
-from commonplace.memory.parts import Enough, Parts
+from commonplace.memory.parts import Parts
 from commonplace.memory.records import record_of
 from commonplace.memory.results import Rebuilt
 from commonplace.memory.vectors import Vectors
+from commonplace.search.indexing import Enough
 
 
 class Rebuilding:

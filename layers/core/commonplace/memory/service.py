@@ -6,7 +6,7 @@ from datetime import datetime
 from commonplace.memory.checking import Refused
 from commonplace.memory.entries import Author, Changes, Entry, EntryId, NewEntry
 from commonplace.memory.large_imports import LargeImports, no_job, progress
-from commonplace.memory.parts import Enough, Parts
+from commonplace.memory.parts import Parts
 from commonplace.memory.ports import EntryStore, JobStore, QueryCounts, VectorCaches
 from commonplace.memory.reading import Reading
 from commonplace.memory.rebuilding import Rebuilding
@@ -27,6 +27,7 @@ from commonplace.memory.results import (
     Updated,
 )
 from commonplace.memory.searching import MemorySearch
+from commonplace.search.indexing import Enough
 from commonplace.search.model import EmbeddingProvider
 
 

@@ -41,14 +41,7 @@ class Vectors:
 
     def warm(self, organisation: str, texts: Texts) -> bool:
         """Makes and remembers these vectors; False when the model does not answer: the index makes them later."""
-        try:
-            made = self.make(texts)
-        except Unavailable as error:
-            logger.warning("entries are kept without vectors", extra={"texts": len(texts), "reason": error.message})
-            return False
-        if made:
-            self._caches.of(organisation).remember(made)
-        return True
+        return self._made(organisation, texts) is not None
 
     def first(self, organisation: str, record: Record) -> QueryVector | None:
         """The vector of the record's beginning, all of its vectors being warmed; None when they cannot be had."""
@@ -57,11 +50,18 @@ class Vectors:
             return None
         known = dict(self._caches.of(organisation).known(list(texts)))
         lacking = {key: text for key, text in texts.items() if key not in known}
+        made = self._made(organisation, lacking)
+        if made is None:
+            return None
+        return QueryVector(model_fingerprint(self._embedder), (known | made)[next(iter(texts))])
+
+    def _made(self, organisation: str, texts: Texts) -> dict[str, Vector] | None:
+        """Made and remembered; None when the model does not answer."""
         try:
-            made = self.make(lacking)
+            made = self.make(texts)
         except Unavailable as error:
-            logger.warning("an entry is kept without vectors", extra={"reason": error.message})
+            logger.warning("entries are kept without vectors", extra={"texts": len(texts), "reason": error.message})
             return None
         if made:
             self._caches.of(organisation).remember(made)
-        return QueryVector(model_fingerprint(self._embedder), (known | made)[next(iter(texts))])
+        return made

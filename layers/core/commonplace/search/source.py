@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeVar
 
 from commonplace.search.records import Record, RecordId
+
+T = TypeVar("T")
 
 Collection = Literal["documents", "memory"]
 """What has an index of its own, and its own way from source to index."""
@@ -66,9 +68,9 @@ class Source(Protocol):
         ...
 
 
-def batches(ids: Sequence[RecordId], size: int = RECORDS_PER_BATCH) -> Iterator[Sequence[RecordId]]:
-    """The ids in runs of at most so many."""
-    return (ids[start : start + size] for start in range(0, len(ids), size))
+def batches(items: Sequence[T], size: int = RECORDS_PER_BATCH) -> Iterator[Sequence[T]]:
+    """The items in runs of at most so many."""
+    return (items[start : start + size] for start in range(0, len(items), size))
 
 
 def arrived(
