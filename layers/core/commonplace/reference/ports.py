@@ -1,0 +1,61 @@
+"""What the reference needs of the outside world."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from commonplace.reference.catalogue import Catalogue
+from commonplace.reference.entries import EntryType
+from commonplace.reference.results import Asked, Gap
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """What is published at a moment: every catalogue of the deployment, whole. Immutable."""
+
+    catalogues: tuple[Catalogue, ...]
+    version: str
+    """Another one whenever anything else is published: what is built of an edition is built once for it."""
+
+
+class Shelf(Protocol):
+    """Where the published catalogues stand."""
+
+    def edition(self) -> Edition:
+        """The current one, from memory while it is fresh; one held that is stale rather than none.
+
+        Raises Unavailable when there is none to be had at all.
+        """
+        ...
+
+
+class Near(NamedTuple):
+    """An entry that is near in meaning. A tuple, for each search makes hundreds of them."""
+
+    catalogue: str
+    id: str
+    score: float
+    """Cosine, or what the engine makes of it; greater is nearer."""
+
+
+class Meaning(Protocol):
+    """Compares what is asked with what entries mean. It hints: every condition is judged again by who asks."""
+
+    def near(self, asked: Asked, size: int) -> Sequence[Near] | None:
+        """Up to `size` entries, the nearest first; None when meaning cannot be compared now. Never raises for that."""
+        ...
+
+
+class GapStore(Protocol):
+    """Queries that found nothing, counted for each organisation. All methods raise Unavailable."""
+
+    def count(self, organisation: str, query: str, type: EntryType | None, note: str | None) -> int | None:
+        """One more report of this query; how many there are now. None when the organisation holds as many as it may.
+
+        `query` and `note` come cleaned, masked and cut. Queries that differ in case or spaces only are one.
+        """
+        ...
+
+    def gaps(self, organisation: str, limit: int) -> Sequence[Gap]:
+        """The most reported first."""
+        ...
