@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-NOUNS = {"documents": "documents", "memory": "entries"}
+NOUNS = {"documents": "documents", "memory": "entries", "reference": "entries"}
 """What the records of a collection are called."""
 
 ROLES = ("current", "next", "previous")

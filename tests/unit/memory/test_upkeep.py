@@ -377,7 +377,8 @@ def test_what_is_published_is_every_card_of_every_organisation(kept: Kept) -> No
     published = StoredEntries(kept.store).published()
 
     assert published.versions == {"acme/1": 1, "globex/2": 2}
-    assert (published.horizon, published.newest(record_id("globex", EntryId("2")))) == (FOR_EVER, 2)
+    record = record_id("globex", EntryId("2"))
+    assert (published.horizon(record), published.newest(record)) == (FOR_EVER, 2)
 
 
 STEPS = st.lists(

@@ -8,7 +8,7 @@ from commonplace.memory.events import EntryEvent, event_of
 from commonplace.memory.ports import EntryStore
 from commonplace.memory.records import record_id, record_of
 from commonplace.search.model import RecordId
-from commonplace.search.source import FOR_EVER, Published, Reading
+from commonplace.search.source import FOR_EVER, Horizon, Published, Reading
 
 logger = logging.getLogger(__name__)
 
@@ -29,8 +29,8 @@ class StoredEntries:
             case _:
                 return ()
 
-    def horizon(self) -> int:
-        return FOR_EVER
+    def horizon(self) -> Horizon:
+        return lambda _record: FOR_EVER
 
     def published(self) -> Published:
         """By the cards, which are written with the entries."""

@@ -43,10 +43,15 @@ def records_of(body: str) -> tuple[RecordId, ...]:
     What happened to the object (created, deleted, hidden by a delete marker, expired) is not asked: more may have
     happened since. Raises ValueError when the message is no notification of S3 in the known structure.
     """
+    found = (record_of_key(key) for key in keys_of(body))
+    return tuple(dict.fromkeys(record for record in found if record))
+
+
+def keys_of(body: str) -> tuple[str, ...]:
+    """The objects that a message tells of; none of S3's test message. Raises ValueError as `records_of` does."""
     notification = _Notification.model_validate_json(body)
     if notification.records is None:
         if notification.event == "s3:TestEvent":
             return ()
         raise ValueError("the message is no notification of S3")
-    found = (record_of_key(unquote_plus(record.s3.object.key)) for record in notification.records)
-    return tuple(dict.fromkeys(record for record in found if record))
+    return tuple(unquote_plus(record.s3.object.key) for record in notification.records)

@@ -182,7 +182,7 @@ class Indexer:
         held = self._engine.held(ids)
         horizon = self._source.horizon()
         reading = self._source.read(ids)
-        tombstones = [_tombstone(record, horizon, held) for record in reading.missing]
+        tombstones = [_tombstone(record, horizon(record), held) for record in reading.missing]
         self._write(list(reading.records.values()), tombstones)
         self._tell(reading.records.values(), tombstones, held)
         return set(reading.unreadable)
@@ -235,7 +235,7 @@ class Indexer:
     def _bury_foreign(self, ids: Sequence[RecordId], published: Published, held: Mapping[RecordId, int]) -> int:
         """Removes what is not published, except what was written a moment ago."""
         arriving = arrived(self._source, ids, published, self._records_per_write)
-        tombstones = [_tombstone(record, published.horizon, held) for record in ids if record not in arriving]
+        tombstones = [_tombstone(record, published.horizon(record), held) for record in ids if record not in arriving]
         self._write((), tombstones)
         self._tell((), tombstones, held)
         return len(tombstones)

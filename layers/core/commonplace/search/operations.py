@@ -28,7 +28,7 @@ MOST_ROUNDS = 1_000
 MOST_IDLE_ROUNDS = 5
 """Stretches in a row after which as much remains as before."""
 
-NOUNS: Mapping[Collection, str] = {"documents": "documents", "memory": "entries"}
+NOUNS: Mapping[Collection, str] = {"documents": "documents", "memory": "entries", "reference": "entries"}
 """What the records of a collection are called."""
 
 _COMMAND = re.compile(r"commonplace index (?:build --anew|[a-z]+)")

@@ -1,6 +1,6 @@
 """What an index is to hold: the port behind which a collection keeps its records."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeVar
 
@@ -8,7 +8,7 @@ from commonplace.search.records import Record, RecordId
 
 T = TypeVar("T")
 
-Collection = Literal["documents", "memory"]
+Collection = Literal["documents", "memory", "reference"]
 """What has an index of its own, and its own way from source to index."""
 
 RECORDS_PER_BATCH = 500
@@ -18,24 +18,26 @@ FOR_EVER = 2**40
 """The version of a tombstone whose record never comes back: above whatever a record is written with."""
 
 
+Horizon = Callable[[RecordId], int]
+"""The version under which a record is gone that a later look does not find."""
+
+
 @dataclass(frozen=True, slots=True)
 class Published:
     """What a source says is there, at one moment."""
 
     versions: Mapping[RecordId, int]
     """By id, with the version an index should have of it."""
-    generation: int | None = None
-    """Of a source that publishes its records together: the number of the last publication. None where each record has
-    versions of its own, and no id ever comes back."""
+    generation: Horizon | None = None
+    """Of a source that publishes records together: the number of the last publication that the record could be part of.
+    None where each record has versions of its own, and no id ever comes back."""
 
-    @property
-    def horizon(self) -> int:
-        """The version under which a record is gone that a later look does not find."""
-        return FOR_EVER if self.generation is None else self.generation
+    def horizon(self, record: RecordId) -> int:
+        return FOR_EVER if self.generation is None else self.generation(record)
 
     def newest(self, record: RecordId) -> int:
         """What is newer than this was written after the moment."""
-        return self.versions.get(record, -1) if self.generation is None else self.generation
+        return self.versions.get(record, -1) if self.generation is None else self.generation(record)
 
 
 @dataclass(slots=True)
@@ -55,7 +57,7 @@ class Source(Protocol):
         """The records that a message asks to look at. Raises ValueError for a message of another form."""
         ...
 
-    def horizon(self) -> int:
+    def horizon(self) -> Horizon:
         """As `Published.horizon`, without the list."""
         ...
 

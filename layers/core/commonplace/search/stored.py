@@ -10,7 +10,7 @@ from commonplace.content.store import CONTENT_PREFIX, ObjectReader
 from commonplace.search.documents import record_from_document
 from commonplace.search.events import records_of
 from commonplace.search.model import Record, RecordId
-from commonplace.search.source import Published, Reading
+from commonplace.search.source import Horizon, Published, Reading
 
 logger = logging.getLogger(__name__)
 
@@ -30,15 +30,16 @@ class StoredDocuments:
     def named(self, body: str) -> tuple[RecordId, ...]:
         return records_of(body)
 
-    def horizon(self) -> int:
+    def horizon(self) -> Horizon:
         manifest = self._manifest()
-        return manifest.generation if manifest else 0
+        return _always(manifest.generation if manifest else 0)
 
     def published(self) -> Published | None:
         manifest = self._manifest()
         if manifest is None:
             return None
-        return Published({RecordId(entry.ref): entry.generation for entry in manifest.documents}, manifest.generation)
+        versions = {RecordId(entry.ref): entry.generation for entry in manifest.documents}
+        return Published(versions, _always(manifest.generation))
 
     def read(self, ids: Iterable[RecordId]) -> Reading:
         """The documents as the store holds them now, read concurrently."""
@@ -60,6 +61,11 @@ class StoredDocuments:
     def _manifest(self) -> Manifest | None:
         stored = self._objects.get(MANIFEST_KEY)
         return Manifest.model_validate_json(stored.body) if stored else None
+
+
+def _always(generation: int) -> Horizon:
+    """Every document is part of each publication."""
+    return lambda _record: generation
 
 
 def _parse(record: RecordId, body: bytes) -> Record:

@@ -1,0 +1,124 @@
+"""The published catalogues as one serving process holds them: `ports.Shelf` over an object store.
+
+Everything goes by a catalogue's manifest: an object that it does not name does not exist.
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from time import monotonic
+
+from commonplace.content.store import ObjectReader
+from commonplace.errors import Unavailable
+from commonplace.reference.catalogue import Catalogue, Manifest
+from commonplace.reference.keys import manifest_key
+from commonplace.reference.ports import Edition
+
+logger = logging.getLogger(__name__)
+
+MAX_AGE_SECONDS = 60.0
+RETRY_SECONDS = 5.0
+"""After the store has failed: who holds an edition answers from it meanwhile, and nobody waits for the store again."""
+
+LOOKS = 2
+"""A manifest that is replaced while it is read names an object that may be gone: it is read once more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A catalogue as of one manifest. Without a catalogue nothing is published under the name."""
+
+    etag: str | None = None
+    key: str = ""
+    catalogue: Catalogue | None = None
+
+
+NOTHING = Held()
+
+
+class CatalogueLibrary:
+    """The catalogues of these names, in their order.
+
+    While the edition is fresh it is answered from memory; then each manifest is asked for once, if it has changed. A
+    catalogue that cannot be read meanwhile stays as it was held.
+
+    Any thread may ask. One of them looks at the store, and the others go on with what is held; before anything is, they
+    wait, for a catalogue can be large and nobody needs it twice.
+    """
+
+    def __init__(
+        self,
+        objects: ObjectReader,
+        names: Sequence[str],
+        clock: Callable[[], float] = monotonic,
+        max_age_seconds: float = MAX_AGE_SECONDS,
+    ) -> None:
+        """`clock` gives seconds and never goes back."""
+        self._objects = objects
+        self._names = tuple(names)
+        self._clock = clock
+        self._max_age_seconds = max_age_seconds
+        self._held: dict[str, Held] = {}
+        self._edition: Edition | None = None
+        self._fresh_until = float("-inf")
+        self._looking = Lock()
+
+    def edition(self) -> Edition:
+        """As `ports.Shelf`. Raises Unavailable while a catalogue has never been read and the store does not answer."""
+        held = self._edition
+        if held is not None and self._clock() < self._fresh_until:
+            return held
+        if not self._looking.acquire(blocking=held is None) and held is not None:
+            return held
+        try:
+            if self._edition is None or self._clock() >= self._fresh_until:
+                self._look()
+            return self._edition or Edition((), "")
+        finally:
+            self._looking.release()
+
+    def _look(self) -> None:
+        read = {name: self._read(name) for name in self._names}
+        failed = [name for name, found in read.items() if found is None]
+        self._held |= {name: found for name, found in read.items() if found is not None}
+        if never := [name for name in failed if name not in self._held]:
+            raise Unavailable(f"The product reference ({', '.join(never)}) cannot be read now. Try again shortly.")
+        edition = Edition(tuple(self._catalogues()), self._version())
+        if self._edition is None or self._edition.version != edition.version:
+            self._edition = edition
+        self._fresh_until = self._clock() + (RETRY_SECONDS if failed else self._max_age_seconds)
+
+    def _catalogues(self) -> Iterator[Catalogue]:
+        return (found for name in self._names if (found := self._held[name].catalogue) is not None)
+
+    def _version(self) -> str:
+        """An object's key tells its bytes, so equal keys are equal catalogues."""
+        return " ".join(f"{name}:{self._held[name].key.rpartition('/')[2]}" for name in self._names)
+
+    def _read(self, name: str) -> Held | None:
+        """None when it cannot be told what is published: that of one catalogue is no other's matter."""
+        try:
+            for _ in range(LOOKS):
+                if (found := self._current(name, self._held.get(name, NOTHING))) is not None:
+                    return found
+            logger.error("a catalogue's object is missing", extra={"catalogue": name})
+        except ValueError as error:
+            logger.error("a catalogue cannot be read", extra={"catalogue": name, "error": type(error).__name__})
+        except Exception as error:
+            logger.exception("the store does not answer", extra={"catalogue": name, "error": type(error).__name__})
+        return None
+
+    def _current(self, name: str, held: Held) -> Held | None:
+        """None when the object that the manifest names is not there. Raises ValueError for what is no catalogue."""
+        try:
+            changed = self._objects.get_if_changed(manifest_key(name), held.etag)
+        except KeyError:
+            return NOTHING
+        if changed is None:
+            return held
+        key = Manifest.model_validate_json(changed.body).catalogue_key
+        if held.catalogue is not None and key == held.key:
+            return Held(changed.etag, key, held.catalogue)
+        stored = self._objects.get(key)
+        return Held(changed.etag, key, Catalogue.model_validate_json(stored.body)) if stored else None
