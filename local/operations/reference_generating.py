@@ -1,0 +1,180 @@
+"""What `commonplace reference generate` does: sources read, entries made, files written whole or left alone."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, Literal
+
+from local.errors import CommandError
+from local.operations.memory_files import write_whole
+
+if TYPE_CHECKING:
+    from commonplace.reference.generating.generated import Generated, Unread
+
+EXAMPLE = "generate: [{kind: openapi, source: sources/openapi.yaml, into: api.json}]"
+MAX_SOURCE_BYTES = 40_000_000
+MAX_WRITTEN_BYTES = 12_000_000
+"""Of one file of a catalogue: more is not published."""
+
+State = Literal["written", "unchanged", "stale", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing to generate: `source` is a path from the folder, or the program that a kind runs."""
+
+    kind: str
+    source: str
+    into: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    anywhere: bool = False
+    """Whether whoever runs the command named the source: then it need not lie in the catalogue's repository."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What became of an item. Of a failed one nothing was written."""
+
+    item: Item
+    state: State
+    entries: int = 0
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    unread: "tuple[Unread, ...]" = ()
+    error: str | None = None
+    hint: str | None = None
+
+    @property
+    def good(self) -> bool:
+        return self.state in ("written", "unchanged")
+
+
+def items_of(folder: Path) -> list[Item]:
+    """Those of the folder's catalogue.yaml. Raises CommandError."""
+    from commonplace.reference.catalogue import SETTINGS_FILE
+    from commonplace.reference.settings_file import read_settings
+
+    if not folder.is_dir():
+        raise CommandError(f"There is no folder {folder}.", "Give a catalogue's folder, or KIND and SOURCE.")
+    file = folder / SETTINGS_FILE
+    settings, problems = read_settings(_settings_bytes(file), folder.resolve().name)
+    broken = next((one for one in problems if one.severity == "error"), None)
+    if broken:
+        line = f", line {broken.line}" if broken.line else ""
+        raise CommandError(f"{file}{line}: {broken.message}", broken.hint or "")
+    if not settings.generate:
+        raise CommandError(f"{file} generates nothing.", "List what to generate: " + EXAMPLE)
+    return [Item(one.kind, one.source, one.into, one.options) for one in settings.generate]
+
+
+def _settings_bytes(file: Path) -> bytes | None:
+    try:
+        return file.read_bytes() if file.is_file() else None
+    except OSError as error:
+        raise CommandError(f"{file} cannot be read: {error.strerror}.", "Check the file.") from error
+
+
+def run(
+    folder: Path, items: Sequence[Item], *, check: bool, told: Callable[[Item], None] = lambda _: None
+) -> list[Done]:
+    """Each item by itself, in order. With `check` nothing is written: what would be is `stale`."""
+    done = []
+    for item in items:
+        told(item)
+        done.append(_one(folder, item, check=check))
+    return done
+
+
+def _one(folder: Path, item: Item, *, check: bool) -> Done:
+    from commonplace.errors import CommonplaceError
+
+    try:
+        return _made(folder, item, check=check)
+    except CommonplaceError as error:
+        return Done(item, "failed", error=error.message, hint=error.hint)
+    except CommandError as error:
+        return Done(item, "failed", error=error.message, hint=error.hint or None)
+
+
+def _made(folder: Path, item: Item, *, check: bool) -> Done:
+    from commonplace.reference.generating import writing
+
+    into = target(folder, item.into)
+    made = generated(folder, item)
+    before = into.read_bytes() if into.is_file() else None
+    counts = writing.changes(made.entries, before)
+    if not writing.stale(made.entries, before):
+        return Done(item, "unchanged", len(made.entries), *counts, made.unread)
+    if check:
+        return Done(item, "stale", len(made.entries), *counts, made.unread)
+    raw = writing.written(writing.dated(made.entries, before, today(os.environ)))
+    if len(raw) > MAX_WRITTEN_BYTES:
+        hint = "Take fewer tags into one file: several items of `generate` may read one source."
+        raise CommandError(f"{item.into} would be larger than {MAX_WRITTEN_BYTES:,} bytes.", hint)
+    write_whole(into, raw.decode())
+    return Done(item, "written", len(made.entries), *counts, made.unread)
+
+
+def generated(folder: Path, item: Item) -> "Generated":
+    """Raises CommonplaceError and CommandError."""
+    from commonplace.reference.generating.plan import generate, kind_of
+
+    if kind_of(item.kind).runs:
+        from local.operations.reference_programs import raw_of
+
+        raw = raw_of(item.kind, item.source, folder=folder, options=item.options)
+    else:
+        raw = source_bytes(folder, item)
+    return generate(item.kind, raw, source=name_of(item.source), options=item.options)
+
+
+def name_of(source: str) -> str:
+    """As entries say it: without the way to it, which differs from machine to machine."""
+    return PurePosixPath(source).name if "/" in source and " " not in source else source
+
+
+def source_bytes(folder: Path, item: Item) -> bytes:
+    """A file of the folder, or of the repository that the folder is in. Raises CommandError."""
+    source, file = item.source, (folder / item.source).resolve()
+    top = _top(folder.resolve())
+    if "://" in source or not (item.anywhere or file.is_relative_to(top)):
+        raise CommandError(f"{source} is not in {top.name}/.", "A source is a file of the catalogue or its repository.")
+    try:
+        with file.open("rb") as opened:
+            raw = opened.read(MAX_SOURCE_BYTES + 1)
+    except OSError as error:
+        raise CommandError(f"{source} cannot be read: {error.strerror}.", "Check `source:`.") from error
+    if len(raw) > MAX_SOURCE_BYTES:
+        raise CommandError(f"{source} is larger than {MAX_SOURCE_BYTES:,} bytes.", "Cut it into several documents.")
+    return raw
+
+
+def target(folder: Path, into: str) -> Path:
+    """Where an item is written: a JSON file that the catalogue reads. Raises CommandError."""
+    path = PurePosixPath(into)
+    parts = path.parts
+    hidden = any(one.startswith((".", "_")) for one in parts)
+    if path.is_absolute() or path.suffix != ".json" or hidden or "sources" in parts[:-1] or "\\" in into:
+        raise CommandError(
+            f"{into} is no file that a catalogue reads.", "`into:` is a path such as api.json."
+        )
+    file = (folder / path).resolve()
+    if not file.is_relative_to(folder.resolve()):
+        raise CommandError(f"{into} leads out of the catalogue.", "Write into the catalogue's own folder.")
+    return file
+
+
+def today(environ: Mapping[str, str]) -> str:
+    """Of what is new: SOURCE_DATE_EPOCH if a build says it, else this day. Raises CommandError."""
+    told = environ.get("SOURCE_DATE_EPOCH", "").strip()
+    if told and not (told.isascii() and told.isdigit() and len(told) <= 11):
+        raise CommandError("SOURCE_DATE_EPOCH is no number of seconds.", "Unset it, or give seconds since 1970.")
+    moment = datetime.fromtimestamp(int(told), UTC) if told else datetime.now(UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ" if told else "%Y-%m-%dT00:00:00Z")
+
+
+def _top(folder: Path) -> Path:
+    return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
