@@ -1,60 +1,22 @@
-"""What runs keep in the store between their steps, and what they find there."""
-
-import json
-from collections.abc import Sequence
+"""What runs of the documents keep in the store between their steps, and what they find there."""
 
 from commonplace.content.document import BlobSha
 from commonplace.content.graph import Graph
 from commonplace.content.manifest import MANIFEST_KEY, Manifest
-from commonplace.content.store import ATTACHMENTS_PREFIX, CONTENT_PREFIX, RAW_PREFIX, ObjectStore
+from commonplace.content.store import ATTACHMENTS_PREFIX, CONTENT_PREFIX, RAW_PREFIX
 from commonplace.sync import keys
-from commonplace.sync.outcomes import Batch, Verdicts, merge
-from commonplace.sync.parallel import Parallel
-from commonplace.sync.planning import Holdings, Known, Plan, map_items
+from commonplace.sync.planning import Holdings, Known
 from commonplace.sync.publishing import GRAPH_PREFIX, Before
 from commonplace.sync.report import Report, Summary
+from commonplace.sync.run_ledger import RunLedger
 
 
-class Ledger:
-    """Plans, outcomes, reports and the last publication, as objects of the store."""
-
-    def __init__(self, objects: ObjectStore, parallel: Parallel) -> None:
-        self.objects = objects
-        self.parallel = parallel
-
-    def plan(self, run: str) -> Plan:
-        """Raises LookupError for a run that has not planned."""
-        found = self.objects.get(keys.plan_key(run))
-        if found is None:
-            raise LookupError(f"run {run} has no plan")
-        return Plan.model_validate_json(found.body)
-
-    def put_plan(self, run: str, plan: Plan) -> None:
-        self.objects.put(keys.plan_key(run), plan.to_json())
-
-    def put_items(self, run: str, needed: Sequence[BlobSha]) -> tuple[str, int]:
-        """The Map's input; returns its key and length."""
-        key, items = keys.items_key(run), map_items(list(needed))
-        self.objects.put(key, json.dumps(items).encode())
-        return key, len(items)
+class Ledger(RunLedger):
+    """Staged files, reports and the last publication, as objects of the store."""
 
     def stage(self, blob_sha: BlobSha, raw: bytes) -> None:
         """Keeps the bytes of a published file or an attachment until they are published."""
         self.objects.put(keys.staged_key(blob_sha), raw, media_type="application/octet-stream")
-
-    def put_batch(self, run: str, name: str, batch: Batch) -> None:
-        self.objects.put(keys.outcome_key(run, name), batch.to_json())
-
-    def add_outcomes(self, run: str, verdicts: Verdicts) -> int:
-        """Adds what the run's steps found; returns how often they asked GitHub."""
-        calls = 0
-        names = [item.key for item in self.objects.list(keys.outcomes_prefix(run))]
-        for found in self.parallel.map(self.objects.get, names):
-            if found:
-                batch = Batch.model_validate_json(found.body)
-                merge(verdicts, batch.outcomes)
-                calls += batch.github_calls
-        return calls
 
     def known(self) -> Known:
         found = self.objects.get(keys.KNOWN_KEY)

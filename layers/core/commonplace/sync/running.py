@@ -1,0 +1,187 @@
+"""What the steps of a run have in common, whatever they sync: JSON in, JSON out, everything large in the store.
+
+plan -> archive | store (one item of the Map) | publish | done;  publish -> finish;  any of them -> fail
+"""
+
+import logging
+import tarfile
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, BinaryIO, Literal
+
+from commonplace.content.document import BlobSha
+from commonplace.sync.outcomes import Batch, LostBlob, Outcome
+from commonplace.sync.planning import Plan
+from commonplace.sync.ports import (
+    BlobNotFound,
+    Head,
+    Repository,
+    RepositoryRateLimited,
+    RepositoryRefused,
+    RepositoryUnavailable,
+    SyncState,
+    TreeFile,
+    UntrustedTree,
+)
+from commonplace.sync.run_ledger import RunLedger
+
+logger = logging.getLogger(__name__)
+
+LEASE_SECONDS = 660
+"""Longer than the function that publishes may run."""
+MAX_WAITS = 8
+"""How often one item of the Map waits for GitHub's limit before it is left pending."""
+
+Event = Mapping[str, Any]
+Answer = dict[str, Any]
+
+
+class RunSteps(ABC):
+    """One run's steps over the repository and the run state; what is made of the files is its subclasses' matter."""
+
+    def __init__(
+        self,
+        ledger: RunLedger,
+        repository: Repository,
+        state: SyncState,
+        *,
+        bucket: str,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._runs = ledger
+        self.repository = repository
+        self.state = state
+        self.bucket = bucket
+        self.now = now
+
+    def plan(self, event: Event) -> Answer:
+        """Reads the head, the tree and the store, and writes what the run has to do."""
+        run, full = str(event["run"]), bool(event.get("full"))
+        seen = self.state.read().pokes  # before the head is read: a later hint makes the run go round once more
+        try:
+            return self._plan(run, full) | {"seen": seen}
+        except RepositoryRateLimited as limit:
+            return waiting(limit) | {"seen": seen}
+
+    def archive(self, event: Event) -> Answer:
+        """Fetches what is needed by one download; what it does not hold is left to the Map."""
+        run = str(event["run"])
+        plan = self._runs.plan(run)
+        asked = self.repository.calls
+        try:
+            with tempfile.TemporaryFile() as spool:
+                self.repository.archive(plan.commit_sha, spool)
+                spool.seek(0)
+                outcomes = self._take_archive(spool, plan)
+        except RepositoryRateLimited as limit:
+            return waiting(limit)
+        except (tarfile.TarError, EOFError) as error:
+            raise RepositoryUnavailable("the archive arrived broken") from error
+        self._runs.put_batch(run, "archive", Batch(outcomes=outcomes, github_calls=self.repository.calls - asked))
+        fetched = {outcome.blob_sha for outcome in outcomes}
+        return self._items(run, [blob for blob in plan.needed if blob not in fetched])
+
+    def store(self, event: Event) -> Answer:
+        """One item of the Map: fetches, judges and stages a few blobs. Files go by blob id; no path is known here."""
+        run, blobs = str(event["run"]), [BlobSha(blob) for blob in event["item"]["blobs"]]
+        waits = int(event.get("waits", 0))
+        outcomes: list[Outcome] = []
+        asked = self.repository.calls
+        for blob_sha in blobs:
+            try:
+                raw = self.repository.blob(blob_sha)
+            except BlobNotFound:
+                outcomes.append(LostBlob(blob_sha=blob_sha, reason="GitHub has no such blob"))
+                continue
+            except RepositoryRefused:
+                outcomes.append(LostBlob(blob_sha=blob_sha, reason="GitHub refused the blob"))
+                continue
+            except RepositoryRateLimited as limit:
+                if waits < MAX_WAITS:
+                    return waiting(limit) | {"ok": False, "waits": waits + 1}
+                outcomes.append(LostBlob(blob_sha=blob_sha, reason="GitHub's rate limit"))
+                continue
+            outcomes.append(self._settle(blob_sha, raw))
+        self._runs.put_batch(run, blobs[0], Batch(outcomes=outcomes, github_calls=self.repository.calls - asked))
+        return {"ok": True, "action": "stored"}
+
+    def publish(self, event: Event) -> Answer:
+        """Brings the store to the plan's commit, unless another run has published since: then it is planned anew."""
+        run = str(event["run"])
+        plan = self._runs.plan(run)
+        generation = self.state.lease(run, LEASE_SECONDS)
+        try:
+            return self._publish(run, plan, generation)
+        except RepositoryRateLimited as limit:
+            return waiting(limit)
+        finally:
+            self.state.end_lease(run)
+
+    def finish(self, event: Event) -> Answer:
+        """Gives the claim up, or says that a hint has come meanwhile and the run must go round again."""
+        return {"again": not self.state.finish(str(event["run"]), int(event["seen"]))}
+
+    def fail(self, event: Event) -> Answer:
+        """A run that failed whole: the store is as it was, the hints stay open, the next run heals."""
+        run, error = str(event["run"]), str(event.get("error", "Unknown"))
+        self.state.end_lease(run)
+        self.state.release(run)
+        self._record_failure(error)
+        logger.error("sync run failed", extra={"run": run, "error": error})
+        return {"failed": True}
+
+    @abstractmethod
+    def _plan(self, run: str, full: bool) -> Answer:
+        """`done`, or the answer of `_planned`."""
+
+    @abstractmethod
+    def _take_archive(self, spool: BinaryIO, plan: Plan) -> list[Outcome]:
+        """Settles what the plan needs of an archive of the whole tree."""
+
+    @abstractmethod
+    def _settle(self, blob_sha: BlobSha, raw: bytes) -> Outcome:
+        """What becomes of one blob; keeps its bytes if they are wanted."""
+
+    @abstractmethod
+    def _publish(self, run: str, plan: Plan, generation: int) -> Answer:
+        """`published`, or `plan` when the manifest is not the plan's any more."""
+
+    @abstractmethod
+    def _record_failure(self, error: str) -> None:
+        """For who asks how the last run went."""
+
+    def _moved(self, settled: bool, commit_sha: str, etag: str | None) -> Head | None:
+        """Where the branch is; None when a settled store is at it already."""
+        head = self.repository.head(etag if settled else None)
+        return None if head is None or (settled and head.commit_sha == commit_sha) else head
+
+    def _tree(self, commit_sha: str) -> list[TreeFile]:
+        tree = self.repository.tree(commit_sha)
+        if not tree:
+            raise UntrustedTree("the tree is empty")
+        return tree
+
+    def _planned(self, run: str, plan: Plan, *, by_archive: bool) -> Answer:
+        self._runs.put_plan(run, plan)
+        answer = {"action": "archive"} if by_archive else self._items(run, plan.needed)
+        return answer | {"commitSha": plan.commit_sha}
+
+    def _post_status(self, commit_sha: str, state: Literal["success", "failure"], description: str) -> None:
+        """A courtesy to the editors: a token that may not write statuses does not fail the run."""
+        try:
+            self.repository.set_status(commit_sha, state, description)
+        except (RepositoryRefused, RepositoryUnavailable, RepositoryRateLimited) as error:
+            logger.warning("the commit status could not be set", extra={"error": type(error).__name__})
+
+    def _items(self, run: str, needed: Sequence[BlobSha]) -> Answer:
+        """Writes the Map's input. An empty one is never mapped: the state machine goes straight to publishing."""
+        key, count = self._runs.put_items(run, needed)
+        action = "store" if count else "publish"
+        return {"action": action, "bucket": self.bucket, "items": {"key": key, "count": count}}
+
+
+def waiting(limit: RepositoryRateLimited) -> Answer:
+    """The workflow waits as long as GitHub told; a retry's delay could not."""
+    return {"action": "wait", "waitUntil": f"{limit.until:%Y-%m-%dT%H:%M:%SZ}"}
