@@ -4,7 +4,7 @@ import logging
 import os
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, get_args
 
 from commonplace.adapters import clients, wiring
 from commonplace.adapters.dynamodb_changes import DynamoChanges
@@ -13,8 +13,11 @@ from commonplace.adapters.operations import document_operations
 from commonplace.adapters.s3 import S3ObjectStore
 from commonplace.memory.events import is_of_memory
 from commonplace.memory_settings import MemorySettings
+from commonplace.reference_settings import catalogue_sources
+from commonplace.search.events import is_of_catalogues
 from commonplace.search.indexing import Message, Report, nobody_waits
 from commonplace.search.operations import Operations, stretch
+from commonplace.search.source import Collection
 from commonplace.search.waiting import complete
 from commonplace.settings import IndexSettings
 
@@ -23,12 +26,13 @@ logging.getLogger("commonplace").setLevel(logging.INFO)
 
 SETTINGS = IndexSettings.from_environ(os.environ)
 MEMORY_SETTINGS = MemorySettings.from_environ(os.environ)
+CATALOGUES = catalogue_sources(os.environ)
 OBJECTS = S3ObjectStore(clients.s3(), SETTINGS.content_bucket)
 MODELS = wiring.indexed_models(SETTINGS)
 ACTIVITY = clients.dynamodb(attempts=2) if SETTINGS.activity_table else None
 NOTES = {
     name: DynamoNote(ACTIVITY, SETTINGS.activity_table, name)
-    for name in ("documents", "memory")
+    for name in get_args(Collection)
     if ACTIVITY and SETTINGS.activity_table
 }
 WAITING = {name: note.put for name, note in NOTES.items()}
@@ -45,6 +49,12 @@ if MEMORY_SETTINGS:
 
     MEMORY = upkeep(MEMORY_SETTINGS, SETTINGS, OBJECTS, MODELS, WAITING.get("memory", nobody_waits))
     COLLECTIONS["memory"] = MEMORY.operations
+REFERENCE = None
+if CATALOGUES:
+    from commonplace.adapters.reference_upkeep import upkeep as catalogues_upkeep
+
+    REFERENCE = catalogues_upkeep(CATALOGUES, SETTINGS, OBJECTS, MODELS, NOTES.get("reference"))
+    COLLECTIONS["reference"] = REFERENCE.operations
 
 
 def handler(event: Mapping[str, Any], context: object) -> dict[str, Any]:
@@ -65,10 +75,13 @@ def take(messages: list[Message], context: object) -> list[str]:
     """Does what the messages ask for; answers those that failed. They are told apart by what they say."""
     remembered = [message for message in messages if MEMORY and is_of_memory(message.body)]
     notified = [message for message in messages if message not in remembered]
+    published = [message for message in notified if REFERENCE and is_of_catalogues(message.body)]
     failed = OPERATIONS.take(notified) if notified else []
     if MEMORY and remembered:
         failed += MEMORY.take(remembered, stretch(remaining_seconds(context), None))
-    return failed
+    if REFERENCE and published:
+        failed += REFERENCE.take(published, stretch(remaining_seconds(context), None))
+    return list(dict.fromkeys(failed))
 
 
 def reconcile(event: Mapping[str, Any], context: object) -> dict[str, Any]:
@@ -76,7 +89,9 @@ def reconcile(event: Mapping[str, Any], context: object) -> dict[str, Any]:
     wanted = event.get("collection")
     answers: dict[str, dict[str, Any]] = {}
     failures: list[Exception] = []
-    looks = {"documents": OPERATIONS.reconcile} | ({"memory": MEMORY.reconcile} if MEMORY else {})
+    looks = {name: operations.reconcile for name, operations in COLLECTIONS.items()}
+    if MEMORY:
+        looks["memory"] = MEMORY.reconcile
     for name, look in looks.items():
         if wanted in (None, name):
             try:
@@ -90,11 +105,14 @@ def reconcile(event: Mapping[str, Any], context: object) -> dict[str, Any]:
 
 
 def finish(context: object) -> dict[str, Any]:
-    """Gives vectors to what waits for them; an index that has nothing noted is not asked."""
+    """Does what is left for those that wait; an index that has nothing noted is not asked."""
     answers: dict[str, Any] = {}
     for name, operations in COLLECTIONS.items():
         enough = stretch(remaining_seconds(context), None)
-        report = complete(operations, NOTES[name], enough) if name in NOTES else None
+        if REFERENCE and name == "reference":
+            report = REFERENCE.finish(enough)
+        else:
+            report = complete(operations.complete, NOTES[name], enough) if name in NOTES else None
         answers[name] = asdict(report or Report())
     return answers
 

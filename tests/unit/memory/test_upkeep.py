@@ -100,7 +100,7 @@ class Kept:
         return [Message(f"m{number}", json.dumps(body)) for number, body in enumerate(told)]
 
     def finish(self) -> Report | None:
-        return complete(self.operations, self.note, clock=lambda: self.note.now)
+        return complete(self.operations.complete, self.note, clock=lambda: self.note.now)
 
 
 def entry_of(id: str, content: str = "", organisation: str = "acme", parent: str | None = None) -> Entry:

@@ -36,8 +36,8 @@ def document_operations(
 
     `changes` is told what searches find from now on; two indexes that are kept up tell it twice.
     """
-    own = wiring.vector_memory(settings, engine)
-    made = _Making(settings, StoredDocuments(objects), lambda _organisation: own, changes, waiting, "documents")
+    memories = _deployments(settings, engine)
+    made = _Making(settings, StoredDocuments(objects), memories, changes, waiting, "documents")
     return made.operations(models, engine)
 
 
@@ -56,6 +56,29 @@ def memory_operations(
     """
     made = _Making(settings, source, _own(caches), None, waiting, "memory")
     return made.operations(models, engine)
+
+
+def reference_operations(
+    settings: RetrievalSettings,
+    source: Source,
+    models: Models,
+    engine: Engine,
+    *,
+    waiting: Callable[[], None] = nobody_waits,
+) -> Operations:
+    """Those of the product reference. `settings` are its collection's own, `source` is
+    `reference.sources.StoredCatalogues`.
+
+    Its readers compare editions by themselves, so nobody is told what changes in it.
+    """
+    made = _Making(settings, source, _deployments(settings, engine), None, waiting, "reference")
+    return made.operations(models, engine)
+
+
+def _deployments(settings: RetrievalSettings, engine: Engine) -> VectorMemories:
+    """Of what everybody may read: one memory for all of it."""
+    own = wiring.vector_memory(settings, engine)
+    return lambda _organisation: own
 
 
 def _own(caches: VectorCaches) -> VectorMemories:

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 
-from commonplace.content.store import REFERENCE_PREFIX, ObjectReader
+from commonplace.content.store import ObjectReader
 from commonplace.reference.catalogue import Catalogue, Manifest, Placed
 from commonplace.reference.keys import manifest_key
 from commonplace.reference.records import address, record_id, record_of
@@ -12,15 +12,6 @@ from commonplace.search.model import RecordId
 from commonplace.search.source import Horizon, Published, Reading
 
 logger = logging.getLogger(__name__)
-
-
-def concerns_catalogues(body: str) -> bool:
-    """Whether a message tells of the store's part that catalogues are in. Such a message names no entries: it asks to
-    compare the index with all that is published. False for whatever cannot be read."""
-    try:
-        return any(key.startswith(REFERENCE_PREFIX) for key in keys_of(body))
-    except ValueError:
-        return False
 
 
 class StoredCatalogues:
@@ -38,7 +29,7 @@ class StoredCatalogues:
         self._kept: tuple[str, Catalogue, Mapping[str, Placed]] | None = None
 
     def named(self, body: str) -> tuple[RecordId, ...]:
-        """None by name (`concerns_catalogues`). Raises ValueError when the message is no notification of S3."""
+        """None by name: see `search.events.is_of_catalogues`. Raises ValueError for what is no notification of S3."""
         keys_of(body)
         return ()
 

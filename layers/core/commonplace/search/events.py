@@ -5,7 +5,7 @@ from urllib.parse import unquote_plus
 
 from pydantic import BaseModel, Field
 
-from commonplace.content.store import CONTENT_PREFIX
+from commonplace.content.store import CONTENT_PREFIX, REFERENCE_PREFIX
 from commonplace.search.model import RecordId
 
 _DOCUMENT_KEY = re.compile(re.escape(CONTENT_PREFIX) + r"(?P<id>[^/]+/[^/]+)\.json")
@@ -45,6 +45,17 @@ def records_of(body: str) -> tuple[RecordId, ...]:
     """
     found = (record_of_key(key) for key in keys_of(body))
     return tuple(dict.fromkeys(record for record in found if record))
+
+
+def is_of_catalogues(body: str) -> bool:
+    """Whether a message tells of the part of the store that catalogues are in.
+
+    Such a message names no records: it asks to compare with all that is published. False for what cannot be read.
+    """
+    try:
+        return any(key.startswith(REFERENCE_PREFIX) for key in keys_of(body))
+    except ValueError:
+        return False
 
 
 def keys_of(body: str) -> tuple[str, ...]:

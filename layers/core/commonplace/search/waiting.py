@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Protocol
 
 from commonplace.search.indexing import Enough, Report, never
-from commonplace.search.operations import Operations
 
 SETTLED_SECONDS = 60.0
 """So old a note is when everything written before it can be found in lists of the index."""
@@ -28,16 +27,17 @@ class Note(Protocol):
 
 
 def complete(
-    operations: Operations, note: Note, enough: Enough = never, clock: Callable[[], float] = time.time
+    look: Callable[[Enough], Report], note: Note, enough: Enough = never, clock: Callable[[], float] = time.time
 ) -> Report | None:
-    """Gives vectors to the records that wait, if some are noted; None when none is, and the index was not asked.
+    """Does for the records that wait what `look` does, if some are noted; None when none is, and nobody was asked.
 
     The note goes when none is found to wait some time after it was written. `clock` tells epoch seconds.
     """
     noted = note.read()
     if noted is None:
         return None
-    report = operations.complete(enough)
-    if not report.indexed and not report.incomplete and clock() - noted >= SETTLED_SECONDS:
+    report = look(enough)
+    waiting = report.indexed or report.incomplete or report.remaining
+    if not waiting and clock() - noted >= SETTLED_SECONDS:
         note.clear(noted)
     return report

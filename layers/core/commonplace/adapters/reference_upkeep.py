@@ -1,0 +1,35 @@
+"""From settings to what the index function does for the product reference."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.adapters import wiring
+from commonplace.adapters.operations import reference_operations
+from commonplace.reference.sources import StoredCatalogues
+from commonplace.reference.upkeep import Upkeep
+from commonplace.search.indexing import nobody_waits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from commonplace.content.store import ObjectStore
+    from commonplace.reference_settings import CatalogueSource
+    from commonplace.search.model import EmbeddingProvider
+    from commonplace.search.waiting import Note
+    from commonplace.settings import RetrievalSettings
+
+
+def upkeep(
+    catalogues: Sequence[CatalogueSource],
+    settings: RetrievalSettings,
+    objects: ObjectStore,
+    models: Sequence[EmbeddingProvider | None],
+    note: Note | None,
+) -> Upkeep:
+    """For the function that indexes. `models` are those of the settings, the one to come last."""
+    settings = settings.collection("reference")
+    source = StoredCatalogues(objects, [catalogue.name for catalogue in catalogues])
+    engine = wiring.search_engine(settings, objects, models[0], read_only=False)
+    waiting = note.put if note else nobody_waits
+    return Upkeep(reference_operations(settings, source, models, engine, waiting=waiting), note)
