@@ -50,7 +50,7 @@ class GapStore(Protocol):
     """Queries that found nothing, counted for each organisation. All methods raise Unavailable."""
 
     def count(self, organisation: str, query: str, type: EntryType | None, note: str | None) -> int | None:
-        """One more report of this query; how many there are now. None when the organisation holds as many as it may.
+        """How often it has been reported by now, this time included; None when the list is full and it was not kept.
 
         `query` and `note` come cleaned, masked and cut. Queries that differ in case or spaces only are one.
         """

@@ -99,3 +99,13 @@ class Gap:
     type: EntryType | None = None
     note: str | None = None
     """What the last reporter added."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """What was kept of a query that found nothing."""
+
+    query: str
+    """Masked and cut."""
+    count: int | None
+    """How often it has been reported, this time included; None when it was not kept."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.reference.catalogue import Catalogue, Placed
 from commonplace.reference.entries import EntryType, Method
+from commonplace.reference.gaps import kept
 from commonplace.reference.ports import GapStore, Meaning, Shelf
 from commonplace.reference.results import (
     MAX_QUERY_CHARACTERS,
@@ -15,6 +16,7 @@ from commonplace.reference.results import (
     EndpointAnswer,
     Gap,
     Hit,
+    Reported,
     SearchAnswer,
 )
 from commonplace.search.text import clean_query
@@ -75,6 +77,11 @@ class Reference:
         """Those that are published."""
         return self._prepare().catalogues
 
+    @property
+    def version(self) -> str:
+        """Another one whenever anything else is published."""
+        return self._prepare().version
+
     def entry(self, catalogue: str, id: str) -> Hit | None:
         """One entry by its id; None when there is none."""
         found = (
@@ -89,12 +96,12 @@ class Reference:
 
     def report_gap(
         self, organisation: str, query: str, type: EntryType | None = None, note: str | None = None
-    ) -> int | None:
-        """Counts a query that found nothing: how many reports of it there are now; None when it is not kept.
-
-        `query` and `note` come masked and within their bounds.
-        """
-        return self._gaps.count(organisation, query, type, note) if self._gaps else None
+    ) -> Reported:
+        """Counts a query that found nothing. What is kept is masked and cut. Raises Unavailable."""
+        query = kept(query)
+        if self._gaps is None or not query:
+            return Reported(query, None)
+        return Reported(query, self._gaps.count(organisation, query, type, (kept(note) if note else None) or None))
 
     def gaps(self, organisation: str, limit: int = 100) -> Sequence[Gap]:
         """What was missed, the most reported first."""

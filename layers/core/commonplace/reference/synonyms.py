@@ -1,0 +1,101 @@
+"""Words that mean the same here: the table of seed 003 ("Forgiving Search with Synonyms"), and a catalogue's own."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from commonplace.search.text import words
+
+VERBS: Mapping[str, Sequence[str]] = {
+    "get": ("list", "show", "view", "display", "retrieve", "fetch"),
+    "create": ("add", "new", "make"),
+    "delete": ("remove", "destroy", "drop"),
+    "update": ("edit", "modify", "change"),
+}
+
+NOUNS: Mapping[str, Sequence[str]] = {
+    "users": ("user", "people", "members", "employees"),
+    "groups": ("group", "teams", "team"),
+}
+
+DEFAULT: Mapping[str, Sequence[str]] = {**VERBS, **NOUNS}
+"""The seed's own. They hold in every direction: who asks for `people` may mean `users`, and the other way round."""
+
+LONGEST = 4
+"""Words of a phrase that has synonyms, such as `google workspace` for `gw`; longer ones have none."""
+
+Phrase = tuple[str, ...]
+
+
+class Synonyms:
+    """What else a word or a phrase may be called, in the words of an index: stemmed as `stem` does."""
+
+    def __init__(self, tables: Iterable[Mapping[str, Sequence[str]]], stem: "Stemmer") -> None:
+        self._others: dict[Phrase, dict[Phrase, None]] = defaultdict(dict)
+        for group in (group for table in tables for group in _groups(table, stem)):
+            for one in group:
+                self._others[one].update(dict.fromkeys(other for other in group if other != one))
+        self.longest = max((len(phrase) for phrase in self._others), default=1)
+        """Words of the longest phrase."""
+
+    def of(self, phrase: Phrase) -> Sequence[Phrase]:
+        """In the order of the tables; none for what has no synonym."""
+        return tuple(self._others.get(phrase, ()))
+
+
+class Stemmer:
+    """From a folded word to what its forms have in common. Remembers, for names repeat their words."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+
+    def __call__(self, word: str) -> str:
+        found = self._known.get(word)
+        if found is None:
+            found = self._known[word] = stem(word)
+        return found
+
+
+_DOUBLED = frozenset("bdgklmnprt")
+_VOWELS = frozenset("aeiouy")
+_KEPT = ("ss", "us", "is", "ias")
+_SIBILANTS = ("sses", "xes", "ches", "shes", "zes")
+
+
+def stem(word: str) -> str:
+    """`users` and `user`, `creating`, `created` and `creation`, `deployment` and `deploys` become one each.
+
+    Light on purpose: names of commands differ in little, and two of them must not become one. Only English endings,
+    only of words of letters that stay long enough.
+    """
+    if len(word) < 4 or not word.isalpha() or not word.isascii():
+        return word
+    word = _without_verbal_ending(_singular(word))
+    for ending, rest in (("ation", 4), ("ment", 5), ("ate", 4), ("ion", 4)):
+        if word.endswith(ending) and len(word) - len(ending) >= rest:
+            word = word[: -len(ending)]
+            break
+    if len(word) > 3 and word[-1] == "e":
+        return word[:-1]
+    return word[:-1] + "i" if len(word) > 3 and word[-1] == "y" and word[-2] not in _VOWELS else word
+
+
+def _singular(word: str) -> str:
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(_SIBILANTS):
+        return word[:-2]
+    return word[:-1] if word[-1] == "s" and not word.endswith(_KEPT) else word
+
+
+def _without_verbal_ending(word: str) -> str:
+    for ending in ("ing", "ed"):
+        rest = word.removesuffix(ending)
+        if rest != word and len(rest) >= 3 and not _VOWELS.isdisjoint(rest):
+            return rest[:-1] if rest[-1] == rest[-2] and rest[-1] in _DOUBLED and len(rest) > 3 else rest
+    return word
+
+
+def _groups(table: Mapping[str, Sequence[str]], stem: Stemmer) -> Iterator[list[Phrase]]:
+    for key, others in table.items():
+        phrases = (tuple(map(stem, words(text))) for text in (key, *others))
+        yield list(dict.fromkeys(phrase for phrase in phrases if 0 < len(phrase) <= LONGEST))
