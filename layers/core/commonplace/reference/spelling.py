@@ -1,0 +1,59 @@
+"""One spelling for what is spelt in many ways: letter case, separators, quotes, a prompt."""
+
+import re
+
+from commonplace.search.text import clean_query, fold
+
+PROMPT = "$ "
+
+_DASHES = str.maketrans("‐‑‒–—−", "------")
+_CURLED = str.maketrans("‘’“”", "''\"\"")
+_QUOTES = ("```", "`", '"', "'")
+_PROMPTS = (PROMPT, "> ", "% ")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_SEPARATORS = str.maketrans("-_", "  ")
+
+
+def typed(text: str) -> str:
+    """What was meant to be typed: one line, straight quotes, `--` where a word processor made a dash of it."""
+    if text.isascii():
+        return " ".join(text.split())
+    return clean_query(text).replace("—", "--").translate(_DASHES).translate(_CURLED)
+
+
+def unwrapped(text: str) -> str:
+    """Without the quotes, backticks and prompts around the whole of it."""
+    text = typed(text)
+    while (bare := _once_unwrapped(text)) != text:
+        text = bare
+    return text
+
+
+def spelling(text: str) -> str:
+    """Equal for what differs in letter case, accents, and in whether words are joined by spaces, `-` or `_`."""
+    return " ".join(fold(text).translate(_SEPARATORS).split())
+
+
+def spellings(text: str) -> tuple[str, ...]:
+    """The spelling, and the one with camelCase read as words, where that is another: `listUsers` is `list users`."""
+    plain = spelling(text)
+    if text.islower():
+        return (plain,)
+    humps = spelling(_HUMP.sub(" ", text))
+    return (plain,) if humps == plain else (plain, humps)
+
+
+def parts(word: str) -> tuple[str, ...]:
+    """The words that one word joins by `-`, `_`, `.`, `:` or camelCase, folded."""
+    separated = _HUMP.sub(" ", word).replace(".", " ").replace(":", " ")
+    return tuple(spelling(separated).split())
+
+
+def _once_unwrapped(text: str) -> str:
+    for prompt in _PROMPTS:
+        text = text.removeprefix(prompt).lstrip()
+    for quote in _QUOTES:
+        inner = text[len(quote) : -len(quote)]
+        if text.startswith(quote) and text.endswith(quote) and inner and quote not in inner:
+            return inner.strip()
+    return text
