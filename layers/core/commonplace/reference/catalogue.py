@@ -37,6 +37,8 @@ class Catalogue(Stored):
     """Slug -> title, where the catalogue says one."""
     modules: dict[str, str] = Field(default_factory=dict)
     """The same for optional modules."""
+    servers: list[str] = Field(default_factory=list)
+    """URLs of the API: host and base path of one, before the path of an endpoint, are forgiven."""
     repository: str
     """`owner/name`."""
     branch: str

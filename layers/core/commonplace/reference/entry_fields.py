@@ -1,0 +1,275 @@
+"""What is written about an entry -> the entry, or what is wrong with it (seed 003, "Knowledge Entry Schema")."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from commonplace.content.headings import first_heading
+from commonplace.reference import bounds
+from commonplace.reference.deriving import first_paragraph, name_of, named_endpoint, syntax_in
+from commonplace.reference.drafts import FOLDERS, Draft, fields_of
+from commonplace.reference.entries import ENTRY_TYPES, METHODS, Entry, EntryType, Example, Method
+from commonplace.reference.fields import ID, Fields
+from commonplace.reference.findings import At
+
+KNOWN = {
+    *("id", "type", "title", "category", "subcategory", "module", "name", "syntax", "method", "path_template"),
+    *("summary", "content", "keywords", "aliases", "examples", "related_ids", "deprecated", "replaced_by"),
+    *("source", "source_hash", "last_updated"),
+}
+_MEANT = {
+    "description": "summary",
+    "tags": "keywords",
+    "body": "content",
+    "path": "pathTemplate",
+    "related": "relatedIds",
+}
+_OF_MARKDOWN = {"publish", "draft"}
+
+_HASH = re.compile(r"[0-9a-f]{64}\Z")
+_HINT_EXAMPLE = "Write description, code and, if you like, output."
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """How a command or an endpoint is written where it is used."""
+
+    name: str | None = None
+    syntax: str | None = None
+    method: Method | None = None
+    path_template: str | None = None
+
+
+def entry_of(draft: Draft) -> Entry | None:
+    """None when anything of it is invalid; what is has been told. Never raises."""
+    fields = _identified(draft)
+    before = sum(one.severity == "error" for one in fields.findings.found)
+    _unknown(fields, markdown=draft.body is not None)
+    content = draft.body if draft.body is not None else fields.block("content", bounds.MAX_CONTENT_BYTES)
+    if draft.body is not None:
+        _body_bound(fields, draft)
+    entry = _entry(fields, draft, content or "")
+    failed = sum(one.severity == "error" for one in fields.findings.found) > before
+    return None if failed else entry
+
+
+def _identified(draft: Draft) -> Fields:
+    """The same fields, with the entry's id on every problem that is told from here on."""
+    fields = draft.fields
+    given = fields.values.get("id", draft.id)
+    id = given if isinstance(given, str) and len(given) <= bounds.MAX_ID and ID.match(given) else None
+    at = At(fields.at.path, fields.at.line, id)
+    return Fields(fields.values, fields.spelt, fields.lines, at, fields.findings)
+
+
+def _unknown(fields: Fields, *, markdown: bool) -> None:
+    import difflib
+
+    known = KNOWN | (_OF_MARKDOWN if markdown else set())
+    for name in fields.values.keys() - known:
+        near = _MEANT.get(name) or next(iter(difflib.get_close_matches(name, sorted(known), 1)), None)
+        hint = f"Did you mean `{camel(near)}`?" if near else f"Known fields are {', '.join(map(camel, sorted(known)))}."
+        message = f"`{fields.called(name)}` is no field of an entry; it is left out."
+        fields.findings.warning("unknown-field", message, hint, fields.where(name))
+
+
+def camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
+def _body_bound(fields: Fields, draft: Draft) -> None:
+    if not fields.absent("content"):
+        fields.invalid("content", "stands beside a text", "The text below the frontmatter is the content.")
+    if len((draft.body or "").encode()) > bounds.MAX_CONTENT_BYTES:
+        message = f"The text is larger than {bounds.MAX_CONTENT_BYTES:,} bytes."
+        hint = "Cut it into several entries."
+        fields.findings.error("invalid-field", message, hint, fields.at.on(draft.body_line))
+
+
+def _entry(fields: Fields, draft: Draft, content: str) -> Entry | None:
+    type = _type(fields, draft)
+    id = _id(fields, draft)
+    called = _called(fields, type, content)
+    title = _title(fields, draft, called)
+    category = _category(fields, draft)
+    summary = _summary(fields, draft)
+    rest = _rest(fields, title or "")
+    if type is None or id is None or title is None or category is None or summary is None:
+        return None
+    if not content.strip():
+        hint = "Say at least how it is used."
+        fields.findings.warning("empty-content", "The entry has no content.", hint, fields.where("content"))
+    return Entry(
+        id=id,
+        type=type,
+        title=title,
+        category=category,
+        name=called.name,
+        syntax=called.syntax,
+        method=called.method,
+        path_template=called.path_template,
+        summary=summary,
+        content=content.strip("\r\n"),
+        **rest,
+    )
+
+
+def _type(fields: Fields, draft: Draft) -> EntryType | None:
+    if fields.absent("type"):
+        if draft.type is None:
+            folders = ", ".join(f"{name}/" for name in FOLDERS if name.endswith("s"))
+            fields.missing("type", f"Write one of {', '.join(ENTRY_TYPES)}, or put the file into one of {folders}.")
+        return draft.type
+    given = fields.values["type"]
+    text = given.strip().lower() if isinstance(given, str) else None
+    found = next((one for one in ENTRY_TYPES if one == text), None)
+    if found is None:
+        hint = f"Write one of {', '.join(ENTRY_TYPES)}."
+        fields.findings.error("unknown-type", "`type` is no type of entry.", hint, fields.where("type"))
+    return found
+
+
+def _id(fields: Fields, draft: Draft) -> str | None:
+    if fields.absent("id"):
+        if draft.id is None:
+            fields.missing("id", "Write an id that nothing else in the catalogue has, such as `cmd-users-list`.")
+        return draft.id[: bounds.MAX_ID] if draft.id else None
+    id = fields.text("id", bounds.MAX_ID)
+    if id is not None and not ID.match(id):
+        fields.invalid(
+            "id", "is no id", "Write small letters, digits, dots, hyphens and underscores: `cmd-users-list`."
+        )
+        return None
+    return id
+
+
+def _called(fields: Fields, type: EntryType | None, content: str) -> Called:
+    if type == "command":
+        return _command(fields, content)
+    if type == "api":
+        return _endpoint(fields)
+    for name in ("name", "syntax", "method", "path_template"):
+        if not fields.absent(name):
+            hint = "Only commands have name and syntax, only endpoints method and pathTemplate."
+            message = f"`{fields.called(name)}` means nothing for this type; it is left out."
+            fields.findings.warning("unknown-field", message, hint, fields.where(name))
+    return Called()
+
+
+def _command(fields: Fields, content: str) -> Called:
+    name, syntax = fields.text("name", bounds.MAX_NAME), fields.text("syntax", bounds.MAX_NAME)
+    syntax = syntax or syntax_in(content)
+    name = name or (name_of(syntax) if syntax else None)
+    if not name and not (fields.values.get("name") or fields.values.get("syntax")):
+        fields.missing("name", "Write what is typed, without arguments: `helios gw users list`.")
+    return Called(name=name or None, syntax=syntax or name or None)
+
+
+def _endpoint(fields: Fields) -> Called:
+    said = named_endpoint(str(fields.values.get("name") or "")) or named_endpoint(str(fields.values.get("title") or ""))
+    method = fields.one_of("method", METHODS, _method)
+    path = fields.text("path_template", bounds.MAX_NAME)
+    if fields.absent("method") and said:
+        method = said[0]
+    if fields.absent("path_template") and said:
+        path = said[1]
+    if method is None and fields.absent("method"):
+        fields.missing("method", f"Write one of {', '.join(METHODS)}.")
+    if path is None and fields.absent("path_template"):
+        fields.missing("pathTemplate", "Write the path with its parameters in braces: `/api/v1/users/{id}`.")
+    if path and (not path.startswith("/") or re.search(r"[\s?#]", path)):
+        fields.invalid("path_template", "is no path", "Write `/api/v1/users/{id}`: no host, no query, no spaces.")
+    return Called(method=method, path_template=path)
+
+
+def _method(text: str) -> Method | None:
+    return next((one for one in METHODS if one == text.upper()), None)
+
+
+def _title(fields: Fields, draft: Draft, called: Called) -> str | None:
+    title = fields.text("title", bounds.MAX_TITLE)
+    if fields.absent("title"):
+        title = (first_heading(draft.body) if draft.body else None) or called.name
+        title = title[: bounds.MAX_TITLE] if title else None
+        if not title:
+            fields.missing("title", "Write a short title.")
+    return title
+
+
+def _category(fields: Fields, draft: Draft) -> str | None:
+    category = fields.slug("category", bounds.MAX_SLUG)
+    if fields.absent("category"):
+        if not draft.category:
+            fields.missing("category", "Write a slug, such as `google-workspace`.")
+        return draft.category
+    return category
+
+
+def _summary(fields: Fields, draft: Draft) -> str | None:
+    summary = fields.text("summary", bounds.MAX_SUMMARY)
+    if fields.absent("summary"):
+        summary = first_paragraph(draft.body) if draft.body else None
+        if not summary:
+            fields.missing("summary", "Write one or two sentences.")
+    return summary
+
+
+def _rest(fields: Fields, title: str) -> dict[str, Any]:
+    source_hash = fields.text("source_hash", 100)
+    if source_hash and not _HASH.match(source_hash.removeprefix("sha256:")):
+        fields.invalid("source_hash", "is no sha256", "Write 64 hexadecimal digits, or leave it out.")
+    return {
+        "subcategory": fields.slug("subcategory", bounds.MAX_SLUG),
+        "module": fields.slug("module", bounds.MAX_SLUG),
+        "keywords": fields.texts("keywords", bounds.MAX_KEYWORDS, bounds.MAX_KEYWORD),
+        "aliases": fields.texts("aliases", bounds.MAX_ALIASES, bounds.MAX_ALIAS),
+        "examples": _examples(fields, title),
+        "related_ids": fields.texts("related_ids", bounds.MAX_RELATED, bounds.MAX_ID),
+        "deprecated": fields.flag("deprecated") or not fields.absent("replaced_by"),
+        "replaced_by": fields.text("replaced_by", bounds.MAX_ID) or None,
+        "source": fields.text("source", bounds.MAX_SOURCE) or None,
+        "source_hash": source_hash.removeprefix("sha256:") if source_hash else None,
+        "last_updated": _last_updated(fields),
+    }
+
+
+def _examples(fields: Fields, title: str) -> list[Example]:
+    given = fields.values.get("examples")
+    if given is None:
+        return []
+    if not isinstance(given, list) or len(given) > bounds.MAX_EXAMPLES:
+        fields.invalid("examples", f"is no list of at most {bounds.MAX_EXAMPLES} examples", _HINT_EXAMPLE)
+        return []
+    return [example for one in given if (example := _example(fields, one, title)) is not None]
+
+
+def _example(fields: Fields, given: Any, title: str) -> Example | None:
+    if isinstance(given, str):
+        given = {"code": given}
+    if not isinstance(given, dict):
+        fields.invalid("examples", "holds what is no example", _HINT_EXAMPLE)
+        return None
+    one = fields_of(given, (), {}, fields.where("examples"), fields.findings)
+    code, output = one.block("code", bounds.MAX_EXAMPLE_BYTES), one.block("output", bounds.MAX_EXAMPLE_BYTES)
+    description = one.text("description", bounds.MAX_SUMMARY) or title
+    if one.absent("code"):
+        one.missing("code", _HINT_EXAMPLE)
+    if code is None or not code.strip():
+        return None
+    return Example(description=description, code=code.strip("\r\n"), output=output.strip("\r\n") if output else None)
+
+
+def _last_updated(fields: Fields) -> str:
+    """Empty where it is not said."""
+    text = fields.text("last_updated", 40)
+    if not text:
+        hint = "Write a day, such as `2026-03-01`; until then it is that of the publication which changed the entry."
+        fields.findings.warning("missing-last-updated", "There is no `lastUpdated`.", hint, fields.at)
+        return ""
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        fields.invalid("last_updated", "is no ISO 8601 time", "Write `2026-03-01` or `2026-03-01T12:00:00Z`.")
+    return text
