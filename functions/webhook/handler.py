@@ -14,7 +14,9 @@ from commonplace.adapters.secrets import GitHubSecrets, MalformedSecret
 from commonplace.adapters.stepfunctions import StepFunctionsWorkflow
 from commonplace.errors import CommonplaceError, Unavailable
 from commonplace.interfaces.origin import entered, refused
+from commonplace.reference_settings import catalogue_sources
 from commonplace.settings import WebhookSettings
+from commonplace.sync.following import Followed
 from commonplace.sync.poke import Poker
 from commonplace.sync.webhook import Receiver, response
 
@@ -23,12 +25,20 @@ logging.getLogger("commonplace").setLevel(logging.INFO)
 
 SETTINGS = WebhookSettings.from_environ(os.environ)
 SECRETS = GitHubSecrets(clients.secretsmanager(), SETTINGS.github_secret_arn)
-POKER = Poker(
-    DynamoSyncState(clients.dynamodb(), SETTINGS.activity_table, SETTINGS.repository, SETTINGS.branch),
-    StepFunctionsWorkflow(clients.stepfunctions(), SETTINGS.machine_arn),
-)
+WORKFLOW = StepFunctionsWorkflow(clients.stepfunctions(), SETTINGS.machine_arn)
 ORIGIN = origin_values(os.environ)
-RECEIVER = Receiver(POKER.poke, lambda: SECRETS.current().webhook_secret, SETTINGS.repository, SETTINGS.branch)
+
+
+def _followed(name: str, repository: str, branch: str) -> Followed:
+    state = DynamoSyncState(clients.dynamodb(), SETTINGS.activity_table, repository, branch, catalogue=name)
+    return Followed(name, repository, branch, Poker(state, WORKFLOW, name).poke)
+
+
+FOLLOWED = [
+    _followed("", SETTINGS.repository, SETTINGS.branch),
+    *(_followed(one.name, one.repository, one.branch) for one in catalogue_sources(os.environ)),
+]
+RECEIVER = Receiver(FOLLOWED, lambda: SECRETS.current().webhook_secret)
 
 
 def handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]:

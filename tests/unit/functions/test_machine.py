@@ -131,7 +131,7 @@ def execute(monkeypatch: pytest.MonkeyPatch) -> Iterator[Execute]:
         )["stateMachineArn"]
 
         def run() -> dict[str, Any]:
-            given = json.dumps({"run": "run-1", "reason": "push", "full": False})
+            given = json.dumps({"source": "helios", "run": "run-1", "reason": "push", "full": False})
             arn = client.start_execution(stateMachineArn=machine, name="run-1", input=given)["executionArn"]
             waited, deadline = threading.Event(), time.monotonic() + DEADLINE_SECONDS
             while (answer := client.describe_execution(executionArn=arn))["status"] == "RUNNING":
@@ -155,8 +155,8 @@ def test_an_up_to_date_store_takes_two_calls(functions: Functions, execute: Exec
 
     assert execute()["status"] == "SUCCEEDED"
     assert functions.calls == [
-        ("plan", {"step": "plan", "run": "run-1", "full": False}),
-        ("finish", {"step": "finish", "run": "run-1", "seen": 7}),
+        ("plan", {"step": "plan", "source": "helios", "run": "run-1", "full": False}),
+        ("finish", {"step": "finish", "source": "helios", "run": "run-1", "seen": 7}),
     ]
 
 
@@ -171,7 +171,7 @@ def test_files_are_stored_one_by_one_and_then_published(functions: Functions, ex
     assert Counter(functions.steps[1:3]) == Counter(["store a", "store b"])
     assert functions.steps[3:] == ["publish", "finish"]
     event = next(event for step, event in functions.calls if step == "store a")
-    assert event == {"run": "run-1", "item": {"blobs": ["a"]}, "waits": 0}
+    assert event == {"source": "helios", "run": "run-1", "item": {"blobs": ["a"]}, "waits": 0}
 
 
 def test_a_large_change_takes_the_archive_and_leaves_what_it_lacks_to_the_map(
@@ -263,7 +263,9 @@ def test_an_error_that_stays_fails_the_run_whole_and_is_recorded_by_name(
 
     answer = execute()
     assert (answer["status"], answer["error"]) == ("FAILED", "UntrustedTree")
-    assert functions.calls[1:] == [("fail", {"step": "fail", "run": "run-1", "error": "UntrustedTree"})]
+    assert functions.calls[1:] == [
+        ("fail", {"step": "fail", "source": "helios", "run": "run-1", "error": "UntrustedTree"})
+    ]
 
 
 def test_retries_end(functions: Functions, execute: Execute) -> None:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.errors import BadRequest, Unavailable
+from commonplace.sync.following import Followed
 from commonplace.sync.poke import Poker
 from commonplace.sync.webhook import MAX_BODY_BYTES, Receiver
 from tests.fakes.state import FakeSyncState, FakeWorkflow
@@ -21,7 +22,7 @@ class Webhook:
     def __init__(self) -> None:
         self.state, self.workflow = FakeSyncState(), FakeWorkflow()
         poker = Poker(self.state, self.workflow, now=lambda: self.state.now)
-        self.receiver = Receiver(poker.poke, lambda: SECRET, REPOSITORY, BRANCH)
+        self.receiver = Receiver([Followed("", REPOSITORY, BRANCH, poker.poke)], lambda: SECRET)
 
     def send(self, event: Event) -> tuple[int, dict[str, Any]]:
         answer = self.receiver.receive(event)
@@ -52,7 +53,9 @@ def refusal(answer: tuple[int, dict[str, Any]]) -> tuple[int, str]:
 
 def test_a_push_starts_a_run_named_after_its_commit(webhook: Webhook) -> None:
     assert webhook.send(delivery(push())) == (202, {"status": "started", "run": f"{SHA}-1"})
-    assert webhook.workflow.started == [(f"{SHA}-1", {"run": f"{SHA}-1", "reason": "push", "full": False})]
+    assert webhook.workflow.started == [
+        (f"{SHA}-1", {"source": "", "run": f"{SHA}-1", "reason": "push", "full": False})
+    ]
 
 
 def test_answers_are_json_and_not_stored(webhook: Webhook) -> None:
@@ -256,13 +259,13 @@ def test_the_schedule_pokes(webhook: Webhook) -> None:
     event = {"version": "0", "source": "aws.events", "detail-type": "Scheduled Event", "detail": {}}
 
     assert webhook.receiver.remind(event) == {"status": "started", "run": "reconcile-1"}
-    assert webhook.workflow.started[0][1] == {"run": "reconcile-1", "reason": "schedule", "full": False}
+    assert webhook.workflow.started[0][1] == {"source": "", "run": "reconcile-1", "reason": "schedule", "full": False}
 
 
 def test_an_operator_may_ask_for_everything_anew(webhook: Webhook) -> None:
     webhook.receiver.remind({"source": "commonplace.operator", "full": True})
 
-    assert webhook.workflow.started[0][1] == {"run": "reconcile-1", "reason": "operator", "full": True}
+    assert webhook.workflow.started[0][1] == {"source": "", "run": "reconcile-1", "reason": "operator", "full": True}
 
 
 def test_a_full_run_does_not_silently_become_part_of_another(webhook: Webhook) -> None:

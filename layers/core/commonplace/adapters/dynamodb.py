@@ -1,6 +1,8 @@
 """Run state and counters on DynamoDB, table `activity`. Every write is conditional or an atomic ADD.
 
-Item of a branch: `pk = sync#{repository}#{branch}`, `sk = state`; beside it `sk = delivery#{id}` for thirty days.
+Item of the knowledge base: `pk = sync#{repository}#{branch}`, `sk = state`; beside it `sk = delivery#{id}` for thirty
+days. Of a catalogue: `pk = sync#reference#{name}`, whatever its repository and branch: attempts and generations have to
+go on when it moves to others.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ class Contended(Exception):
 
 
 class DynamoSyncState:
-    """Claims, hints, lease and generation of one branch: `commonplace.sync.ports.SyncState`."""
+    """Claims, hints, lease and generation of one source: `commonplace.sync.ports.SyncState`."""
 
     def __init__(
         self,
@@ -46,12 +48,13 @@ class DynamoSyncState:
         repository: str,
         branch: str,
         *,
+        catalogue: str = "",
         clock: Clock = utc_now,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._client = client
         self._table = table
-        self._pk = f"sync#{repository}#{branch}"
+        self._pk = f"sync#reference#{catalogue}" if catalogue else f"sync#{repository}#{branch}"
         self._clock = clock
         self._sleep = sleep
 

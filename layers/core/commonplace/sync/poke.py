@@ -47,14 +47,24 @@ class Duplicate:
     reason: str
 
 
+COMMIT_DIGITS = 12
+"""Of the commit in the name of a catalogue's run: Step Functions takes 80 characters."""
+
+
 class Poker:
-    """Pokes over a run state and a workflow engine."""
+    """Pokes one source over its run state and the workflow engine: the knowledge base, or the catalogue `source`."""
 
     def __init__(
-        self, state: SyncState, workflow: Workflow, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+        self,
+        state: SyncState,
+        workflow: Workflow,
+        source: str = "",
+        *,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._state = state
         self._workflow = workflow
+        self._source = source
         self._now = now
 
     def poke(self, hint: Hint) -> Started | Queued | Duplicate:
@@ -63,7 +73,7 @@ class Poker:
             return duplicate
         self._state.poke(hint.delivery)
         for _ in range(CLAIM_ATTEMPTS):
-            run = f"{hint.commit_sha or 'reconcile'}-{self._state.next_attempt()}"
+            run = self._name(hint)
             if self._state.claim(run):
                 return self._start(run, hint)
             holder = self._state.read()
@@ -75,6 +85,13 @@ class Poker:
                 logger.warning("took over from a run that ended without a word", extra={"run": holder.running})
                 return self._start(run, hint)
         raise Unavailable("Runs change hands too fast to join one. The hint is kept.")
+
+    def _name(self, hint: Hint) -> str:
+        """Of an execution: no two are ever called alike, of whatever source."""
+        attempt = self._state.next_attempt()
+        if not self._source:
+            return f"{hint.commit_sha or 'reconcile'}-{attempt}"
+        return f"{self._source}-{(hint.commit_sha or 'reconcile')[:COMMIT_DIGITS]}-{attempt}"
 
     def _duplicate(self, hint: Hint) -> Duplicate | None:
         number = self._state.delivery(hint.delivery) if hint.delivery else None
@@ -97,7 +114,8 @@ class Poker:
 
     def _start(self, run: str, hint: Hint) -> Started:
         try:
-            self._workflow.start(run, {"run": run, "reason": hint.reason, "full": hint.full})
+            given = {"source": self._source, "run": run, "reason": hint.reason, "full": hint.full}
+            self._workflow.start(run, given)
         except Exception as error:
             self._state.release(run)
             logger.error("the run could not be started", extra={"run": run, "error": type(error).__name__})

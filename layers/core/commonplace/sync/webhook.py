@@ -10,11 +10,12 @@ import hmac
 import json
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
 from commonplace.errors import BadRequest, CommonplaceError, Forbidden, TooLarge
+from commonplace.sync.following import Followed, Outcome, poke_each
 from commonplace.sync.poke import Duplicate, Hint, Queued, Started
 
 logger = logging.getLogger(__name__)
@@ -45,6 +46,8 @@ class Ping:
 class Push:
     commit_sha: str | None
     delivery: str | None
+    concerned: tuple[Followed, ...]
+    """Those that follow the branch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,24 +58,17 @@ class Ignored:
 class Receiver:
     """Answers deliveries (HTTP API events, payload 1.0 and 2.0), schedules and operators."""
 
-    def __init__(
-        self,
-        poke: Callable[[Hint], Started | Queued | Duplicate],
-        webhook_secret: Callable[[], str],
-        repository: str,
-        branch: str,
-    ) -> None:
-        self._poke = poke
+    def __init__(self, followed: Sequence[Followed], webhook_secret: Callable[[], str]) -> None:
+        """The first is the knowledge base."""
+        self._followed = tuple(followed)
         self._secret = webhook_secret
-        self._repository = repository
-        self._branch = branch
 
     def receive(self, event: Mapping[str, Any]) -> Answer:
         """A response in API Gateway's shape; a refusal is the error envelope."""
         try:
             delivery = read_delivery(event)
             verify(delivery, self._secret())
-            status, body = self._act(classify(delivery, self._repository, self._branch))
+            status, body = self._act(classify(delivery, self._followed))
         except CommonplaceError as error:
             status, body = error.status, error.envelope()
             logger.info("delivery refused", extra={"status": status, "code": error.code})
@@ -81,27 +77,40 @@ class Receiver:
         return response(status, body)
 
     def remind(self, event: Mapping[str, Any]) -> Answer:
-        """A schedule's event or an operator's `{"source": "commonplace.operator", "full": bool}`."""
+        """A schedule's event or an operator's `{"source": "commonplace.operator", "full": bool, "only": name}`.
+
+        Without `only` everything is looked at; an empty one is the knowledge base, else it is a catalogue's name.
+        """
         match event.get("source"):
             case "aws.events":
-                hint = Hint("schedule")
+                hint, chosen = Hint("schedule"), self._followed
             case "commonplace.operator":
-                hint = Hint("operator", full=event.get("full") is True)
+                hint, chosen = Hint("operator", full=event.get("full") is True), self._chosen(event.get("only"))
             case _:
                 raise BadRequest(
                     "This event comes from nobody known.",
                     hint='Valid: a GitHub delivery, a schedule\'s event, or {"source": "commonplace.operator"}.',
                 )
-        return describe(self._poke(hint))[1]
+        return describe_all(poke_each(chosen, hint))[1]
+
+    def _chosen(self, only: object) -> tuple[Followed, ...]:
+        if only is None:
+            return self._followed
+        chosen = tuple(one for one in self._followed if one.name == only)
+        if not chosen:
+            names = ", ".join(one.name for one in self._followed if one.name) or "none is configured"
+            raise BadRequest("There is no such catalogue.", hint=f"Catalogues: {names}.")
+        return chosen
 
     def _act(self, verdict: Push | Ping | Ignored) -> tuple[int, Answer]:
         match verdict:
             case Ping():
-                return 200, {"status": "pong", "repository": self._repository, "branch": self._branch}
+                first = self._followed[0]
+                return 200, {"status": "pong", "repository": first.repository, "branch": first.branch}
             case Ignored(reason):
                 return 200, {"status": "ignored", "reason": reason}
-            case Push(commit_sha, delivery):
-                return describe(self._poke(Hint("push", commit_sha, delivery)))
+            case Push(commit_sha, delivery, concerned):
+                return describe_all(poke_each(concerned, Hint("push", commit_sha, delivery)))
             case _:
                 assert_never(verdict)
 
@@ -113,7 +122,15 @@ def response(status: int, body: Mapping[str, Any]) -> Answer:
     return {"statusCode": status, "headers": headers, "body": json.dumps(body), "isBase64Encoded": False}
 
 
-def describe(outcome: Started | Queued | Duplicate) -> tuple[int, Answer]:
+def describe_all(outcomes: Mapping[str, Outcome]) -> tuple[int, Answer]:
+    """What became of the knowledge base, or else of the first catalogue, and beside it of each catalogue."""
+    told = {name: describe(outcome) for name, outcome in outcomes.items()}
+    status, body = next(iter(told.values()))
+    catalogues = {name: answer for name, (_, answer) in told.items() if name}
+    return max(status, *(each for each, _ in told.values())), body | ({"catalogues": catalogues} if catalogues else {})
+
+
+def describe(outcome: Outcome) -> tuple[int, Answer]:
     match outcome:
         case Started(run):
             return 202, {"status": "started", "run": run}
@@ -151,7 +168,7 @@ def verify(delivery: Delivery, secret: str) -> None:
         raise Forbidden("The signature is missing or wrong.", hint="Sign the body with the webhook's secret, SHA-256.")
 
 
-def classify(delivery: Delivery, repository: str, branch: str) -> Push | Ping | Ignored:
+def classify(delivery: Delivery, followed: Sequence[Followed]) -> Push | Ping | Ignored:
     """What a verified delivery asks for. Raises BadRequest when it is not a JSON object."""
     payload = _payload(delivery.body)
     match delivery.headers.get("x-github-event"):
@@ -163,9 +180,11 @@ def classify(delivery: Delivery, repository: str, branch: str) -> Push | Ping | 
             return Ignored("unknown event")
     source = payload.get("repository")
     name = source.get("full_name") if isinstance(source, dict) else None
-    if not isinstance(name, str) or name.casefold() != repository.casefold():
+    of_repository = [one for one in followed if isinstance(name, str) and one.repository.casefold() == name.casefold()]
+    if not of_repository:
         return Ignored("other repository")
-    if payload.get("ref") != f"refs/heads/{branch}":
+    concerned = tuple(one for one in of_repository if payload.get("ref") == f"refs/heads/{one.branch}")
+    if not concerned:
         return Ignored("other ref")
     after = payload.get("after")
     if payload.get("deleted") is True or after == _NO_COMMIT:
@@ -174,6 +193,7 @@ def classify(delivery: Delivery, repository: str, branch: str) -> Push | Ping | 
     return Push(
         commit_sha=after if isinstance(after, str) and _SHA.fullmatch(after) else None,
         delivery=guid if _DELIVERY.fullmatch(guid) else None,
+        concerned=concerned,
     )
 
 
