@@ -24,6 +24,8 @@ from commonplace.errors import Unavailable
 from commonplace.memory.entries import Entry, EntryId, content_hash
 from commonplace.search.changes import Change
 from commonplace.search.records import RecordId
+from tests.fakes.catalogues import catalogue, entry
+from tests.fakes.catalogues import publish as publish_catalogue
 from tests.unit.search.records import TEST_EVENT, body_of, document, notification, publish, put, versions
 
 Load = Callable[..., ModuleType]
@@ -284,6 +286,69 @@ def test_vectors_come_by_themselves_once_the_model_answers(
         assert handler.handler(event, None)["memory"] == nothing | {"incomplete": 1}
 
     assert handler.handler(event, None) == {"documents": nothing | {"indexed": 1}, "memory": nothing | {"indexed": 1}}
+
+
+CATALOGUES = {"CATALOGUES": '[{"name": "helios"}]', "GITHUB_REPOSITORY": "example/product", "GITHUB_BRANCH": "main"}
+
+
+def test_a_manifest_brings_the_entries_of_its_catalogue_into_an_index_of_their_own(
+    store: S3ObjectStore, load: Load
+) -> None:
+    publish(store, [document("note/a", "rain")], generation=1)
+    publish_catalogue(store, catalogue("helios", entry("a"), entry("b")))
+    handler = load(**CATALOGUES)
+
+    told = [body_of(notification(key)) for key in ("reference/helios/manifest.json", "content/note/a.json")]
+    assert handler.handler(queue(*told, "{}"), None) == {"batchItemFailures": [{"itemIdentifier": "m2"}]}
+
+    assert versions(handler.ENGINE) == {"note/a": 1}
+    assert store.get("index/reference.sqlite") is not None
+    answer = handler.handler({"source": "aws.events"}, None)
+    assert (answer["indexed"], answer["reference"]["indexed"]) == (0, 0)
+    ask = {"source": "commonplace.operator", "rebuild": True, "collection": "reference"}
+    assert handler.handler(ask, None)["indexed"] == 2
+
+
+def test_an_index_of_entries_that_takes_no_writes_keeps_no_document_from_its_own(
+    store: S3ObjectStore, load: Load, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(store, document("note/a", "rain"))
+    handler = load(**CATALOGUES)
+
+    def fail(_enough: object) -> None:
+        raise Unavailable("The index does not answer.")
+
+    monkeypatch.setattr(handler.REFERENCE.operations, "reconcile", fail)
+    told = [body_of(notification(key)) for key in ("reference/helios/manifest.json", "content/note/a.json")]
+
+    assert handler.handler(queue(*told), None) == {"batchItemFailures": [{"itemIdentifier": "m0"}]}
+    assert versions(handler.ENGINE) == {"note/a": 1}
+
+
+def test_without_catalogues_a_manifest_is_nobodys_matter(store: S3ObjectStore, load: Load) -> None:
+    handler = load()
+
+    answer = handler.handler(queue(body_of(notification("reference/helios/manifest.json"))), None)
+
+    assert answer == {"batchItemFailures": []}
+    assert store.get("index/reference.sqlite") is None
+
+
+def test_entries_of_catalogues_that_lack_vectors_get_them_by_the_schedule(
+    store: S3ObjectStore, load: Load, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table("activity")
+    publish_catalogue(store, catalogue("helios", entry("a")))
+    handler = load(ACTIVITY_TABLE="activity", **CATALOGUES)
+
+    def away(*_texts: object, **_told: object) -> None:
+        raise Unavailable("The model does not answer.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(handler.MODELS[0]), "embed", away)
+        handler.handler(queue(body_of(notification("reference/helios/manifest.json"))), None)
+
+    assert handler.handler({"source": "aws.events", "complete": True}, None)["reference"]["indexed"] == 1
 
 
 def test_what_the_index_takes_is_told_in_the_table_that_is_set(store: S3ObjectStore, load: Load) -> None:
