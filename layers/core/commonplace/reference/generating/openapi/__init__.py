@@ -1,0 +1,83 @@
+"""Entries out of an API document of OpenAPI 3.0 or 3.1 (seed 003, "API Generator"): one for every path and method.
+
+The document is data that others wrote: nothing in it is fetched or run, everything is bounded, and no credential leaves
+it. The same document gives the same entries, whatever the order of its keys.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from commonplace.reference.entries import Entry
+from commonplace.reference.generating.generated import Generated, Unread
+from commonplace.reference.generating.openapi import documents, naming, security
+from commonplace.reference.generating.openapi.content import Parameter, markdown, parameters, summary
+from commonplace.reference.generating.openapi.examples import examples
+from commonplace.reference.generating.openapi.operations import Operation, operations
+from commonplace.reference.generating.openapi.options import Options, options_of
+from commonplace.reference.generating.openapi.pointers import Pointers
+from commonplace.reference.generating.openapi.reading import Reader
+
+MAX_UNREAD = 2_000
+
+
+def generate(raw: bytes, *, source: str, options: Mapping[str, Any]) -> Generated:  # noqa: ARG001 - of every generator
+    """By path and method. Raises InvalidInput and TooLarge for a document that cannot be used at all."""
+    wanted = options_of(options)
+    root = documents.read(raw)
+    pointers = Pointers(root)
+    found, unread = operations(root, pointers, wanted)
+    unread += _besides(root)
+    known: dict[str, Any] = {}
+    secrets = frozenset(_secret_names(root, pointers))
+    names = naming.ids(found, wanted.id_prefix)
+    near = naming.related(found, names)
+    entries = []
+    for one, name, related in zip(found, names, near, strict=True):
+        reader = Reader(pointers, one.where, secrets, known)
+        entry = _entry(one, root, wanted, reader)
+        entries.append(entry.model_copy(update={"id": name, "related_ids": related}))
+        unread += reader.unread
+    return Generated(tuple(entries), tuple(unread[:MAX_UNREAD]))
+
+
+def _entry(operation: Operation, root: Mapping[str, Any], options: Options, reader: Reader) -> Entry:
+    """Its id and relations are said where all operations are known."""
+    found = parameters(operation, reader)
+    alternatives = security.needs(operation.body, root, reader)
+    title = naming.title(operation)
+    said = summary(operation, title)
+    category, subcategory = naming.category(operation, options)
+    return Entry(
+        id="",
+        type="api",
+        title=title,
+        category=category,
+        subcategory=subcategory,
+        module=options.module,
+        method=operation.method,
+        path_template=operation.template,
+        summary=said,
+        content=markdown(operation, found, security.described(alternatives), said, reader),
+        keywords=naming.keywords(operation, _telling(found), options),
+        aliases=naming.aliases(operation),
+        examples=examples(operation, found, alternatives, reader),
+        deprecated=operation.body.get("deprecated") is True,
+        last_updated="",
+    )
+
+
+def _telling(found: list[Parameter]) -> list[str]:
+    return [one.name for one in found if one.place in ("path", "query")]
+
+
+def _secret_names(root: Mapping[str, Any], pointers: Pointers) -> list[str]:
+    schemes = security.known(root, Reader(pointers, "securitySchemes"))
+    return [one.name.lower() for one in schemes.values() if one.name]
+
+
+def _besides(root: Mapping[str, Any]) -> list[Unread]:
+    """What a document has besides operations that can be called."""
+    hooks = root.get("webhooks")
+    if not isinstance(hooks, dict) or not hooks:
+        return []
+    return [Unread("webhooks", f"Webhooks ({len(hooks):,}) are calls to you, not to the API: they become no entries.")]
