@@ -10,14 +10,17 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from commonplace.adapters import clients
 from commonplace.adapters.dynamodb import Contended, DynamoSyncState
-from commonplace.adapters.github import GitHubRepository
+from commonplace.adapters.github import STATUS_CONTEXT, GitHubRepository, catalogue_context
 from commonplace.adapters.github_client import GitHubClient, http_client
 from commonplace.adapters.github_credentials import SecretCredentials
 from commonplace.adapters.s3 import S3ObjectStore
 from commonplace.adapters.secrets import GitHubSecrets
 from commonplace.adapters.threads import Threads
 from commonplace.content.exclusions import DEFAULT_EXCLUDES, Exclusions
+from commonplace.reference_settings import catalogue_sources, folders_within
 from commonplace.settings import SyncSettings
+from commonplace.sync.catalogue_steps import CatalogueSteps
+from commonplace.sync.running import RunSteps
 from commonplace.sync.steps import Steps
 
 logger = logging.getLogger(__name__)
@@ -30,9 +33,14 @@ SETTINGS = SyncSettings.from_environ(os.environ)
 HTTP = http_client(SETTINGS.github_api_url)
 SECRETS = GitHubSecrets(clients.secretsmanager(), SETTINGS.github_secret_arn)
 OBJECTS = S3ObjectStore(clients.s3(connections=WORKERS + 4), SETTINGS.content_bucket)
-STATE = DynamoSyncState(clients.dynamodb(), SETTINGS.activity_table, SETTINGS.repository, SETTINGS.branch)
 CREDENTIALS = SecretCredentials(SECRETS.current)
-EXCLUSIONS = Exclusions(DEFAULT_EXCLUDES if SETTINGS.exclude is None else SETTINGS.exclude)
+CATALOGUES = {one.name: one for one in catalogue_sources(os.environ)}
+EXCLUSIONS = Exclusions(
+    [
+        *(DEFAULT_EXCLUDES if SETTINGS.exclude is None else SETTINGS.exclude),
+        *folders_within(CATALOGUES.values(), SETTINGS.repository, SETTINGS.branch),
+    ]
+)
 
 
 class StoreUnavailable(Exception):
@@ -40,8 +48,8 @@ class StoreUnavailable(Exception):
 
 
 def run(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
-    """`step` names it: plan, archive, publish, finish or fail."""
-    steps = _steps()
+    """`step` names it: plan, archive, publish, finish or fail. `source` is empty, or the name of a catalogue."""
+    steps = _steps(event)
     calls = {
         "plan": steps.plan,
         "archive": steps.archive,
@@ -59,16 +67,32 @@ def run(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
 def store(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
     """One item of the Map: a few blobs."""
     with _retryable():
-        return _steps().store(event)
+        return _steps(event).store(event)
 
 
-def _steps() -> Steps:
+def _steps(event: Mapping[str, Any]) -> RunSteps:
     """Anew for each event: the count of GitHub calls is the event's own."""
+    name = event.get("source") or ""
+    bucket, parallel = SETTINGS.content_bucket, Threads(WORKERS)
+    if not name:
+        repository = _repository(SETTINGS.repository, SETTINGS.branch, STATUS_CONTEXT)
+        state = _state(SETTINGS.repository, SETTINGS.branch, "")
+        return Steps(OBJECTS, repository, state, bucket=bucket, exclusions=EXCLUSIONS, parallel=parallel)
+    if name not in CATALOGUES:
+        raise ValueError(f"there is no catalogue {name!r} in CATALOGUES")
+    source = CATALOGUES[name]
+    repository = _repository(source.repository, source.branch, catalogue_context(name))
+    state = _state(source.repository, source.branch, name)
+    return CatalogueSteps(OBJECTS, repository, state, source, bucket=bucket, parallel=parallel)
+
+
+def _repository(name: str, branch: str, context: str) -> GitHubRepository:
     client = GitHubClient(HTTP, SETTINGS.github_api_url)
-    repository = GitHubRepository(client, SETTINGS.repository, SETTINGS.branch, CREDENTIALS)
-    return Steps(
-        OBJECTS, repository, STATE, bucket=SETTINGS.content_bucket, exclusions=EXCLUSIONS, parallel=Threads(WORKERS)
-    )
+    return GitHubRepository(client, name, branch, CREDENTIALS, context=context)
+
+
+def _state(repository: str, branch: str, catalogue: str) -> DynamoSyncState:
+    return DynamoSyncState(clients.dynamodb(), SETTINGS.activity_table, repository, branch, catalogue=catalogue)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ Standard library only: the webhook function carries no third-party package.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +45,15 @@ def catalogue_sources(environ: Mapping[str, str]) -> tuple[CatalogueSource, ...]
     env = Environment(environ)
     default = (environ.get("GITHUB_REPOSITORY", "").strip(), environ.get("GITHUB_BRANCH", "").strip())
     return env.optional("CATALOGUES", CATALOGUES, lambda text: parse_catalogues(text, *default)) or ()
+
+
+def folders_within(sources: Iterable[CatalogueSource], repository: str, branch: str) -> tuple[str, ...]:
+    """Folders of a branch that hold catalogues, as patterns of `content.exclusions`: they hold no documents."""
+    return tuple(
+        f"{one.folder}/"
+        for one in sources
+        if one.folder and one.repository.casefold() == repository.casefold() and one.branch == branch
+    )
 
 
 def parse_catalogues(text: str, repository: str, branch: str) -> tuple[CatalogueSource, ...] | None:

@@ -16,7 +16,9 @@ from botocore.exceptions import ClientError, ConnectTimeoutError
 from moto import mock_aws
 
 from commonplace.adapters import clients
+from commonplace.adapters.dynamodb import DynamoSyncState
 from commonplace.errors import BadRequest
+from commonplace.sync.ports import RunState
 from tests.unit.functions.deliveries import BRANCH, REPOSITORY, SECRET, SHA, delivery, push
 
 ROOT = Path(__file__).parents[3]
@@ -188,7 +190,67 @@ def test_finishing_a_run_gives_its_claim_up(environment: dict[str, str]) -> None
 
     assert sync.run({"step": "finish", "run": started, "seen": 0}, None) == {"again": True}
     assert sync.run({"step": "finish", "run": started, "seen": 1}, None) == {"again": False}
-    assert sync.STATE.read().running is None
+    assert run_state().running is None
+
+
+def test_a_schedule_wakes_every_source_and_each_has_a_run_state_of_its_own(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CATALOGUES", '[{"name": "helios", "folder": "reference"}]')
+    webhook, sync = load("functions.webhook.handler"), load("functions.sync.handler")
+
+    answer = webhook.handler({"source": "aws.events"}, None)
+
+    assert answer == {
+        "status": "started",
+        "run": "reconcile-1",
+        "catalogues": {"helios": {"status": "started", "run": "helios-reconcile-1"}},
+    }
+    client = boto3.client("stepfunctions", region_name="us-east-1")
+    executions = client.list_executions(stateMachineArn=MACHINE)["executions"]
+    inputs = [client.describe_execution(executionArn=one["executionArn"])["input"] for one in executions]
+    assert sorted(json.loads(text)["source"] for text in inputs) == ["", "helios"]
+    ended = {"step": "finish", "source": "helios", "run": "helios-reconcile-1", "seen": 1}
+    assert sync.run(ended, None) == {"again": False}
+    assert (run_state("helios").running, run_state().running) == (None, "reconcile-1")
+
+
+@pytest.mark.parametrize("step", ["plan", "archive", "publish", "finish", "fail"])
+def test_a_step_of_a_catalogue_is_handed_to_its_own_steps(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    monkeypatch.setenv("CATALOGUES", '[{"name": "helios", "repository": "octo/helios", "branch": "v2"}]')
+    sync = load("functions.sync.handler")
+    monkeypatch.setattr(sync.CatalogueSteps, step, lambda steps, _: {"of": steps.source.name, "at": steps.repository})
+
+    answer = sync.run({"step": step, "source": "helios", "run": "run-1"}, None)
+
+    assert (answer["of"], answer["at"].name, answer["at"].branch) == ("helios", "octo/helios", "v2")
+
+
+def test_a_catalogue_that_nobody_configured_is_not_synced(environment: dict[str, str]) -> None:
+    sync = load("functions.sync.handler")
+
+    with pytest.raises(ValueError, match="there is no catalogue 'helios'"):
+        sync.run({"step": "plan", "source": "helios", "run": "run-1"}, None)
+
+
+def test_the_folder_of_a_catalogue_in_the_knowledge_base_holds_no_documents(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = {"name": "other", "repository": "octo/other", "folder": "docs"}
+    here = {"name": "helios", "folder": "docs/reference"}
+    monkeypatch.setenv("CATALOGUES", json.dumps([here, elsewhere]))
+    sync = load("functions.sync.handler")
+
+    assert not sync.EXCLUSIONS.is_content("docs/reference/guides/start.md")
+    assert sync.EXCLUSIONS.is_content("docs/references.md")
+    assert not sync.EXCLUSIONS.is_content("drafts/a.md")
+
+
+def run_state(catalogue: str = "") -> RunState:
+    client = boto3.client("dynamodb", region_name="us-east-1")
+    return DynamoSyncState(client, "activity", REPOSITORY, BRANCH, catalogue=catalogue).read()
 
 
 HEAVY = {"pydantic", "httpx", "yaml", "fastapi", "joserfc", "markdown_it", "numpy", "wordllama", "moto"}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from commonplace.errors import BadRequest, Unavailable
 from commonplace.sync.following import Followed
-from commonplace.sync.poke import Poker
+from commonplace.sync.poke import Hint, Poker, Started
 from commonplace.sync.webhook import MAX_BODY_BYTES, Receiver
 from tests.fakes.state import FakeSyncState, FakeWorkflow
 from tests.unit.functions.deliveries import BRANCH, REPOSITORY, SECRET, SHA, Event, delivery, push, sign
@@ -279,6 +279,114 @@ def test_a_full_run_does_not_silently_become_part_of_another(webhook: Webhook) -
 def test_an_event_from_nobody_known_is_refused(webhook: Webhook) -> None:
     with pytest.raises(BadRequest):
         webhook.receiver.remind({"Records": []})
+
+
+class Several:
+    """A knowledge base, two catalogues in its repository, one on another branch of it, and one elsewhere."""
+
+    def __init__(self) -> None:
+        self.workflow = FakeWorkflow()
+        places = {
+            "": (REPOSITORY, BRANCH),
+            "helios": (REPOSITORY, BRANCH),
+            "next": (REPOSITORY, "v2"),
+            "tides": ("octo/tides", BRANCH),
+        }
+        self.states = {name: FakeSyncState() for name in places}
+        followed = [
+            Followed(name, repository, branch, Poker(self.states[name], self.workflow, name).poke)
+            for name, (repository, branch) in places.items()
+        ]
+        self.receiver = Receiver(followed, lambda: SECRET)
+
+    def send(self, event: Event) -> tuple[int, dict[str, Any]]:
+        answer = self.receiver.receive(event)
+        return answer["statusCode"], json.loads(answer["body"])
+
+    @property
+    def woken(self) -> list[object]:
+        return [given["source"] for _, given in self.workflow.started]
+
+
+def test_a_push_wakes_every_source_of_its_repository_and_branch_and_no_other() -> None:
+    several = Several()
+
+    assert several.send(delivery(push())) == (
+        202,
+        {
+            "status": "started",
+            "run": f"{SHA}-1",
+            "catalogues": {"helios": {"status": "started", "run": f"helios-{SHA[:12]}-1"}},
+        },
+    )
+    assert several.woken == ["", "helios"]
+
+
+def test_a_push_that_concerns_catalogues_alone_answers_for_the_first() -> None:
+    several = Several()
+
+    status, body = several.send(delivery(push(ref="refs/heads/v2")))
+
+    assert (status, body["status"], body["run"]) == (202, "started", f"next-{SHA[:12]}-1")
+    assert several.woken == ["next"]
+    assert several.send(delivery(push(repository={"full_name": "Octo/Tides"})))[0] == 202
+    assert several.woken == ["next", "tides"]
+
+
+def test_a_delivery_again_wakes_only_the_source_whose_run_has_failed() -> None:
+    several = Several()
+    several.send(delivery(push()))
+    several.workflow.alive.clear()
+    several.states[""].finish(f"{SHA}-1", 1)
+    several.states["helios"].release(f"helios-{SHA[:12]}-1")
+
+    status, body = several.send(delivery(push()))
+
+    assert (status, body["status"], body["catalogues"]["helios"]["status"]) == (202, "duplicate", "started")
+    assert several.woken == ["", "helios", "helios"]
+
+
+def test_a_source_that_cannot_be_woken_keeps_no_other_from_it() -> None:
+    def fails(_: Hint) -> Started:
+        raise ConnectionError("no table")
+
+    woken: list[Hint] = []
+
+    def wakes(hint: Hint) -> Started:
+        woken.append(hint)
+        return Started("run-1")
+
+    followed = [Followed("", REPOSITORY, BRANCH, fails), Followed("helios", REPOSITORY, BRANCH, wakes)]
+    with pytest.raises(ConnectionError, match="no table"):
+        Receiver(followed, lambda: SECRET).remind({"source": "aws.events"})
+    assert woken == [Hint("schedule")]
+
+
+def test_the_schedule_wakes_all_and_an_operator_all_or_one() -> None:
+    several = Several()
+    operator = {"source": "commonplace.operator"}
+
+    several.receiver.remind({"source": "aws.events"})
+    assert several.woken == ["", "helios", "next", "tides"]
+    several = Several()
+    several.receiver.remind(operator | {"only": "next"})
+    several.receiver.remind(operator | {"only": ""})
+    assert several.woken == ["next", ""]
+    with pytest.raises(BadRequest, match="no such catalogue") as refused:
+        several.receiver.remind(operator | {"only": "nowhere"})
+    assert refused.value.hint == "Catalogues: helios, next, tides."
+
+
+@pytest.mark.parametrize("commit", [SHA, "not a commit"])
+def test_names_of_runs_are_as_short_as_step_functions_wants_them(commit: str) -> None:
+    state, workflow = FakeSyncState(), FakeWorkflow()
+    poker = Poker(state, workflow, "c" * 40)
+    state.attempts = 10**9
+    receiver = Receiver([Followed("c" * 40, REPOSITORY, BRANCH, poker.poke)], lambda: SECRET)
+
+    receiver.receive(delivery(push(after=commit)))
+
+    assert len(workflow.started[0][0]) <= 80
 
 
 def test_logs_hold_neither_secret_nor_signature_nor_paths(webhook: Webhook, caplog: pytest.LogCaptureFixture) -> None:

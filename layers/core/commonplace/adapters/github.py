@@ -29,6 +29,7 @@ SHA_TYPE = "application/vnd.github.sha"
 RAW_TYPE = "application/vnd.github.raw+json"
 STATUS_CONTEXT = "commonplace/sync"
 STATUS_CHARACTERS = 140
+"""GitHub's bound on a commit status."""
 
 MAX_TREE_BYTES = 32 * 1024 * 1024
 MAX_BLOB_BYTES = 50 * 1024 * 1024
@@ -46,8 +47,18 @@ _REGULAR = ("100644", "100755")
 class GitHubRepository:
     """`name` is `owner/name`. One instance may be used by several threads."""
 
-    def __init__(self, client: GitHubClient, name: str, branch: str, credentials: Credentials) -> None:
+    def __init__(
+        self,
+        client: GitHubClient,
+        name: str,
+        branch: str,
+        credentials: Credentials,
+        *,
+        context: str = STATUS_CONTEXT,
+    ) -> None:
+        """`context` tells the commit statuses of one source from those of another."""
         self._client = client
+        self._context = context
         self._name = name
         self._branch = branch
         self._credentials = credentials
@@ -104,7 +115,7 @@ class GitHubRepository:
         return dates
 
     def set_status(self, commit_sha: str, state: Literal["success", "failure", "pending"], description: str) -> None:
-        body = {"state": state, "context": STATUS_CONTEXT, "description": description[:STATUS_CHARACTERS]}
+        body = {"state": state, "context": self._context, "description": description[:STATUS_CHARACTERS]}
         self._client.post(f"{self._base}/statuses/{commit_sha}", self._authorization(), body, max_bytes=1024 * 1024)
 
     def _authorization(self) -> str | None:
@@ -168,6 +179,11 @@ class GitHubRepository:
             logger.warning("GitHub could not tell every time of last change", extra={"errors": len(errors)})
         dates = ((path, _committed(told, f"a{index}")) for index, path in enumerate(paths))
         return {path: date for path, date in dates if date is not None}
+
+
+def catalogue_context(name: str) -> str:
+    """Of the commit statuses of a catalogue."""
+    return f"commonplace/reference/{name}"
 
 
 def last_changed_query(count: int) -> str:

@@ -37,3 +37,13 @@ def staged_key(blob_sha: BlobSha) -> str:
 def report_key(commit_sha: str) -> str:
     """The full report of the run that published a commit."""
     return f"{REPORTS_PREFIX}{commit_sha}.json"
+
+
+def catalogue_blobs_prefix(name: str) -> str:
+    """Bytes of the files of a catalogue's head, by blob id: the next run fetches only what has changed. Kept."""
+    return f"{OPERATIONS_PREFIX}reference/{name}/blobs/"
+
+
+def catalogue_known_key(name: str) -> str:
+    """What the last run of a catalogue learned: head, files, what came of them."""
+    return f"{OPERATIONS_PREFIX}reference/{name}/known.json"
