@@ -32,11 +32,14 @@ from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
 from commonplace.interfaces.mcp.knowledge.toolset import knowledge_toolset
 from commonplace.interfaces.mcp.memory.services import MemoryServices
 from commonplace.interfaces.mcp.memory.toolset import memory_toolset
+from commonplace.interfaces.mcp.reference.services import ReferenceServices
+from commonplace.interfaces.mcp.reference.toolset import reference_toolset
 from commonplace.interfaces.mcp.surface import Surface
 from commonplace.interfaces.mcp.telemetry import record
 from commonplace.interfaces.mcp.throttle import Throttle
 from commonplace.limits.quota import CounterStore, Limiter
 from commonplace.memory_settings import MemorySettings
+from commonplace.reference_settings import catalogue_sources
 from commonplace.search.fusion import Fusion
 from commonplace.settings import McpSettings
 
@@ -49,6 +52,7 @@ if TYPE_CHECKING:
     from commonplace.identity.denials import Denials
     from commonplace.interfaces.mcp.declaring import Toolset
     from commonplace.memory.service import Memory
+    from commonplace.reference.service import Reference
     from commonplace.search.service import SearchService
 
 gc.freeze()
@@ -61,6 +65,7 @@ for noisy in ("mangum", "mcp"):  # the gateway writes the access log, and the SD
 SETTINGS = McpSettings.from_environ(os.environ)
 IDENTITY = GuardSettings.from_environ(os.environ) if SETTINGS.assumed_tier is None else None
 REMEMBERING = MemorySettings.from_environ(os.environ)
+CATALOGUES = catalogue_sources(os.environ)
 FUSION = Fusion.parse(SETTINGS.fusion) if SETTINGS.fusion else None
 
 
@@ -127,10 +132,24 @@ def _memory(told: MemorySettings) -> MemoryServices:
     return MemoryServices(memory=deferred(memory), default_limit=told.default_limit, min_confidence=told.min_confidence)
 
 
+def _reference() -> ReferenceServices:
+    records = REMEMBERING.records_table if REMEMBERING is not None else None
+
+    def reference() -> Reference:
+        from commonplace.adapters import reference_wiring
+
+        return reference_wiring.reference(SETTINGS, CATALOGUES, OBJECTS, records)
+
+    return ReferenceServices(
+        reference=deferred(reference), organisation=SETTINGS.organisation, keeps_gaps=records is not None
+    )
+
+
 def _toolsets() -> list[Toolset]:
     """Those that this deployment has."""
     memory = [memory_toolset(_memory(REMEMBERING))] if REMEMBERING is not None else []
-    return [knowledge_toolset(KNOWLEDGE), *memory]
+    reference = [reference_toolset(_reference())] if CATALOGUES else []
+    return [knowledge_toolset(KNOWLEDGE), *memory, *reference]
 
 
 def _tokens(settings: GuardSettings) -> TokenPrincipals:

@@ -1,7 +1,7 @@
 """How a toolset is declared: once, as data, with the functions behind it. Nothing here knows the SDK.
 
 Lists, schemas, access, rate limits, docs and snapshots all come from these declarations. Titles and descriptions are
-constants of the code: text of the knowledge base never enters them.
+constants of the code: text of the knowledge base never enters them. Where a tool says so (`in_use`), a list adds slugs.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
@@ -130,6 +130,8 @@ class Tool:
     """The text is the data as JSON, and nothing may be added to either: a shape that others have fixed."""
     input_schema: Mapping[str, Any] | None = None
     """In place of the schema of `arguments`, where a model cannot say it."""
+    in_use: Mapping[str, Callable[[], Sequence[str]]] = field(default_factory=dict)
+    """By argument: slugs that it can be at the moment, the most telling first. Lists add some to its description."""
 
 
 Complete = Callable[[str, Mapping[str, str]], Sequence[str]]

@@ -4,15 +4,16 @@ from typing import Any
 
 from commonplace.interfaces.mcp.access import shown, tools_for
 from commonplace.interfaces.mcp.declaring import Caller, Listed, Prompt, Resource, Template, Tool
+from commonplace.interfaces.mcp.in_use import InUse, described
 from commonplace.interfaces.mcp.offer import Offer, Offered
 from commonplace.interfaces.mcp.schemas import input_schema, output_schema
 
 Row = dict[str, Any]
 
 
-def tool_rows(offer: Offer, caller: Caller) -> list[Row]:
+def tool_rows(offer: Offer, caller: Caller, in_use: InUse = ()) -> list[Row]:
     """Without icons: the server has one, and the same one on every tool would be 5% of the list."""
-    return [_tool(one) for one in tools_for(offer, caller)]
+    return [_tool(one, in_use) for one in tools_for(offer, caller)]
 
 
 def prompt_rows(offer: Offer, caller: Caller) -> list[Row]:
@@ -27,10 +28,10 @@ def resource_row(one: Resource | Listed) -> Row:
     return _resource(one) if isinstance(one, Resource) else _listed(one)
 
 
-def _tool(offered: Offered) -> Row:
+def _tool(offered: Offered, in_use: InUse) -> Row:
     tool = offered.tool
     row: Row = {"name": offered.name, "title": tool.title, "description": tool.description}
-    row["inputSchema"] = input_schema(tool)
+    row["inputSchema"] = described(input_schema(tool), offered.name, in_use) if tool.in_use else input_schema(tool)
     if (schema := output_schema(tool)) is not None:
         row["outputSchema"] = schema
     row["annotations"] = _annotations(tool)

@@ -1,6 +1,7 @@
 """`tools/list`, `resources/list`, `resources/templates/list`, `prompts/list` and `server/discover`.
 
-What only a deployment changes is put together once for each view of it, and sent as it was the first time.
+What only a deployment changes is put together once for each view of it, and sent as it was the first time; a list of
+tools also once for the values in use that it names.
 """
 
 from collections import OrderedDict
@@ -17,6 +18,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSI
 from commonplace.interfaces.mcp import listing
 from commonplace.interfaces.mcp.access import caller_of, shown, view_of
 from commonplace.interfaces.mcp.declaring import Listed, Resource
+from commonplace.interfaces.mcp.in_use import InUse, asks, values_in_use
 from commonplace.interfaces.mcp.offer import Offer
 from commonplace.interfaces.mcp.paging import page
 from commonplace.interfaces.mcp.rendering import CACHED
@@ -48,7 +50,7 @@ class Lists:
         server.add_request_handler("resources/templates/list", Paged, self.templates)
 
     async def tools(self, ctx: Context, params: Paged) -> dict[str, Any]:
-        rows = listing.tool_rows(self._offer, caller_of(ctx.request))
+        rows = listing.tool_rows(self._offer, caller_of(ctx.request), await values_of(self._offer))
         return self._paged(ctx, params, "tools", rows, "name")
 
     async def prompts(self, ctx: Context, params: Paged) -> dict[str, Any]:
@@ -89,26 +91,37 @@ class Lists:
 class Lasting:
     """Middleware: sends again what a list said the first time. Validating and dumping 40 kB costs 5 ms each time."""
 
-    def __init__(self) -> None:
+    def __init__(self, offer: Offer) -> None:
+        self._offer = offer
         self._told: OrderedDict[tuple[Any, ...], Mapping[str, Any]] = OrderedDict()
 
     async def __call__(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         if ctx.method not in LASTING or ctx.request_id is None or (ctx.params or {}).get("cursor") is not None:
             return await call_next(ctx)
-        asked = (ctx.method, ctx.protocol_version, view_of(caller_of(ctx.request)))
+        in_use = await self._in_use(ctx)
+        asked = (ctx.method, ctx.protocol_version, view_of(caller_of(ctx.request)), in_use)
         told = self._told.get(asked)
         if told is None:
             result = await call_next(ctx)
-            if isinstance(result, dict):
+            # Values that changed meanwhile would be remembered as those from before.
+            if isinstance(result, dict) and in_use == await self._in_use(ctx):
                 self._remember(asked, result)
             return result
         _validate(ctx)
         return dict(told)
 
+    async def _in_use(self, ctx: Context) -> InUse:
+        return await values_of(self._offer) if ctx.method == "tools/list" else ()
+
     def _remember(self, asked: tuple[Any, ...], told: Mapping[str, Any]) -> None:
         self._told[asked] = told
         if len(self._told) > MAX_VIEWS:
             self._told.popitem(last=False)
+
+
+async def values_of(offer: Offer) -> InUse:
+    """What arguments can be at the moment, where tools say so. Never raises."""
+    return await in_thread(values_in_use, offer) if asks(offer) else ()
 
 
 def discovery(server: Server[Any]) -> Any:

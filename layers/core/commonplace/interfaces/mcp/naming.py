@@ -36,6 +36,11 @@ SYNONYMS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
         ("sourcefile", "file path"),
         ("expectedversion", "version ifversion"),
         ("entries", "items records yaml"),
+        ("command", "cmd commandname commandline name query q text syntax"),
+        ("path", "endpoint route url uri pathtemplate query"),
+        ("method", "verb httpmethod"),
+        ("category", "subcategory section group"),
+        ("pagecontext", "page context screen"),
     )
 )
 """Declared names, and what models say in their place; both as `plain` writes them. The first that fits counts."""

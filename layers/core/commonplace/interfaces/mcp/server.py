@@ -43,7 +43,7 @@ def build_server(
         get_tool_input_schema=_header_parameters(offer),
     )
     # In place of the SDK's spans, which no exporter here takes: calls are counted by `surface.record`.
-    server.middleware[:] = [Lasting()]
+    server.middleware[:] = [Lasting(offer)]
     _install_handlers(server, offer, surface)
     install_skills(server, [skill for one in toolsets for skill in one.skills])
     if feed is not None:

@@ -1,0 +1,40 @@
+"""Pieces of Markdown that hold text of a catalogue, whatever is in it."""
+
+import re
+
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+
+
+def line(text: str, most: int = 500) -> str:
+    """One printable line of at most so many characters, with an ellipsis where something is gone."""
+    told = "".join(letter if letter.isprintable() else " " for letter in text[: 4 * most])
+    told = " ".join(told.split())
+    return told if len(told) <= most else told[: most - 1].rstrip() + "…"
+
+
+def code(text: str, most: int = 500) -> str:
+    """A code span that its text cannot end."""
+    told = line(text, most)
+    ticks = "`" * (1 + max((len(found) for found in re.findall("`+", told)), default=0))
+    pad = " " if "`" in told else ""
+    return f"{ticks}{pad}{told}{pad}{ticks}"
+
+
+def block(text: str) -> str:
+    """A code block that its text cannot end."""
+    ticks = "`" * max(3, 1 + max((len(found) for found in re.findall("`+", text)), default=0))
+    return f"{ticks}\n{text.strip(chr(10))}\n{ticks}"
+
+
+def closed(text: str) -> str:
+    """Markdown whose last code block ends, so that what follows stands outside of it."""
+    fence = ""
+    for row in text.splitlines():
+        found = _FENCE.match(row)
+        if found is None:
+            continue
+        if not fence:
+            fence = found[1]
+        elif found[1].startswith(fence) and not row.strip().strip(fence[0]):
+            fence = ""
+    return f"{text}\n{fence}" if fence else text

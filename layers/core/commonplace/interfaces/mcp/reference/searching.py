@@ -1,0 +1,147 @@
+"""`search_knowledge`: what the reference has on a question, by name if one is asked for, else by words and meaning."""
+
+import logging
+from collections.abc import Sequence
+from functools import partial
+from typing import Literal
+
+from pydantic import Field
+
+from commonplace.interfaces.mcp.budgets import estimate_tokens
+from commonplace.interfaces.mcp.declaring import Answer, Arguments, Call, Output, Part, Tool
+from commonplace.interfaces.mcp.reference import vocabulary
+from commonplace.interfaces.mcp.reference.entries import Told, resource_of
+from commonplace.interfaces.mcp.reference.fitting import ROOM, Shown, fit_many
+from commonplace.interfaces.mcp.reference.markdown import code, line
+from commonplace.interfaces.mcp.reference.services import ReferenceServices, may_report
+from commonplace.interfaces.mcp.rendering import compact
+from commonplace.reference.entries import EntryType
+from commonplace.reference.results import DEFAULT_LIMIT, MAX_LIMIT, MAX_QUERY_CHARACTERS, Asked, Hit, SearchAnswer
+
+logger = logging.getLogger(__name__)
+
+SEARCH = "search_knowledge"
+SEARCHED = "reference query"
+"""Message of the line that says a search was made. It tells what kind of answer there was, never what was asked."""
+HEAD_TOKENS = 90
+"""For what is said of an answer as a whole, but for its sources."""
+
+Type = Literal["all", EntryType]
+
+FALLBACK = "The model that compares meaning does not answer just now: only words were compared."
+SHAPED = "No command and no endpoint is called so. Names are never guessed."
+NOTHING = "Nothing in the reference answers to that."
+TRY_LIST = "Try list_commands, which shows every command there is."
+TRY_REPORT = "If it should be here, report_gap tells the maintainers."
+SAY_SO = "If it is not there either, say that you have no information about it."
+
+
+class SearchArguments(Arguments):
+    query: str = Field(
+        min_length=1,
+        max_length=MAX_QUERY_CHARACTERS,
+        description='What you want to find, e.g. "list users command", "create group API"',
+    )
+    type: Type = Field("all", description="Only entries of this type")
+    category: str | None = Field(None, description="Only this category or subcategory; all is no filter")
+    module: str | None = Field(None, description="Only this optional module of the product")
+    limit: int = Field(DEFAULT_LIMIT, ge=1, le=MAX_LIMIT)
+
+
+class Source(Part):
+    """Where entries of a catalogue come from, at one commit."""
+
+    catalogue: str
+    url: str
+
+
+class Found(Output):
+    results: list[Told]
+    suggestions: list[str] | None = Field(None, description="Names that exist, if nothing was found")
+    hints: list[str] | None = None
+    sources: list[Source] | None = None
+
+
+def tools(using: ReferenceServices) -> tuple[Tool, ...]:
+    return (
+        Tool(
+            name=SEARCH,
+            title="Search the product reference",
+            description="Searches the product's commands, API endpoints, guides, features, troubleshooting and "
+            "settings. ALWAYS use this before you answer a question about how to do something. No result means that "
+            "there is no such thing: do not make one up.",
+            arguments=SearchArguments,
+            output=Found,
+            run=partial(search_knowledge, using),
+            cost="search",
+            in_use={
+                "category": lambda: vocabulary.categories(using),
+                "module": lambda: vocabulary.modules(using),
+            },
+        ),
+    )
+
+
+def search_knowledge(using: ReferenceServices, call: Call, given: SearchArguments) -> Answer:
+    asked = Asked(
+        query=given.query,
+        type=None if given.type == "all" else given.type,
+        category=vocabulary.filtered(given.category),
+        module=vocabulary.filtered(given.module),
+        limit=given.limit,
+    )
+    answer = using.reference.search(asked)
+    _note(answer)
+    return _found(answer) if answer.hits else _nothing(using, call, asked, answer)
+
+
+def _found(answer: SearchAnswer) -> Answer:
+    sources = _sources(answer.hits)
+    told_of = "Source: " + ", ".join(f"{one.url} ({one.catalogue})" for one in sources)
+    room = ROOM - HEAD_TOKENS - estimate_tokens(told_of) - estimate_tokens(compact([one.url for one in sources])) - 20
+    shown = fit_many(answer.hits, room)
+    hints = [FALLBACK] if answer.fallback else []
+    if left := len(answer.hits) - len(shown):
+        hints.append(f"{left} more were found and left out for their size: ask for fewer, or with a type or category.")
+    data = Found(results=[told for told, _ in shown], hints=hints or None, sources=sources)
+    text = "\n\n".join([" ".join([_count(shown), *hints]), *_texts(shown), told_of])
+    links = tuple(resource_of(hit) for hit, (told, _) in zip(answer.hits, shown, strict=False) if told.truncated)
+    return Answer(text, data, links)
+
+
+def _nothing(using: ReferenceServices, call: Call, asked: Asked, answer: SearchAnswer) -> Answer:
+    """No error: that nothing is there is what was to be found out."""
+    suggestions = [f"Did you mean '{line(name, 150)}'?" for name in answer.suggestions]
+    hints = [*vocabulary.unknown(using, asked.category, asked.module), TRY_LIST]
+    hints += [TRY_REPORT] if may_report(using, call) else []
+    hints += [FALLBACK] if answer.fallback else []
+    data = Found(results=[], suggestions=suggestions, hints=[*hints, SAY_SO])
+    meant = [f"Did you mean {_either(answer.suggestions)}?"] if answer.suggestions else []
+    return Answer(" ".join([SHAPED if answer.shaped else NOTHING, *meant, *hints, SAY_SO]), data)
+
+
+def _note(answer: SearchAnswer) -> None:
+    matched_by = answer.hits[0].matched_by if answer.hits else "nothing"
+    told = {"matchedBy": matched_by, "found": len(answer.hits), "shaped": answer.shaped, "fallback": answer.fallback}
+    logger.info(SEARCHED, extra=told | {"suggested": len(answer.suggestions)})
+
+
+def _sources(hits: Sequence[Hit]) -> list[Source]:
+    catalogues = {hit.catalogue.name: hit.catalogue for hit in hits}
+    return [
+        Source(catalogue=name, url=f"https://github.com/{one.repository}/tree/{one.commit_sha}")
+        for name, one in catalogues.items()
+    ]
+
+
+def _texts(shown: Sequence[Shown]) -> list[str]:
+    return [text for _, text in shown]
+
+
+def _count(shown: Sequence[Shown]) -> str:
+    return f"{len(shown)} results, the best first." if len(shown) > 1 else "One result."
+
+
+def _either(names: Sequence[str]) -> str:
+    *others, last = (code(name, 150) for name in names)
+    return f"{', '.join(others)} or {last}" if others else last
