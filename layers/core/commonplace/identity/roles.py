@@ -14,7 +14,7 @@ from commonplace.identity.scopes import CATALOGUE
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 
 _PUBLIC = frozenset({"knowledge:read", "reference:read"})
-_MEMBER = _PUBLIC | {"knowledge:write", "memory:read", "memory:write", "hive:read", "hive:write"}
+_MEMBER = _PUBLIC | {"knowledge:write", "memory:read", "memory:write", "reference:write", "hive:read", "hive:write"}
 _VIBECODER = _MEMBER | {"memory:admin"}
 DEFAULT_SCOPES: Mapping[Tier, frozenset[str]] = {"public": _PUBLIC, "member": _MEMBER, "vibecoder": _VIBECODER}
 
