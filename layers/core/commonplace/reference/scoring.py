@@ -7,34 +7,54 @@ than the word itself (BM25F: Robertson and Zaragoza, "The Probabilistic Relevanc
 
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
+from itertools import pairwise
 from math import log
+from typing import NamedTuple
 
 from commonplace.reference.entries import Entry
 from commonplace.reference.synonyms import DEFAULT, Phrase, Stemmer, Synonyms
 from commonplace.reference.wording import FIELDS, fields
-from commonplace.search.text import query_terms
+from commonplace.search.text import query_terms, words
 
 MAX_TERMS = 16
 """Telling words of a query that are weighed; of a longer one the rarest."""
+
+MOST = 200
+"""Entries of a ranking."""
+
+Postings = tuple["array[int]", "array[float]"]
+"""Places of the entries that have a word, and how much it says of each, from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
     """How words are weighed. Chosen on half of the judged queries of `bench/reference`, checked on the other half."""
 
-    fields: tuple[float, ...] = (4.0, 4.0, 2.5, 1.5, 1.5, 0.4)
+    fields: tuple[float, ...] = (4.0, 4.0, 3.0, 2.0, 2.0, 0.5)
     """In the order of `wording.FIELDS`."""
     length: tuple[float, ...] = (0.3, 0.3, 0.3, 0.0, 0.3, 0.6)
     """How far a field that is longer than usual makes its words count for less, from 0 to 1."""
-    saturation: float = 3.0
+    saturation: float = 1.5
     """The weight at which a word has half of its effect."""
     synonym: float = 0.5
     """What a synonym counts for."""
     coverage: float = 1.0
     """How much it matters that all of the query is there: the exponent of the share that is."""
+
+
+DEFAULT_WEIGHTS = Weights()
+
+
+class Concept(NamedTuple):
+    """A word of the query, as entries may write it."""
+
+    variants: Sequence[tuple[str, float]]
+    """Each with what it counts for, from 0 to 1."""
+    weight: float
+    """How much it tells: the more, the fewer entries have it."""
 
 
 class Scorer:
@@ -44,7 +64,7 @@ class Scorer:
         self,
         entries: Sequence[Entry],
         synonyms: Sequence[Mapping[str, Sequence[str]]] = (),
-        weights: Weights = Weights(),
+        weights: Weights = DEFAULT_WEIGHTS,
     ) -> None:
         self._weights = weights
         self._stem = Stemmer()
@@ -52,10 +72,10 @@ class Scorer:
         self._size = len(entries)
         self._postings = self._indexed(entries)
 
-    def rank(self, query: str, admits: Callable[[int], bool] | None, size: int) -> list[tuple[int, float]]:
+    def rank(self, query: str, admits: Callable[[int], bool] | None = None) -> list[tuple[int, float]]:
         """The best entries by their places, with the share of the query that each answers, from 0 to 1.
 
-        `admits` says which places may be found; None is all.
+        At most `MOST`. `admits` says which places may be found; None is all.
         """
         concepts = list(self._concepts(query))
         whole = sum(weight for _, weight in concepts)
@@ -73,7 +93,7 @@ class Scorer:
             for place, score in scores.items()
             if admits is None or admits(place)
         )
-        return [(-place, score) for score, place in nlargest(size, found)]
+        return [(-place, score) for score, place in nlargest(MOST, found)]
 
     def _best(self, variants: Sequence[tuple[str, float]]) -> Mapping[int, float]:
         """For each entry that has the word in any of its variants, the best of them."""
@@ -88,33 +108,41 @@ class Scorer:
                     best[place] = share * weight
         return best
 
-    def _concepts(self, query: str) -> Iterator[tuple[Sequence[tuple[str, float]], float]]:
-        """What the query speaks of: each word with its synonyms, and how much it tells."""
+    def _concepts(self, query: str) -> Iterator[Concept]:
+        """What the query speaks of, the most telling first."""
         asked = list(dict.fromkeys(self._stem(word) for word in query_terms(query)))
-        found = [self._concept(phrase, within) for phrase, within in self._phrases(asked)]
-        yield from sorted(found, key=lambda concept: -concept[1])[:MAX_TERMS]
+        joined = self._joined(query)
+        found = [self._concept(term, joined.get(term, ()), self._others(asked, at)) for at, term in enumerate(asked)]
+        yield from sorted(found, key=lambda concept: -concept.weight)[:MAX_TERMS]
 
-    def _phrases(self, asked: Sequence[str]) -> Iterator[tuple[Phrase, Sequence[Phrase]]]:
-        """Each word, and what stands for it or for a phrase that it begins."""
-        for start, term in enumerate(asked):
-            stretches = (tuple(asked[start:end]) for end in range(start + 1, start + self._synonyms.longest + 1))
-            yield (term,), [other for stretch in dict.fromkeys(stretches) for other in self._synonyms.of(stretch)]
+    def _others(self, asked: Sequence[str], at: int) -> Iterator[Phrase]:
+        """Synonyms of a word, and of the phrases that it begins."""
+        for end in range(at + 1, min(at + self._synonyms.longest, len(asked)) + 1):
+            yield from self._synonyms.of(tuple(asked[at:end]))
 
-    def _concept(self, phrase: Phrase, others: Sequence[Phrase]) -> tuple[Sequence[tuple[str, float]], float]:
-        (term,) = phrase
-        weighed = {term: 1.0}
+    def _joined(self, query: str) -> Mapping[str, Sequence[str]]:
+        """Words that entries write as one: `log out` is `logout`."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for one, other in pairwise(words(query)):
+            if (both := self._stem(one + other)) in self._postings:
+                found[self._stem(one)].append(both)
+                found[self._stem(other)].append(both)
+        return found
+
+    def _concept(self, term: str, joined: Sequence[str], others: Iterable[Phrase]) -> Concept:
+        weighed = dict.fromkeys((term, *joined), 1.0)
         for other in others:
             for word in other:
                 weighed.setdefault(word, self._weights.synonym / len(other))
         variants = [(word, weight) for word, weight in weighed.items() if word in self._postings]
         # As frequent as the most frequent of its variants: a rare synonym of a common word tells no more than that.
         most = max((len(self._postings[word][0]) for word, _ in variants), default=0)
-        return variants, log(1 + (self._size - most + 0.5) / (most + 0.5))
+        return Concept(variants, log(1 + (self._size - most + 0.5) / (most + 0.5)))
 
-    def _indexed(self, entries: Sequence[Entry]) -> dict[str, tuple[array[int], array[float]]]:
+    def _indexed(self, entries: Sequence[Entry]) -> dict[str, Postings]:
         texts = [fields(entry, self._stem) for entry in entries]
         usual = [max(1.0, sum(len(text[field]) for text in texts) / max(1, len(texts))) for field in FIELDS]
-        postings: dict[str, tuple[array[int], array[float]]] = {}
+        postings: dict[str, Postings] = {}
         for place, text in enumerate(texts):
             for term, weight in self._weighed(text, usual).items():
                 places, shares = postings.setdefault(term, (array("I"), array("f")))

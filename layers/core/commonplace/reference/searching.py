@@ -4,44 +4,52 @@ Words are compared in the process. Meaning is the index's, which lags behind and
 in the edition, every condition is judged again, and without it words alone answer.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from commonplace.reference.catalogue import Catalogue, Placed
 from commonplace.reference.entries import Entry
-from commonplace.reference.ports import Meaning
+from commonplace.reference.kept import Kept
+from commonplace.reference.ports import Meaning, Near
 from commonplace.reference.records import record_id
-from commonplace.reference.results import Asked
-from commonplace.reference.scoring import Scorer
+from commonplace.reference.results import Asked, Hit
+from commonplace.reference.scoring import DEFAULT_WEIGHTS, Scorer, Weights
 from commonplace.search.fusion import Fusion, fuse
 from commonplace.search.model import Candidates, LegHit
+from commonplace.search.text import words
 
-CANDIDATES = 60
+CANDIDATES = 100
 """Of each ranking: enough for what is filtered out, replaced or deprecated to take nobody's place."""
 
-FUSION = Fusion("min-max", 0.6, 0.4)
-
-Standing = tuple[Catalogue, Placed]
+SPEAKS_OF_API = frozenset({"api", "apis", "endpoint", "endpoints", "rest", "http", "curl", "request", "requests"})
+"""Words of somebody who asks for an endpoint."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """How words and meaning are weighed, and what is too little of either. Chosen on the judged queries of
-    `bench/reference`: docs/reference.md has the table.
+    """How words and meaning are weighed, and what is too little of either.
+
+    Chosen on half of the judged queries of `bench/reference`, and checked on the other half.
     """
 
-    fusion: Fusion = FUSION
-    least_words: float = 0.1
-    """Share of the query below which an entry that has some of its words is about something else."""
-    least_meaning: float = 0.35
-    """Similarity below which an entry that has none of its words is."""
+    weights: Weights = DEFAULT_WEIGHTS
+    fusion: Fusion = Fusion("min-max", 0.5, 0.5)  # noqa: RUF009 - immutable
+    endpoint: float = 0.8
+    """What an endpoint's score is multiplied by unless the query speaks of an API: most endpoints have a command that
+    does the same, and people type commands (seed 003 gives commands its highest weight)."""
+    least_words: float = 0.08
+    """Share of the query. Where the best entry has less, and none is as near as `least_meaning`, nothing is found."""
+    least_meaning: float = 0.36
+    """Cosine."""
+
+
+DEFAULT_TUNING = Tuning()
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Entries, best first, with scores from 0 to 1."""
+    """The best first."""
 
-    entries: Sequence[tuple[Standing, float]]
+    hits: tuple[Hit, ...]
     fallback: bool
     """Whether meaning was not compared."""
 
@@ -49,33 +57,86 @@ class Ranking:
 class Words:
     """The words of an edition's entries, and the way from an id to its entry. Immutable once built."""
 
-    def __init__(self, catalogues: Sequence[Catalogue], tuning: Tuning = Tuning()) -> None:
-        self._standing = [(catalogue, placed) for catalogue in catalogues for placed in catalogue.entries]
-        self._ids = [record_id(catalogue.name, placed.entry.id) for catalogue, placed in self._standing]
+    def __init__(
+        self,
+        entries: Sequence[Kept],
+        synonyms: Sequence[Mapping[str, Sequence[str]]] = (),
+        tuning: Tuning = DEFAULT_TUNING,
+    ) -> None:
+        """`synonyms` are the catalogues' own tables."""
+        self._entries = entries
+        self._ids = [record_id(kept.catalogue.name, kept.entry.id) for kept in entries]
         self._places = {id: place for place, id in enumerate(self._ids)}
-        self._scorer = Scorer(
-            [placed.entry for _, placed in self._standing], [catalogue.synonyms for catalogue in catalogues]
-        )
+        self._scorer = Scorer([kept.entry for kept in entries], synonyms, tuning.weights)
         self._tuning = tuning
 
-    def rank(self, asked: Asked, admits: Callable[[Entry], bool] | None, meaning: Meaning | None) -> Ranking:
-        """What has the query's words, or is near to it. `admits` is None where nothing is asked of an entry."""
-        near = meaning.near(asked, CANDIDATES) if meaning else None
-        return Ranking(list(self._ranked(asked.query, admits, near or ())), fallback=near is None)
+    def rank(
+        self,
+        asked: Asked,
+        admits: Callable[[Entry], bool],
+        current: Callable[[Kept], Kept],
+        meaning: Meaning | None = None,
+    ) -> Ranking:
+        """What has the query's words, or is near to it; nothing where all of it is about something else.
 
-    def _ranked(
-        self, query: str, admits: Callable[[Entry], bool] | None, near: Sequence[tuple[str, str, float]]
-    ) -> Iterator[tuple[Standing, float]]:
-        admitted = (lambda place: admits(self._standing[place][1].entry)) if admits else None
-        words = self._scorer.rank(query, admitted, CANDIDATES)
-        lexical = [LegHit(self._ids[place], score) for place, score in words if score >= self._tuning.least_words]
-        vector = [
-            LegHit(id, score)
-            for catalogue, name, score in near
-            if (place := self._places.get(id := record_id(catalogue, name))) is not None
-            and score >= self._tuning.least_meaning
-            and (admitted is None or admitted(place))
+        `current` says what is to be used in place of a deprecated entry. Those that nothing replaces come last.
+        """
+        near = meaning.near(asked, CANDIDATES) if meaning else None
+        ranked = self._fused(asked, admits, near or ())
+        hits = list(_without_repeats(ranked, admits, current))
+        hits.sort(key=lambda hit: hit.entry.deprecated)
+        return Ranking(tuple(hits[: asked.limit]), fallback=near is None)
+
+    def _fused(
+        self, asked: Asked, admits: Callable[[Entry], bool], near: Sequence[Near]
+    ) -> Sequence[tuple[Kept, float]]:
+        lexical = [
+            LegHit(self._ids[place], score) for place, score in self._scorer.rank(asked.query, self._admitted(admits))
         ]
-        candidates = Candidates(tuple(lexical), tuple(vector), total=len(lexical))
-        for id, score in fuse(candidates, self._tuning.fusion):
-            yield self._standing[self._places[id]], score
+        vector = [hit for hit in self._known(near) if admits(self._entries[self._places[hit.id]].entry)]
+        if not self._relevant(lexical, vector):
+            return ()
+        candidates = Candidates(tuple(lexical[:CANDIDATES]), tuple(vector), total=len(lexical))
+        fused = fuse(candidates, self._tuning.fusion)
+        ranked = [(self._entries[self._places[id]], score) for id, score in fused]
+        return ranked if speaks_of_api(asked) else self._endpoints_behind(ranked)
+
+    def _admitted(self, admits: Callable[[Entry], bool]) -> Callable[[int], bool]:
+        return lambda place: admits(self._entries[place].entry)
+
+    def _known(self, near: Sequence[Near]) -> Iterator[LegHit]:
+        """Of what the index names, what the edition has."""
+        for one in near:
+            id = record_id(one.catalogue, one.id)
+            if id in self._places:
+                yield LegHit(id, one.score)
+
+    def _relevant(self, lexical: Sequence[LegHit], vector: Sequence[LegHit]) -> bool:
+        return (bool(lexical) and lexical[0].score >= self._tuning.least_words) or (
+            bool(vector) and vector[0].score >= self._tuning.least_meaning
+        )
+
+    def _endpoints_behind(self, ranked: Sequence[tuple[Kept, float]]) -> Sequence[tuple[Kept, float]]:
+        share = self._tuning.endpoint
+        weighed = [(kept, score * share if kept.entry.type == "api" else score) for kept, score in ranked]
+        return sorted(weighed, key=lambda one: -one[1])
+
+
+def speaks_of_api(asked: Asked) -> bool:
+    """Whether somebody wants endpoints as much as anything else."""
+    return asked.type is not None or not SPEAKS_OF_API.isdisjoint(words(asked.query))
+
+
+def _without_repeats(
+    ranked: Sequence[tuple[Kept, float]], admits: Callable[[Entry], bool], current: Callable[[Kept], Kept]
+) -> Iterator[Hit]:
+    """Each entry once, where the best of what it stands for stood."""
+    seen: set[tuple[str, str]] = set()
+    for kept, score in ranked:
+        now = current(kept)
+        key = (now.catalogue.name, now.entry.id)
+        if key in seen or not admits(now.entry):
+            continue
+        seen.add(key)
+        replaced = None if now is kept else kept.entry
+        yield Hit(now.catalogue, now.placed, "words", round(score, 4), instead_of=replaced)

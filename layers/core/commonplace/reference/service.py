@@ -1,13 +1,14 @@
 """The reference of a product: what its tools do (seed 003, "MCP Tools")."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from functools import cached_property
 
 from commonplace.reference.catalogue import Catalogue, Placed
 from commonplace.reference.entries import EntryType, Method
 from commonplace.reference.gaps import kept
-from commonplace.reference.ports import GapStore, Meaning, Shelf
+from commonplace.reference.lookup import Lookup
+from commonplace.reference.ports import Edition, GapStore, Meaning, Shelf
 from commonplace.reference.results import (
     MAX_QUERY_CHARACTERS,
     Asked,
@@ -19,21 +20,25 @@ from commonplace.reference.results import (
     Reported,
     SearchAnswer,
 )
+from commonplace.reference.searching import DEFAULT_TUNING, Tuning, Words
 from commonplace.search.text import clean_query
-
-if TYPE_CHECKING:
-    from commonplace.reference.lookup import Lookup
 
 EVERY_CATEGORY = "all"
 
 
-@dataclass(frozen=True, slots=True)
 class Prepared:
-    """What is built of an edition, once."""
+    """What is built of an edition, once. Words are not needed to look a name up: they wait for the first search."""
 
-    version: str
-    catalogues: tuple[Catalogue, ...]
-    lookup: "Lookup"
+    def __init__(self, edition: Edition, tuning: Tuning) -> None:
+        self.version = edition.version
+        self.catalogues = edition.catalogues
+        self.lookup = Lookup(edition.catalogues)
+        self._tuning = tuning
+
+    @cached_property
+    def words(self) -> Words:
+        """The words of every entry."""
+        return Words(self.lookup.entries, [catalogue.synonyms for catalogue in self.catalogues], self._tuning)
 
 
 class Reference:
@@ -42,10 +47,18 @@ class Reference:
     Without `meaning` words alone are compared; without `gaps` none are kept. It may be asked by several at once.
     """
 
-    def __init__(self, shelf: Shelf, meaning: Meaning | None = None, gaps: GapStore | None = None) -> None:
+    def __init__(
+        self,
+        shelf: Shelf,
+        meaning: Meaning | None = None,
+        gaps: GapStore | None = None,
+        *,
+        tuning: Tuning = DEFAULT_TUNING,
+    ) -> None:
         self._shelf = shelf
         self._meaning = meaning
         self._gaps = gaps
+        self._tuning = tuning
         self._prepared: Prepared | None = None
 
     def search(self, asked: Asked) -> SearchAnswer:
@@ -53,9 +66,20 @@ class Reference:
         asked = _cleaned(asked)
         prepared = self._prepare()
         if (named := prepared.lookup.shaped(asked)) is not None:
-            hits = tuple(named[: asked.limit])
-            return SearchAnswer(hits, () if hits else prepared.lookup.suggest(asked.query, asked), shaped=True)
-        return SearchAnswer((), prepared.lookup.suggest(asked.query, asked))
+            return self._answer(prepared, asked, tuple(named[: asked.limit]), shaped=True)
+        if not asked.query:
+            return SearchAnswer(())
+        ranking = prepared.words.rank(asked, prepared.lookup.matching(asked), prepared.lookup.current, self._meaning)
+        first = prepared.lookup.exact(asked)
+        hits = _first(first, ranking.hits)[: asked.limit] if first else ranking.hits
+        return self._answer(prepared, asked, hits, fallback=ranking.fallback)
+
+    @staticmethod
+    def _answer(
+        prepared: Prepared, asked: Asked, hits: tuple[Hit, ...], *, shaped: bool = False, fallback: bool = False
+    ) -> SearchAnswer:
+        suggestions = () if hits else prepared.lookup.suggest(asked.query, asked)
+        return SearchAnswer(hits, suggestions, shaped=shaped, fallback=fallback)
 
     def command(self, name: str) -> CommandAnswer:
         """The command of this name, however it is spelt, or what may have been meant. Never a guess."""
@@ -112,14 +136,17 @@ class Reference:
         self._prepare()
 
     def _prepare(self) -> Prepared:
-        from commonplace.reference.lookup import Lookup
-
         edition = self._shelf.edition()
         prepared = self._prepared
         if prepared is None or prepared.version != edition.version:
-            prepared = Prepared(edition.version, edition.catalogues, Lookup(edition.catalogues))
+            prepared = Prepared(edition, self._tuning)
             self._prepared = prepared
         return prepared
+
+
+def _first(named: Hit, others: Sequence[Hit]) -> tuple[Hit, ...]:
+    """What is named exactly, and then the rest."""
+    return (named, *(hit for hit in others if hit.placed is not named.placed))
 
 
 def _cleaned(asked: Asked) -> Asked:

@@ -1,0 +1,139 @@
+"""How well paraphrases are answered: by words, by meaning, and by both, over one index and one set of words."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from bench.reference.judged import Query, paraphrases, unanswerable
+from bench.reference.made import catalogue
+from bench.retrieval import engines
+from bench.table import Row
+from commonplace.reference.catalogue import Catalogue
+from commonplace.reference.meaning import VectorMeaning
+from commonplace.reference.ports import Edition, Meaning
+from commonplace.reference.records import record_of
+from commonplace.reference.results import Asked
+from commonplace.reference.searching import DEFAULT_TUNING, Tuning
+from commonplace.reference.service import Reference
+from commonplace.search.fusion import Fusion
+from commonplace.search.model import EmbeddingProvider
+
+WORDS, VECTORS, BUILT = "words only", "vectors only", "both, as built"
+SEED = "seed 003, Option A"
+FUSIONS: Mapping[str, Fusion] = {
+    VECTORS: Fusion("min-max", 0.0, 1.0),
+    BUILT: DEFAULT_TUNING.fusion,
+    "both, min-max 0.6/0.4": Fusion("min-max", 0.6, 0.4),
+    "both, min-max 0.4/0.6": Fusion("min-max", 0.4, 0.6),
+    "both, RRF 0.5/0.5": Fusion("rrf", 0.5, 0.5),
+}
+DEPTHS = (1, 3, 5)
+
+System = Callable[[Query], Sequence[str]]
+"""From a query to ids, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A shelf on which the same catalogues stand for ever."""
+
+    catalogues: tuple[Catalogue, ...]
+
+    def edition(self) -> Edition:
+        return Edition(self.catalogues, "fixed")
+
+
+@contextmanager
+def meaning_of(whole: Catalogue, provider: EmbeddingProvider) -> Iterator[Meaning]:
+    """An index of the catalogue in a file of its own; it goes away."""
+    records = [record_of(whole, placed) for placed in whole.entries]
+    embedded = engines.embedded_records(records, provider, lambda *_: None)
+    with engines.embedded_engine(embedded, provider) as engine:
+        yield VectorMeaning(engine, [provider])
+
+
+def systems(meaning: Meaning | None) -> dict[str, System]:
+    """Every way of searching, the plainest first. Without a model there is nothing to fuse."""
+    shelf = Fixed((catalogue(),))
+    found = {SEED: seed_scoring(), WORDS: searched(Reference(shelf))}
+    if meaning is None:
+        return found
+    return found | {
+        name: searched(Reference(shelf, meaning, tuning=replace(DEFAULT_TUNING, fusion=fusion)))
+        for name, fusion in FUSIONS.items()
+    }
+
+
+def searched(reference: Reference) -> System:
+    """What `search_knowledge` answers."""
+    return lambda query: [hit.entry.id for hit in reference.search(Asked(query.text, limit=max(DEPTHS))).hits]
+
+
+def seed_scoring() -> System:
+    """The scoring of the seed to the letter, as the baseline: terms anywhere in a text, 20, 10, 5 and 1 points."""
+    texts = [(placed.entry, placed.entry.title.lower(), placed.entry.content.lower()) for placed in catalogue().entries]
+
+    def rank(query: Query) -> Sequence[str]:
+        terms = query.text.lower().split()
+        scored = []
+        for place, (entry, title, content) in enumerate(texts):
+            score = 20 if entry.type == "command" and any(term in title for term in terms) else 0
+            score += sum(10 * (term in title) + (term in content) for term in terms)
+            score += sum(5 for keyword in entry.keywords for term in terms if term in keyword)
+            scored.append((-score, place, entry.id))
+        return [id for score, _, id in sorted(scored) if score][: max(DEPTHS)]
+
+    return rank
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Shares of queries, from 0 to 1."""
+
+    top: Mapping[int, float]
+    """Depth -> share of paraphrases with an answer among so many."""
+    held_out: float
+    """The share at the greatest depth, of queries that weights were chosen without."""
+    missed: tuple[Query, ...]
+    empty: float
+    """Share of what nobody wrote about that nothing is found for."""
+
+
+def measured(system: System) -> Figures:
+    asked = paraphrases()
+    ranks = {query.text: _rank(system(query), query) for query in asked}
+    deepest = max(DEPTHS)
+
+    def share(queries: Sequence[Query], depth: int) -> float:
+        return sum(ranks[query.text] <= depth for query in queries) / len(queries)
+
+    return Figures(
+        top={depth: share(asked, depth) for depth in DEPTHS},
+        held_out=share([query for query in asked if query.held_out], deepest),
+        missed=tuple(query for query in asked if ranks[query.text] > deepest),
+        empty=sum(not system(query) for query in unanswerable()) / len(unanswerable()),
+    )
+
+
+def _rank(ids: Sequence[str], query: Query) -> int:
+    return next((rank for rank, id in enumerate(ids, 1) if id in query.answers), max(DEPTHS) + 1)
+
+
+def rows(measured: Mapping[str, Figures]) -> Iterator[Row]:
+    """One for each system, in per cent."""
+    for name, figures in measured.items():
+        yield {
+            "search": name,
+            **{f"top {depth} %": round(100 * share, 1) for depth, share in figures.top.items()},
+            "held out, top 5 %": round(100 * figures.held_out, 1),
+            "nothing for nothing %": round(100 * figures.empty, 1),
+        }
+
+
+def by_kind(system: System) -> Iterator[Row]:
+    """Top 5 of each kind of query, of the search as built."""
+    kinds = dict.fromkeys(query.kind for query in paraphrases())
+    for kind in kinds:
+        asked = [query for query in paraphrases() if query.kind == kind]
+        found = sum(_rank(system(query), query) <= max(DEPTHS) for query in asked)
+        yield {"kind": kind, "queries": len(asked), "top 5 %": round(100 * found / len(asked), 1)}
