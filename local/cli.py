@@ -27,6 +27,7 @@ COMMANDS = {
     "grants": ("grants_app", "See what clients may do, end it, and read the records of it."),
     "tokens": ("tokens_app", "Make a token for a program that nobody sits in front of."),
     "kb": ("kb_app", "A team's memory: fill it from files, ask it, record what a story taught."),
+    "reference": ("reference_app", "Catalogues of commands and endpoints: generate, check, compare and search them."),
     "index": ("index_app", "Build the search index anew, check it, and swap it in."),
 }
 """Name of a command, which is that of its module in `local.commands` -> what stands for it there, and its help."""

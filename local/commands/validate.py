@@ -2,7 +2,6 @@
 
 import json as jsonlib
 import os
-import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +13,7 @@ from commonplace.content.exclusions import DEFAULT_EXCLUDES, Exclusions
 from commonplace.content.problems import Severity
 from commonplace.content.reading import MAX_FILE_BYTES
 from commonplace.content.validate import Finding, Report, validate_tree
-
-_ANNOTATIONS: dict[Severity, str] = {"error": "error", "warning": "warning", "note": "notice"}
+from local.operations.annotations import Place, annotation, git, printable, workspace_prefix
 
 
 def validate_command(
@@ -38,7 +36,7 @@ def validate_command(
     if json:
         typer.echo(jsonlib.dumps(as_json(report), indent=2))
     elif github:
-        _print_annotations(report, _workspace_prefix(root))
+        _print_annotations(report, workspace_prefix(root))
     else:
         _print_text(report, notes)
     failed = report.of("error", "warning") if strict else report.of("error")
@@ -57,8 +55,8 @@ def list_files(root: Path) -> list[str]:
 
 
 def _git_files(root: Path) -> list[str] | None:
-    command = ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"]
-    listed = _git(command)
+    command = ["-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"]
+    listed = git(command)
     # An ignored folder inside a work tree lists nothing; what was asked for is still there to be read.
     return [os.fsdecode(name) for name in listed.split(b"\0") if name] if listed else None
 
@@ -74,23 +72,9 @@ def _root_of(path: Path) -> tuple[Path, str | None]:
     """The folder to read, and the one file to report on when a file was named."""
     if path.is_dir():
         return path, None
-    top = _git(["git", "-C", str(path.parent), "rev-parse", "--show-toplevel"])
+    top = git(["-C", str(path.parent), "rev-parse", "--show-toplevel"])
     root = Path(os.fsdecode(top.rstrip(b"\n"))) if top else path.parent
     return root, path.resolve().relative_to(root.resolve()).as_posix()
-
-
-def _workspace_prefix(root: Path) -> str:
-    """Path of the folder inside its repository: GitHub wants annotations to name files from there."""
-    prefix = _git(["git", "-C", str(root), "rev-parse", "--show-prefix"])
-    return os.fsdecode(prefix.rstrip(b"\n")) if prefix else ""
-
-
-def _git(command: list[str]) -> bytes | None:
-    """What Git prints, or None: no Git, no repository."""
-    try:
-        return subprocess.run(command, capture_output=True, check=True, timeout=60).stdout
-    except (OSError, subprocess.SubprocessError):
-        return None
 
 
 def _read(root: Path, name: str) -> bytes:
@@ -131,7 +115,7 @@ def _print_text(report: Report, notes: bool) -> None:
     shown: tuple[Severity, ...] = ("error", "warning", "note") if notes else ("error", "warning")
     for finding in report.of(*shown):
         problem = finding.problem
-        place = f"{_printable(finding.path)}:{problem.line or 1}:{problem.column or 1}"
+        place = f"{printable(finding.path)}:{problem.line or 1}:{problem.column or 1}"
         typer.echo(f"{place}: {problem.severity}: {_sentence(finding)}")
     if report.findings:
         typer.echo("")
@@ -145,32 +129,10 @@ def _print_text(report: Report, notes: bool) -> None:
 def _print_annotations(report: Report, prefix: str) -> None:
     for finding in report.of("error", "warning", "note"):
         problem = finding.problem
-        properties = {
-            "file": _printable(prefix + finding.path),
-            "line": problem.line or 1,
-            "col": problem.column,
-            "title": problem.code,
-        }
-        listed = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items() if value is not None)
-        typer.echo(f"::{_ANNOTATIONS[problem.severity]} {listed}::{_data(_sentence(finding))}")
+        place = Place(prefix + finding.path, problem.line or 1, problem.column)
+        typer.echo(annotation(problem.severity, place, problem.code, _sentence(finding)))
 
 
 def _sentence(finding: Finding) -> str:
     hint = f" ({finding.problem.hint})" if finding.problem.hint else ""
     return finding.problem.message + hint
-
-
-def _printable(path: str) -> str:
-    """The path with bytes that are no UTF-8 and control characters written out, so that one finding is one line."""
-    text = path.encode("utf-8", "backslashreplace").decode("utf-8")
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
-
-
-def _data(text: str) -> str:
-    """Escapes a message of a workflow command."""
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    """Escapes a property of a workflow command, where `:` and `,` mean something too."""
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
