@@ -7,6 +7,7 @@ from typing import Any
 from commonplace.content.exclusions import DEFAULT_EXCLUDES, Exclusions
 from commonplace.content.manifest import MANIFEST_KEY, Manifest
 from commonplace.sync.ports import LeaseHeld, RepositoryUnavailable
+from commonplace.sync.running import RunSteps
 from commonplace.sync.steps import Steps
 from tests.fakes.repository import FakeRepository
 from tests.fakes.state import FakeSyncState
@@ -24,21 +25,15 @@ class Clock:
         return self.time
 
 
-class World:
+class Runs:
     """A branch, a store, a run state, and the steps between them."""
+
+    steps: RunSteps
 
     def __init__(self) -> None:
         self.objects = FakeObjectStore()
         self.repository = FakeRepository()
         self.state = FakeSyncState()
-        self.steps = Steps(
-            self.objects,
-            self.repository,
-            self.state,
-            bucket="store",
-            exclusions=Exclusions(DEFAULT_EXCLUDES),
-            now=Clock(),
-        )
 
     def push(self, tree: dict[str, bytes]) -> str:
         self.state.poke()
@@ -93,6 +88,21 @@ class World:
         found = self.objects.get(key)
         assert found is not None
         return list(json.loads(found.body))
+
+
+class World(Runs):
+    """Where the documents of a knowledge base are synced."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps: Steps = Steps(
+            self.objects,
+            self.repository,
+            self.state,
+            bucket="store",
+            exclusions=Exclusions(DEFAULT_EXCLUDES),
+            now=Clock(),
+        )
 
     def manifest(self) -> Manifest:
         found = self.objects.get(MANIFEST_KEY)

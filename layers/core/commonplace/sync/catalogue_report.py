@@ -71,7 +71,8 @@ def catalogue_status_line(report: CatalogueReport) -> str:
         line += f"{len(report.removed)} removed"
         return line + (f"; {report.warnings} to mend" if report.warnings else "")
     first = errors[0]
-    where = f"{first.path}{f':{first.line}' if first.line else ''}: " if first.path else ""
+    folder = f"{report.folder}/" if report.folder else ""
+    where = f"{folder}{first.path}{f':{first.line}' if first.line else ''}: " if first.path else ""
     more = f" ({len(errors)} errors)" if len(errors) > 1 else ""
     line = f"Refused: {where}{first.message}"
     return _cut(line, len(more)) + more

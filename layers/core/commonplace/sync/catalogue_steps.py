@@ -32,7 +32,7 @@ from commonplace.sync.catalogue_planning import (
     worth_an_archive,
 )
 from commonplace.sync.catalogue_publishing import Edition, Standing, publish, standing, sweep
-from commonplace.sync.catalogue_report import CatalogueReport, Status, catalogue_status_line
+from commonplace.sync.catalogue_report import REFUSED, CatalogueReport, Status, catalogue_status_line
 from commonplace.sync.outcomes import Outcome, PublishedBlob
 from commonplace.sync.parallel import Parallel
 from commonplace.sync.planning import Plan
@@ -45,8 +45,6 @@ FETCHED_LATE = 50
 """Files that publishing itself fetches, where the Map could not or another run has swept them away."""
 
 
-REFUSED = "catalogue refused"
-"""What is logged of it: an alarm looks for these words."""
 NOT_FETCHED = Problem(
     code="not-fetched",
     severity="error",
@@ -239,7 +237,7 @@ class CatalogueSteps(RunSteps):
         good = report.status == "published"
         if not good or now.written or before.known.outcome != "published":
             self._post_status(report.commit_sha or "", "success" if good else "failure", catalogue_status_line(report))
-        facts = {"catalogue": report.catalogue, "commit": report.commit_sha, "problems": len(report.problems)}
+        facts = {"catalogue": report.catalogue, "commit": report.commit_sha, "errors": len(report.errors)}
         if report.status == "refused":
             logger.warning(REFUSED, extra=facts | {"first": report.problems[0].message})
         else:
