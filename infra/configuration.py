@@ -79,6 +79,7 @@ class Configuration:
     kb_min_confidence: str = str(DEFAULT_MIN_CONFIDENCE)
     kb_fusion: str | None = None
     kb_batch_size: int = BATCH
+    catalogues: str | None = None
     throttle_rate: int = 100
     throttle_burst: int = 200
     exclude: tuple[str, ...] | None = None

@@ -23,7 +23,7 @@ MAINNET_RPC_URLS = "https://ethereum-rpc.publicnode.com,https://eth.drpc.org"
 MAX_ROLE_MAP = 1_500
 MAX_WAAP = 500
 MAX_TOLD = 1_800
-"""Bytes; the last of role map and `openSearchParameters` together. All that a function is told has to fit into 4 KB."""
+"""Bytes; the last of role map, `openSearchParameters` and `catalogues` together: a function can be told 4 KB."""
 
 _ORIGIN = r"https://[A-Za-z0-9.-]+(:\d{1,5})?"
 _URL = rf"{_ORIGIN}(/[^\s,]*)?"
@@ -81,8 +81,9 @@ def check_identity(chosen: Configuration) -> None:
         raise ConfigurationError("oidcIssuer and oidcClientId are a provider and our name there: set both")
     if chosen.oidc_name and not chosen.oidc_issuer:
         raise ConfigurationError("oidcName without oidcIssuer has no use; set both or neither")
-    if len(f"{chosen.role_map or ''}{chosen.open_search_parameters or ''}".encode()) > MAX_TOLD:
-        raise ConfigurationError(f"roleMap and openSearchParameters have {MAX_TOLD} bytes together at most")
+    told = (chosen.role_map, chosen.open_search_parameters, chosen.catalogues)
+    if sum(len(each.encode()) for each in told if each) > MAX_TOLD:
+        raise ConfigurationError(f"roleMap, openSearchParameters and catalogues have {MAX_TOLD} bytes together at most")
 
 
 IDENTITY_KEYS: Mapping[str, Reader] = {

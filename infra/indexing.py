@@ -10,6 +10,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from commonplace.content.store import CONTENT_PREFIX, METADATA_PREFIX
+from infra.catalogues import catalogues_environment, let_finish_entries, let_note_entries, let_read_catalogues
 from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction
 from infra.models import allow_embedding, embedding_environment
@@ -28,7 +29,7 @@ CHANGES = "change#*"
 
 
 class Indexing(Construct):
-    """Events say which document to look at again; their order and number do not matter."""
+    """Events say what to look at again: a document, an entry, all catalogues. Their order and number do not matter."""
 
     def __init__(
         self,
@@ -60,6 +61,7 @@ class Indexing(Construct):
         )
         let_write(self.function, platform.configuration, store, state, engine)
         let_carry_on(self.function, state)
+        let_finish_entries(self.function, platform.configuration, state)
         self._consume("Mapping", self.queue, batch=100, window=Duration.seconds(1))
         self._consume("RecordsMapping", self.records.queue, batch=10)
 
@@ -103,8 +105,11 @@ def writer_environment(
     environment = {
         "CONTENT_BUCKET": store.bucket.bucket_name,
         "ACTIVITY_TABLE": state.activity.table_name,
+        "GITHUB_REPOSITORY": configuration.repository,
+        "GITHUB_BRANCH": configuration.branch,
         **engine.environment,
         **memory_environment(configuration, state),
+        **catalogues_environment(configuration),
     }
     return environment | embedding_environment(configuration)
 
@@ -119,3 +124,5 @@ def let_write(
     engine.admit_writer(function)
     allow_embedding(function, configuration)
     let_read_entries(function, state)
+    let_read_catalogues(function, configuration, store)
+    let_note_entries(function, configuration, state)

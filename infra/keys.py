@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from commonplace.identity.principals import TIERS
 from commonplace.identity.scopes import SERVED
+from infra.catalogues import CATALOGUE_KEYS
 from infra.edge_keys import EDGE_KEYS
 from infra.identity_keys import IDENTITY_KEYS
 from infra.memory_keys import MEMORY_KEYS
@@ -88,6 +89,7 @@ KEYS: Mapping[str, Reader] = {
     "rateLimitMcpWrites": number(0, 1_000_000),
     "rateLimitMcpSearches": number(0, 1_000_000),
     **MEMORY_KEYS,
+    **CATALOGUE_KEYS,
     "throttleRate": number(1, 10_000),
     "throttleBurst": number(1, 5_000),
     "exclude": patterns,

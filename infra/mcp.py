@@ -3,6 +3,7 @@
 from constructs import Construct
 
 from commonplace.adapters.dynamodb_changes import PARTITION
+from infra.catalogues import catalogues_environment, let_read_catalogues, let_report_gaps
 from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction
 from infra.guarding import guard_environment, let_guard
@@ -51,6 +52,7 @@ class Mcp(PythonFunction):
                 **reader_environment(configuration, store, state, engine),
                 **guard_environment(configuration, identity, state, base_url),
                 **memory_environment(configuration, state),
+                **catalogues_environment(configuration),
                 **_surface(configuration),
                 **_writing(configuration, secrets),
             },
@@ -60,6 +62,8 @@ class Mcp(PythonFunction):
         self.allow_items(state.activity, ["Query"], PARTITION)
         let_guard(self, identity, state)
         let_remember(self, state)
+        let_read_catalogues(self, configuration, store)
+        let_report_gaps(self, configuration, state)
         if secrets.github_writer:
             self.allow(["secretsmanager:GetSecretValue"], [secrets.github_writer.secret_arn])
 

@@ -19,7 +19,8 @@ from infra.functions import PythonFunction
 from infra.mcp_watch import TOOL_FAILURES, WatchedCalls, watch_calls
 from infra.memory_watch import watch_memory
 from infra.records import Records
-from infra.search_alarms import MIGRATION_FAILED, MODEL_FALLBACKS
+from infra.reference_watch import watch_catalogues
+from infra.search_alarms import CATALOGUE_REFUSED, MIGRATION_FAILED, MODEL_FALLBACKS
 from infra.search_watch import WatchedSearch, fallback_metric
 
 RECONCILES_MISSED = 3
@@ -50,6 +51,8 @@ class Watched:
     """Whose logs tell of sign-ins, of tokens, and of who was refused."""
     search: WatchedSearch | None = None
     """With OpenSearch."""
+    publisher: PythonFunction | None = None
+    """With catalogues: the function whose log tells which were refused."""
     users_of_models: Sequence[PythonFunction] = ()
     """Functions that go on without a model when it does not answer. Empty where the model is their own."""
 
@@ -81,7 +84,10 @@ class Observability(Construct):
             self._search_alarms(watched.search)
         if watched.users_of_models:
             self._model_alarm(watched.users_of_models)
-        self.dashboard = self._dashboard(watched, [*calls.rows(), *auth.rows(), *memory.rows()])
+        rows = [*calls.rows(), *auth.rows(), *memory.rows()]
+        if watched.publisher:
+            rows += self._catalogue_alarm(watched.publisher)
+        self.dashboard = self._dashboard(watched, rows)
 
     @property
     def dashboard_url(self) -> str:
@@ -162,6 +168,17 @@ class Observability(Construct):
             fallback_metric(self._stage, functions),
             threshold=10,
         )
+
+    def _catalogue_alarm(self, publisher: PythonFunction) -> list[list[cloudwatch.GraphWidget]]:
+        """And what the dashboard shows of it."""
+        catalogues = watch_catalogues(self._stage, publisher)
+        self._alarm(
+            CATALOGUE_REFUSED,
+            "A catalogue of the product reference has errors; the last good one goes on answering.",
+            catalogues.metric,
+            threshold=1,
+        )
+        return catalogues.rows()
 
     def _api_alarm(self, api: apigateway.HttpApi) -> None:
         self._alarm(

@@ -113,10 +113,15 @@ MODEL_FALLBACKS = "model-fallbacks"
 ROTATION_STUCK = "origin-secret-stuck"
 """Of the stack before the API."""
 
+CATALOGUE_REFUSED = "catalogue-refused"
+"""With catalogues of the product reference."""
+
 OPTIONAL_ALARMS = (
     *dict.fromkeys(alarm.name for alarm in (*DOMAIN_ALARMS, *COLLECTION_ALARMS)),
     MIGRATION_FAILED,
     MODEL_FALLBACKS,
     ROTATION_STUCK,
+    CATALOGUE_REFUSED,
 )
-"""Every name that OpenSearch, models that are not the stack's own, or a distribution before the API may add."""
+"""Every name that OpenSearch, models that are not the stack's own, a distribution before the API, or catalogues may
+add."""

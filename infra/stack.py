@@ -94,6 +94,7 @@ class CommonplaceStack(Stack):
                 agents=mcp,
                 identity=[auth, rest, mcp],
                 search=search,
+                publisher=sync.run if configuration.catalogues else None,
                 users_of_models=users_of_models if set(configuration.providers) - {"local"} else (),
             ),
         )
@@ -126,6 +127,7 @@ class CommonplaceStack(Stack):
             IdentitySecretArn=identity.pseudonyms.secret_arn,
             SigningSecretArn=identity.signing.secret_arn,
             RpcSecretArn=identity.rpc.secret_arn,
+            Catalogues=configuration.catalogues,
         )
         if secrets.github_writer:
             self._say(GithubWriterSecretArn=secrets.github_writer.secret_arn)
@@ -134,9 +136,11 @@ class CommonplaceStack(Stack):
         if front.domain:
             self._say(DomainTarget=front.domain.regional_domain_name)
 
-    def _say(self, **outputs: str) -> None:
+    def _say(self, **outputs: str | None) -> None:
+        """What there is of these."""
         for name, value in outputs.items():
-            CfnOutput(self, name, value=value)
+            if value is not None:
+                CfnOutput(self, name, value=value)
 
 
 Engine = EmbeddedIndex | Domain | Collection | ExistingOpenSearch

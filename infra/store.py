@@ -7,13 +7,16 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct, IDependable
 
-from commonplace.content.store import CONTENT_PREFIX
+from commonplace.content.store import CONTENT_PREFIX, REFERENCE_PREFIX
 from commonplace.sync.keys import REPORTS_PREFIX, RUNS_PREFIX, STAGED_PREFIX
 from infra.configuration import Configuration
 from infra.nag import accept
 
 EXPIRY_DAYS = {RUNS_PREFIX: 7, STAGED_PREFIX: 7, REPORTS_PREFIX: 90}
 """What a run works with is of no use once the run is over; operators look back at reports for a quarter."""
+
+MANIFESTS = "/manifest.json"
+"""How the keys of those end that say what is published of a catalogue (`commonplace.reference.keys`)."""
 
 DAYS_TO_RESTORE = 30
 """How long an overwritten or deleted object can be brought back."""
@@ -48,22 +51,28 @@ class Store(Construct):
         )
 
     def notify(self, queue: sqs.Queue, *, after: IDependable) -> None:
-        """Tells the queue about every document that is written or deleted.
+        """Tells the queue about every document that is written or deleted, and of every publication of a catalogue.
 
         Set on the resource itself: CDK's own way adds a Lambda function with a role over every bucket. `after` is the
         queue's policy, which S3 tests at once.
         """
-        rules = [s3.CfnBucket.FilterRuleProperty(name="prefix", value=CONTENT_PREFIX)]
-        only_documents = s3.CfnBucket.NotificationFilterProperty(s3_key=s3.CfnBucket.S3KeyFilterProperty(rules=rules))
+        told = [_only(prefix=CONTENT_PREFIX), _only(prefix=REFERENCE_PREFIX, suffix=MANIFESTS)]
         cast(
             s3.CfnBucket, self.bucket.node.default_child
         ).notification_configuration = s3.CfnBucket.NotificationConfigurationProperty(
             queue_configurations=[
-                s3.CfnBucket.QueueConfigurationProperty(event=event, queue=queue.queue_arn, filter=only_documents)
+                s3.CfnBucket.QueueConfigurationProperty(event=event, queue=queue.queue_arn, filter=only)
+                for only in told
                 for event in ("s3:ObjectCreated:*", "s3:ObjectRemoved:*")
             ]
         )
         self.bucket.node.add_dependency(after)
+
+
+def _only(**rules: str) -> s3.CfnBucket.NotificationFilterProperty:
+    """Keys that begin or end like this."""
+    listed = [s3.CfnBucket.FilterRuleProperty(name=name, value=value) for name, value in rules.items()]
+    return s3.CfnBucket.NotificationFilterProperty(s3_key=s3.CfnBucket.S3KeyFilterProperty(rules=listed))
 
 
 def _lifecycle() -> list[s3.LifecycleRule]:

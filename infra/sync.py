@@ -19,6 +19,7 @@ from commonplace.content.store import (
     RAW_PREFIX,
 )
 from commonplace.sync.keys import RUNS_PREFIX
+from infra.catalogues import catalogues_environment, let_publish_catalogues, run_state_keys
 from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction
 from infra.log_groups import log_group
@@ -83,7 +84,9 @@ class Sync(Construct):
     ) -> None:
         for function in (self.run, self.store):
             function.allow(["secretsmanager:GetSecretValue"], [secret.secret_arn])
-        self.run.allow_items(activity, ["GetItem", "UpdateItem"], run_state_key(configuration))
+        states = (run_state_key(configuration), *run_state_keys(configuration))
+        self.run.allow_items(activity, ["GetItem", "UpdateItem"], *states)
+        let_publish_catalogues(self.run, configuration, store)
         self.run.allow_objects(store.bucket, ["s3:GetObject", "s3:PutObject", "s3:DeleteObject"], WRITTEN_PREFIXES)
         self.run.allow_listing(store.bucket, WRITTEN_PREFIXES)
         self.store.allow_objects(store.bucket, ["s3:GetObject", "s3:PutObject"], [OPERATIONS_PREFIX])
@@ -106,6 +109,7 @@ def _environment(configuration: Configuration, store: Store) -> dict[str, str]:
         "GITHUB_REPOSITORY": configuration.repository,
         "GITHUB_BRANCH": configuration.branch,
         "GITHUB_API_URL": configuration.github_api_url,
+        **catalogues_environment(configuration),
     }
     if configuration.exclude is not None:
         environment["EXCLUDE"] = json.dumps(configuration.exclude, ensure_ascii=False)

@@ -2,6 +2,7 @@
 
 from constructs import Construct
 
+from infra.catalogues import catalogues_environment, run_state_keys
 from infra.functions import Platform, PythonFunction
 from infra.secrets import Secrets
 from infra.state import State
@@ -32,11 +33,13 @@ class Webhook(PythonFunction):
                 "GITHUB_BRANCH": configuration.branch,
                 "GITHUB_SECRET_ARN": secrets.github.secret_arn,
                 "ACTIVITY_TABLE": state.activity.table_name,
+                **catalogues_environment(configuration),
             },
             error_threshold=1,
         )
         self.allow(["secretsmanager:GetSecretValue"], [secrets.github.secret_arn])
-        self.allow_items(state.activity, ["GetItem", "PutItem", "UpdateItem"], run_state_key(configuration))
+        states = (run_state_key(configuration), *run_state_keys(configuration))
+        self.allow_items(state.activity, ["GetItem", "PutItem", "UpdateItem"], *states)
         self.allow(["states:StartExecution"], [sync.machine.state_machine_arn])
         self.allow(
             ["states:DescribeExecution"],

@@ -97,6 +97,16 @@ def remembering(synthesized: Callable[..., Template]) -> Template:
 
 
 @pytest.fixture(scope="session")
+def referenced(synthesized: Callable[..., Template]) -> Template:
+    """Stage dev on a domain, with two catalogues: of the knowledge base's own repository, and of another."""
+    return synthesized(
+        catalogues='[{"name": "helios", "folder": "reference"}, {"name": "api", "repository": "example/api"}]',
+        engine="opensearch",
+        embeddingProvider="bedrock-titan:512",
+    )
+
+
+@pytest.fixture(scope="session")
 def identified(synthesized: Callable[..., Template]) -> Template:
     """Stage dev with all that identity has to offer, and functions that start from snapshots."""
     return synthesized(

@@ -68,6 +68,8 @@ def test_patterns_may_come_as_text_from_the_command_line() -> None:
         ("kbMinConfidence", 0.25, "0.25"),
         ("kbMinConfidence", "1", "1"),
         ("serviceRateFactor", "10", 10),
+        ("catalogues", [{"name": "helios", "folder": "reference/"}], '[{"name":"helios","folder":"reference/"}]'),
+        ("catalogues", '[ {"name": "api", "branch": "v2"} ]', '[{"name":"api","branch":"v2"}]'),
     ],
 )
 def test_what_agents_meet_may_come_as_json_or_as_text(key: str, value: Any, read: Any) -> None:
@@ -164,6 +166,16 @@ break """,
         ("mcpRateLimits", {"memory": {"read": -1}}),
         ("mcpRateLimits", {f"toolset-{number}": {"read": 100} for number in range(20)}),
         ("serviceRateFactor", 0),
+        ("catalogues", "helios"),
+        ("catalogues", "{}"),
+        ("catalogues", []),
+        ("catalogues", [{"name": "Helios"}]),
+        ("catalogues", [{"name": "a"}, {"name": "a", "folder": "b"}]),
+        ("catalogues", [{"name": "a", "folder": "../b"}]),
+        ("catalogues", [{"name": "a", "repository": "no-owner"}]),
+        ("catalogues", [{"name": "a", "token": "secret"}]),
+        ("catalogues", [{"name": f"c{number}"} for number in range(11)]),
+        ("catalogues", [{"name": f"c{number}", "folder": "f" * 120} for number in range(9)]),
         ("serviceRateFactor", "101"),
         ("kbDefaultSearchLimit", 0),
         ("kbDefaultSearchLimit", 51),
@@ -265,6 +277,8 @@ def test_what_functions_are_told_fits_into_their_environment() -> None:
     assert from_context({"roleMap": roles}).role_map
     with pytest.raises(ConfigurationError, match="together"):
         from_context({"roleMap": roles, "openSearchParameters": {"synonyms": ["a, " + "b" * 900]}})
+    with pytest.raises(ConfigurationError, match="together"):
+        from_context({"roleMap": roles, "catalogues": [{"name": f"c{n}", "folder": "f" * 190} for n in range(4)]})
 
 
 def test_a_provider_and_our_name_there_come_together() -> None:

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatch
 from typing import Any
 
@@ -13,25 +13,45 @@ from commonplace.adapters.role_cache import RememberedHats
 from commonplace.audit.records import AuditRecord
 from commonplace.auth_settings import AuthSettings, GuardSettings, RotationSettings
 from commonplace.memory_settings import MemorySettings
+from commonplace.reference_settings import catalogue_sources
 from commonplace.search.changes import Change
 from commonplace.search.records import RecordId
 from commonplace.settings import IndexSettings, McpSettings, RestSettings, SyncSettings, WebhookSettings
 from infra.guarding import OF_LAST_USE
 from tests.infra.templates import Template
 
+
+class CatalogueSettings:
+    """What every function reads of the catalogues that are configured."""
+
+    @staticmethod
+    def from_environ(environ: Mapping[str, str]) -> bool:
+        catalogue_sources(environ)
+        return True
+
+
 FUNCTIONS = {
-    "webhook": ("functions/webhook", "handler.handler", 256, 10, WebhookSettings),
-    "sync-run": ("functions/sync", "handler.run", 1024, 600, SyncSettings),
-    "sync-store": ("functions/sync", "handler.store", 512, 120, SyncSettings),
-    "index": ("functions/index", "handler.handler", 1024, 120, IndexSettings, MemorySettings),
+    "webhook": ("functions/webhook", "handler.handler", 256, 10, WebhookSettings, CatalogueSettings),
+    "sync-run": ("functions/sync", "handler.run", 1024, 600, SyncSettings, CatalogueSettings),
+    "sync-store": ("functions/sync", "handler.store", 512, 120, SyncSettings, CatalogueSettings),
+    "index": ("functions/index", "handler.handler", 1024, 120, IndexSettings, MemorySettings, CatalogueSettings),
     "rest": ("functions/rest", "handler.handler", 1024, 29, RestSettings, GuardSettings),
-    "mcp": ("functions/mcp", "handler.handler", 1769, 29, McpSettings, GuardSettings, MemorySettings),
+    "mcp": (
+        "functions/mcp",
+        "handler.handler",
+        1769,
+        29,
+        McpSettings,
+        GuardSettings,
+        MemorySettings,
+        CatalogueSettings,
+    ),
     "auth": ("functions/auth", "handler.handler", 1769, 29, AuthSettings),
     "rotate": ("functions/rotate", "handler.handler", 512, 30, RotationSettings),
 }
 
 
-STAGES = ("template", "prod", "opensearch", "large", "serverless", "existing", "read_only", "identified")
+STAGES = ("template", "prod", "opensearch", "large", "serverless", "existing", "read_only", "identified", "referenced")
 
 
 class Environment(dict[str, str]):

@@ -26,7 +26,7 @@ NO_RESOURCE = {
 }
 """Actions that AWS lets nobody narrow to a resource."""
 
-EVERY = ("template", "prod", "opensearch", "large", "serverless", "existing", "read_only", "identified")
+EVERY = ("template", "prod", "opensearch", "large", "serverless", "existing", "read_only", "identified", "referenced")
 
 ROLES = ("Webhook", "SyncRun", "SyncStore", "Index", "Rest", "Mcp", "AuthRole", "Signing")
 

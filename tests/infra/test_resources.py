@@ -5,12 +5,14 @@ from typing import Any, get_args
 import pytest
 
 from commonplace.auth_settings import AuthSettings, GuardSettings
+from commonplace.content.store import CONTENT_PREFIX, REFERENCE_PREFIX
 from commonplace.interfaces.mcp.memory.searching import note_query
 from commonplace.interfaces.mcp.surface import CallRecord
 from commonplace.interfaces.mcp.telemetry import record
 from commonplace.interfaces.oauth.telemetry import Event, Outcome
 from commonplace.interfaces.oauth.telemetry import record as record_event
 from commonplace.memory.results import Asked
+from commonplace.reference.keys import catalogue_key, manifest_key
 from infra.auth import AUTH_PATHS
 from local.cloud.pipes import Pipe, parse_filter, parse_template
 from local.cloud.template import stem
@@ -46,12 +48,22 @@ def test_what_a_run_leaves_behind_expires(template: Template) -> None:
     assert housekeeping["AbortIncompleteMultipartUpload"] == {"DaysAfterInitiation": 7}
 
 
-def test_only_changes_of_documents_are_queued(template: Template) -> None:
+def test_only_changes_of_documents_and_of_what_is_published_of_catalogues_are_queued(template: Template) -> None:
     (bucket,) = template.properties("AWS::S3::Bucket")
     configured = bucket["NotificationConfiguration"]["QueueConfigurations"]
-    assert {each["Event"] for each in configured} == {"s3:ObjectCreated:*", "s3:ObjectRemoved:*"}
-    for each in configured:
-        assert each["Filter"]["S3Key"]["Rules"] == [{"Name": "prefix", "Value": "content/"}]
+    rules = [
+        (each["Event"], {rule["Name"]: rule["Value"] for rule in each["Filter"]["S3Key"]["Rules"]})
+        for each in configured
+    ]
+    manifests = {"prefix": REFERENCE_PREFIX, "suffix": "/manifest.json"}
+    assert rules == [
+        (event, told)
+        for told in ({"prefix": CONTENT_PREFIX}, manifests)
+        for event in ("s3:ObjectCreated:*", "s3:ObjectRemoved:*")
+    ]
+    assert manifest_key("helios").startswith(manifests["prefix"])
+    assert manifest_key("helios").endswith(manifests["suffix"])
+    assert not catalogue_key("helios", "0" * 64).endswith(manifests["suffix"])
 
 
 def test_the_bucket_waits_for_the_policy_that_lets_it_send(template: Template) -> None:

@@ -9,7 +9,7 @@ from infra.configuration import Configuration
 from tests.unit.docs.pages import ROOT, blocks, first_cells, rows, section
 
 PAGE = ROOT / "docs" / "configuration.md"
-MODULES = ("settings.py", "auth_settings.py", "memory_settings.py")
+MODULES = ("settings.py", "auth_settings.py", "memory_settings.py", "reference_settings.py")
 SETTINGS = [ROOT / "layers" / "core" / "commonplace" / name for name in MODULES]
 
 
@@ -58,6 +58,7 @@ def test_the_outputs_of_the_stack_are_listed() -> None:
         "IndexBuildMachineArn",
         "IndexBuildFunction",
         "BootstrapFunction",
+        "Catalogues",
     }
     assert listed == set(template["Outputs"]) | optional
 
