@@ -144,10 +144,10 @@ def _request(operation: Operation, reader: Reader) -> str:
     if not kinds:
         return ""
     need = "required" if body.get("required") is True else "optional"
-    said = line(body.get("description"), 200)
+    said = line(body.get("description"), 200).rstrip(".")
     shown = ", ".join(code(name) for name, _ in kinds[:MAX_MEDIA])
     schema = kinds[0][1].get("schema")
-    head = f"**Request body** ({need}, {shown}): {_typed(schema, reader)}" + (f". {said}" if said else "")
+    head = f"**Request body** ({need}, {shown}): {_typed(schema, reader)}" + (f" ({said})" if " " in said else "")
     outline = Outline(reader, hidden="readOnly").of(schema)
     return f"{head}\n\n{outline}" if outline else head
 

@@ -1,8 +1,10 @@
 """No credential leaves a document, not even one that stands there as an example."""
 
 import re
+from functools import lru_cache
 from typing import Any
 
+SHORT = 300
 MAX_DEPTH = 12
 MAX_VALUES = 300
 MAX_TEXT = 2_000
@@ -47,6 +49,7 @@ _HEADER_KEY = re.compile(rf"((?i:\bx-{_NAMES})[\"']?\s{{0,3}}:\s{{0,3}}[\"']?){_
 _USER = re.compile(r"((?<!\S)(?:-u|--user)[= ]\s{0,3}[\"']?)(?![<$])[^\s\"':<>]{1,200}:[^\s\"'<>]{0,500}")
 
 
+@lru_cache(8_192)
 def secret(name: str) -> bool:
     """Whether a field of this name holds a credential: `clientSecret`, `X-API-Key`, `password`."""
     words = [one.lower() for one in _WORD.findall(name[:200])]
@@ -57,6 +60,10 @@ def secret(name: str) -> bool:
 
 def scrubbed(text: str) -> str:
     """The text with what looks like a credential replaced by what it is."""
+    return _short(text) if len(text) <= SHORT else _scrubbed(text)
+
+
+def _scrubbed(text: str) -> str:
     text = _PRIVATE.sub("<private key>", text)
     text = _KNOWN.sub("<credential>", text)
     text = _HEADER.sub(r"\1<credential>", text)
@@ -66,6 +73,10 @@ def scrubbed(text: str) -> str:
     text = _IN_JSON.sub(r"\1<credential>\2", text)
     text = _HEADER_KEY.sub(r"\1<credential>", text)
     return _USER.sub(r"\1<user>:<password>", text)
+
+
+_short = lru_cache(8_192)(_scrubbed)
+"""Names and short sentences come again and again."""
 
 
 def masked(value: Any, name: str = "") -> Any:

@@ -16,7 +16,7 @@ MAX_TITLE = 160
 MAX_KEYWORDS = 20
 MAX_RELATED = 8
 
-_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+[0-9]*|[A-Z]+[0-9]*|[0-9]+")
+_WORD = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+[0-9]*|[A-Z]+[0-9]*|[0-9]+")
 _VERSION = re.compile(r"v?[0-9]+\Z|api\Z|rest\Z")
 _SMALL = frozenset(
     {"an", "and", "as", "at", "by", "for", "from", "in", "into", "of", "on", "or", "the", "to", "with", "id", "ids"}

@@ -17,10 +17,10 @@ MAX_PROPERTIES = 20
 MAX_INNER = 6
 """Properties of an object within another."""
 MAX_VARIANTS = 4
-MAX_LOOKED = 200
+MAX_LOOKED = 60
 """Properties, or variants, of one schema that are looked at."""
 MAX_ENUM = 12
-MAX_COMPOSED = 400
+MAX_COMPOSED = 32
 """Schemas that are looked into for the properties of one."""
 
 _LIMITS = (
@@ -223,10 +223,11 @@ class Outline:
         self._lines: list[str] = []
 
     def of(self, schema: Any) -> str:
-        self._walk(schema, 0, frozenset())
+        self._walk(schema, 0, frozenset(), 0)
         return "\n".join(self._lines)
 
-    def _walk(self, schema: Any, depth: int, above: frozenset[str]) -> None:
+    def _walk(self, schema: Any, depth: int, above: frozenset[str], kept: int) -> None:
+        """`kept`: lines that are left for what comes after, further out."""
         schema = self._element(schema)
         followed = self._reader.follow(schema)
         if followed.ref in above or depth >= MAX_DEPTH:
@@ -234,36 +235,37 @@ class Outline:
         above = above | {followed.ref} if followed.ref else above
         found = shape(schema, self._reader)
         names = visible(found, self._reader, self._hidden)
-        most = MAX_PROPERTIES if depth == 0 else MAX_INNER
+        shown = min(len(names), MAX_PROPERTIES if depth == 0 else MAX_INNER)
         for place, name in enumerate(names):
-            if place >= most or self._left <= 0:
-                self._lines.append(f"{'  ' * depth}- and {len(names) - place} more")
+            if place >= shown or self._left <= kept:
+                if depth == 0 or self._left > kept:
+                    self._lines.append(f"{'  ' * depth}- and {max(len(found.ordered), shown) - place} more")
                 return
-            self._property(name, found.properties[name], name in found.required, depth, above)
-        self._variants(found.variants, depth, above)
+            self._property(name, found, depth, above, kept + shown - place - 1)
+        self._variants(found.variants, depth, above, kept)
 
-    def _variants(self, variants: list[Any], depth: int, above: frozenset[str]) -> None:
+    def _variants(self, variants: list[Any], depth: int, above: frozenset[str], kept: int) -> None:
         """What may be there besides: each alternative by name, with its properties if it has any."""
         described = [one for one in variants[:MAX_LOOKED] if shape(one, self._reader).properties]
         for one in described[:MAX_VARIANTS]:
-            if self._left <= 0 or self._reader.follow(one).ref in above:
+            if self._left <= kept or self._reader.follow(one).ref in above:
                 return
             self._left -= 1
             self._lines.append(f"{'  ' * depth}- either: {label(one, self._reader)}")
-            self._walk(one, depth + 1, above)
+            self._walk(one, depth + 1, above, kept)
 
-    def _property(self, name: str, schema: Any, required: bool, depth: int, above: frozenset[str]) -> None:
+    def _property(self, name: str, found: Shape, depth: int, above: frozenset[str], kept: int) -> None:
         self._left -= 1
+        schema = found.properties[name]
         value = self._reader.follow(schema).value
-        bounds = limits(schema, self._reader, name)
         sent = self._hidden == "readOnly"
-        marks = (["required"] if required and sent else []) + bounds
+        marks = (["required"] if name in found.required and sent else []) + limits(schema, self._reader, name)
         if isinstance(value, dict) and value.get("deprecated") is True:
             marks.append("deprecated")
         said = line(value.get("description"), 120) if isinstance(value, dict) else ""
         head = f"{'  ' * depth}- {code(name)} {label(schema, self._reader)}"
         self._lines.append(", ".join([head, *marks]) + (f": {said}" if said else ""))
-        self._walk(schema, depth + 1, above)
+        self._walk(schema, depth + 1, above, kept)
 
     def _element(self, schema: Any) -> Any:
         """What an array or a map holds: its own properties are those of its elements."""
