@@ -10,6 +10,7 @@ from commonplace.reference.spelling import spelling
 _TOKEN = re.compile(r"""(?:"[^"]*"|(?<![^\s=])'[^']*'|<[^<>]*>|\[[^\[\]]*\]|\{[^{}]*\}|\S)+""")
 _OPTION = re.compile(r"\[?-{1,2}[A-Za-z]")
 _VALUE = re.compile(r"[\d@./=<>{}\[\]$*\"'\\]")
+_NO_SUBCOMMAND = frozenset("@/='\"<>{}[]")
 _SKIPPED = frozenset({"-", "--", "...", "…", "|", "\\"})
 _REPEATED = ("...", "…")
 _OPTIONS_PLACEHOLDER = frozenset({"options", "flags", "option", "flag"})
@@ -36,6 +37,11 @@ def is_value(token: str) -> bool:
     A capital is such a mark as well where the rest of the line has none, which only the line can tell.
     """
     return _VALUE.search(token) is not None
+
+
+def names_no_subcommand(token: str) -> bool:
+    """Whether it is a value beyond doubt: nobody who mistypes a subcommand gets an `@`, a slash or quotes."""
+    return not _NO_SUBCOMMAND.isdisjoint(token) or token.isdecimal()
 
 
 def bare_name(line: str) -> str:

@@ -1,12 +1,12 @@
 """The entries of every catalogue, each with where it comes from, and which of them stand for others."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from commonplace.reference.catalogue import Catalogue, Placed
-from commonplace.reference.entries import Entry
-from commonplace.reference.results import Asked
+from commonplace.reference.entries import Entry, EntryType
+from commonplace.reference.results import Asked, MatchedBy
 from commonplace.reference.spelling import spelling
 
 EVERY = "all"
@@ -25,10 +25,19 @@ class Kept:
         return self.placed.entry
 
 
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Entries that are named in one way; several, if what names them is not one's own."""
+
+    found: Sequence[Kept]
+    matched_by: MatchedBy
+
+
 class Shelved:
     """Every entry, in the order of the catalogues and of their ids."""
 
     def __init__(self, catalogues: Sequence[Catalogue]) -> None:
+        self.catalogues = tuple(catalogues)
         self.all = tuple(Kept(catalogue, placed) for catalogue in catalogues for placed in catalogue.entries)
         self._by_id = {(one.catalogue.name, one.entry.id): one for one in self.all}
 
@@ -50,18 +59,25 @@ class Shelved:
         return kept
 
 
-def matching(asked: Asked) -> Callable[[Entry], bool]:
-    """Whether an entry passes the conditions of a search."""
-    category, module = _slug(asked.category), _slug(asked.module)
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What an entry has to be; None is no condition."""
 
-    def passes(entry: Entry) -> bool:
+    type: EntryType | None = None
+    category: str | None = None
+    """A category or subcategory, spelt as `spelling` does; so is the module."""
+    module: str | None = None
+
+    @classmethod
+    def of(cls, asked: Asked) -> "Conditions":
+        return cls(asked.type, _slug(asked.category), _slug(asked.module))
+
+    def let(self, entry: Entry) -> bool:
         return (
-            (asked.type is None or entry.type == asked.type)
-            and (category is None or category in (_slug(entry.category), _slug(entry.subcategory)))
-            and (module is None or module == _slug(entry.module))
+            (self.type is None or entry.type == self.type)
+            and (self.category is None or self.category in (_slug(entry.category), _slug(entry.subcategory)))
+            and (self.module is None or self.module == _slug(entry.module))
         )
-
-    return passes
 
 
 @lru_cache(maxsize=1000)

@@ -1,12 +1,31 @@
 """Exact look-up in the process: what is named, however it is spelt, and nothing else."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import chain
 
 from commonplace.reference.catalogue import Catalogue, Placed
+from commonplace.reference.commands import Commands
+from commonplace.reference.endpoints import Endpoints
 from commonplace.reference.entries import Entry, Method
-from commonplace.reference.kept import Kept, Shelved, matching
-from commonplace.reference.results import Asked, Category, CommandAnswer, EndpointAnswer, Hit
-from commonplace.reference.spelling import spelling
+from commonplace.reference.kept import Conditions, Kept, Match, Shelved
+from commonplace.reference.known import Everything
+from commonplace.reference.naming import Names
+from commonplace.reference.paths import Request
+from commonplace.reference.results import Asked, Category, CommandAnswer, EndpointAnswer, Hit, MatchedBy
+from commonplace.reference.sentences import without_kind
+from commonplace.reference.shapes import Shapes
+from commonplace.reference.spelling import spelling, unwrapped
+from commonplace.reference.suggesting import Suggesting
+from commonplace.reference.tallying import categories_of
+
+MOST_BEGINNING = 100
+"""Commands of a group that are named at once."""
+
+SCORES: dict[MatchedBy, float] = {"name": 1.0, "alias": 0.95, "spelling": 0.95, "arguments": 0.9, "prefix": 0.6}
+
+COMMANDS, ENDPOINTS = Conditions(type="command"), Conditions(type="api")
 
 
 class Lookup:
@@ -14,6 +33,10 @@ class Lookup:
 
     def __init__(self, catalogues: Sequence[Catalogue]) -> None:
         self._shelved = Shelved(catalogues)
+        self._names = Names(self._shelved)
+        self._commands = Commands(self._names)
+        self._endpoints = Endpoints(self._shelved)
+        self._shapes = Shapes(self._names, self._endpoints, [root for one in catalogues for root in one.roots])
 
     @property
     def entries(self) -> tuple[Kept, ...]:
@@ -22,40 +45,108 @@ class Lookup:
 
     def command(self, text: str) -> CommandAnswer:
         """The command of this name, or the group that it begins, or what may have been meant."""
-        wanted = spelling(text)
-        for kept in self._shelved:
-            if kept.entry.type == "command" and spelling(kept.entry.called) == wanted:
-                return CommandAnswer(Hit(kept.catalogue, kept.placed, "name", 1.0))
-        return CommandAnswer(None)
+        hits = self._first(self._commands.ways(text), lambda kept: kept.entry.type == "command")
+        if not hits:
+            return CommandAnswer(None, suggestions=self._suggesting.suggest(text, COMMANDS))
+        several = len(hits) > 1 and hits[0].matched_by in ("alias", "prefix")
+        return CommandAnswer(None, beginning=hits[:MOST_BEGINNING]) if several else CommandAnswer(hits[0])
 
     def endpoint(self, path: str, method: Method | None = None) -> EndpointAnswer:
-        """The endpoints of a path: of one method, or of all."""
-        return EndpointAnswer(())
+        """The endpoints of a path: of one method, or of all. The path may come with a method, or be an alias."""
+        request = self._shapes.request(path) or Request(unwrapped(path))
+        request = replace(request, method=method or request.method)
+        there = self._endpoints.at(request.path)
+        hits = self._first((_of(request, there), *self._names.called(path)), lambda kept: kept.entry.type == "api")
+        if hits:
+            return EndpointAnswer(hits)
+        methods = dict.fromkeys(kept.entry.method for kept in there.found if kept.entry.method)
+        asked = f"{request.method or ''} {request.path}"
+        return EndpointAnswer((), tuple(methods), self._suggesting.suggest(asked, ENDPOINTS))
 
     def shaped(self, asked: Asked) -> Sequence[Hit] | None:
         """What a query answers that is shaped like a command or an endpoint; None for any other query."""
-        return None
+        if asked.type not in (None, "command", "api"):
+            return None
+        shape = self._shapes.of(asked.query)
+        if isinstance(shape, Request):
+            ways = self._ways_of_path(shape, asked.query)
+        elif shape == "command" or self._names.commands.however_spelt(unwrapped(asked.query)):
+            ways = chain(self._commands.ways(asked.query), self._names.called(asked.query))
+        else:
+            return None
+        return self._first(ways, self._passing(asked))[: asked.limit]
 
     def exact(self, asked: Asked) -> Hit | None:
-        """The one entry with exactly this name, alias or title."""
+        """The one entry with exactly this name, alias or title, also if the query ends in what kind it is."""
+        for text in (asked.query, without_kind(asked.query)):
+            hits = self._first(self._names.called(text), self._passing(asked))
+            if len(hits) == 1:
+                return hits[0]
         return None
 
     def suggest(self, text: str, asked: Asked) -> tuple[str, ...]:
         """What may have been meant: at most three names that exist, under the same conditions."""
-        return ()
+        return self._suggesting.suggest(text, Conditions.of(asked))
+
+    def names_command(self, line: str) -> bool:
+        """Whether a line begins with the name of a command, or is the beginning of one."""
+        return self._commands.named(line)
 
     def commands(self, category: str | None = None, module: str | None = None) -> tuple[Placed, ...]:
-        """Commands in order of their names."""
-        return ()
+        """Commands in order of their names, without those that others replace."""
+        conditions = Conditions.of(Asked("", type="command", category=category, module=module))
+        found = [kept for kept in self._live if conditions.let(kept.entry)]
+        return tuple(kept.placed for kept in sorted(found, key=lambda kept: spelling(kept.entry.called)))
 
     def categories(self) -> tuple[Category, ...]:
         """Categories and subcategories in use, in order of their slugs."""
-        return ()
+        return self._categories
 
     def matching(self, asked: Asked) -> Callable[[Entry], bool]:
         """Whether an entry passes the conditions of a search."""
-        return matching(asked)
+        return Conditions.of(asked).let
 
     def current(self, kept: Kept) -> Kept:
         """What is to be used today in place of a deprecated entry; the entry itself if nothing replaces it."""
         return self._shelved.current(kept)
+
+    def _ways_of_path(self, request: Request, query: str) -> Iterator[Match]:
+        yield _of(request, self._endpoints.at(request.path))
+        if request.method is None:
+            yield self._endpoints.below(request.path)
+        yield from self._names.called(query)
+
+    def _passing(self, asked: Asked) -> Callable[[Kept], bool]:
+        conditions = Conditions.of(asked)
+        return lambda kept: conditions.let(self.current(kept).entry)
+
+    def _first(self, ways: Iterable[Match], passes: Callable[[Kept], bool]) -> tuple[Hit, ...]:
+        """The answers of the first way that names anything which passes, without any twice."""
+        for way in ways:
+            found: dict[int, Kept] = {}
+            for kept in sorted(filter(passes, way.found), key=lambda kept: self.current(kept) is not kept):
+                found.setdefault(id(self.current(kept)), kept)
+            if found:
+                return tuple(self._hit(kept, way.matched_by) for kept in found.values())
+        return ()
+
+    def _hit(self, kept: Kept, matched_by: MatchedBy) -> Hit:
+        current = self.current(kept)
+        instead_of = None if current is kept else kept.entry
+        return Hit(current.catalogue, current.placed, matched_by, SCORES[matched_by], instead_of)
+
+    @property
+    def _live(self) -> Iterator[Kept]:
+        return (kept for kept in self._shelved if self.current(kept) is kept)
+
+    @cached_property
+    def _categories(self) -> tuple[Category, ...]:
+        return categories_of(self._live)
+
+    @cached_property
+    def _suggesting(self) -> Suggesting:
+        return Suggesting(Everything(self._shelved))
+
+
+def _of(request: Request, there: Match) -> Match:
+    return replace(there, found=[kept for kept in there.found if request.lets(kept.entry.method)])

@@ -1,58 +1,73 @@
-"""Paths of endpoints: templates, and the concrete paths that they stand for."""
+"""Paths of endpoints as they are written: templates, concrete paths, URLs, with a method or without."""
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from urllib.parse import unquote
 
 from commonplace.reference.entries import METHODS, Method
-from commonplace.reference.spelling import unwrapped
 
-MAX_SEGMENTS = 50
-
-_ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#\s]*")
-_PARAMETER = re.compile(r"\{([^{}]*)\}|<([^<>]*)>")
-_WHOLE_PARAMETER = re.compile(r"\{[^{}]*\}|<[^<>]*>|:[A-Za-z_]\w*|\[[^\[\]]*\]")
-_REST = re.compile(r"\{[^{}]*(?:\+|\*|:path)\}|<path:[^<>]*>|\*{1,2}")
-_IDENTIFIER = re.compile(r"(?:.*[a-z0-9_-])?(?:ids?|uuid|guid|number|num|no|index|key|hash|sha)", re.IGNORECASE)
-_MARKED = re.compile(r"[^a-z_-]")
+MAX_SEGMENTS = 40
+"""Of a path that is looked up; no endpoint has more."""
 
 SLOT = "{}"
-"""Of a shape: one segment of any value."""
+"""In a shape: one segment, or a part of one, of any value."""
 REST = "{+}"
-"""The same for any number of segments, at the end."""
+"""In a shape: any number of segments, at the end."""
+
+_ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#\s]*")
+_PARAMETER = re.compile(r"\{[^{}]*\}|<[^<>]*>")
+_WHOLE = re.compile(r"\{([^{}]*)\}|<([^<>]*)>|:([A-Za-z_]\w*)|\[([^\[\]]*)\]")
+_REST = re.compile(r"\{[^{}]*(?:\+|\*|:path)\}|<path:[^<>]*>|\*{1,2}")
 
 
-def method_and_path(text: str) -> tuple[str | None, str]:
-    """`GET /users?page=2` as method and path; the method as it is written, None when there is but one word."""
-    first, _, rest = unwrapped(text).partition(" ")
-    rest = rest.lstrip()
-    return (first, rest.split(" ", 1)[0]) if rest and not _is_path(first) else (None, first)
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A path that is asked for, with a method or without."""
+
+    path: str
+    method: str | None = None
+    """As it is written: it may be none that exists."""
+
+    def lets(self, method: Method | None) -> bool:
+        """Whether it asks for an endpoint of this method; None is one of every method."""
+        return self.method is None or method is None or known_method(self.method) == method
 
 
-def known_method(text: str) -> Method | None:
-    upper = text.upper().rstrip(":")
+def known_method(word: str) -> Method | None:
+    """`get` and `GET:` are GET."""
+    upper = word.upper().rstrip(":")
     return next((method for method in METHODS if method == upper), None)
 
 
-def path_of(text: str) -> str:
-    """Of a URL or a path: without host, query string, fragment and trailing slashes, beginning with a slash."""
-    path = _ORIGIN.sub("", text, count=1).partition("?")[0].partition("#")[0]
-    return "/" + "/".join(segments(path))
+def is_path(word: str) -> bool:
+    """A path, or a URL that has one."""
+    origin = _ORIGIN.match(word)
+    return word[origin.end() :].startswith("/") if origin else word.startswith("/")
 
 
 def segments(path: str) -> list[str]:
-    return [unquote(segment) for segment in path.split("/") if segment]
+    """Of a path or URL, without host, query string, fragment and empty ones; at most one more than MAX_SEGMENTS."""
+    bare = _ORIGIN.sub("", path, count=1).partition("?")[0].partition("#")[0]
+    return [unquote(segment) for segment in bare.split("/", 2 * MAX_SEGMENTS) if segment][: MAX_SEGMENTS + 1]
 
 
 def shape(path: str) -> str:
-    """Equal for templates that stand for the same paths: `/users/{id}` and `/users/:user` are `/users/{}`."""
-    return "/" + "/".join(_segment_shape(segment) for segment in segments(path))
+    """Equal for templates of the same paths: `/users/{id}`, `/users/:user` and `/users/<id>/` are `/users/{}`."""
+    return joined([segment_shape(segment) for segment in segments(path)])
 
 
-def _segment_shape(segment: str) -> str:
+def joined(of: Sequence[str]) -> str:
+    return "/" + "/".join(of)
+
+
+def segment_shape(segment: str) -> str:
     if _REST.fullmatch(segment):
         return REST
-    return SLOT if _WHOLE_PARAMETER.fullmatch(segment) else _PARAMETER.sub(SLOT, segment)
+    return SLOT if _WHOLE.fullmatch(segment) else _PARAMETER.sub(SLOT, segment)
 
 
-def _is_path(word: str) -> bool:
-    return word.startswith("/") or _ORIGIN.match(word) is not None
+def parameter(segment: str) -> str:
+    """The name of what the segment stands for, if it is nothing but a parameter: `id` of `{id}`."""
+    found = _WHOLE.fullmatch(segment)
+    return next(filter(None, found.groups()), "") if found else ""

@@ -1,0 +1,150 @@
+"""Endpoints by path: templates as a tree of segments, which concrete paths walk down."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from commonplace.reference.edits import one_edit
+from commonplace.reference.kept import Kept, Match, Shelved
+from commonplace.reference.paths import MAX_SEGMENTS, REST, SLOT, parameter, segment_shape, segments
+from commonplace.reference.results import MatchedBy
+
+_IDENTIFIER = re.compile(r"(?:.*[_-])?(?:id|ids|uuid|guid|number|num|no|index|hash|sha)|.*[a-z](?:Id|Ids|ID|Uuid|UUID)")
+_PLAIN = re.compile(r"[a-z_-]+")
+_LONG = 4
+
+
+@dataclass(slots=True)
+class Node:
+    """Where some segments lead."""
+
+    literals: dict[str, "Node"] = field(default_factory=dict)
+    """By segment, folded."""
+    partly: list[tuple[re.Pattern[str], "Node"]] = field(default_factory=list)
+    """Segments with a parameter in them, such as `{name}.json`."""
+    slot: "Node | None" = None
+    rest: "Node | None" = None
+    words: bool = False
+    """Of a slot: whether its value may be a plain word, as a name may and an id may not."""
+    here: list[Kept] = field(default_factory=list)
+
+    def below(self) -> Iterator[Kept]:
+        """Every endpoint further on, those nearer first."""
+        level = [self]
+        while level := [child for node in level for child in node.children()]:
+            for node in level:
+                yield from node.here
+
+    def children(self) -> Iterable["Node"]:
+        rest = (self.slot, self.rest)
+        return (*self.literals.values(), *(node for _, node in self.partly), *(node for node in rest if node))
+
+
+class Endpoints:
+    """Of every catalogue, in one tree."""
+
+    def __init__(self, shelved: Shelved) -> None:
+        self._top = Node()
+        for kept in shelved:
+            if kept.entry.type == "api" and kept.entry.path_template:
+                _leaf(self._top, segments(kept.entry.path_template)).here.append(kept)
+        servers = {tuple(segments(url)) for one in shelved.catalogues for url in one.servers}
+        self._bases = sorted((base for base in servers if base), key=len, reverse=True)
+
+    def at(self, path: str) -> Match:
+        """The endpoints of a path, of every method."""
+        node = next(filter(None, (self._walk(one) for one in self._variants(segments(path)))), None)
+        found = tuple(node.here) if node else ()
+        return Match(found, _matched_by(path, found))
+
+    def below(self, path: str) -> Match:
+        """Endpoints whose paths go on after this one, the shorter first."""
+        node = next(filter(None, (self._walk(one, whole=False) for one in self._variants(segments(path)))), None)
+        return Match(tuple(node.below()) if node else (), "prefix")
+
+    def is_first(self, segment: str) -> bool:
+        """Whether a path or the base of a server begins with it."""
+        return segment.lower() in self._top.literals or any(segment == base[0] for base in self._bases)
+
+    def _variants(self, asked: list[str]) -> Iterator[list[str]]:
+        """As it is, without the base path of a server, and with it."""
+        if len(asked) > MAX_SEGMENTS:
+            return
+        yield asked
+        yield from (asked[len(base) :] for base in self._bases if tuple(asked[: len(base)]) == base)
+        yield from ([*base, *asked] for base in self._bases if tuple(asked[: len(base)]) != base)
+
+    def _walk(self, asked: Sequence[str], *, whole: bool = True) -> Node | None:
+        return _walk(self._top, asked, lambda node: bool(node.here) or not whole)
+
+
+def _leaf(node: Node, template: Sequence[str]) -> Node:
+    for segment in template:
+        node = _child(node, segment)
+    return node
+
+
+def _child(node: Node, segment: str) -> Node:
+    shape = segment_shape(segment)
+    if shape == REST:
+        node.rest = node.rest or Node()
+        return node.rest
+    if shape == SLOT:
+        node.slot = node.slot or Node()
+        node.slot.words = node.slot.words or not _IDENTIFIER.fullmatch(parameter(segment))
+        return node.slot
+    if SLOT not in shape:
+        return node.literals.setdefault(segment.lower(), Node())
+    pattern = re.compile("[^/]+".join(re.escape(part) for part in shape.split(SLOT)), re.IGNORECASE)
+    for known, child in node.partly:
+        if known == pattern:
+            return child
+    node.partly.append((pattern, Node()))
+    return node.partly[-1][1]
+
+
+def _walk(node: Node, asked: Sequence[str], reached: Callable[[Node], bool]) -> Node | None:
+    """Where the segments lead; what is literal wins over what stands for anything."""
+    if not asked:
+        return node if reached(node) else None
+    segment, left = asked[0], asked[1:]
+    for child in _ways(node, segment, left):
+        if found := _walk(child, left, reached):
+            return found
+    return node.rest if node.rest and reached(node.rest) else None
+
+
+def _ways(node: Node, segment: str, left: Sequence[str]) -> Iterator[Node]:
+    shape = segment_shape(segment)
+    if SLOT not in shape and shape != REST and (child := node.literals.get(segment.lower())):
+        yield child
+    yield from (child for pattern, child in node.partly if pattern.fullmatch(segment))
+    if node.slot and (shape == SLOT or _stands(node, node.slot, segment, left)):
+        yield node.slot
+
+
+def _stands(node: Node, slot: Node, value: str, left: Sequence[str]) -> bool:
+    """Whether a value may stand for the parameter, rather than for a segment that does not exist.
+
+    A plain word where an id is meant does not, unless what follows it is really there. Nor does what is one mistake
+    away from a literal segment.
+    """
+    if any(len(known) >= _LONG and one_edit(value.lower(), known) for known in node.literals):
+        return False
+    follows = bool(left) and left[0].lower() in slot.literals
+    return slot.words or follows or not _PLAIN.fullmatch(value)
+
+
+def _matched_by(path: str, found: Sequence[Kept]) -> MatchedBy:
+    asked = segments(path)
+    templates = [segments(kept.entry.path_template or "") for kept in found]
+    if any(asked[-len(template) :] == template for template in templates if template) or not asked:
+        return "name"
+    shapes = [segment_shape(segment).lower() for segment in asked]
+    if any(shapes[-len(template) :] == _shapes(template) for template in templates):
+        return "spelling"
+    return "arguments"
+
+
+def _shapes(template: Sequence[str]) -> list[str]:
+    return [segment_shape(segment).lower() for segment in template]

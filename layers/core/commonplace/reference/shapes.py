@@ -1,0 +1,114 @@
+"""What a query is shaped like: a command, an endpoint, or neither (issue 8, "Settled points").
+
+A query that is shaped is answered by its name or not at all. In doubt it is shaped: an empty answer with suggestions
+does less harm than a command that does not exist.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Literal
+
+from commonplace.reference.commandline import is_value, tokens, words
+from commonplace.reference.edits import one_edit
+from commonplace.reference.endpoints import Endpoints
+from commonplace.reference.entries import METHODS
+from commonplace.reference.naming import Names
+from commonplace.reference.paths import Request, is_path, known_method
+from commonplace.reference.sentences import JOINED_VERBS, ORDINARY_VERBS, PARTICLES, asks_for_kind, reads_as_sentence
+from commonplace.reference.spelling import PROMPT, parts, spelling, typed, unwrapped
+from commonplace.reference.synonyms import stem
+
+SHORTEST_MISSPELT_ROOT = 5
+"""Letters of a root that is recognised in spite of a mistake."""
+
+
+Shape = Literal["command"] | Request | None
+"""None: words."""
+
+
+class Shapes:
+    """Told by the names that there are. `roots` are first words of commands, besides those of the names."""
+
+    def __init__(self, names: Names, endpoints: Endpoints, roots: Iterable[str]) -> None:
+        self._known = names.words
+        self._roots = names.roots | {first for root in roots for first in words([root])[:1]}
+        self._endpoints = endpoints
+
+    def of(self, query: str) -> Shape:
+        line = unwrapped(query)
+        found = tokens(line)
+        if not found:
+            return None
+        prompted = typed(query).lstrip("`").startswith(PROMPT)
+        if not prompted and reads_as_sentence(found, self._known):
+            return None
+        if request := self.request(line):
+            return request
+        coded = prompted or typed(query).startswith("`")
+        return "command" if prompted or self._is_command(found, coded=coded) else None
+
+    def _is_command(self, found: Sequence[str], *, coded: bool) -> bool:
+        if any(token.startswith("--") or (token[0], token[-1]) == ("<", ">") for token in found):
+            return True
+        if len(found) == 1 and _joins_verb(found[0]):
+            return True
+        root = self._root(found)
+        if root in ORDINARY_VERBS:
+            return coded
+        return bool(root) and not (asks_for_kind(found, self._known) and not any(map(_joins_verb, found)))
+
+    def _root(self, found: Sequence[str]) -> str:
+        """The root that the line begins with, also if it is misspelt, or joined to what follows; empty for none."""
+        first = words(found[:1])
+        if not first:
+            return ""
+        if first[0] in self._roots and (len(found) == 1 or self._known.issuperset(first[1:])):
+            return first[0]
+        return self._misspelt_root(first[0], words(found[1:]))
+
+    def _misspelt_root(self, first: str, rest: Sequence[str]) -> str:
+        """One mistake in the root, a space too many, or one missing, before nothing but words of commands."""
+        plain = [word for word in rest if not is_value(word)]
+        if not plain or first in self._known:
+            return ""
+        long = (root for root in self._roots - ORDINARY_VERBS if len(root) >= SHORTEST_MISSPELT_ROOT)
+        for root in long:
+            near = one_edit(first, root) and stem(first) != stem(root) and self._known.issuperset(plain)
+            parted = first + plain[0] == root and self._known.issuperset(plain[1:])
+            merged = first.removeprefix(root) in self._known and self._known.issuperset(plain)
+            if near or parted or merged:
+                return root
+        return ""
+
+    def request(self, line: str) -> Request | None:
+        """The path that is asked for, if a line is one: with a method, as a URL, or as a `curl` command."""
+        first, *rest = tokens(unwrapped(line)) or [""]
+        if is_path(first):
+            return Request(first)
+        if not rest:
+            begun = "/" in first and self._endpoints.is_first(first.split("/", 1)[0])
+            return Request(first) if begun else None
+        if spelling(first) in self._roots:
+            return None
+        if _like_method(first) and (is_path(rest[0]) or (first.isupper() and "/" in rest[0])):
+            return Request(rest[0], first)
+        return _curled(rest) if first == "curl" else None
+
+
+def _joins_verb(word: str) -> bool:
+    """`get-users`, `users_list`, `listUsers`, but neither `add-on` nor `e-mail`."""
+    found = parts(word)
+    return len(found) > 1 and not JOINED_VERBS.isdisjoint(found) and PARTICLES.isdisjoint(found)
+
+
+def _like_method(word: str) -> bool:
+    """A method, misspelt ones as well."""
+    return known_method(word) is not None or any(one_edit(word.upper(), method) for method in METHODS)
+
+
+def _curled(arguments: Sequence[str]) -> Request | None:
+    """The request of a `curl` command."""
+    path = next((word for one in arguments if is_path(word := unwrapped(one))), None)
+    method = next((value for option, value in pairwise(arguments) if option in ("-X", "--request")), None)
+    sends = any(one.startswith(("-d", "--data", "-F", "--form")) for one in arguments)
+    return Request(path, method or ("POST" if sends else None)) if path else None

@@ -1,0 +1,118 @@
+"""Did you mean: names that exist and are near to one that does not, by their letters and by their words."""
+
+from collections import defaultdict
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+
+from commonplace.reference.commandline import is_option, is_placeholder, names_no_subcommand, tokens
+from commonplace.reference.kept import Conditions
+from commonplace.reference.known import Everything, Known
+from commonplace.reference.meant import Meant, meant, shared
+from commonplace.reference.paths import SLOT, is_path, joined, segment_shape, segments
+from commonplace.reference.results import SUGGESTIONS
+from commonplace.reference.spelling import spelling, unwrapped
+from commonplace.search.text import fold, words
+
+MISSPELT = 2
+"""Edits that are believed to be mistakes; above, words count more than letters."""
+
+COMPARED = 30
+"""Names that are looked at closely: so many that are spelt alike, and so many that share words."""
+
+KEPT_CONDITIONS = 16
+"""Sets of conditions whose names are kept for the next miss."""
+
+_COMMON = 4
+"""A word of more than one in so many names is too common to look names up by: the product's own."""
+_ENOUGH = 0.3
+"""Likeness below which a name is not suggested."""
+_IMPROPER = 0.95
+"""What likeness to an alias or a title counts, beside that to what the entry is called."""
+_BY_WORDS, _BY_LETTERS = 0.75, 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A name that may have been meant."""
+
+    known: Known
+    edits: int
+    """MISSPELT + 1 for what is more than a mistake."""
+    likeness: float
+    """From 0 to 1, by words and letters."""
+
+
+class Suggesting:
+    """The library that counts edits is loaded with the first suggestion."""
+
+    def __init__(self, everything: Everything) -> None:
+        self._everything = everything
+        self._letters = lru_cache(maxsize=KEPT_CONDITIONS)(self._letters_under)
+
+    def suggest(self, text: str, conditions: Conditions, limit: int = SUGGESTIONS) -> tuple[str, ...]:
+        """Names as they are, the nearest first; none where nothing is near."""
+        written = _written(text, self._everything.having)
+        near = [found for letters in written for found in self._near(letters, conditions)]
+        near.sort(key=lambda found: (found.edits, -found.likeness))
+        return tuple(dict.fromkeys(found.known.kept.entry.called for found in near))[:limit]
+
+    def _near(self, letters: str, conditions: Conditions) -> Iterator[Near]:
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA
+
+        allowed = max(MISSPELT, len(letters) // 3)
+        choices = self._letters(conditions)
+        spelt = process.extract(letters, choices, scorer=OSA.distance, score_cutoff=allowed, limit=COMPARED)
+        asked = meant(letters, self._everything)
+        for place in {place for _, _, place in spelt}.union(self._by_words(asked, conditions)):
+            known = self._everything.all[place]
+            edits = OSA.distance(letters, known.letters)
+            likeness = self._likeness(asked, known, edits / max(len(letters), len(known.letters)))
+            if edits <= min(MISSPELT, 1 + len(letters) // 6):
+                yield Near(known, edits, likeness)
+            elif likeness >= _ENOUGH:
+                yield Near(known, MISSPELT + 1, likeness)
+
+    def _likeness(self, asked: Sequence[Meant], known: Known, edited: float) -> float:
+        both = _BY_WORDS * shared(asked, known, self._everything) + _BY_LETTERS * (1 - edited)
+        return both if known.proper else both * _IMPROPER
+
+    def _by_words(self, asked: Sequence[Meant], conditions: Conditions) -> list[int]:
+        """Names that share words, those first whose shared words tell most."""
+        everything, found = self._everything, defaultdict[int, float](float)
+        for word, counts in (pair for one in asked for pair in one.items()):
+            having = everything.having.get(word, ())
+            if len(having) * _COMMON <= len(everything.all):
+                weight = counts * everything.weight([word])
+                for place in having:
+                    found[place] += weight
+        best = sorted(found, key=found.__getitem__, reverse=True)
+        passing = (place for place in best if conditions.let(everything.all[place].kept.entry))
+        return list(islice(passing, COMPARED))
+
+    def _letters_under(self, conditions: Conditions) -> list[str | None]:
+        return [known.letters if conditions.let(known.kept.entry) else None for known in self._everything.all]
+
+
+def _written(text: str, known: Container[str]) -> tuple[str, ...]:
+    """What was written as names are: a path as its shape, a line without options, and also without its values."""
+    found = tokens(unwrapped(text))
+    place = next((place for place, token in enumerate(found[:2]) if is_path(token)), None)
+    if place is not None:
+        path = _shape(found[place], known)
+        return tuple(dict.fromkeys((" ".join([*map(fold, found[:place]), path]), path)))
+    line = [token for token in found if not (is_option(token) or is_placeholder(token))]
+    bare = [token for token in line if not names_no_subcommand(token)]
+    return tuple(dict.fromkeys(filter(None, (spelling(" ".join(line)), spelling(" ".join(bare))))))
+
+
+def _shape(path: str, known: Container[str]) -> str:
+    """With what looks like a value, and is part of no name, as what stands for it in a template."""
+    return joined([_slot(segment, known) for segment in segments(path)])
+
+
+def _slot(segment: str, known: Container[str]) -> str:
+    valued = not segment.replace("-", "").replace("_", "").isalpha()
+    return SLOT if valued and not any(word in known for word in words(segment)) else segment_shape(fold(segment))

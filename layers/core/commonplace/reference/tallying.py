@@ -1,0 +1,19 @@
+"""Which categories are in use."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from commonplace.reference.kept import Kept
+from commonplace.reference.results import Category
+
+
+def categories_of(entries: Iterable[Kept]) -> tuple[Category, ...]:
+    """Categories and subcategories, in order of their slugs; an entry counts once in each that it has."""
+    used, commands, titles = Counter[str](), Counter[str](), dict[str, str]()
+    for kept in entries:
+        for slug in filter(None, {kept.entry.category, kept.entry.subcategory}):
+            used[slug] += 1
+            commands[slug] += kept.entry.type == "command"
+            if title := kept.catalogue.categories.get(slug):
+                titles.setdefault(slug, title)
+    return tuple(Category(slug, titles.get(slug), used[slug], commands[slug]) for slug in sorted(used))
