@@ -2,13 +2,15 @@
 
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from local.dev.catalogues import CatalogueFolder
+from local.dev.catalogues import catalogue as catalogue_folder
 from local.dev.source import Source, clone, plain_folder
 from local.entry import INTERRUPTED
 from local.errors import CommandError
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 
 SAMPLE = PROJECT / "samples" / "knowledge-base"
 SAMPLE_NAME = "local/knowledge-base"
+SAMPLE_CATALOGUE = PROJECT / "samples" / "reference"
+SAMPLE_CATALOGUE_NAME = "tidebook"
+SAMPLE_CATALOGUE_REPOSITORY = "local/reference"
 DEFAULT_PORT = 8787
 TIER_VARIABLE = "MCP_ASSUMED_TIER"
 
@@ -58,10 +63,15 @@ def dev_command(
     allow: Annotated[
         list[str] | None, typer.Option(help="ADDRESS=TIER: a wallet that needs no hat; as often as you like.")
     ] = None,
+    catalogue: Annotated[
+        list[str] | None,
+        typer.Option(help="[NAME=]PATH: a folder with a catalogue of a product reference; as often as you like."),
+    ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Name skipped files; show the logs.")] = False,
 ) -> None:
     """Serve a knowledge base on this machine, and keep up with every saved file."""
     source = _source(repository, branch)
+    catalogues = _catalogues(source, catalogue or (), sample=repository is None)
     from local.dev.engines import search_engine
     from local.dev.laptop import Laptop
     from local.dev.models import model_environment
@@ -86,6 +96,7 @@ def dev_command(
                     on_log=log,
                     rpc=rpc or (),
                     allow=allow or (),
+                    catalogues=catalogues,
                 )
                 whole = serve(laptop, screen, once=once, verbose=verbose, data=data, engine=chosen)
     except KeyboardInterrupt:
@@ -101,6 +112,15 @@ def _source(repository: Path | None, branch: str | None) -> Source:
     if branch is not None:
         raise CommandError("--branch goes with --repository.", "The sample has no branches.")
     return plain_folder(SAMPLE, SAMPLE_NAME)
+
+
+def _catalogues(source: Source, given: Sequence[str], *, sample: bool) -> list[CatalogueFolder]:
+    """The sample knowledge base has the sample catalogue beside it."""
+    chosen = [catalogue_folder(text, source) for text in given]
+    if sample:
+        shown = plain_folder(SAMPLE_CATALOGUE, SAMPLE_CATALOGUE_REPOSITORY)
+        chosen.insert(0, CatalogueFolder(SAMPLE_CATALOGUE_NAME, shown))
+    return chosen
 
 
 def _log_to(screen: "Screen") -> Callable[[str, str], None]:

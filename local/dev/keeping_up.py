@@ -8,7 +8,7 @@ import httpx
 
 from commonplace.sync.report import SkippedFile
 from local.dev.laptop import Laptop
-from local.dev.screen import Screen
+from local.dev.screen import Screen, catalogue_lines
 from local.dev.watcher import Watcher
 from local.dev.workspace import Move, SnapshotFailed
 from local.operations.report_text import failure_text
@@ -22,43 +22,68 @@ def keep_up(laptop: Laptop, screen: Screen) -> None:
     """Runs until interrupted."""
     changed = threading.Event()
     changed.set()  # what was saved during the first sync
-    watcher = Watcher(laptop.source, changed.set)
-    watcher.start()
-    screen.say(f"ready: {laptop.url} (watching {laptop.source.folder}; Ctrl-C ends it)")
+    watchers = [Watcher(one.source, changed.set) for one in laptop.repositories]
+    folders = ", ".join(str(one.source.folder) for one in laptop.repositories)
     try:
+        for watcher in watchers:
+            watcher.start()
+        screen.say(f"ready: {laptop.url} (watching {folders}; Ctrl-C ends it)")
         _follow_saves(laptop, screen, changed)
     finally:
-        watcher.stop()
+        for watcher in watchers:
+            watcher.stop()
 
 
 def _follow_saves(laptop: Laptop, screen: Screen, changed: threading.Event) -> None:
-    shown: Move | None = None
-    began = 0.0
+    shown: dict[str, Move] = {}
+    began, runs = 0.0, _runs(laptop)
     while True:
         if changed.wait(LOOK_SECONDS if shown else None):
             changed.clear()
-            move = _push(laptop, screen, changed)
-            if move and shown:
-                shown = Move(shown.before, move.after)
-            elif move:
-                shown, began = move, time.monotonic()
+            moves = _push(laptop, screen, changed)
+            if not shown:
+                began = time.monotonic()
+            shown |= {name: Move(shown.get(name, move).before, move.after) for name, move in moves.items()}
         elif shown and laptop.idle():
-            for line in told(laptop, shown, time.monotonic() - began):
-                screen.say(line)
-            shown = None
+            seconds, after = time.monotonic() - began, _runs(laptop)
+            if laptop.source.name in shown:
+                for line in told(laptop, shown[laptop.source.name], seconds):
+                    screen.say(line)
+            for name in [name for name, run in after.items() if run != runs[name]]:
+                for line in told_of_catalogue(laptop, name, seconds):
+                    screen.say(line)
+            shown, runs = {}, after
 
 
-def _push(laptop: Laptop, screen: Screen, changed: threading.Event) -> Move | None:
+def _runs(laptop: Laptop) -> dict[str, tuple[str | None, str | None]]:
+    """Which run of each catalogue was the last to find something to do, and how it ended."""
+    reports = {one.name: laptop.catalogue_report(one.name) for one in laptop.catalogues}
+    return {name: (report.run, report.error) if report else (None, None) for name, report in reports.items()}
+
+
+def _push(laptop: Laptop, screen: Screen, changed: threading.Event) -> dict[str, Move]:
     """A folder in motion (a checkout, a file being replaced) is looked at again a moment later."""
     try:
-        return laptop.push()
+        return laptop.push_each()
     except SnapshotFailed as error:
         screen.say(f"The folder cannot be read just now, trying again: {error}")
         time.sleep(AGAIN_SECONDS)
         changed.set()
     except httpx.HTTPError as error:
         screen.say(f"The webhook did not take the push: {error}. The next save, or the hourly look, repairs that.")
-    return None
+    return {}
+
+
+def told_of_catalogue(laptop: Laptop, name: str, seconds: float) -> Iterator[str]:
+    """What became of a catalogue some of whose files were saved."""
+    report = laptop.catalogue_report(name)
+    first, *more = catalogue_lines(name, report)
+    if report is None or report.status != "published":
+        yield from (first, *more)
+        return
+    counts = f"{len(report.added)} added, {len(report.changed)} changed, {len(report.removed)} removed"
+    yield f"{first}; {counts}, indexed in {seconds:.1f} s"
+    yield from more
 
 
 def told(laptop: Laptop, move: Move, seconds: float) -> Iterator[str]:

@@ -16,18 +16,24 @@ import httpx
 from commonplace.adapters.s3 import S3ObjectStore
 from commonplace.content.manifest import MANIFEST_KEY, Manifest
 from commonplace.content.store import CONTENT_PREFIX
+from commonplace.reference.catalogue import Manifest as CatalogueManifest
+from commonplace.reference.keys import manifest_key
+from commonplace.search.source import Collection
 from commonplace.sync import keys
+from commonplace.sync.catalogue_report import CatalogueReport
 from commonplace.sync.report import Report, Summary
 from local.cloud.cloud import Cloud
 from local.cloud.template import TemplateError
 from local.dev.accounts import ENDPOINTS, endpoints, role_map
+from local.dev.catalogues import VARIABLE, CatalogueFolder, catalogue_environment, repositories
+from local.dev.repositories import Repository, repository
 from local.dev.source import Source
-from local.dev.workspace import Move, Workspace
+from local.dev.workspace import Move
 from local.errors import CommandError
-from local.github.api import GitHubApi
 from local.github.push import deliver, push_event
-from local.github.repository import GitRepository
 from local.github.server import GitHubServer
+from local.github.site import GitHubSite
+from local.operations.catalogues import report_of
 from local.operations.deployment import PROJECT, Deployment
 from local.operations.retrieval import outputs_of
 
@@ -81,12 +87,14 @@ class Laptop:
         template: Mapping[str, Any] | None = None,
         rpc: Sequence[str] = (),
         allow: Sequence[str] = (),
+        catalogues: Sequence[CatalogueFolder] = (),
     ) -> None:
-        self.source, self.data = source, data
+        self.source, self.data, self.catalogues = source, data, tuple(catalogues)
         self.webhook_secret = secrets.token_urlsafe(32)
-        self.workspace = Workspace(source, data / "repository.git")
-        self.api = GitHubApi(GitRepository(self.workspace.git_dir), source.name, writable=True)
-        self.github = GitHubServer(self.api)
+        sources = repositories(source, catalogues)
+        self.repositories = [repository(one, data, first=one is source) for one in sources]
+        self.workspace, self.api = self.repositories[0].workspace, self.repositories[0].api
+        self.github = GitHubServer(GitHubSite([one.api for one in self.repositories]))
         self._port = port
         self._template = template or committed_template()
         self.cloud = Cloud(
@@ -161,18 +169,31 @@ class Laptop:
         return self.data / "index" / "documents.sqlite"
 
     def push(self) -> Move | None:
-        """Shows the folder as it is now and says so to the webhook; None when nothing has changed.
+        """Shows every folder as it is now; returns how the knowledge base moved, None when it did not.
 
         Raises SnapshotFailed, and httpx.HTTPError when the webhook does not take the delivery.
         """
-        move = self.workspace.refresh()
-        if move is not None:
-            self.announce(move)
-        return move
+        return self.push_each().get(self.source.name)
 
-    def announce(self, move: Move, *, delivery: str | None = None) -> dict[str, Any]:
-        """Delivers a push event, signed as GitHub signs it, and returns the webhook's answer."""
-        event = push_event(self.api.repository, self.source.name, self.source.branch, move.before, move.after)
+    def push_each(self) -> dict[str, Move]:
+        """The same; by name of each repository that moved."""
+        moves: dict[str, Move] = {}
+        for one in self.repositories:
+            move = one.workspace.refresh()
+            if move is not None:
+                moves[one.source.name] = move
+                self.announce(move, one)
+        return moves
+
+    def announce(
+        self, move: Move, repository: Repository | None = None, *, delivery: str | None = None
+    ) -> dict[str, Any]:
+        """Delivers a push event, signed as GitHub signs it, and returns the webhook's answer.
+
+        Without a `repository` it is the knowledge base's.
+        """
+        moved = repository or self.repositories[0]
+        event = push_event(moved.api.repository, moved.source.name, moved.source.branch, move.before, move.after)
         return deliver(self.url + WEBHOOK_PATH, self.webhook_secret, event, delivery=delivery)
 
     def poke(self, *, full: bool = False) -> None:
@@ -193,7 +214,8 @@ class Laptop:
 
     def progress(self) -> Progress:
         """Fetched bytes are staged until they are published, so the most that was ever seen is what counts."""
-        blobs = sum(call.endpoint == "blob" and call.status < 400 for call in self.api.requests)
+        calls = [call for one in self.repositories for call in one.api.requests]
+        blobs = sum(call.endpoint == "blob" and call.status < 400 for call in calls)
         staged, stored = (sum(1 for _ in self.store.list(prefix)) for prefix in (keys.STAGED_PREFIX, CONTENT_PREFIX))
         self._fetched = max(self._fetched, blobs, staged)
         return Progress(self._fetched, stored, self._waiting())
@@ -216,16 +238,24 @@ class Laptop:
         found = self.store.get(keys.report_key(manifest.commit_sha)) if manifest else None
         return Report.model_validate_json(found.body) if found else None
 
+    def catalogue_report(self, name: str) -> CatalogueReport | None:
+        """What the last run of a catalogue came to."""
+        return report_of(self.store, name)
+
+    def catalogue_manifest(self, name: str) -> CatalogueManifest | None:
+        found = self.store.get(manifest_key(name))
+        return CatalogueManifest.model_validate_json(found.body) if found else None
+
     def get(self, path: str) -> httpx.Response:
         """A request to the public API."""
         return httpx.get(self.url + path, timeout=60, trust_env=False)
 
-    def indexed(self) -> dict[str, int]:
-        """`{contentType}/{id}` of every searchable document, and its version."""
+    def indexed(self, collection: Collection = "documents") -> dict[str, int]:
+        """`{contentType}/{id}` of every searchable document, `{catalogue}/{id}` of every entry, and its version."""
         from commonplace.adapters import wiring
         from commonplace.adapters.embedded.engine import EmbeddedEngine
 
-        settings = self.deployment.retrieval()
+        settings = self.deployment.retrieval().collection(collection)
         engine = wiring.search_engine(settings, None, None, read_only=True)
         try:
             return {str(name): version for name, version in engine.versions()}
@@ -239,6 +269,8 @@ class Laptop:
     def reconcile(self) -> None:
         """Brings the index to what the store holds, as the schedule does. Raises FunctionFailed."""
         self.cloud.invoke(INDEX_FUNCTION, {"source": "commonplace.operator"})
+        if self.catalogues:
+            self.cloud.invoke(INDEX_FUNCTION, {"source": "commonplace.operator", "collection": "reference"})
 
     def remembers(self) -> bool:
         """Whether there is anything in the memory."""
@@ -288,6 +320,7 @@ class Laptop:
             **outputs_of(self.cloud.function(INDEX_FUNCTION).variables),
             "Repository": self.source.name,
             "Branch": self.source.branch,
+            "Catalogues": catalogue_environment(self.catalogues).get(VARIABLE, ""),
             "GithubApiUrl": self.github.url,
         }
 
@@ -302,6 +335,7 @@ class Laptop:
             "CIMD_LOOPBACK": "true",
             **dict.fromkeys(LIMITS, "0"),
             "MCP_RATE_LIMITS": "{}",
+            **catalogue_environment(self.catalogues),
         }
 
     def _waiting(self) -> int:

@@ -10,14 +10,17 @@ from urllib.parse import quote
 from rich.console import Console
 from rich.table import Table
 
+from commonplace.sync.catalogue_report import CatalogueReport
 from local.dev.laptop import Progress
 from local.dev.outcome import Outcome
 from local.opensearch.progress import told
 from local.opensearch.telling import Tell
+from local.operations.catalogues import catalogue_line, problem_line
 
 PLAIN_WIDTH = 120
 PLAIN_INTERVAL_SECONDS = 2.0
 PATHS_SHOWN = 1000
+PROBLEMS_SHOWN = 20
 
 
 class Teller(Protocol):
@@ -76,6 +79,9 @@ class Screen:
             )
         if verbose and outcome.report:
             self._paths(outcome)
+        for name, report in outcome.catalogues:
+            for line in catalogue_lines(name, report, verbose=verbose):
+                self.say(line)
         for fault in outcome.faults:
             self.say(f"Not done: {fault}")
 
@@ -86,6 +92,8 @@ class Screen:
         for path in ("/health", "/api/v1/entries?limit=3", f"/api/v1/search?q={quote(title)}", "/llms.txt"):
             self.say(f"  curl -s {shlex.quote(url + path)}")
         self.say(f"Agents connect to {mcp_url}; how: commonplace connect --url {url}")
+        if outcome.catalogues:
+            self.say(f"The product reference alone: {mcp_url}/reference")
 
     def _two_columns(self, title: str, name: str, rows: list[tuple[str, int]]) -> None:
         table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="dim")
@@ -107,6 +115,16 @@ class Screen:
             self.say(f"  ... and {len(report.skipped) - PATHS_SHOWN} more: commonplace sync report")
         for note in report.notes:
             self.say(f"  {note.path}  {note.problem.message}")
+
+
+def catalogue_lines(name: str, report: CatalogueReport | None, *, verbose: bool = False) -> Iterator[str]:
+    """What was read of a catalogue, with its errors; its warnings only where they are asked for."""
+    yield catalogue_line(name, report)
+    problems = (report.problems if verbose else report.errors) if report else []
+    for problem in problems[:PROBLEMS_SHOWN]:
+        yield f"  {problem_line(problem)}"
+    if len(problems) > PROBLEMS_SHOWN:
+        yield f"  ... and {len(problems) - PROBLEMS_SHOWN} more: commonplace sync report --source {name}"
 
 
 def _counts(progress: Progress) -> str:

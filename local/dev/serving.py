@@ -112,7 +112,7 @@ def first_sync(laptop: Laptop, screen: Screen, engine: SearchEngine = EMBEDDED) 
     """Pushes the folder as it is, or, when the store of an earlier start may be at it already, asks for a look."""
     began = time.monotonic()
     try:
-        if laptop.push() is None:
+        if len(laptop.push_each()) < len(laptop.repositories):
             laptop.poke()
     except SnapshotFailed as error:
         raise CommandError(f"The folder cannot be read: {error}", "Mend that and start again.") from error

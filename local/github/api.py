@@ -108,6 +108,10 @@ class GitHubApi:
     def pull_requests(self) -> PullRequests:
         return self._proposing.pull_requests
 
+    def close(self) -> None:
+        """Ends the `git` processes."""
+        self.repository.close()
+
     def forget_requests(self) -> None:
         with self._lock:
             self._requests.clear()

@@ -7,6 +7,7 @@ from typing import Self
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from local.github.api import GitHubApi
+from local.github.site import GitHubSite
 
 
 class QuietHandler(WSGIRequestHandler):
@@ -22,7 +23,7 @@ class QuietHandler(WSGIRequestHandler):
 class GitHubServer:
     """Serves an application on 127.0.0.1; port 0 means any free one."""
 
-    def __init__(self, api: GitHubApi, port: int = 0) -> None:
+    def __init__(self, api: GitHubApi | GitHubSite, port: int = 0) -> None:
         self.api = api
         self._server = make_server("127.0.0.1", port, api, threaded=True, request_handler=QuietHandler)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="github", daemon=True)
@@ -42,7 +43,7 @@ class GitHubServer:
             self._server.shutdown()
             self._thread.join()
         self._server.server_close()
-        self.api.repository.close()
+        self.api.close()
 
     def __enter__(self) -> Self:
         return self.start()

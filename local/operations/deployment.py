@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from commonplace.adapters.dynamodb import DynamoSyncState
     from commonplace.adapters.github import GitHubRepository
     from commonplace.adapters.s3 import S3ObjectStore
+    from commonplace.reference_settings import CatalogueSource
     from commonplace.settings import RetrievalSettings
 
 R = TypeVar("R", bound="GitHubRepository")
@@ -54,18 +55,25 @@ class Deployment:
 
     @property
     def state(self) -> "DynamoSyncState":
+        """Of the knowledge base."""
+        return self.state_of(None)
+
+    def state_of(self, catalogue: "CatalogueSource | None") -> "DynamoSyncState":
+        """Of a catalogue, or of the knowledge base."""
         from commonplace.adapters.dynamodb import DynamoSyncState
 
-        settings = self.settings()
-        return DynamoSyncState(
-            self.client("dynamodb"),
-            self.outputs["ActivityTable"],
-            settings["GITHUB_REPOSITORY"],
-            settings["GITHUB_BRANCH"],
-        )
+        repository, branch, name = self._place(catalogue)
+        client = self.client("dynamodb")
+        return DynamoSyncState(client, self.outputs["ActivityTable"], repository, branch, catalogue=name)
 
-    def repository(self, kind: type[R]) -> R:
-        """The branch itself, with the deployment's own credentials."""
+    def catalogues(self) -> "tuple[CatalogueSource, ...]":
+        """Those that the deployment is configured with."""
+        from commonplace.reference_settings import catalogue_sources
+
+        return catalogue_sources(self.settings())
+
+    def repository(self, kind: type[R], catalogue: "CatalogueSource | None" = None) -> R:
+        """The branch itself, of the knowledge base or of a catalogue, with the deployment's own credentials."""
         from commonplace.adapters.github_client import GitHubClient, http_client
         from commonplace.adapters.github_credentials import SecretCredentials
         from commonplace.adapters.secrets import GitHubSecrets
@@ -75,13 +83,21 @@ class Deployment:
         api_url = settings.get("GITHUB_API_URL", "https://api.github.com")
         client = GitHubClient(http_client(api_url), api_url)
         credentials = SecretCredentials(secrets.current)
-        return kind(client, settings["GITHUB_REPOSITORY"], settings["GITHUB_BRANCH"], credentials)
+        repository, branch, _ = self._place(catalogue)
+        return kind(client, repository, branch, credentials)
+
+    def _place(self, catalogue: "CatalogueSource | None") -> tuple[str, str, str]:
+        if catalogue is not None:
+            return catalogue.repository, catalogue.branch, catalogue.name
+        settings = self.settings()
+        return settings["GITHUB_REPOSITORY"], settings["GITHUB_BRANCH"], ""
 
     def settings(self) -> Mapping[str, str]:
-        """The environment of the function that runs the sync: repository, branch, exclusions."""
+        """The environment of the function that runs the sync: repository, branch, exclusions, catalogues."""
         if "Repository" in self.outputs:
             given = {"GITHUB_REPOSITORY": "Repository", "GITHUB_BRANCH": "Branch", "GITHUB_API_URL": "GithubApiUrl"}
-            return {variable: self.outputs[name] for variable, name in given.items()}
+            found = {variable: self.outputs[name] for variable, name in given.items()}
+            return found | {"CATALOGUES": self.outputs.get("Catalogues", "")}
         client = self.client("lambda")
         answer = client.get_function_configuration(FunctionName=self.outputs["SyncRunFunction"])
         variables: dict[str, str] = answer.get("Environment", {}).get("Variables", {})
@@ -98,11 +114,14 @@ class Deployment:
         answer = client.get_function_configuration(FunctionName=self.outputs["IndexFunction"])
         return RetrievalSettings.from_environ(answer.get("Environment", {}).get("Variables", {}))
 
-    def poke(self, *, full: bool = False) -> dict[str, Any]:
-        """Asks for a run, as the schedule does. Returns the function's answer."""
+    def poke(self, *, full: bool = False, only: str | None = None) -> dict[str, Any]:
+        """Asks for a run, as the schedule does. Returns the function's answer.
+
+        `only` is the name of a catalogue, or empty for the knowledge base; None asks for a run of everything.
+        """
         client = self.client("lambda")
-        event = json.dumps({"source": "commonplace.operator", "full": full})
-        answer = client.invoke(FunctionName=self.outputs["WebhookFunction"], Payload=event.encode())
+        event = {"source": "commonplace.operator", "full": full} | ({} if only is None else {"only": only})
+        answer = client.invoke(FunctionName=self.outputs["WebhookFunction"], Payload=json.dumps(event).encode())
         told: dict[str, Any] = json.loads(answer["Payload"].read() or b"{}") or {}
         if answer.get("FunctionError"):
             raise CommandError(
