@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
-from commonplace.reference.entries import Entry
 from commonplace.reference.findings import Findings
+from commonplace.reference.forms import form_of
 from commonplace.reference.settings_file import CatalogueSettings
-from commonplace.reference.spelling_rules import command_form, endpoint_form
+from commonplace.reference.spelling import spelling
 from commonplace.reference.written import Written
 
 _MAX_PROPOSALS = 50
@@ -32,9 +32,9 @@ def _duplicate_ids(entries: Sequence[Written], findings: Findings) -> None:
 
 
 def _duplicate_names(entries: Iterable[Written], findings: Findings) -> None:
-    first: dict[tuple[str, ...], Written] = {}
+    first: dict[str, Written] = {}
     for one in entries:
-        form = _form(one.entry)
+        form = form_of(one.entry)
         if form is None or one.entry.deprecated:
             continue
         there = first.setdefault(form, one)
@@ -43,15 +43,6 @@ def _duplicate_names(entries: Iterable[Written], findings: Findings) -> None:
             message = f"{what} is that of `{there.entry.id}`: {_place(there)}."
             hint = "Keep one of them, or mark one as deprecated and say what replaces it."
             findings.error("duplicate-name", message, hint, one.at("name" if one.entry.name else "path_template"))
-
-
-def _form(entry: Entry) -> tuple[str, ...] | None:
-    """Equal for entries that nothing but their ids could tell apart."""
-    if entry.type == "command" and entry.name:
-        return ("command", command_form(entry.name))
-    if entry.type == "api" and entry.path_template:
-        return ("api", entry.method or "", endpoint_form(entry.path_template))
-    return None
 
 
 def _place(one: Written) -> str:
@@ -118,11 +109,11 @@ def _aliases(by_id: dict[str, Written], findings: Findings) -> None:
     names: dict[str, str] = {}
     for one in by_id.values():
         if not one.entry.deprecated:
-            names.setdefault(command_form(one.entry.called), one.entry.id)
+            names.setdefault(form_of(one.entry) or spelling(one.entry.title), one.entry.id)
     taken: dict[str, str] = {}
     for one in by_id.values():
         for alias in one.entry.aliases:
-            form = command_form(alias)
+            form = spelling(alias)
             owner = names.get(form) or taken.setdefault(form, one.entry.id)
             if owner not in (one.entry.id, one.entry.replaced_by):
                 message = f"The alias `{alias}` is also how `{owner}` is called."

@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from commonplace.reference.commandline import bare_name
 from commonplace.reference.entries import Entry
-from commonplace.reference.paths import shape
+from commonplace.reference.forms import form_of
 from commonplace.reference.spelling import spelling
 
 _NO_CHANGE = frozenset({"last_updated", "source_hash"})
@@ -64,7 +63,7 @@ def diff(old: Iterable[Entry], new: Iterable[Entry]) -> Difference:
         changed=tuple(Changed(now, fields) for was, now in both if (fields := _changes(was, now))),
         renamed=tuple(sorted(renamed, key=lambda one: one.old.id)),
         deprecated=tuple(now for was, now in both if now.deprecated and not was.deprecated),
-        lost=tuple(one for one in before.values() if (form := _form(one)) is not None and form not in names),
+        lost=tuple(one for one in before.values() if (form := form_of(one)) is not None and form not in names),
     )
 
 
@@ -76,27 +75,18 @@ def _moved(before: Mapping[str, Entry], after: Mapping[str, Entry]) -> Iterator[
     """Old id -> new id, of what is called the same in both, and has an id that only one of them knows."""
     new: dict[str, str] = {}
     for one in after.values():
-        if one.id not in before and (form := _form(one)):
+        if one.id not in before and (form := form_of(one)):
             new.setdefault(form, one.id)
     for one in before.values():
-        if one.id not in after and (form := _form(one)) and (id := new.pop(form, None)):
+        if one.id not in after and (form := form_of(one)) and (id := new.pop(form, None)):
             yield one.id, id
-
-
-def _form(entry: Entry) -> str | None:
-    """Under which it is looked up; None for what is found by words alone."""
-    if entry.type == "command" and entry.name:
-        return spelling(bare_name(entry.name))
-    if entry.type == "api" and entry.path_template:
-        return f"{entry.method or ''} {shape(entry.path_template)}"
-    return None
 
 
 def _names(entries: Iterable[Entry]) -> set[str]:
     found: set[str] = set()
     for one in entries:
         found |= {spelling(alias) for alias in one.aliases}
-        found |= {form for form in (_form(one),) if form is not None}
+        found |= {form for form in (form_of(one),) if form is not None}
     return found
 
 

@@ -48,11 +48,11 @@ def told(found: Iterable[Problem]) -> tuple[Problem, ...]:
     everything = sorted(found, key=_order)
     if len(everything) <= MAX_PROBLEMS:
         return tuple(everything)
-    kept = sorted(everything, key=lambda one: _SEVERITIES[one.severity])[:MAX_PROBLEMS]
-    severity = min((one.severity for one in everything), key=lambda one: _SEVERITIES[one])
+    worst = sorted(everything, key=lambda one: _SEVERITIES[one.severity])
+    kept = worst[:MAX_PROBLEMS]
     more = Problem(
         code="more-problems",
-        severity=severity,
+        severity=worst[MAX_PROBLEMS].severity,
         message=f"There are {len(everything) - MAX_PROBLEMS:,} more problems, which are not listed.",
         hint="Mend those that are listed first; many have one cause.",
     )

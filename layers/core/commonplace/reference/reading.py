@@ -9,6 +9,7 @@ from commonplace.reference.catalogue import SETTINGS_FILE
 from commonplace.reference.checking import check
 from commonplace.reference.drafts import Draft, drafts
 from commonplace.reference.entry_fields import entry_of
+from commonplace.reference.examples import check_examples
 from commonplace.reference.findings import At, Findings, told
 from commonplace.reference.linking import check_links
 from commonplace.reference.problems import Problem
@@ -58,6 +59,7 @@ def read_catalogue(files: Mapping[str, bytes], name: str) -> Reading:
         return Reading(name, settings, (), told(findings.found))
     entries, broken = _entries(files, findings)
     check(entries, settings, broken, findings)
+    check_examples(entries, settings, findings)
     check_links(entries, files.keys(), findings)
     return Reading(name, settings, entries, told(findings.found))
 
