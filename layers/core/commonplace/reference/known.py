@@ -43,6 +43,8 @@ class Everything:
         self.vocabulary = tuple(self.having)
         self._weights = {word: log(1 + len(self.all) / len(having)) for word, having in self.having.items()}
         self._unknown = log(1 + len(self.all))
+        self.told = tuple(self.weight(known.words) for known in self.all)
+        """What the words of each tell."""
 
     def weight(self, of: Iterable[str]) -> float:
         """How much the words tell together; what is rare tells more, and what nothing has tells most."""

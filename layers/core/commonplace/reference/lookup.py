@@ -145,7 +145,7 @@ class Lookup:
 
     @cached_property
     def _suggesting(self) -> Suggesting:
-        return Suggesting(Everything(self._shelved))
+        return Suggesting(Everything(self._shelved), self._names.roots)
 
 
 def _of(request: Request, there: Match) -> Match:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 
@@ -24,7 +24,7 @@ COMPARED = 30
 KEPT_CONDITIONS = 16
 """Sets of conditions whose names are kept for the next miss."""
 
-_COMMON = 4
+_COMMON = 2
 """A word of more than one in so many names is too common to look names up by: the product's own."""
 _ENOUGH = 0.3
 """Likeness below which a name is not suggested."""
@@ -47,14 +47,19 @@ class Near:
 class Suggesting:
     """The library that counts edits is loaded with the first suggestion."""
 
-    def __init__(self, everything: Everything) -> None:
+    def __init__(self, everything: Everything, roots: frozenset[str]) -> None:
         self._everything = everything
+        self._roots = roots
         self._letters = lru_cache(maxsize=KEPT_CONDITIONS)(self._letters_under)
 
     def suggest(self, text: str, conditions: Conditions, limit: int = SUGGESTIONS) -> tuple[str, ...]:
         """Names as they are, the nearest first; none where nothing is near."""
-        written = _written(text, self._everything.having)
-        near = [found for letters in written for found in self._near(letters, conditions)]
+        found = tokens(unwrapped(text))
+        near = [
+            near for letters in _written(found, self._everything.having) for near in self._near(letters, conditions)
+        ]
+        if conditions.type in (None, "command") and (letters := self._rootless(found)):
+            near.extend(self._near(letters, replace(conditions, type="command")))
         near.sort(key=lambda found: (found.edits, -found.likeness))
         return tuple(dict.fromkeys(found.known.kept.entry.called for found in near))[:limit]
 
@@ -75,12 +80,17 @@ class Suggesting:
             elif likeness >= _ENOUGH:
                 yield Near(known, MISSPELT + 1, likeness)
 
+    def _rootless(self, found: Sequence[str]) -> str:
+        """As aliases are, which do without the root of a command."""
+        root, _, rest = _line(found, values=False).partition(" ")
+        return rest if root in self._roots and " " in rest else ""
+
     def _likeness(self, asked: Sequence[Meant], known: Known, edited: float) -> float:
         both = _BY_WORDS * shared(asked, known, self._everything) + _BY_LETTERS * (1 - edited)
         return both if known.proper else both * _IMPROPER
 
     def _by_words(self, asked: Sequence[Meant], conditions: Conditions) -> list[int]:
-        """Names that share words, those first whose shared words tell most."""
+        """Names that share words, those first that share most of what they tell."""
         everything, found = self._everything, defaultdict[int, float](float)
         for word, counts in (pair for one in asked for pair in one.items()):
             having = everything.having.get(word, ())
@@ -88,7 +98,8 @@ class Suggesting:
                 weight = counts * everything.weight([word])
                 for place in having:
                     found[place] += weight
-        best = sorted(found, key=found.__getitem__, reverse=True)
+        told = everything.weight(next(iter(one)) for one in asked)
+        best = sorted(found, key=lambda place: found[place] / (told + everything.told[place]), reverse=True)
         passing = (place for place in best if conditions.let(everything.all[place].kept.entry))
         return list(islice(passing, COMPARED))
 
@@ -96,16 +107,18 @@ class Suggesting:
         return [known.letters if conditions.let(known.kept.entry) else None for known in self._everything.all]
 
 
-def _written(text: str, known: Container[str]) -> tuple[str, ...]:
-    """What was written as names are: a path as its shape, a line without options, and also without its values."""
-    found = tokens(unwrapped(text))
+def _written(found: Sequence[str], known: Container[str]) -> tuple[str, ...]:
+    """As names are: a path as its shape, also without its method; a line without its options, also without values."""
     place = next((place for place, token in enumerate(found[:2]) if is_path(token)), None)
-    if place is not None:
-        path = _shape(found[place], known)
-        return tuple(dict.fromkeys((" ".join([*map(fold, found[:place]), path]), path)))
-    line = [token for token in found if not (is_option(token) or is_placeholder(token))]
-    bare = [token for token in line if not names_no_subcommand(token)]
-    return tuple(dict.fromkeys(filter(None, (spelling(" ".join(line)), spelling(" ".join(bare))))))
+    if place is None:
+        return tuple(dict.fromkeys(filter(None, (_line(found), _line(found, values=False)))))
+    path = _shape(found[place], known)
+    return tuple(dict.fromkeys((" ".join([*map(fold, found[:place]), path]), path)))
+
+
+def _line(found: Sequence[str], *, values: bool = True) -> str:
+    kept = (token for token in found if not (is_option(token) or is_placeholder(token)))
+    return spelling(" ".join(token for token in kept if values or not names_no_subcommand(token)))
 
 
 def _shape(path: str, known: Container[str]) -> str:
