@@ -41,6 +41,8 @@ _METHODS: Mapping[str, tuple[Method, str]] = {
 }
 """Any other verb is a POST to an address of its own."""
 
+_ANSWERS = "Answers 200 with JSON, 401 without a token, 404 for what is not there."
+
 
 @cache
 def catalogue() -> Catalogue:
@@ -121,7 +123,7 @@ def _endpoint(root: str, area: Mapping[str, Any], noun: Mapping[str, Any], verb:
         type="api",
         method=method,
         path_template=path,
-        content=f"{said['summary']} {noun['what']}\n\nAnswers 200 with JSON, 401 without a token, 404 for what is not there.",
+        content=f"{said['summary']} {noun['what']}\n\n{_ANSWERS}",
         examples=[Example(description=said["title"], code=f"curl -X {method} 'https://api.example.com{path}'")],
         source="auto-generated:openapi.yaml",
         **said,

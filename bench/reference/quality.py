@@ -13,7 +13,7 @@ from commonplace.reference.meaning import VectorMeaning
 from commonplace.reference.ports import Edition, Meaning
 from commonplace.reference.records import record_of
 from commonplace.reference.results import Asked
-from commonplace.reference.searching import DEFAULT_TUNING, Tuning
+from commonplace.reference.searching import DEFAULT_TUNING
 from commonplace.reference.service import Reference
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import EmbeddingProvider
@@ -28,6 +28,8 @@ FUSIONS: Mapping[str, Fusion] = {
     "both, RRF 0.5/0.5": Fusion("rrf", 0.5, 0.5),
 }
 DEPTHS = (1, 3, 5)
+LEAST = 0.9
+"""Share of paraphrases with an answer among the first five (the issue's third point)."""
 
 System = Callable[[Query], Sequence[str]]
 """From a query to ids, best first."""
@@ -117,6 +119,14 @@ def measured(system: System) -> Figures:
 
 def _rank(ids: Sequence[str], query: Query) -> int:
     return next((rank for rank, id in enumerate(ids, 1) if id in query.answers), max(DEPTHS) + 1)
+
+
+def missed(figures: Figures) -> list[str]:
+    """A sentence when fewer paraphrases are answered than should be."""
+    share = figures.top[max(DEPTHS)]
+    if share >= LEAST:
+        return []
+    return [f"{100 * share:.1f} % of paraphrases have an answer among the first five; {100 * LEAST:.0f} % should."]
 
 
 def rows(measured: Mapping[str, Figures]) -> Iterator[Row]:

@@ -81,32 +81,32 @@ class Scorer:
         whole = sum(weight for _, weight in concepts)
         if not whole:
             return []
-        scores: dict[int, float] = defaultdict(float)
-        covered: dict[int, float] = defaultdict(float)
+        # Lists and not mappings: a common word is in most entries, and every one of them counts.
+        scores, covered = [0.0] * self._size, [0.0] * self._size
         for variants, weight in concepts:
-            for place, share in self._best(variants).items():
+            for place, share in self._best(variants):
                 scores[place] += weight * share
                 covered[place] += weight
         exponent = self._weights.coverage
-        found = (
+        found = [
             (score / whole * (covered[place] / whole) ** exponent, -place)
-            for place, score in scores.items()
-            if admits is None or admits(place)
-        )
+            for place, score in enumerate(scores)
+            if score and (admits is None or admits(place))
+        ]
         return [(-place, score) for score, place in nlargest(MOST, found)]
 
-    def _best(self, variants: Sequence[tuple[str, float]]) -> Mapping[int, float]:
-        """For each entry that has the word in any of its variants, the best of them."""
+    def _best(self, variants: Sequence[tuple[str, float]]) -> Iterable[tuple[int, float]]:
+        """The entries that have the word in any of its variants, each with the best of them."""
+        if len(variants) == 1:
+            ((term, weight),) = variants
+            places, shares = self._postings[term]
+            return zip(places, shares if weight == 1 else [share * weight for share in shares], strict=True)
         best: dict[int, float] = {}
         for term, weight in variants:
-            places, shares = self._postings[term]
-            if not best and weight == 1:
-                best = dict(zip(places, shares, strict=True))
-                continue
-            for place, share in zip(places, shares, strict=True):
+            for place, share in zip(*self._postings[term], strict=True):
                 if share * weight > best.get(place, 0.0):
                     best[place] = share * weight
-        return best
+        return best.items()
 
     def _concepts(self, query: str) -> Iterator[Concept]:
         """What the query speaks of, the most telling first."""

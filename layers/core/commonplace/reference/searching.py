@@ -36,7 +36,7 @@ class Tuning:
     endpoint: float = 0.8
     """What an endpoint's score is multiplied by unless the query speaks of an API: most endpoints have a command that
     does the same, and people type commands (seed 003 gives commands its highest weight)."""
-    least_words: float = 0.08
+    least_words: float = 0.07
     """Share of the query. Where the best entry has less, and none is as near as `least_meaning`, nothing is found."""
     least_meaning: float = 0.36
     """Cosine."""
@@ -91,7 +91,8 @@ class Words:
         self, asked: Asked, admits: Callable[[Entry], bool], near: Sequence[Near]
     ) -> Sequence[tuple[Kept, float]]:
         lexical = [
-            LegHit(self._ids[place], score) for place, score in self._scorer.rank(asked.query, self._admitted(admits))
+            LegHit(self._ids[place], score)
+            for place, score in self._scorer.rank(asked.query, self._admitted(asked, admits))
         ]
         vector = [hit for hit in self._known(near) if admits(self._entries[self._places[hit.id]].entry)]
         if not self._relevant(lexical, vector):
@@ -101,7 +102,9 @@ class Words:
         ranked = [(self._entries[self._places[id]], score) for id, score in fused]
         return ranked if speaks_of_api(asked) else self._endpoints_behind(ranked)
 
-    def _admitted(self, admits: Callable[[Entry], bool]) -> Callable[[int], bool]:
+    def _admitted(self, asked: Asked, admits: Callable[[Entry], bool]) -> Callable[[int], bool] | None:
+        if asked.type is None and asked.category is None and asked.module is None:
+            return None
         return lambda place: admits(self._entries[place].entry)
 
     def _known(self, near: Sequence[Near]) -> Iterator[LegHit]:

@@ -1,0 +1,109 @@
+"""How well, how fast and at what cost the product reference answers: `python -m bench.reference`."""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from bench import table
+from bench.mcp_servers import logging_as_on_lambda
+from bench.reference import costs, quality, speed
+from bench.reference.made import catalogue
+from bench.retrieval.models import Missing, embedding_model
+from bench.table import Row
+from commonplace.reference.ports import Meaning
+from commonplace.search.model import EmbeddingProvider
+
+PARTS = ("quality", "speed", "costs")
+TITLE = "How well, how fast and at what cost the product reference answers"
+
+
+def main(given: Sequence[str]) -> int:
+    """1 when a look-up takes longer, or an answer says more, than is allowed."""
+    options = arguments(given)
+    provider = model(options.embeddings)
+    rows: list[Row] = []
+    faults: list[str] = []
+    for part in options.only.split(","):
+        found, wrong = _MEASURES[part](provider)
+        rows += found
+        faults += wrong
+    print(f"\nWritten to {table.keep('reference', TITLE, rows)}")
+    print("\n".join(faults))
+    return 1 if faults else 0
+
+
+def arguments(given: Sequence[str]) -> argparse.Namespace:
+    """The options; `--help` says what each is for."""
+    parser = argparse.ArgumentParser(prog="python -m bench.reference", description=__doc__)
+    parser.add_argument("--embeddings", default="local", help="a model: local, openai, onnx:/FOLDER, none")
+    parser.add_argument("--only", default=",".join(PARTS), help=f"parts, with commas: {', '.join(PARTS)}")
+    return parser.parse_args(given)
+
+
+def model(name: str) -> EmbeddingProvider | None:
+    """None, said aloud, where it cannot be had."""
+    try:
+        return embedding_model(name)
+    except Missing as error:
+        print(f"Words only: {error}")
+        return None
+
+
+@contextmanager
+def meaning(provider: EmbeddingProvider | None) -> Iterator[Meaning | None]:
+    if provider is None:
+        yield None
+        return
+    with quality.meaning_of(catalogue(), provider) as found:
+        yield found
+
+
+Measured = tuple[Sequence[Row], Sequence[str]]
+"""Figures, and a sentence for each that is not as it should be."""
+
+
+def _quality(provider: EmbeddingProvider | None) -> Measured:
+    with meaning(provider) as found:
+        systems = quality.systems(found)
+        figures = {name: quality.measured(system) for name, system in systems.items()}
+        best = quality.BUILT if found else quality.WORDS
+        rows, kinds = list(quality.rows(figures)), list(quality.by_kind(systems[best]))
+    _show(f"Paraphrases over {len(catalogue().entries):,} entries: an answer among the first 1, 3 and 5", rows)
+    _show(f"{best}, by kind", kinds)
+    print("Missed: " + "; ".join(query.text for query in figures[best].missed))
+    return [*rows, *kinds], quality.missed(figures[best])
+
+
+def _speed(provider: EmbeddingProvider | None) -> Measured:
+    timed = list(speed.timed(provider))
+    rows = [one.row() for one in timed]
+    _show("CPU of a warm call in the process", rows)
+    return rows, speed.missed(timed)
+
+
+def _costs(provider: EmbeddingProvider | None) -> Measured:
+    with meaning(provider) as found, logging_as_on_lambda():
+        handler = costs.serving(found)
+        told = list(costs.answers(handler))
+        prompts = list(costs.prompts(handler, told))
+    rows = [one.row() for one in told]
+    _show("Tokens of an answer, text and data together", rows)
+    _show("Tokens of a request, beside the catalogue in the system prompt", prompts)
+    return [*rows, *prompts], costs.missed(told)
+
+
+_MEASURES: Mapping[str, Callable[[EmbeddingProvider | None], Measured]] = {
+    "quality": _quality,
+    "speed": _speed,
+    "costs": _costs,
+}
+
+
+def _show(title: str, rows: Sequence[Row]) -> None:
+    print(f"\n{title}")
+    print("\n".join(table.lines(rows)), flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,130 @@
+"""Tokens of what the tools answer, and what a prompt without the catalogue saves: through the served toolset itself."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bench.figures import median
+from bench.mcp_events import CONTEXT, modern, result
+from bench.mcp_servers import Handler, ours
+from bench.reference.judged import paraphrases, unanswerable
+from bench.reference.made import catalogue
+from bench.reference.quality import Fixed
+from bench.table import Row
+from commonplace.interfaces.mcp.budgets import estimate_tokens
+from commonplace.interfaces.mcp.reference.fitting import ANSWER_TOKENS
+from commonplace.interfaces.mcp.reference.guidance import product_of, system_prompt
+from commonplace.interfaces.mcp.reference.services import ReferenceServices
+from commonplace.interfaces.mcp.reference.toolset import reference_toolset
+from commonplace.reference.entries import Entry
+from commonplace.reference.ports import Meaning
+from commonplace.reference.service import Reference
+
+SAMPLES = 60
+CONVERSATION = 3
+"""Look-ups of one question: a search, the command itself, and one more that was not needed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Tokens of the answers of one kind of call."""
+
+    what: str
+    tokens: Sequence[int]
+
+    def row(self) -> Row:
+        return {"answer": self.what, "tokens, median": int(median(self.tokens)), "at most": max(self.tokens)}
+
+
+def serving(meaning: Meaning | None) -> Handler:
+    """The toolset of the reference over the judged catalogue, behind the frame of every MCP call."""
+    reference = Reference(Fixed((catalogue(),)), meaning)
+    return ours(reference_toolset(ReferenceServices(reference=reference, keeps_gaps=False)))
+
+
+def answers(handler: Handler) -> Iterator[Told]:
+    """Each tool as an agent calls it, for many things each."""
+    for what, tool, asked in _calls():
+        yield Told(what, [_tokens(call(handler, tool, arguments)) for arguments in asked])
+
+
+def missed(told: Sequence[Told]) -> list[str]:
+    """A sentence for each kind of answer that says more than it may."""
+    return [
+        f"{one.what}: {max(one.tokens):,} tokens, at most {ANSWER_TOKENS:,} are allowed."
+        for one in told
+        if max(one.tokens) > ANSWER_TOKENS
+    ]
+
+
+def prompts(handler: Handler, told: Sequence[Told]) -> Iterator[Row]:
+    """A request whose system prompt holds the catalogue, and one whose prompt says where to look."""
+    entries = [placed.entry for placed in catalogue().entries]
+    minimal = estimate_tokens(system_prompt(product_of([catalogue().title])))
+    schemas = estimate_tokens(json.dumps(send(handler, "tools/list", {})["tools"], separators=(",", ":")))
+    searched = next(one for one in told if one.what == SEARCH)
+    got = next(one for one in told if one.what == GET)
+    lookups = int(median(searched.tokens)) + (CONVERSATION - 1) * int(median(got.tokens))
+    commands = [entry for entry in entries if entry.type == "command"]
+    ours_whole = minimal + schemas + lookups
+    for what, embedded in (("every entry", entries), ("every command", commands)):
+        whole = estimate_tokens("\n".join(map(embedded_line, embedded)))
+        yield {
+            "in the system prompt": f"{what}: name, syntax, summary",
+            "entries": len(embedded),
+            "tokens": whole,
+            "minimal prompt": minimal,
+            "and tools": schemas,
+            f"and {CONVERSATION} answers": lookups,
+            "saved in the prompt %": round(100 * (1 - minimal / whole), 1),
+            "saved in all %": round(100 * (1 - ours_whole / whole), 1),
+        }
+
+
+def embedded_line(entry: Entry) -> str:
+    """What the prompt that seed 003 complains of says of a thing."""
+    return f"- {entry.syntax or entry.called}: {entry.summary}"
+
+
+SEARCH, GET = "search_knowledge, a question", "get_command"
+
+
+def _calls() -> Iterator[tuple[str, str, Sequence[Mapping[str, Any]]]]:
+    entries = [placed.entry for placed in catalogue().entries]
+    commands = [entry.called for entry in entries if entry.type == "command"][::8][:SAMPLES]
+    paths = [(entry.path_template or "").replace("{id}", "42") for entry in entries if entry.type == "api"][::8]
+    questions = [query.text for query in paraphrases()][::3][:SAMPLES]
+    yield SEARCH, "search_knowledge", [{"query": query} for query in questions]
+    yield "search_knowledge, limit 20", "search_knowledge", [{"query": query, "limit": 20} for query in questions]
+    yield "search_knowledge, an exact name", "search_knowledge", [{"query": name} for name in commands]
+    nothing = [query.text for query in unanswerable()] + [f"helios {name.split()[-1]}-everything" for name in commands]
+    yield "search_knowledge, nothing found", "search_knowledge", [{"query": query} for query in nothing]
+    yield GET, "get_command", [{"command": name} for name in commands]
+    yield "get_command, not there", "get_command", [{"command": _misspelt(name)} for name in commands]
+    yield "get_api_endpoint", "get_api_endpoint", [{"path": path} for path in paths[:SAMPLES]]
+    yield "get_api_endpoint, not there", "get_api_endpoint", [{"path": f"{path}/nowhere"} for path in paths[:SAMPLES]]
+    yield "list_commands, all", "list_commands", [{}]
+    slugs = sorted({entry.category for entry in entries if entry.type == "command"})
+    yield "list_commands, a category", "list_commands", [{"category": slug} for slug in slugs]
+
+
+def call(handler: Handler, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The result of a tool, an error as well."""
+    return send(handler, "tools/call", {"name": tool, "arguments": dict(arguments)})
+
+
+def send(handler: Handler, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    return result(handler(modern(method, params), CONTEXT))
+
+
+def _tokens(answer: Mapping[str, Any]) -> int:
+    """Of text and data together, as a client puts them before a model."""
+    text = "".join(block.get("text", "") for block in answer["content"])
+    data = answer.get("structuredContent")
+    told = json.dumps(data, ensure_ascii=False, separators=(",", ":")) if data else ""
+    return estimate_tokens(text) + estimate_tokens(told)
+
+
+def _misspelt(name: str) -> str:
+    return name[:-2] + name[-1]
