@@ -79,7 +79,7 @@ def summary(operation: Operation, title: str) -> str:
 def markdown(operation: Operation, found: Sequence[Parameter], authentication: str, said: str, reader: Reader) -> str:
     """`said` is the summary, which is not said again."""
     description = paragraphs(operation.body.get("description"), MAX_DESCRIPTION)
-    description = "" if " ".join(description.split()) == said else description
+    description = "" if line(description, MAX_SUMMARY + 1) == said else description
     parts = [
         code(f"{operation.method} {operation.template}", 500),
         "**Deprecated.**" if operation.body.get("deprecated") is True else "",

@@ -122,4 +122,5 @@ def _near(
     item = places.get(f"{shape}/{{}}", [])
     collection = places.get(above, []) if above else []
     below = [one for child in items.get(shape, [])[:MAX_RELATED] if child != f"{shape}/{{}}" for one in places[child]]
-    return [known[one] for one in dict.fromkeys([*same, *item, *collection, *below])][:MAX_RELATED]
+    found = dict.fromkeys(one for one in [*same, *item, *collection, *below] if one != place)
+    return [known[one] for one in found][:MAX_RELATED]
