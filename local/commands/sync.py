@@ -2,15 +2,19 @@
 
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from local.commands import sync_catalogues
 from local.errors import CommandError
 from local.operations.deployment import Deployment, find
 
 if TYPE_CHECKING:
+    from commonplace.adapters.dynamodb import DynamoSyncState
+    from commonplace.reference_settings import CatalogueSource
     from commonplace.sync.ports import RunState
     from commonplace.sync.report import Summary
 
@@ -19,6 +23,7 @@ LOOK_SECONDS = 0.5
 Data = Annotated[Path | None, typer.Option(help="Data folder of a `commonplace dev --data`.")]
 Outputs = Annotated[Path | None, typer.Option(help="File written by `cdk deploy --outputs-file`.")]
 Stage = Annotated[str | None, typer.Option(help="Stage of a deployment, read from its stack.")]
+Named = Annotated[str | None, typer.Option("--source", help="A catalogue, by its name.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 sync_app = typer.Typer(
@@ -46,32 +51,47 @@ def status(*, data: Data = None, outputs: Outputs = None, stage: Stage = None, a
             "running": state.running,
             "openHints": max(0, state.pokes - state.done),
             "lastRun": summary.model_dump(mode="json", by_alias=True, exclude={"notes"}) if summary else None,
+            "catalogues": sync_catalogues.facts(deployment),
         }
         typer.echo(json.dumps(facts, indent=2))
         return
     _say_status(deployment, state, summary, head)
+    for line in sync_catalogues.lines(deployment):
+        typer.echo(line)
 
 
 @sync_app.command()
-def run(*, data: Data = None, outputs: Outputs = None, stage: Stage = None) -> None:
-    """Do what a push does, and wait for it."""
-    _run(find(data, outputs, stage), full=False)
+def run(*, source: Named = None, data: Data = None, outputs: Outputs = None, stage: Stage = None) -> None:
+    """Do what a push does, to everything or to one catalogue, and wait for it."""
+    deployment = find(data, outputs, stage)
+    catalogue = sync_catalogues.chosen(deployment, source)
+    if catalogue is not None:
+        _run_catalogues(deployment, [catalogue])
+        return
+    _run(deployment, full=False)
+    _run_catalogues(deployment, deployment.catalogues())
 
 
 @sync_app.command()
 def report(
     commit: Annotated[str | None, typer.Argument(help="A published commit; default: the one served now.")] = None,
     *,
+    source: Named = None,
     data: Data = None,
     outputs: Outputs = None,
     stage: Stage = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print the full report of a run, paths of unpublished files included."""
+    """Print the full report of a run, paths of unpublished files included; of a catalogue, that of its last run."""
     from commonplace.sync.report import Report
     from local.operations.report_text import report_text
 
     deployment = find(data, outputs, stage)
+    if source is not None:
+        if commit is not None:
+            raise CommandError("Of a catalogue only the last report is kept.", "Leave the commit out.")
+        typer.echo(sync_catalogues.report_text(deployment, source, as_json=as_json), nl=False)
+        return
     found = deployment.store.get(_report_key(deployment, commit))
     if found is None:
         raise CommandError("There is no such report.", "Reports are kept per published commit, for a while only.")
@@ -84,14 +104,21 @@ def report(
 def backfill(
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
+    source: Named = None,
     data: Data = None,
     outputs: Outputs = None,
     stage: Stage = None,
     as_json: AsJson = False,
 ) -> None:
-    """Read every file again and rewrite every document."""
+    """Read every file again and rewrite every document, or every entry of a catalogue."""
     deployment = find(data, outputs, stage)
-    if dry_run:
+    catalogue = sync_catalogues.chosen(deployment, source)
+    if catalogue is not None:
+        if dry_run:
+            hint = "What is wrong with one: commonplace reference validate FOLDER"
+            raise CommandError("A backfill of a catalogue cannot be rehearsed.", hint)
+        _run_catalogues(deployment, [catalogue], full=True)
+    elif dry_run:
         _rehearse(deployment, as_json=as_json)
     else:
         _run(deployment, full=True)
@@ -123,10 +150,10 @@ def _run(deployment: Deployment, *, full: bool) -> None:
     """Asks for a run and waits until the hint is worked off. Exit code 1 when the run failed."""
     from local.operations.report_text import summary_text
 
-    answer = deployment.poke(full=full)
+    answer = deployment.poke(full=full, only="")
     target = deployment.state.read().pokes
     typer.echo(f"{str(answer.get('status', 'asked')).capitalize()}: {answer.get('run', 'a run')}")
-    state = _wait(deployment, target)
+    state = _wait(deployment, deployment.state, target)
     summary = _summary(deployment)
     if summary:
         typer.echo(summary_text(summary))
@@ -134,13 +161,30 @@ def _run(deployment: Deployment, *, full: bool) -> None:
         raise CommandError("The run failed.", "Its execution and the functions' logs say why; the next run heals.")
 
 
-def _wait(deployment: Deployment, target: int) -> "RunState":
+def _run_catalogues(deployment: Deployment, catalogues: "Sequence[CatalogueSource]", *, full: bool = False) -> None:
+    """The same for catalogues, all at once. Exit code 1 when one of them is not published."""
+    targets = {}
+    for one in catalogues:
+        answer = deployment.poke(full=full, only=one.name)
+        targets[one] = deployment.state_of(one).read().pokes
+        typer.echo(f"{str(answer.get('status', 'asked')).capitalize()}: {answer.get('run', 'a run')}")
+    for one, target in targets.items():
+        if _wait(deployment, deployment.state_of(one), target).done < target:
+            raise CommandError(
+                f"The run of the catalogue {one.name} failed.",
+                "Its execution and the functions' logs say why; the next run heals.",
+            )
+    for one in catalogues:
+        typer.echo(sync_catalogues.ended(deployment, one))
+
+
+def _wait(deployment: Deployment, source: "DynamoSyncState", target: int) -> "RunState":
     from rich.console import Console
 
     began = time.monotonic()
     with Console(stderr=True, highlight=False).status("Running") as shown:
         while True:
-            state = deployment.state.read()
+            state = source.read()
             if state.done >= target or state.running is None:
                 return state
             shown.update(f"Running {state.running}: {time.monotonic() - began:.0f} s{_counts(deployment)}")
@@ -209,6 +253,9 @@ def _report_key(deployment: Deployment, commit: str | None) -> str:
 
 def _exclusions(deployment: Deployment) -> Any:
     from commonplace.content.exclusions import DEFAULT_EXCLUDES, Exclusions
+    from commonplace.reference_settings import folders_within
 
-    configured = deployment.settings().get("EXCLUDE", "").strip()
-    return Exclusions(json.loads(configured) if configured else DEFAULT_EXCLUDES)
+    settings = deployment.settings()
+    configured = settings.get("EXCLUDE", "").strip()
+    catalogues = folders_within(deployment.catalogues(), settings["GITHUB_REPOSITORY"], settings["GITHUB_BRANCH"])
+    return Exclusions([*(json.loads(configured) if configured else DEFAULT_EXCLUDES), *catalogues])
