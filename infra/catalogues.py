@@ -52,7 +52,7 @@ def sources(configuration: Configuration) -> tuple[CatalogueSource, ...]:
 
 
 def catalogues_environment(configuration: Configuration) -> dict[str, str]:
-    """For every function that syncs, indexes or answers. Which repository is meant by none, they know."""
+    """For every function that syncs or indexes, and for those that take tokens: a catalogue is what makes a toolset."""
     return {"CATALOGUES": configuration.catalogues} if configuration.catalogues else {}
 
 

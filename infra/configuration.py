@@ -116,6 +116,8 @@ class Configuration:
             raise ConfigurationError("certificateArn without domain has no use; set both or neither")
         if self.stage == "prod" and self.removal_policy != "retain":
             raise ConfigurationError("stage prod keeps its data: removalPolicy can only be retain")
+        if "reference" in self.mcp_toolsets.split(",") and not self.catalogues:
+            raise ConfigurationError("mcpToolsets names reference, which needs catalogues")
         check_identity(self)
         check_search(self)
         check_edge(self)

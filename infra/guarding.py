@@ -4,6 +4,7 @@ A guard must not be able to make or widen a grant. It reads grants and public ke
 and whom it refused.
 """
 
+from infra.catalogues import catalogues_environment
 from infra.configuration import Configuration
 from infra.functions import PythonFunction
 from infra.identity_state import WRITE, IdentityState
@@ -24,7 +25,8 @@ OF_LAST_USE = ("pk", "sk", "lastUsedAt", "lastUsedFrom")
 def guard_environment(
     configuration: Configuration, identity: IdentityState, state: State, base_url: str
 ) -> dict[str, str]:
-    """Whose tokens count, where grants and keys are, and what roles give. Absent is what the code has by itself."""
+    """Whose tokens count and for what, where grants and keys are, and what roles give. Absent is what the code has by
+    itself."""
     environment = {
         "BASE_URL": base_url,
         "IDENTITY_TABLE": identity.table.table_name,
@@ -34,6 +36,7 @@ def guard_environment(
         "ORGANISATION": configuration.organisation,
         "HATS_CONTRACT": configuration.hats_contract,
         "HATS_CHAIN_ID": str(configuration.hats_chain_id),
+        **catalogues_environment(configuration),
     }
     return environment | ({"ROLE_MAP": configuration.role_map} if configuration.role_map else {})
 

@@ -3,7 +3,7 @@
 from constructs import Construct
 
 from commonplace.adapters.dynamodb_changes import PARTITION
-from infra.catalogues import catalogues_environment, let_read_catalogues, let_report_gaps
+from infra.catalogues import let_read_catalogues, let_report_gaps
 from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction
 from infra.guarding import guard_environment, let_guard
@@ -52,7 +52,6 @@ class Mcp(PythonFunction):
                 **reader_environment(configuration, store, state, engine),
                 **guard_environment(configuration, identity, state, base_url),
                 **memory_environment(configuration, state),
-                **catalogues_environment(configuration),
                 **_surface(configuration),
                 **_writing(configuration, secrets),
             },

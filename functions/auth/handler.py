@@ -24,13 +24,13 @@ from commonplace.identity.issuing import Issuer, subject_hash
 from commonplace.identity.oidc import OidcSignIn
 from commonplace.identity.registering import Registering
 from commonplace.identity.resources import Resources
-from commonplace.identity.scopes import SERVED
 from commonplace.identity.signing_in import SignIn, SignInSettings
 from commonplace.interfaces.deferred import Deferred, deferred
 from commonplace.interfaces.gateway import Gateway
 from commonplace.interfaces.oauth.app import create_app
 from commonplace.interfaces.oauth.services import OAuthServices
 from commonplace.limits.quota import Limiter
+from commonplace.reference_settings import served
 
 if TYPE_CHECKING:
     from commonplace.adapters.auth_wiring import AuthParts
@@ -39,7 +39,7 @@ logging.getLogger("commonplace").setLevel(logging.INFO)
 logging.getLogger("mangum").setLevel(logging.WARNING)  # the gateway writes the access log
 
 SETTINGS = AuthSettings.from_environ(os.environ)
-RESOURCES = Resources(SETTINGS.issuer, SETTINGS.toolsets, SERVED)
+RESOURCES = Resources(SETTINGS.issuer, SETTINGS.toolsets, served(os.environ))
 CLOCK = time.time
 
 

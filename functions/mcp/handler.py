@@ -22,7 +22,6 @@ from commonplace.content.library import Library
 from commonplace.identity.guarding import TokenPrincipals
 from commonplace.identity.principals import ANONYMOUS, Everybody, Level, Principal, Principals, scope
 from commonplace.identity.resources import Resources
-from commonplace.identity.scopes import SERVED
 from commonplace.identity.verifying import AccessTokens, RememberedKeys
 from commonplace.interfaces.challenges import Challenges
 from commonplace.interfaces.deferred import DeferredSearch, deferred
@@ -39,7 +38,7 @@ from commonplace.interfaces.mcp.telemetry import record
 from commonplace.interfaces.mcp.throttle import Throttle
 from commonplace.limits.quota import CounterStore, Limiter
 from commonplace.memory_settings import MemorySettings
-from commonplace.reference_settings import catalogue_sources
+from commonplace.reference_settings import catalogue_sources, served
 from commonplace.search.fusion import Fusion
 from commonplace.settings import McpSettings
 
@@ -190,7 +189,7 @@ def _principals() -> Principals:
             organisation=SETTINGS.organisation,
             display_name="this laptop",
             tier=SETTINGS.assumed_tier,
-            scopes=frozenset(scope(name, highest) for name in SERVED),
+            scopes=frozenset(scope(name, highest) for name in served(os.environ)),
         )
     )
 
@@ -229,7 +228,9 @@ APP = create_app(
     origins=SETTINGS.allowed_origins,
     read_only=SETTINGS.read_only,
     principals=_principals(),
-    challenges=Challenges(Resources(IDENTITY.issuer, SETTINGS.toolsets, SERVED)) if IDENTITY is not None else None,
+    challenges=Challenges(Resources(IDENTITY.issuer, SETTINGS.toolsets, served(os.environ)))
+    if IDENTITY is not None
+    else None,
     feed=deferred(_changes),
 )
 handler = Gateway(APP, origin=origin_values(os.environ))

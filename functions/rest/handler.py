@@ -18,7 +18,6 @@ from commonplace.auth_settings import GuardSettings
 from commonplace.content.library import Library
 from commonplace.identity.guarding import TokenPrincipals
 from commonplace.identity.resources import Resources
-from commonplace.identity.scopes import SERVED
 from commonplace.identity.verifying import AccessTokens, RememberedKeys
 from commonplace.interfaces.challenges import Challenges
 from commonplace.interfaces.deferred import DeferredSearch, deferred
@@ -27,6 +26,7 @@ from commonplace.interfaces.rest.app import create_app
 from commonplace.interfaces.rest.guarding import Accounts
 from commonplace.interfaces.rest.services import Site
 from commonplace.limits.quota import Limiter
+from commonplace.reference_settings import served
 from commonplace.search.fusion import Fusion
 from commonplace.search.service import SearchService
 from commonplace.settings import RestSettings
@@ -78,7 +78,8 @@ def _accounts(settings: GuardSettings) -> Accounts:
 
         return identity_wiring.denials(SETTINGS.activity_table, settings.organisation)
 
-    store, resources = deferred(guard), Resources(settings.issuer, SERVED, SERVED)
+    toolsets = served(os.environ)
+    store, resources = deferred(guard), Resources(settings.issuer, toolsets, toolsets)
     tokens = AccessTokens(settings.issuer, RememberedKeys(store, time.time))
     principals = TokenPrincipals(tokens, store, deferred(standings), time.time, names=True, denials=deferred(denials))
     return Accounts(principals, Challenges(resources), resources.api)

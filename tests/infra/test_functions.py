@@ -13,7 +13,7 @@ from commonplace.adapters.role_cache import RememberedHats
 from commonplace.audit.records import AuditRecord
 from commonplace.auth_settings import AuthSettings, GuardSettings, RotationSettings
 from commonplace.memory_settings import MemorySettings
-from commonplace.reference_settings import catalogue_sources
+from commonplace.reference_settings import catalogue_sources, served
 from commonplace.search.changes import Change
 from commonplace.search.records import RecordId
 from commonplace.settings import IndexSettings, McpSettings, RestSettings, SyncSettings, WebhookSettings
@@ -30,12 +30,20 @@ class CatalogueSettings:
         return True
 
 
+class ToolsetSettings:
+    """What every function reads that takes tokens, or gives them."""
+
+    @staticmethod
+    def from_environ(environ: Mapping[str, str]) -> bool:
+        return bool(served(environ))
+
+
 FUNCTIONS = {
     "webhook": ("functions/webhook", "handler.handler", 256, 10, WebhookSettings, CatalogueSettings),
     "sync-run": ("functions/sync", "handler.run", 1024, 600, SyncSettings, CatalogueSettings),
     "sync-store": ("functions/sync", "handler.store", 512, 120, SyncSettings, CatalogueSettings),
     "index": ("functions/index", "handler.handler", 1024, 120, IndexSettings, MemorySettings, CatalogueSettings),
-    "rest": ("functions/rest", "handler.handler", 1024, 29, RestSettings, GuardSettings),
+    "rest": ("functions/rest", "handler.handler", 1024, 29, RestSettings, GuardSettings, ToolsetSettings),
     "mcp": (
         "functions/mcp",
         "handler.handler",
@@ -46,7 +54,7 @@ FUNCTIONS = {
         MemorySettings,
         CatalogueSettings,
     ),
-    "auth": ("functions/auth", "handler.handler", 1769, 29, AuthSettings),
+    "auth": ("functions/auth", "handler.handler", 1769, 29, AuthSettings, ToolsetSettings),
     "rotate": ("functions/rotate", "handler.handler", 512, 30, RotationSettings),
 }
 

@@ -6,12 +6,13 @@ import pytest
 
 from commonplace.adapters.dynamodb_waiting import DynamoNote
 from commonplace.content.store import REFERENCE_PREFIX
-from commonplace.reference_settings import CatalogueSource, catalogue_sources
+from commonplace.reference_settings import CatalogueSource, catalogue_sources, served
 from commonplace.sync.catalogue_report import REFUSED
 from tests.infra.templates import Template, as_list, reaches
 
 ROLES = ("Webhook", "SyncRun", "SyncStore", "IndexRole", "Migration", "Rest", "Mcp", "AuthRole", "Signing")
 TOLD = ("webhook", "sync-run", "sync-store", "index", "index-build", "mcp")
+TAKE_TOKENS = ("rest", "mcp", "auth")
 SOURCES = (
     CatalogueSource("helios", "example/knowledge-base", "main", "reference"),
     CatalogueSource("api", "example/api", "main", ""),
@@ -56,9 +57,20 @@ def test_nobody_else_is_told_and_by_default_nobody_is(referenced: Template, temp
             if "CATALOGUES" in each.get("Environment", {}).get("Variables", {})
         }
 
-    assert (told(referenced), told(template)) == (set(TOLD), set())
+    assert (told(referenced), told(template)) == ({*TOLD, *TAKE_TOKENS}, set())
     assert referenced.body["Outputs"]["Catalogues"]["Value"].startswith('[{"name":"helios"')
     assert "Catalogues" not in template.body["Outputs"]
+
+
+@pytest.mark.parametrize("name", TAKE_TOKENS)
+def test_tokens_are_for_the_reference_where_there_is_one(referenced: Template, template: Template, name: str) -> None:
+    def toolsets(of: Template) -> tuple[str, ...]:
+        return served(of.environment(of.function(name)))
+
+    assert (toolsets(referenced), toolsets(template)) == (
+        ("knowledge", "memory", "reference"),
+        ("knowledge", "memory"),
+    )
 
 
 def test_catalogues_are_written_by_runs_and_read_by_the_index_and_by_agents(

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from commonplace.identity.scopes import SERVED
 from commonplace.settings import Environment
 
 MAX_CATALOGUES = 10
@@ -54,6 +55,12 @@ def folders_within(sources: Iterable[CatalogueSource], repository: str, branch: 
         for one in sources
         if one.folder and one.repository.casefold() == repository.casefold() and one.branch == branch
     )
+
+
+def served(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The toolsets that the deployment has: without catalogues there is no reference to ask for a token for."""
+    has_catalogues = bool(environ.get("CATALOGUES", "").strip())
+    return tuple(name for name in SERVED if name != "reference" or has_catalogues)
 
 
 def parse_catalogues(text: str, repository: str, branch: str) -> tuple[CatalogueSource, ...] | None:

@@ -14,7 +14,7 @@ SERVER = "/.well-known/oauth-authorization-server"
 ALIAS = "/.well-known/openid-configuration"
 RESOURCE = "/.well-known/oauth-protected-resource"
 EVERY = [SERVER, ALIAS, RESOURCE, "/.well-known/jwks.json"]
-RESOURCES = ["/mcp", "/mcp/knowledge", "/mcp/memory", "/mcp/all", "/api"]
+RESOURCES = ["/mcp", "/mcp/knowledge", "/mcp/memory", "/mcp/reference", "/mcp/all", "/api"]
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_m1_each_resource_has_a_document_of_its_own(world: World, path: str) -> 
     assert told["resource"] == BASE + path
 
 
-@pytest.mark.parametrize("suffix", ["/mcp-other", "/mcp/reference", "/mcp/knowledge/more", "/mcp/../api", "/API", "/x"])
+@pytest.mark.parametrize("suffix", ["/mcp-other", "/mcp/hive", "/mcp/knowledge/more", "/mcp/../api", "/API", "/x"])
 @pytest.mark.parametrize("path", [SERVER, ALIAS, RESOURCE])
 def test_m1_unknown_suffix_is_nothing(world: World, path: str, suffix: str) -> None:
     answer = world.send("GET", path + suffix)
@@ -98,7 +98,7 @@ def test_m4_catalogue_is_the_servers_and_the_baseline_the_resources(world: World
     server = world.send("GET", SERVER).json()["scopes_supported"]
     resource = world.send("GET", RESOURCE).json()["scopes_supported"]
     levels = ("read", "write", "admin")
-    every = [f"{toolset}:{level}" for toolset in ("knowledge", "memory") for level in levels]
+    every = [f"{toolset}:{level}" for toolset in ("knowledge", "memory", "reference") for level in levels]
     assert server == [*every, "offline_access"]
     assert resource == ["knowledge:read"]
 
@@ -158,7 +158,7 @@ def test_m6_invalid_configuration_fails_at_start(environment: dict[str, str]) ->
 
 def test_m6_toolset_that_is_not_served_fails_at_start() -> None:
     with pytest.raises(ValueError, match="toolsets"):
-        World(MCP_TOOLSETS="knowledge,reference")
+        World(MCP_TOOLSETS="knowledge,hive")
 
 
 @pytest.mark.parametrize("path", EVERY)

@@ -11,8 +11,8 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 TOOLSETS = ("knowledge", "memory", "reference", "hive", "governance")
 """Every toolset that scopes are for."""
 
-SERVED = ("knowledge", "memory")
-"""Those that a deployment has: each has a path, and a resource of its own."""
+SERVED = ("knowledge", "memory", "reference")
+"""Those that a deployment may have: each has a path, and a resource of its own (`reference_settings.served`)."""
 
 OFFLINE_ACCESS = "offline_access"
 """Some clients ask for it before they expect a refresh token. It is never granted, never required, and no error."""
