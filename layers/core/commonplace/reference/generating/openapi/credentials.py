@@ -39,7 +39,7 @@ _PRIVATE = re.compile(
 )
 _HEADER = re.compile(
     rf"(?i:(authorization[\"']?\s{{0,3}}[:=]\s{{0,3}}[\"']?(?:(?:bearer|basic|token|digest|apikey|negotiate)\s+)?))"
-    rf"{_PLACEHOLDER}[^\s\"'`,;<>]{{3,4000}}"
+    rf"(?!(?i:bearer|basic|token|digest|apikey|negotiate)\s){_PLACEHOLDER}[^\s\"'`,;<>]{{3,4000}}"
 )
 _SCHEME = re.compile(r"(?i:\b(bearer|basic|token))\s+(?=[A-Za-z0-9._~+/=-]{0,4000}[0-9])[A-Za-z0-9._~+/=-]{8,4000}")
 _IN_URL = re.compile(r"(\b[a-z][a-z0-9+.-]{1,20}://)[^\s/@:\"'<>]{1,200}:[^\s/@\"'<>]{1,500}@", re.I)
