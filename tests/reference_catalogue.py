@@ -93,22 +93,22 @@ VERBS = {
     "update": (
         "Change a {thing}",
         " <{id}> [--set <field=value>...]",
-        "Changes the fields of a {thing} that are given.",
+        "Changes the given fields of a {thing}.",
     ),
-    "delete": ("Delete a {thing}", " <{id}> [--force]", "Removes the {thing} from {area}; this cannot be undone."),
+    "delete": ("Delete a {thing}", " <{id}> [--force]", "Removes the {thing} from {area} for good."),
     "export": ("Export {things}", " [--format <format>] [--out <file>]", "Writes all {things} to a file, CSV or JSON."),
     "import": (
         "Import {things}",
         " <file> [--dry-run]",
-        "Reads {things} from a file and creates those that are missing.",
+        "Reads {things} from a file, creates those missing.",
     ),
     "archive": ("Archive a {thing}", " <{id}>", "Keeps the {thing}, but takes it out of lists and searches."),
     "restore": ("Restore an archived {thing}", " <{id}>", "Brings an archived {thing} back."),
-    "add-tag": ("Tag a {thing}", " <{id}> <tag>", "Puts a tag on a {thing}, by which lists can be filtered."),
+    "add-tag": ("Tag a {thing}", " <{id}> <tag>", "Puts a tag on a {thing}, to filter lists by."),
     "audit": (
         "Show who changed a {thing}",
         " <{id}> [--since <date>]",
-        "Prints the history of a {thing}, the latest first.",
+        "Prints the history of a {thing}, latest first.",
     ),
 }
 
@@ -123,7 +123,7 @@ ENDPOINTS: tuple[tuple[Method, str, str, str], ...] = (
         "GET",
         "/{id}/history",
         "Read the history of a {thing}",
-        "Answers with the changes to a {thing}, the latest first.",
+        "Answers with the changes to a {thing}, latest first.",
     ),
 )
 
@@ -132,13 +132,13 @@ PAGES: tuple[tuple[EntryType, str, str], ...] = (
     (
         "guide",
         "Move {things} into {area}",
-        "How to bring {things} over from another system, in batches, without downtime.",
+        "How to bring {things} over from another system without downtime.",
     ),
     ("feature", "{area} {things} at a glance", "What {things} are for in {area}, and how they belong together."),
     (
         "troubleshooting",
         "{area} {things} are missing",
-        "Why a {thing} may not show up in {area}, and what to do about it.",
+        "Why a {thing} may not show up in {area}, and what to do.",
     ),
     ("setting", "Retention of {area} {things}", "How many days {area} keeps {things} that were deleted."),
 )

@@ -34,7 +34,8 @@ class Everything:
         self.stem = Stemmer()
         self.synonyms = Synonyms([DEFAULT, *(one.synonyms for one in shelved.catalogues)], self.stem)
         current = [kept for kept in shelved if shelved.current(kept) is kept]
-        self.all = tuple(known for kept in current for known in self._of(kept))
+        self.all = sorted((known for kept in current for known in self._of(kept)), key=lambda one: len(one.letters))
+        """The shorter first."""
         self.having: dict[str, list[int]] = defaultdict(list)
         """Stemmed word -> places in `all`."""
         for place, known in enumerate(self.all):

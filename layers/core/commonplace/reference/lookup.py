@@ -77,12 +77,15 @@ class Lookup:
         return self._first(ways, self._passing(asked))[: asked.limit]
 
     def exact(self, asked: Asked) -> Hit | None:
-        """The one entry with exactly this name, alias or title, also if the query ends in what kind it is."""
-        for text in (asked.query, without_kind(asked.query)):
-            hits = self._first(self._names.called(text), self._passing(asked))
-            if len(hits) == 1:
-                return hits[0]
-        return None
+        """The one entry with exactly this name, alias or title; of the kind that the query ends in, if it does.
+
+        Titles of commands and endpoints say in words what others do as well: they count where a type is asked for.
+        """
+        if hit := self._only(asked):
+            return hit
+        name, kind = without_kind(asked.query)
+        other = kind and asked.type and kind != asked.type
+        return self._only(replace(asked, query=name, type=kind or asked.type)) if name and not other else None
 
     def suggest(self, text: str, asked: Asked) -> tuple[str, ...]:
         """What may have been meant: at most three names that exist, under the same conditions."""
@@ -115,6 +118,11 @@ class Lookup:
         if request.method is None:
             yield self._endpoints.below(request.path)
         yield from self._names.called(query)
+
+    def _only(self, asked: Asked) -> Hit | None:
+        captioned = [self._names.captioned(asked.query)] if asked.type else []
+        hits = self._first((*self._names.called(asked.query), *captioned), self._passing(asked))
+        return hits[0] if len(hits) == 1 else None
 
     def _passing(self, asked: Asked) -> Callable[[Kept], bool]:
         conditions = Conditions.of(asked)

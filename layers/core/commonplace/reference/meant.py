@@ -10,7 +10,7 @@ Meant = dict[str, float]
 SHORTEST_MISSPELT = 4
 """Letters of a word that is believed to be misspelt."""
 
-_SYNONYM, _MISSPELT = 0.8, 0.7
+_SYNONYM, _MISSPELT = 0.9, 0.7
 _NEAREST = 5
 
 

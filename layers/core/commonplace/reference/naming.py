@@ -45,11 +45,16 @@ class Names:
     """Of everything that is kept."""
 
     def __init__(self, shelved: Shelved) -> None:
-        self.commands, self.aliases, self.titles = Spelt(), Spelt(), Spelt()
+        self.commands, self.aliases = Spelt(), Spelt()
+        self.titles = Spelt()
+        """Of what is called by its title."""
+        self.captions = Spelt()
+        """Titles of what has a name besides: commands and endpoints."""
         for kept in shelved:
             if name := command_name(kept.entry):
                 self.commands.add(name, kept)
-            self.titles.add(typed(kept.entry.title), kept)
+            titles = self.titles if kept.entry.called == kept.entry.title else self.captions
+            titles.add(typed(kept.entry.title), kept)
             for alias in kept.entry.aliases:
                 self.aliases.add(typed(alias), kept)
         self._sorted = sorted(self.commands.keys())
@@ -59,11 +64,15 @@ class Names:
         """Those that a name begins with."""
 
     def called(self, text: str) -> Iterator[Match]:
-        """What is called exactly so: by name, by alias, by title."""
+        """What is called exactly so."""
         line = unwrapped(text)
         yield Match(self.commands.however_spelt(line), "name")
         yield Match(self.aliases.however_spelt(line), "alias")
         yield Match(self.titles.however_spelt(line), "name")
+
+    def captioned(self, text: str) -> Match:
+        """Commands and endpoints with exactly this title."""
+        return Match(self.captions.however_spelt(unwrapped(text)), "alias")
 
     def beginning_with(self, key: str) -> Iterator[Kept]:
         """Commands whose names go on after these words, then those whose next letters finish the last word."""

@@ -1,8 +1,9 @@
 """English around names: the words by which a question differs from what is typed at a prompt."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from commonplace.reference.commandline import is_option, is_value
+from commonplace.reference.entries import EntryType
 from commonplace.reference.paths import is_path
 from commonplace.reference.spelling import unwrapped
 from commonplace.reference.synonyms import VERBS
@@ -29,10 +30,14 @@ wouldnt you your
 
 _JOINING = "about as at between by for from in into of on onto per to using via with without"
 
-_KINDS = """
-article articles command commands doc docs documentation endpoint endpoints example examples faq feature features guide
-guides handbook howto instructions manual overview reference syntax troubleshooting tutorial tutorials usage walkthrough
-"""
+_KINDS: Mapping[EntryType | None, str] = {
+    "command": "command commands syntax usage",
+    "api": "endpoint endpoints request",
+    "guide": "guide guides handbook howto tutorial tutorials walkthrough",
+    "feature": "feature features",
+    "troubleshooting": "troubleshooting",
+    None: "article articles doc docs documentation example examples faq instructions manual overview reference",
+}
 
 JOINED_VERBS = frozenset(verb for key, others in VERBS.items() for verb in (key, *others))
 """Verbs that make a command of a word when they are joined to another: `get-users`, `listUsers`."""
@@ -49,7 +54,7 @@ OF_SENTENCES = frozenset(_OF_SENTENCES.split())
 JOINING = frozenset(_JOINING.split())
 """Words of sentences which made-up commands have as well: `helios export users to csv`."""
 
-KINDS = frozenset(_KINDS.split())
+KINDS = {word: type for type, words in _KINDS.items() for word in words.split()}
 """What people look for, where it ends what they ask: `helios user management guide`."""
 
 
@@ -75,10 +80,11 @@ def asks_for_kind(words: Sequence[str], known: Container[str]) -> bool:
     return len(words) > 2 and kind in KINDS and kind not in known
 
 
-def without_kind(text: str) -> str:
-    """Without the kind of thing that it ends in: `helios gw users list command`."""
-    name, _, kind = unwrapped(text).rpartition(" ")
-    return name if _bare(kind) in KINDS else ""
+def without_kind(text: str) -> tuple[str, EntryType | None]:
+    """What it asks for, and of which type, if it ends in a kind: `helios gw users list command`. Else nothing."""
+    name, _, last = unwrapped(text).rpartition(" ")
+    kind = _bare(last)
+    return (name, KINDS[kind]) if kind in KINDS else ("", None)
 
 
 def _bare(word: str) -> str:

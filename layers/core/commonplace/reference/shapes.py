@@ -30,6 +30,7 @@ class Shapes:
     """Told by the names that there are. `roots` are first words of commands, besides those of the names."""
 
     def __init__(self, names: Names, endpoints: Endpoints, roots: Iterable[str]) -> None:
+        self._names = names
         self._known = names.words
         self._roots = names.roots | {first for root in roots for first in words([root])[:1]}
         self._endpoints = endpoints
@@ -39,13 +40,18 @@ class Shapes:
         found = tokens(line)
         if not found:
             return None
-        prompted = typed(query).lstrip("`").startswith(PROMPT)
-        if not prompted and reads_as_sentence(found, self._known):
+        if typed(query).lstrip("`").startswith(PROMPT) or self._begins_name(found):
+            return self.request(line) or "command"
+        if reads_as_sentence(found, self._known):
             return None
-        if request := self.request(line):
-            return request
-        coded = prompted or typed(query).startswith("`")
-        return "command" if prompted or self._is_command(found, coded=coded) else None
+        coded = typed(query).startswith("`")
+        return self.request(line) or ("command" if self._is_command(found, coded=coded) else None)
+
+    def _begins_name(self, found: Sequence[str]) -> bool:
+        """Whether names go on from here, though the word that is only begun may be one of sentences: `helios gw us`."""
+        key = words(found)
+        begins = next(self._names.beginning_with(" ".join(key)), None)
+        return begins is not None and key[0] not in ORDINARY_VERBS
 
     def _is_command(self, found: Sequence[str], *, coded: bool) -> bool:
         if any(token.startswith("--") or (token[0], token[-1]) == ("<", ">") for token in found):

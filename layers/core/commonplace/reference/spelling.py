@@ -11,7 +11,6 @@ _CURLED = str.maketrans("‘’“”", "''\"\"")
 _QUOTES = ("```", "`", '"', "'")
 _PROMPTS = (PROMPT, "> ", "% ")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_SEPARATORS = str.maketrans("-_", "  ")
 
 
 def typed(text: str) -> str:
@@ -31,7 +30,7 @@ def unwrapped(text: str) -> str:
 
 def spelling(text: str) -> str:
     """Equal for what differs in letter case, accents, and in whether words are joined by spaces, `-` or `_`."""
-    return " ".join(fold(text).translate(_SEPARATORS).split())
+    return " ".join(fold(text).replace("-", " ").replace("_", " ").split())
 
 
 def spellings(text: str) -> tuple[str, ...]:

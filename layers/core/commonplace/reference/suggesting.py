@@ -1,5 +1,6 @@
 """Did you mean: names that exist and are near to one that does not, by their letters and by their words."""
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -21,11 +22,12 @@ MISSPELT = 2
 COMPARED = 30
 """Names that are looked at closely: so many that are spelt alike, and so many that share words."""
 
+LOOKED_UP = 2000
+"""Names that are looked up by their words, those with the rarest of them first."""
+
 KEPT_CONDITIONS = 16
 """Sets of conditions whose names are kept for the next miss."""
 
-_COMMON = 2
-"""A word of more than one in so many names is too common to look names up by: the product's own."""
 _ENOUGH = 0.3
 """Likeness below which a name is not suggested."""
 _IMPROPER = 0.95
@@ -50,54 +52,65 @@ class Suggesting:
     def __init__(self, everything: Everything, roots: frozenset[str]) -> None:
         self._everything = everything
         self._roots = roots
+        self._lengths = [len(known.letters) for known in everything.all]
         self._letters = lru_cache(maxsize=KEPT_CONDITIONS)(self._letters_under)
 
     def suggest(self, text: str, conditions: Conditions, limit: int = SUGGESTIONS) -> tuple[str, ...]:
         """Names as they are, the nearest first; none where nothing is near."""
         found = tokens(unwrapped(text))
-        near = [
-            near for letters in _written(found, self._everything.having) for near in self._near(letters, conditions)
-        ]
+        written = _written(found, self._everything.having)
+        near = [one for letters in written for one in self._near(letters, conditions)]
         if conditions.type in (None, "command") and (letters := self._rootless(found)):
-            near.extend(self._near(letters, replace(conditions, type="command")))
-        near.sort(key=lambda found: (found.edits, -found.likeness))
-        return tuple(dict.fromkeys(found.known.kept.entry.called for found in near))[:limit]
+            near += self._misspelt(letters, replace(conditions, type="command"))
+        near.sort(key=lambda one: (one.edits, -one.likeness))
+        return tuple(dict.fromkeys(one.known.kept.entry.called for one in near))[:limit]
 
     def _near(self, letters: str, conditions: Conditions) -> Iterator[Near]:
+        """By letters and by words."""
+        asked = meant(letters, self._everything)
+        spelt = self._spelt(letters, conditions, max(MISSPELT, len(letters) // 3))
+        for place in {*spelt, *self._worded(asked, conditions)}:
+            near = self._compared(letters, asked, self._everything.all[place])
+            if near.edits <= MISSPELT or near.likeness >= _ENOUGH:
+                yield near
+
+    def _misspelt(self, letters: str, conditions: Conditions) -> Iterator[Near]:
+        """By letters alone, if they are nearly right."""
+        asked = meant(letters, self._everything)
+        spelt = self._spelt(letters, conditions, MISSPELT)
+        near = (self._compared(letters, asked, self._everything.all[place]) for place in spelt)
+        return (one for one in near if one.edits <= MISSPELT)
+
+    def _compared(self, letters: str, asked: Sequence[Meant], known: Known) -> Near:
+        from rapidfuzz.distance import OSA
+
+        edits = OSA.distance(letters, known.letters)
+        alike = 1 - edits / max(len(letters), len(known.letters))
+        likeness = _BY_WORDS * shared(asked, known, self._everything) + _BY_LETTERS * alike
+        believed = edits <= min(MISSPELT, 1 + len(letters) // 6)
+        return Near(known, edits if believed else MISSPELT + 1, likeness if known.proper else likeness * _IMPROPER)
+
+    def _spelt(self, letters: str, conditions: Conditions, allowed: int) -> list[int]:
+        """Places of what is at most so many edits away, those first that are fewest away."""
         from rapidfuzz import process
         from rapidfuzz.distance import OSA
 
-        allowed = max(MISSPELT, len(letters) // 3)
-        choices = self._letters(conditions)
-        spelt = process.extract(letters, choices, scorer=OSA.distance, score_cutoff=allowed, limit=COMPARED)
-        asked = meant(letters, self._everything)
-        for place in {place for _, _, place in spelt}.union(self._by_words(asked, conditions)):
-            known = self._everything.all[place]
-            edits = OSA.distance(letters, known.letters)
-            likeness = self._likeness(asked, known, edits / max(len(letters), len(known.letters)))
-            if edits <= min(MISSPELT, 1 + len(letters) // 6):
-                yield Near(known, edits, likeness)
-            elif likeness >= _ENOUGH:
-                yield Near(known, MISSPELT + 1, likeness)
+        start, end = (bisect_left(self._lengths, len(letters) + more) for more in (-allowed, allowed + 1))
+        choices = self._letters(conditions)[start:end]
+        found = process.extract(letters, choices, scorer=OSA.distance, score_cutoff=allowed, limit=COMPARED)
+        return [start + place for _, _, place in found]
 
-    def _rootless(self, found: Sequence[str]) -> str:
-        """As aliases are, which do without the root of a command."""
-        root, _, rest = _line(found, values=False).partition(" ")
-        return rest if root in self._roots and " " in rest else ""
-
-    def _likeness(self, asked: Sequence[Meant], known: Known, edited: float) -> float:
-        both = _BY_WORDS * shared(asked, known, self._everything) + _BY_LETTERS * (1 - edited)
-        return both if known.proper else both * _IMPROPER
-
-    def _by_words(self, asked: Sequence[Meant], conditions: Conditions) -> list[int]:
-        """Names that share words, those first that share most of what they tell."""
-        everything, found = self._everything, defaultdict[int, float](float)
-        for word, counts in (pair for one in asked for pair in one.items()):
-            having = everything.having.get(word, ())
-            if len(having) * _COMMON <= len(everything.all):
-                weight = counts * everything.weight([word])
-                for place in having:
-                    found[place] += weight
+    def _worded(self, asked: Sequence[Meant], conditions: Conditions) -> list[int]:
+        """Places of names that share words, those first that share most of what they tell."""
+        everything, found, looked_up = self._everything, defaultdict[int, float](float), 0
+        words = [(everything.having.get(word, ()), word, counts) for one in asked for word, counts in one.items()]
+        for having, word, counts in sorted(words, key=lambda each: len(each[0])):
+            looked_up += len(having)
+            if looked_up > LOOKED_UP and found:
+                break
+            weight = counts * everything.weight([word])
+            for place in having:
+                found[place] += weight
         told = everything.weight(next(iter(one)) for one in asked)
         best = sorted(found, key=lambda place: found[place] / (told + everything.told[place]), reverse=True)
         passing = (place for place in best if conditions.let(everything.all[place].kept.entry))
@@ -106,14 +119,19 @@ class Suggesting:
     def _letters_under(self, conditions: Conditions) -> list[str | None]:
         return [known.letters if conditions.let(known.kept.entry) else None for known in self._everything.all]
 
+    def _rootless(self, found: Sequence[str]) -> str:
+        """As aliases are, which do without the root of a command."""
+        root, _, rest = _line(found, values=False).partition(" ")
+        return rest if root in self._roots and " " in rest else ""
+
 
 def _written(found: Sequence[str], known: Container[str]) -> tuple[str, ...]:
-    """As names are: a path as its shape, also without its method; a line without its options, also without values."""
+    """As names are: a path as shapes, with its method and without; a line without its options, also without values."""
     place = next((place for place, token in enumerate(found[:2]) if is_path(token)), None)
     if place is None:
         return tuple(dict.fromkeys(filter(None, (_line(found), _line(found, values=False)))))
     path = _shape(found[place], known)
-    return tuple(dict.fromkeys((" ".join([*map(fold, found[:place]), path]), path)))
+    return tuple(dict.fromkeys((" ".join([*map(fold, found[:place]), path]), path, _last_as_value(path))))
 
 
 def _line(found: Sequence[str], *, values: bool = True) -> str:
@@ -124,6 +142,11 @@ def _line(found: Sequence[str], *, values: bool = True) -> str:
 def _shape(path: str, known: Container[str]) -> str:
     """With what looks like a value, and is part of no name, as what stands for it in a template."""
     return joined([_slot(segment, known) for segment in segments(path)])
+
+
+def _last_as_value(shape: str) -> str:
+    """`/users/export` may be what somebody takes `/users/{id}` for."""
+    return f"{shape.rpartition('/')[0]}/{SLOT}"
 
 
 def _slot(segment: str, known: Container[str]) -> str:
