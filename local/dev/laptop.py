@@ -335,6 +335,7 @@ class Laptop:
             "CIMD_LOOPBACK": "true",
             **dict.fromkeys(LIMITS, "0"),
             "MCP_RATE_LIMITS": "{}",
+            "REFERENCE_MAX_AGE_SECONDS": "1",
             **catalogue_environment(self.catalogues),
         }
 
