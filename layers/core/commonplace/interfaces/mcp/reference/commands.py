@@ -1,7 +1,7 @@
 """`list_commands`: every command there is, by category, a page at a time."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from pydantic import Field
@@ -12,14 +12,15 @@ from commonplace.interfaces.mcp.budgets import estimate_tokens
 from commonplace.interfaces.mcp.declaring import Answer, Arguments, Call, Output, Part, Tool
 from commonplace.interfaces.mcp.reference import vocabulary
 from commonplace.interfaces.mcp.reference.fitting import ROOM
-from commonplace.interfaces.mcp.reference.markdown import code, line
+from commonplace.interfaces.mcp.reference.markdown import block, line
 from commonplace.interfaces.mcp.reference.services import ReferenceServices
 from commonplace.interfaces.mcp.rendering import compact, data_of
 from commonplace.reference.catalogue import Placed
 from commonplace.reference.entries import Entry
 
 LIST = "list_commands"
-SUMMARY_CHARACTERS = 100
+SUMMARY_CHARACTERS = (100, 50, 0)
+"""Of summaries in a list: the first that leaves room for everything."""
 MAX_COUNTED = 12
 """Categories whose counts are told."""
 
@@ -30,25 +31,15 @@ class ListArguments(Arguments):
     cursor: str | None = Field(None, description="nextCursor of the page before")
 
 
-class Counted(Part):
-    category: str
-    commands: int
-
-
-class Listed(Part):
-    name: str
-    summary: str | None = None
-    deprecated: bool | None = None
-
-
 class Group(Part):
     category: str
-    commands: list[Listed]
+    commands: dict[str, str] = Field(description="Name: what it does, where there is room for that")
+    deprecated: list[str] | None = None
 
 
 class Commands(Output):
     total: int
-    categories: list[Counted] | None = Field(None, description="How many commands each has")
+    categories: dict[str, int] | None = Field(None, description="How many commands each has")
     groups: list[Group]
     next_cursor: str | None = None
 
@@ -79,8 +70,8 @@ def list_commands(using: ReferenceServices, call: Call, asked: ListArguments) ->
     version = " ".join(f"{one.name}@{one.generation}:{one.commit_sha}" for one in using.reference.catalogues())
     start = _position(asked.cursor, question, version)
     counts = Counter(_label(placed.entry) for placed in rows)
-    for summaries in (True, False):
-        answer = _page(rows, start, counts, len(rows) - start, summaries=summaries, cursor=None)
+    for characters in SUMMARY_CHARACTERS:
+        answer = _page(rows, start, counts, len(rows) - start, characters=characters)
         if _cost(answer) <= ROOM:
             return answer
     return _longest(rows, start, counts, question, version)
@@ -91,7 +82,7 @@ def _longest(rows: Sequence[Placed], start: int, counts: Counter[str], question:
 
     def page(size: int) -> Answer:
         cursor = continuing.handle(start + size, tool=LIST, question=question, version=version)
-        return _page(rows, start, counts, size, summaries=False, cursor=cursor)
+        return _page(rows, start, counts, size, cursor=cursor)
 
     low, high = 1, min(len(rows) - start - 1, ROOM // 10)
     while low < high:
@@ -101,47 +92,55 @@ def _longest(rows: Sequence[Placed], start: int, counts: Counter[str], question:
 
 
 def _page(
-    rows: Sequence[Placed], start: int, counts: Counter[str], size: int, *, summaries: bool, cursor: str | None
+    rows: Sequence[Placed],
+    start: int,
+    counts: Counter[str],
+    size: int,
+    *,
+    characters: int = 0,
+    cursor: str | None = None,
 ) -> Answer:
-    groups: dict[str, list[Listed]] = {}
+    """`characters` is how long a summary may be."""
+    groups: dict[str, list[Entry]] = {}
     for placed in rows[start : start + size]:
-        groups.setdefault(_label(placed.entry), []).append(_listed(placed.entry, summaries=summaries))
-    counted = [Counted(category=slug, commands=count) for slug, count in counts.most_common(MAX_COUNTED)]
+        groups.setdefault(_label(placed.entry), []).append(placed.entry)
     data = Commands(
         total=len(rows),
-        categories=counted if start == 0 and len(counts) > 1 else None,
-        groups=[Group(category=slug, commands=commands) for slug, commands in groups.items()],
+        categories=dict(counts.most_common(MAX_COUNTED)) if start == 0 and len(counts) > 1 else None,
+        groups=[_group(label, entries, characters) for label, entries in groups.items()],
         next_cursor=cursor,
     )
     return Answer(_text(data, start, size, len(counts)), data)
 
 
+def _group(label: str, entries: Sequence[Entry], characters: int) -> Group:
+    return Group(
+        category=label,
+        commands={line(one.called): line(one.summary, characters) if characters else "" for one in entries},
+        deprecated=[line(one.called) for one in entries if one.deprecated] or None,
+    )
+
+
 def _text(data: Commands, start: int, size: int, categories: int) -> str:
     """How many there are, and how to go on, come first: a reader takes a page that looks full for all there is."""
-    lines = [f"{data.total} commands in {_plural(categories)}."]
-    if data.next_cursor or start:
-        lines[0] += f" Here are {start + 1} to {start + size}."
+    head = f"{data.total} commands in {_plural(categories)}."
+    head += f" Here are {start + 1} to {start + size}." if data.next_cursor or start else ""
+    lines = [head]
     if data.categories:
-        told = ", ".join(f"{one.category} {one.commands}" for one in data.categories)
+        told = ", ".join(f"{slug} {count}" for slug, count in data.categories.items())
         lines.append(f"By category: {told}" + (", and others." if categories > MAX_COUNTED else "."))
     if data.next_cursor:
         lines.append(f"{LIST} goes on with cursor `{data.next_cursor}`; a category narrows it.")
     for group in data.groups:
-        lines += ["", f"**{group.category}**", *map(_row, group.commands)]
+        lines += ["", f"**{group.category}**", block("\n".join(_rows(group)))]
     return "\n".join([*lines, "", "get_command tells syntax, options and examples of each."])
 
 
-def _row(one: Listed) -> str:
-    told = f"- {code(one.name)}" + (f" {line(one.summary)}" if one.summary else "")
-    return told + (" (deprecated)" if one.deprecated else "")
-
-
-def _listed(entry: Entry, *, summaries: bool) -> Listed:
-    return Listed(
-        name=entry.called,
-        summary=line(entry.summary, SUMMARY_CHARACTERS) if summaries else None,
-        deprecated=entry.deprecated or None,
-    )
+def _rows(group: Group) -> Iterator[str]:
+    """As a shell would take them: what follows a name is a comment."""
+    for name, summary in group.commands.items():
+        told = " ".join(filter(None, ("(deprecated)" if name in (group.deprecated or ()) else "", summary)))
+        yield f"{name} # {told}" if told else name
 
 
 def _label(entry: Entry) -> str:
@@ -162,9 +161,9 @@ def _position(cursor: str | None, question: str, version: str) -> int:
 
 
 def _none(using: ReferenceServices, category: str | None, module: str | None) -> NotFound:
-    told = vocabulary.unknown(using, category, module) or ["There is no command here."]
     known = [one.slug for one in vocabulary.with_commands(using)]
-    return NotFound(" ".join(told), hint=f"Categories with commands: {vocabulary.listed(known)}.")
+    told = vocabulary.unknown(using, category, module) or [f"Categories with commands: {vocabulary.listed(known)}."]
+    return NotFound("There is no command under these conditions.", hint=" ".join(told))
 
 
 def _plural(categories: int) -> str:

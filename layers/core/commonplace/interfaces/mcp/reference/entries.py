@@ -1,5 +1,6 @@
 """Entries as tools tell them: as data, and for a reader who wants to type what is there."""
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any
@@ -50,7 +51,7 @@ class Told(Part):
     commit: str | None = None
     catalogue: str | None = None
     last_updated: str | None = None
-    matched_by: MatchedBy | None = None
+    matched_by: MatchedBy | None = Field(None, description="Absent: by words and meaning")
     score: float | None = None
     truncated: bool | None = Field(None, description="There is more in the resource")
 
@@ -84,8 +85,8 @@ def brief(hit: Hit) -> dict[str, Any]:
         "replaced_by": entry.replaced_by,
         "instead_of": hit.instead_of.called if hit.instead_of else None,
         "catalogue": hit.catalogue.name,
-        "matched_by": hit.matched_by,
-        "score": round(hit.score, 3),
+        "matched_by": hit.matched_by if hit.matched_by != "words" else None,
+        "score": round(hit.score, 2),
     }
 
 
@@ -103,6 +104,7 @@ def full(hit: Hit, examples: list[ToldExample], content: str) -> dict[str, Any]:
         "source_url": hit.catalogue.source_url(hit.placed),
         "commit": hit.catalogue.commit_sha,
         "last_updated": entry.last_updated,
+        "matched_by": hit.matched_by,
     }
 
 
@@ -126,7 +128,8 @@ def headline(one: Told, catalogue: Catalogue) -> str | None:
 def row(number: int, one: Told, catalogue: Catalogue) -> str:
     """One entry among others, in a line."""
     told = headline(one, catalogue)
-    return f"{number}. {_exact(one)}: {line(one.summary or '')} ({_facts(one)})" + (f" {told}" if told else "")
+    facts = ", ".join(filter(None, (one.type, one.subcategory or one.category, None if one.name else one.id)))
+    return f"{number}. {_exact(one)}: {line(one.summary or '')} ({facts})" + (f" {told}" if told else "")
 
 
 def whole(one: Told, catalogue: Catalogue, number: int | None = None) -> str:
@@ -138,13 +141,25 @@ def whole(one: Told, catalogue: Catalogue, number: int | None = None) -> str:
         headline(one, catalogue),
         head,
         f"{line(one.summary or '')} ({_facts(one)})",
-        closed(one.content) if one.content else None,
+        closed(_rest(one, exact)) if one.content else None,
         *(_example(example) for example in one.examples or ()),
         "See also: " + ", ".join(_related(one, catalogue)) if one.related_ids else None,
         _source(one),
         f"This is not all of it: read {entry_uri(catalogue.name, one.id)}" if one.truncated else None,
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def _rest(one: Told, exact: str | None) -> str:
+    """Of the content, what does not stand above it already."""
+    text = (one.content or "").strip()
+    summary = (one.summary or "").strip().rstrip(".")
+    first, _, after = text.partition("\n\n")
+    text = after.strip() if first.strip().rstrip(".") == summary else text
+    if exact is None:
+        return text
+    again = re.escape(exact)
+    return re.sub(rf"(?:\*\*Syntax:?\*\*:?\s*```\w*\n{again}\n```|`{again}`)(?:\n+|\Z)", "", text, count=1).strip()
 
 
 def _exact(one: Told) -> str:

@@ -1,7 +1,7 @@
 """As much of each entry as an answer has room for: whole, then without outputs, then with less text, then in a line."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any
 
 from commonplace.interfaces.mcp.budgets import estimate_tokens, fitting, piece
@@ -12,20 +12,25 @@ from commonplace.interfaces.mcp.reference.entries import (
     brief,
     example_of,
     full,
+    resource_of,
     row,
     whole,
 )
+from commonplace.interfaces.mcp.reference.markdown import line
 from commonplace.interfaces.mcp.rendering import compact
 from commonplace.reference.results import Hit
 
 ANSWER_TOKENS = 1_000
 """Of an answer, text and data together (the issue of this toolset; three quarters of a page)."""
-NOTES_TOKENS = 100
+NOTES_TOKENS = 60
 """Of that, for notes of the frame on how arguments were understood."""
 ROOM = ANSWER_TOKENS - NOTES_TOKENS
 
-EXAMPLE_TOKENS = 150
+EXAMPLE_TOKENS = 300
 """Of an example's code, and of its output: what is longer is in the resource."""
+OUTPUT_TOKENS = 110
+"""Of an output's first lines, where all of them are too many."""
+NAME_CHARACTERS = 120
 LEAST_CONTENT = 25
 """Tokens below which a beginning of a text says nothing."""
 
@@ -46,11 +51,23 @@ def fit_many(hits: Sequence[Hit], room: int) -> list[Shown]:
     left = room - sum(cost(*one) for one in shown)
     for at, hit in enumerate(hits[: len(shown)]):
         was = cost(*shown[at])
-        more = _first_fit(hit, _views(hit), left + was, at + 1) if left > LEAST_CONTENT else None
+        number = at + 1 if len(hits) > 1 else None
+        more = _first_fit(hit, _views(hit), left + was, number) if left > LEAST_CONTENT else None
         if more is not None:
             left -= cost(*more) - was
             shown[at] = more
     return shown
+
+
+def fit_names(hits: Sequence[Hit], room: int) -> list[str]:
+    """What the first of these are called, as many as there is room for."""
+    names = [line(hit.entry.called, NAME_CHARACTERS) for hit in hits]
+    return [name for name, spent in zip(names, accumulate(map(name_cost, names)), strict=True) if spent <= room]
+
+
+def name_cost(name: str) -> int:
+    """Told twice, with what stands around it."""
+    return 2 * estimate_tokens(compact(name)) + 4
 
 
 def cost(told: Told, text: str) -> int:
@@ -70,6 +87,7 @@ def _views(hit: Hit) -> Iterator[Told]:
     for count in (MAX_EXAMPLES, 2, 1):
         if count == MAX_EXAMPLES or count < len(examples):
             yield _view(hit, content, examples[:count])
+    yield _view(hit, content, [_beginning(example) for example in examples[:1]])
     yield _view(hit, content, bare[:1])
     share = min(estimate_tokens(content), ROOM // 2)
     while (share := share * 4 // 5) >= LEAST_CONTENT:
@@ -94,6 +112,15 @@ def _examples(hit: Hit) -> list[ToldExample]:
     return told[:MAX_EXAMPLES]
 
 
+def _beginning(example: ToldExample) -> ToldExample:
+    """With the first lines of its output: nobody types that, so less of it is not wrong."""
+    lines = (example.output or "").splitlines()
+    first = fitting(lines, lambda row: estimate_tokens(row) + 1, OUTPUT_TOKENS)
+    if len(first) == len(lines) or estimate_tokens(lines[0]) > OUTPUT_TOKENS:
+        return example.model_copy(update={"output": None})
+    return example.model_copy(update={"output": "\n".join([*first, "…"])})
+
+
 def _line(number: int, hit: Hit, room: int) -> Shown:
     told = Told(**brief(hit))
     shown = told, row(number, told, hit.catalogue)
@@ -103,7 +130,7 @@ def _line(number: int, hit: Hit, room: int) -> Shown:
 def _last(hit: Hit) -> Shown:
     """Of an entry whose very name has no room here: where it can be read."""
     told = Told(id=hit.entry.id, type=hit.entry.type, catalogue=hit.catalogue.name, truncated=True)
-    return told, whole(told, hit.catalogue)
+    return told, f"This {hit.entry.type} is too long to be told here: read {resource_of(hit).uri}"
 
 
 def _dumped(told: Told) -> dict[str, Any]:

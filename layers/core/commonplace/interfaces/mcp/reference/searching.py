@@ -11,10 +11,9 @@ from commonplace.interfaces.mcp.budgets import estimate_tokens
 from commonplace.interfaces.mcp.declaring import Answer, Arguments, Call, Output, Part, Tool
 from commonplace.interfaces.mcp.reference import vocabulary
 from commonplace.interfaces.mcp.reference.entries import Told, resource_of
-from commonplace.interfaces.mcp.reference.fitting import ROOM, Shown, fit_many
+from commonplace.interfaces.mcp.reference.fitting import ROOM, Shown, fit_many, fit_names, name_cost
 from commonplace.interfaces.mcp.reference.markdown import code, line
 from commonplace.interfaces.mcp.reference.services import ReferenceServices, may_report
-from commonplace.interfaces.mcp.rendering import compact
 from commonplace.reference.entries import EntryType
 from commonplace.reference.results import DEFAULT_LIMIT, MAX_LIMIT, MAX_QUERY_CHARACTERS, Asked, Hit, SearchAnswer
 
@@ -23,7 +22,9 @@ logger = logging.getLogger(__name__)
 SEARCH = "search_knowledge"
 SEARCHED = "reference query"
 """Message of the line that says a search was made. It tells what kind of answer there was, never what was asked."""
-HEAD_TOKENS = 90
+SHARE_OF_NAMES = 0.3
+"""Of an answer, for names of what has no room but for them."""
+HEAD_TOKENS = 70
 """For what is said of an answer as a whole, but for its sources."""
 
 Type = Literal["all", EntryType]
@@ -57,6 +58,7 @@ class Source(Part):
 
 class Found(Output):
     results: list[Told]
+    more: list[str] | None = Field(None, description="Names of further results")
     suggestions: list[str] | None = Field(None, description="Names that exist, if nothing was found")
     hints: list[str] | None = None
     sources: list[Source] | None = None
@@ -96,17 +98,33 @@ def search_knowledge(using: ReferenceServices, call: Call, given: SearchArgument
 
 
 def _found(answer: SearchAnswer) -> Answer:
-    sources = _sources(answer.hits)
-    told_of = "Source: " + ", ".join(f"{one.url} ({one.catalogue})" for one in sources)
-    room = ROOM - HEAD_TOKENS - estimate_tokens(told_of) - estimate_tokens(compact([one.url for one in sources])) - 20
-    shown = fit_many(answer.hits, room)
+    every = _sources(answer.hits)
+    room = ROOM - HEAD_TOKENS - 2 * estimate_tokens(_written(every))
+    shown, more = _shown(answer.hits, room)
+    told = [entry for entry, _ in shown]
+    # Who is told whole says where it stands.
+    sources = every if any(entry.source_url is None for entry in told) else []
     hints = [FALLBACK] if answer.fallback else []
     if left := len(answer.hits) - len(shown):
-        hints.append(f"{left} more were found and left out for their size: ask for fewer, or with a type or category.")
-    data = Found(results=[told for told, _ in shown], hints=hints or None, sources=sources)
-    text = "\n\n".join([" ".join([_count(shown), *hints]), *_texts(shown), told_of])
-    links = tuple(resource_of(hit) for hit, (told, _) in zip(answer.hits, shown, strict=False) if told.truncated)
-    return Answer(text, data, links)
+        hints.append(f"{left} more were found than are told here: narrow it with type or category.")
+    data = Found(results=told, more=more or None, hints=hints or None, sources=sources or None)
+    also = f"Also: {', '.join(map(code, more))}" if more else ""
+    parts = [" ".join([_count(len(shown)), *hints]), *(text for _, text in shown), also, _written(sources)]
+    links = tuple(resource_of(hit) for hit, entry in zip(answer.hits, told, strict=False) if entry.truncated)
+    return Answer("\n\n".join(part for part in parts if part), data, links)
+
+
+def _shown(hits: Sequence[Hit], room: int) -> tuple[list[Shown], list[str]]:
+    """Entries, and names of those that have no room among them."""
+    shown = fit_many(hits, room)
+    if len(shown) == len(hits):
+        return shown, []
+    for first in range(min(len(shown), DEFAULT_LIMIT), 0, -1):
+        more = fit_names(hits[first:], int(room * SHARE_OF_NAMES))
+        fewer = fit_many(hits[:first], room - sum(map(name_cost, more)))
+        if len(fewer) == first:
+            return fewer, more
+    return shown, []
 
 
 def _nothing(using: ReferenceServices, call: Call, asked: Asked, answer: SearchAnswer) -> Answer:
@@ -134,12 +152,12 @@ def _sources(hits: Sequence[Hit]) -> list[Source]:
     ]
 
 
-def _texts(shown: Sequence[Shown]) -> list[str]:
-    return [text for _, text in shown]
+def _written(sources: Sequence[Source]) -> str:
+    return "Source: " + ", ".join(f"{one.url} ({one.catalogue})" for one in sources) if sources else ""
 
 
-def _count(shown: Sequence[Shown]) -> str:
-    return f"{len(shown)} results, the best first." if len(shown) > 1 else "One result."
+def _count(results: int) -> str:
+    return f"{results} results, the best first." if results > 1 else "One result."
 
 
 def _either(names: Sequence[str]) -> str:
