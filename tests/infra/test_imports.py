@@ -96,6 +96,28 @@ assert not {"web3", "siwe", "eth_account", "jinja2"} & {module.partition(".")[0]
 """The first token of a process, and all that it loads."""
 
 
+LOOK_UP = """
+from commonplace.adapters import reference_wiring
+from commonplace.reference.catalogue import Catalogue, Placed
+from commonplace.reference.entries import Entry
+from commonplace.reference.library import CatalogueLibrary
+from commonplace.reference.ports import Edition
+
+entry = Entry(id="a", type="command", title="List", name="helios users list", category="users", summary="Lists.",
+              last_updated="2026-01-01")
+placed = Placed(entry=entry, path="a.md", generation=1)
+catalogue = Catalogue(name="helios", title="Helios", repository="a/b", branch="main", commit_sha="c", generation=1,
+                      synced_at="2026-01-01T00:00:00Z", entries=[placed])
+CatalogueLibrary.edition = lambda self: Edition((catalogue,), "1")
+reference = reference_wiring.reference(handler.SETTINGS, handler.CATALOGUES, handler.OBJECTS, "records")
+assert reference.command("helios users list").hit, "the exact name"
+"""
+
+SUGGEST = """
+assert reference.command("helios users lsit").suggestions == ("helios users list",)
+"""
+
+
 def run(template: Template, name: str, also: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
     """Imports the function's handler where only its bundle and the runtime can be seen, and prints what was loaded."""
     visible = bundled(name) | RUNTIME | {"commonplace"}
@@ -193,7 +215,20 @@ def test_the_first_token_loads_what_judges_it_and_the_bundle_holds_that(template
 
 
 def test_every_toolset_that_can_be_configured_is_there(template: Template) -> None:
-    loaded = run(template, "mcp", MCP_TOOLSETS=",".join(SERVED))
+    loaded = run(template, "mcp", MCP_TOOLSETS=",".join(SERVED), CATALOGUES='[{"name": "helios"}]')
+    assert loaded.returncode == 0, loaded.stderr
+
+
+def test_the_first_look_up_loads_neither_models_nor_what_reads_files(template: Template) -> None:
+    loaded = run(template, "mcp", LOOK_UP, CATALOGUES='[{"name": "helios"}]')
+    assert loaded.returncode == 0, loaded.stderr
+    assert not {"numpy", "tokenizers", "wordllama", "yaml", "markdown_it", "httpx", "sqlite3"} & set(
+        json.loads(loaded.stdout.splitlines()[-1])
+    )
+
+
+def test_a_suggestion_needs_nothing_that_was_left_out_of_the_bundle(template: Template) -> None:
+    loaded = run(template, "mcp", LOOK_UP + SUGGEST, CATALOGUES='[{"name": "helios"}]')
     assert loaded.returncode == 0, loaded.stderr
 
 
