@@ -18,15 +18,20 @@ from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
 from commonplace.interfaces.mcp.knowledge.toolset import knowledge_toolset
 from commonplace.interfaces.mcp.memory.services import MemoryServices
 from commonplace.interfaces.mcp.memory.toolset import memory_toolset
+from commonplace.interfaces.mcp.reference.services import ReferenceServices
+from commonplace.interfaces.mcp.reference.toolset import reference_toolset
 from commonplace.interfaces.mcp.server import build_server
 from commonplace.interfaces.mcp.surface import Surface
 from tests.fakes.library import FakeLibrary
 from tests.fakes.proposals import FakeProposals
 from tests.fakes.search import FakeSearch
+from tests.reference_files import helios
+from tests.unit.mcp.reference.desks import Scripted
 
 SNAPSHOTS = {
     "knowledge": Path(__file__).with_name("tools.json"),
     "memory": Path(__file__).with_name("tools.memory.json"),
+    "reference": Path(__file__).with_name("tools.reference.json"),
 }
 UPDATE = "UPDATE_SNAPSHOTS"
 """Set this variable to 1 to accept what the server says now."""
@@ -42,11 +47,15 @@ NAMES = {
         *("kb_search", "kb_get", "kb_get_related", "kb_list", "kb_stats", "kb_add", "kb_update", "kb_delete"),
         *("kb_bulk_import", "kb_rebuild_embeddings"),
     },
+    "reference": {"search_knowledge", "get_command", "get_api_endpoint", "list_commands", "report_gap"},
 }
 WRITING = {
     "knowledge": {"save_link", "create_draft"},
     "memory": {"kb_add", "kb_update", "kb_delete", "kb_bulk_import", "kb_rebuild_embeddings"},
+    "reference": {"report_gap"},
 }
+COUNTING = {"report_gap"}
+"""A second call adds to what the first one did."""
 
 
 def compact(value: Any) -> str:
@@ -61,6 +70,9 @@ def toolset_of(name: str) -> Toolset:
     if name == "memory":
         nothing: Any = None
         return memory_toolset(MemoryServices(memory=nothing))
+    if name == "reference":
+        book: Any = Scripted([helios()])
+        return reference_toolset(ReferenceServices(reference=book))
     return knowledge_toolset(
         KnowledgeServices(library=Library(FakeLibrary()), search=FakeSearch(), proposals=FakeProposals())
     )
@@ -106,10 +118,10 @@ def test_every_tool_says_what_it_is_what_it_may_do_and_what_it_answers(listed: d
         assert len(tool["name"]) <= 40
 
 
-def test_only_tools_that_propose_or_remember_write(listed: dict[str, Any], toolset: str) -> None:
-    writing = {tool["name"] for tool in listed["tools"] if not tool["annotations"]["readOnlyHint"]}
-    assert writing == WRITING[toolset]
-    assert all(tool["annotations"]["idempotentHint"] for tool in listed["tools"] if tool["name"] in writing)
+def test_only_tools_that_propose_remember_or_report_write(listed: dict[str, Any], toolset: str) -> None:
+    writing = {tool["name"]: tool["annotations"] for tool in listed["tools"] if not tool["annotations"]["readOnlyHint"]}
+    assert writing.keys() == WRITING[toolset]
+    assert all(told["idempotentHint"] is (name not in COUNTING) for name, told in writing.items())
 
 
 def test_what_a_model_is_shown_fits_its_budget(listed: dict[str, Any]) -> None:

@@ -14,6 +14,10 @@ from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
 from commonplace.interfaces.mcp.knowledge.toolset import knowledge_toolset
 from commonplace.interfaces.mcp.memory.services import MemoryServices
 from commonplace.interfaces.mcp.memory.toolset import memory_toolset
+from commonplace.interfaces.mcp.reference.fitting import ANSWER_TOKENS
+from commonplace.interfaces.mcp.reference.services import ReferenceServices
+from commonplace.interfaces.mcp.reference.toolset import reference_toolset
+from commonplace.reference.gaps import GAP_SECONDS, MAX_GAPS
 from commonplace.settings import DEFAULT_RATE_LIMITS
 from infra.configuration import Configuration
 from tests.unit.docs.pages import ROOT, first_cells, rows, section
@@ -30,6 +34,11 @@ def declared() -> Toolset:
 def remembering() -> Toolset:
     nothing: Any = None
     return memory_toolset(MemoryServices(memory=nothing))
+
+
+def referring() -> Toolset:
+    nothing: Any = None
+    return reference_toolset(ReferenceServices(reference=nothing))
 
 
 MEMORY_TABLE = {row[0].strip("`"): row[1:] for row in rows(section(MEMORY_PAGE, "Tools")) if row[0].startswith("`kb_")}
@@ -53,6 +62,15 @@ def test_the_page_of_the_memory_lists_its_tools_with_scope_and_class() -> None:
     assert {tool.tier for tool in remembering().tools} == {"member"}
 
 
+def test_the_page_lists_the_tools_of_the_reference_with_scope_and_class() -> None:
+    table = rows(section(PAGE, "The product reference"))
+    told = {name.strip("`"): (scope.strip("`"), cost) for name, _, scope, cost in table}
+    assert told == {tool.name: (f"reference:{tool.level}", tool.cost) for tool in referring().tools}
+    text = PAGE.read_text(encoding="utf-8").replace("\n", " ")
+    assert f"below {ANSWER_TOKENS:,} tokens" in text
+    assert f"keeps {MAX_GAPS:,} queries of an organisation for {GAP_SECONDS // 86_400} days" in text
+
+
 def test_full_text_is_the_one_tier_that_is_configured() -> None:
     nothing: Any = None
     opened = knowledge_toolset(KnowledgeServices(library=nothing, search=nothing, full_text_tier="public"))
@@ -68,7 +86,7 @@ def test_every_tier_is_named() -> None:
 
 def test_the_page_lists_every_resource_and_prompt() -> None:
     text, known = PAGE.read_text(encoding="utf-8"), set[str]()
-    for toolset in (declared(), remembering()):
+    for toolset in (declared(), remembering(), referring()):
         known |= {f"skill://{skill.name}/SKILL.md" for skill in toolset.skills}
         known |= {each.uri for each in toolset.resources} | {each.uri_template for each in toolset.templates}
         assert all(f"`{prompt.name}`" in text for prompt in toolset.prompts)
