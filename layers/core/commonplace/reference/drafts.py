@@ -74,7 +74,7 @@ def _parsed(kind: Kind, raw: bytes, findings: Findings, at: At) -> Parsed | None
             return read_json(text)
         return read_yaml(text, max_depth=bounds.MAX_DEPTH, max_values=bounds.MAX_VALUES, lines_to_depth=3)
     except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
+        line = error.object.count(b"\n", 0, error.start) + 1
         findings.error("malformed-file", "The file is not UTF-8.", "Save it in the encoding UTF-8.", at.on(line))
     except JsonError as error:
         message = f"The file is not valid JSON: {error.message}."

@@ -67,7 +67,7 @@ def _unknown(fields: Fields, *, markdown: bool) -> None:
     import difflib
 
     known = KNOWN | (_OF_MARKDOWN if markdown else set())
-    for name in fields.values.keys() - known:
+    for name in sorted(fields.values.keys() - known):
         near = _MEANT.get(name) or next(iter(difflib.get_close_matches(name, sorted(known), 1)), None)
         hint = f"Did you mean `{camel(near)}`?" if near else f"Known fields are {', '.join(map(camel, sorted(known)))}."
         message = f"`{fields.called(name)}` is no field of an entry; it is left out."
@@ -98,7 +98,7 @@ def _entry(fields: Fields, draft: Draft, content: str) -> Entry | None:
     rest = _rest(fields, title or "")
     if type is None or id is None or title is None or category is None or summary is None:
         return None
-    if not content.strip():
+    if not content.strip() and (draft.body is not None or fields.absent("content")):
         hint = "Say at least how it is used."
         fields.findings.warning("empty-content", "The entry has no content.", hint, fields.where("content"))
     return Entry(

@@ -59,6 +59,7 @@ def told(found: Iterable[Problem]) -> tuple[Problem, ...]:
     return (*sorted(kept, key=_order), more)
 
 
-def _order(problem: Problem) -> tuple[str, int, int, str, str]:
+def _order(problem: Problem) -> tuple[str, int, int, str, str, str]:
     line = problem.line or 0
-    return (problem.path or "", line, _SEVERITIES[problem.severity], problem.code, problem.entry or "")
+    severity = _SEVERITIES[problem.severity]
+    return (problem.path or "", line, severity, problem.code, problem.entry or "", problem.message)
