@@ -39,6 +39,8 @@ def generate(
     else:
         for one in done:
             _tell(one, every)
+    if any(one.state == "stale" for one in done):
+        typer.echo(f"Bring them up to date: commonplace reference generate {what}", err=True)
     if not all(one.good for one in done) or (strict and any(one.unread for one in done)):
         raise typer.Exit(1)
 

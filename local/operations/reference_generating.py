@@ -158,9 +158,7 @@ def target(folder: Path, into: str) -> Path:
     parts = path.parts
     hidden = any(one.startswith((".", "_")) for one in parts)
     if path.is_absolute() or path.suffix != ".json" or hidden or "sources" in parts[:-1] or "\\" in into:
-        raise CommandError(
-            f"{into} is no file that a catalogue reads.", "`into:` is a path such as api.json."
-        )
+        raise CommandError(f"{into} is no file that a catalogue reads.", "`into:` is a path such as api.json.")
     file = (folder / path).resolve()
     if not file.is_relative_to(folder.resolve()):
         raise CommandError(f"{into} leads out of the catalogue.", "Write into the catalogue's own folder.")

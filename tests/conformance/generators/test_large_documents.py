@@ -1,0 +1,85 @@
+"""An API document of ten megabytes whose schemas all refer to each other: made in less than a minute."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+MEGABYTE = 1_000_000
+MAX_CPU_SECONDS = 60
+MAX_MEMORY_BYTES = 1_000 * MEGABYTE
+"""Of address space, which is more than what is in memory."""
+SCHEMAS = 7_000
+OPERATIONS = 600
+
+
+def recursive() -> dict[str, Any]:
+    """Every schema is composed of others, holds lists of others, and chooses among others: all in circles."""
+
+    def ref(place: int) -> dict[str, str]:
+        return {"$ref": f"#/components/schemas/S{place % SCHEMAS}"}
+
+    def schema(place: int) -> dict[str, Any]:
+        own = {f"p{n}": ref(place * 7 + n) for n in range(20)}
+        return {
+            "type": "object",
+            "description": "Refers to others. " * 8,
+            "required": ["list", "choice"],
+            "allOf": [ref(place + 3), ref(place + 5)],
+            "properties": {
+                **own,
+                "list": {"type": "array", "items": ref(place)},
+                "choice": {"oneOf": [ref(place + 1), ref(place + 2), ref(place)]},
+            },
+        }
+
+    def body(place: int) -> dict[str, Any]:
+        return {"content": {"application/json": {"schema": ref(place)}}}
+
+    def operation(place: int) -> dict[str, Any]:
+        return {
+            "parameters": [{"name": "id", "in": "path", "required": True, "schema": ref(place)}],
+            "requestBody": body(place),
+            "responses": {"200": {"description": "Fine", **body(place + 1)}},
+        }
+
+    return {
+        "openapi": "3.0.3",
+        "info": {"title": "Circles", "version": "1"},
+        "paths": {f"/r{place}/{{id}}": {"post": operation(place)} for place in range(OPERATIONS)},
+        "components": {"schemas": {f"S{place}": schema(place) for place in range(SCHEMAS)}},
+    }
+
+
+def bounded() -> None:
+    """Of the process that generates; the system ends it where it takes more."""
+    resource.setrlimit(resource.RLIMIT_CPU, (MAX_CPU_SECONDS, MAX_CPU_SECONDS))
+    if sys.platform == "linux":
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+
+
+@pytest.mark.parametrize("form", ["json", "yaml"])
+def test_a_large_document_in_circles_is_made_within_bounds(form: str, tmp_path: Path) -> None:
+    text = json.dumps(recursive())
+    source = tmp_path / f"circles.{form}"
+    source.write_text(text if form == "json" else f"# JSON is YAML\n{text}")
+    assert source.stat().st_size > 10 * MEGABYTE
+    words = ["reference", "generate", "openapi", str(source), "-o", "api.json", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "local.cli", *words],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=bounded,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    (item,) = json.loads(done.stdout)["items"]
+    assert (item["state"], item["entries"], item["unread"]) == ("written", OPERATIONS, [])
+    assert (tmp_path / "api.json").stat().st_size < 12 * MEGABYTE
