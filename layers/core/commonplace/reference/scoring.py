@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
-from itertools import pairwise
 from math import log
 from typing import NamedTuple
 
@@ -21,6 +20,9 @@ from commonplace.search.text import query_terms, words
 
 MAX_TERMS = 16
 """Telling words of a query that are weighed; of a longer one the rarest."""
+
+MOST_UNKNOWN = 2
+"""So many words that no entry has are counted for each one that some have: people tell stories."""
 
 MOST = 200
 """Entries of a ranking."""
@@ -77,9 +79,8 @@ class Scorer:
 
         At most `MOST`. `admits` says which places may be found; None is all.
         """
-        concepts = list(self._concepts(query))
-        whole = sum(weight for _, weight in concepts)
-        if not whole:
+        concepts, whole = self._weighed_query(query)
+        if not concepts:
             return []
         # Lists and not mappings: a common word is in most entries, and every one of them counts.
         scores, covered = [0.0] * self._size, [0.0] * self._size
@@ -108,12 +109,19 @@ class Scorer:
                     best[place] = share * weight
         return best.items()
 
-    def _concepts(self, query: str) -> Iterator[Concept]:
-        """What the query speaks of, the most telling first."""
+    def _weighed_query(self, query: str) -> tuple[Sequence[Concept], float]:
+        """What of the query some entry has, the most telling first, and what the whole of the query weighs.
+
+        A word that no entry has weighs as much as the most telling one that some have: it may be a pleasantry as well
+        as the very subject. So a small catalogue, in which nothing is rare, still answers.
+        """
         asked = list(dict.fromkeys(self._stem(word) for word in query_terms(query)))
         joined = self._joined(query)
         found = [self._concept(term, joined.get(term, ()), self._others(asked, at)) for at, term in enumerate(asked)]
-        yield from sorted(found, key=lambda concept: -concept.weight)[:MAX_TERMS]
+        known = sorted((concept for concept in found if concept.variants), key=lambda concept: -concept.weight)
+        unknown = min(len(found) - len(known), MOST_UNKNOWN * len(known))
+        known = known[:MAX_TERMS]
+        return known, sum(concept.weight for concept in known) + unknown * (known[0].weight if known else 0)
 
     def _others(self, asked: Sequence[str], at: int) -> Iterator[Phrase]:
         """Synonyms of a word, and of the phrases that it begins."""
@@ -121,12 +129,14 @@ class Scorer:
             yield from self._synonyms.of(tuple(asked[at:end]))
 
     def _joined(self, query: str) -> Mapping[str, Sequence[str]]:
-        """Words that entries write as one: `log out` is `logout`."""
+        """Words that entries write as one: `log out` is `logout`, `who am I` is `whoami`."""
         found: dict[str, list[str]] = defaultdict(list)
-        for one, other in pairwise(words(query)):
-            if (both := self._stem(one + other)) in self._postings:
-                found[self._stem(one)].append(both)
-                found[self._stem(other)].append(both)
+        told = words(query)
+        for size in (2, 3):
+            for stretch in zip(*(told[start:] for start in range(size)), strict=False):
+                if (both := self._stem("".join(stretch))) in self._postings:
+                    for word in stretch:
+                        found[self._stem(word)].append(both)
         return found
 
     def _concept(self, term: str, joined: Sequence[str], others: Iterable[Phrase]) -> Concept:

@@ -36,10 +36,14 @@ class Tuning:
     endpoint: float = 0.8
     """What an endpoint's score is multiplied by unless the query speaks of an API: most endpoints have a command that
     does the same, and people type commands (seed 003 gives commands its highest weight)."""
-    least_words: float = 0.07
+    optional: float = 0.95
+    """The same of what belongs to an optional part of the product, unless that part is asked for."""
+    least_words: float = 0.1
     """Share of the query. Where the best entry has less, and none is as near as `least_meaning`, nothing is found."""
     least_meaning: float = 0.36
     """Cosine."""
+    tail: float = 0.2
+    """Share of the best score below which others are left out: they answer nothing, and cost their reader's tokens."""
 
 
 DEFAULT_TUNING = Tuning()
@@ -99,8 +103,9 @@ class Words:
             return ()
         candidates = Candidates(tuple(lexical[:CANDIDATES]), tuple(vector), total=len(lexical))
         fused = fuse(candidates, self._tuning.fusion)
-        ranked = [(self._entries[self._places[id]], score) for id, score in fused]
-        return ranked if speaks_of_api(asked) else self._endpoints_behind(ranked)
+        found = [(self._entries[self._places[id]], score) for id, score in fused]
+        ranked = self._preferred(asked, found)
+        return [one for one in ranked if one[1] >= self._tuning.tail * ranked[0][1]]
 
     def _admitted(self, asked: Asked, admits: Callable[[Entry], bool]) -> Callable[[int], bool] | None:
         if asked.type is None and asked.category is None and asked.module is None:
@@ -119,10 +124,15 @@ class Words:
             bool(vector) and vector[0].score >= self._tuning.least_meaning
         )
 
-    def _endpoints_behind(self, ranked: Sequence[tuple[Kept, float]]) -> Sequence[tuple[Kept, float]]:
-        share = self._tuning.endpoint
-        weighed = [(kept, score * share if kept.entry.type == "api" else score) for kept, score in ranked]
-        return sorted(weighed, key=lambda one: -one[1])
+    def _preferred(self, asked: Asked, found: Sequence[tuple[Kept, float]]) -> list[tuple[Kept, float]]:
+        """What most people mean first, where little else tells two entries apart."""
+        endpoint = 1.0 if speaks_of_api(asked) else self._tuning.endpoint
+        optional = 1.0 if asked.module else self._tuning.optional
+
+        def share(entry: Entry) -> float:
+            return (endpoint if entry.type == "api" else 1.0) * (optional if entry.module else 1.0)
+
+        return sorted(((kept, score * share(kept.entry)) for kept, score in found), key=lambda one: -one[1])
 
 
 def speaks_of_api(asked: Asked) -> bool:

@@ -70,7 +70,7 @@ def stem(word: str) -> str:
     if len(word) < 4 or not word.isalpha() or not word.isascii():
         return word
     word = _without_verbal_ending(_singular(word))
-    for ending, rest in (("ation", 4), ("ment", 5), ("ate", 4), ("ion", 4)):
+    for ending, rest in (("ation", 4), ("ment", 5), ("ate", 4), ("at", 5), ("ion", 4)):
         if word.endswith(ending) and len(word) - len(ending) >= rest:
             word = word[: -len(ending)]
             break
