@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from local.commands.reference_deployed import gaps, status
 from local.commands.reference_generate import generate
 from local.commands.reference_init import init
 from local.errors import CommandError
@@ -28,6 +29,8 @@ reference_app = typer.Typer(
 )
 reference_app.command()(init)
 reference_app.command()(generate)
+reference_app.command()(status)
+reference_app.command()(gaps)
 
 
 class EntryType(StrEnum):

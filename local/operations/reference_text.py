@@ -39,7 +39,8 @@ def _problem_lines(folder: "Folder", reading: "Reading", problems: "Sequence[Pro
     types = Counter(one.entry.type for one in reading.entries)
     listed = ", ".join(f"{count:,} {name}" for name, count in sorted(types.items()))
     errors = sum(one.severity == "error" for one in problems)
-    yield f"{reading.settings.title}: {len(reading.entries):,} entries ({listed or 'none'})"
+    noun = "entry" if len(reading.entries) == 1 else "entries"
+    yield f"{clean(reading.settings.title)}: {len(reading.entries):,} {noun} ({listed or 'none'})"
     yield "It would not be published: the last good one would go on answering." if errors else "It can be published."
 
 
@@ -92,9 +93,7 @@ def difference_text(found: "Difference") -> str:
         *_section("Names that lead nowhere any more (breaking)", [clean(one.called) for one in found.lost]),
     ]
     if found.breaking:
-        lines += [
-            "Keep an entry with the old name that is `deprecated: true` and `replacedBy` the new one, or an alias."
-        ]
+        lines.append("Keep an entry with the old name and say in it what it is `replacedBy`, or make it an alias.")
     return "\n".join(lines).strip()
 
 
@@ -113,9 +112,7 @@ def _named(entry: "Entry") -> str:
 
 
 def _deprecated(entry: "Entry") -> str:
-    return (
-        f"{_named(entry)}, replaced by {entry.replaced_by}" if entry.replaced_by else f"{_named(entry)}, not replaced"
-    )
+    return _named(entry) + (f", replaced by {entry.replaced_by}" if entry.replaced_by else ", not replaced")
 
 
 def difference_json(found: "Difference") -> dict[str, Any]:

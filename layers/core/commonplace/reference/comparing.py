@@ -22,7 +22,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Renamed:
-    """An entry that is called otherwise than before, or has another id."""
+    """A command or an endpoint that is called otherwise than before, or has another id."""
 
     old: Entry
     new: Entry
@@ -54,7 +54,7 @@ def diff(old: Iterable[Entry], new: Iterable[Entry]) -> Difference:
     before, after = _by_id(old), _by_id(new)
     moved = dict(_moved(before, after))
     both = [(before[id], after[id]) for id in sorted(before.keys() & after.keys())]
-    renamed = [Renamed(was, now) for was, now in both if was.called != now.called]
+    renamed = [Renamed(was, now) for was, now in both if form_of(was) and was.called != now.called]
     renamed += [Renamed(before[id], after[other]) for id, other in moved.items()]
     names = _names(after.values())
     return Difference(

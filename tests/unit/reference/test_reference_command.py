@@ -1,0 +1,166 @@
+"""`commonplace reference`: what it says of a folder, and with which exit code."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from local.commands.reference import reference_app
+from local.errors import CommandError
+from tests.reference_files import HELIOS, SAMPLE
+
+GUIDE = {"id": "g", "type": "guide", "title": "G", "category": "c", "summary": "S.", "content": "T."}
+DATED = GUIDE | {"lastUpdated": "2026-01-01"}
+LIST = DATED | {"id": "cmd-list", "type": "command", "name": "helios users list"}
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(reference_app, [str(argument) for argument in arguments])
+
+
+def write(folder: Path, *entries: object) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "all.json").write_text(json.dumps(entries, indent=1), encoding="utf-8")
+    return folder
+
+
+def git(root: Path, *arguments: str) -> None:
+    identity = ("-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", "-C", str(root), *identity, *arguments], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("folder", [HELIOS, SAMPLE])
+def test_the_catalogues_of_this_repository_have_no_problem(folder: Path) -> None:
+    result = run("validate", folder, "--strict")
+    assert result.exit_code == 0, result.output
+    assert result.output.endswith("It can be published.\n")
+
+
+def test_an_error_ends_with_one_and_says_where_and_what_would_be_right(tmp_path: Path) -> None:
+    folder = write(tmp_path / "docs", DATED | {"relatedIds": ["cmd-lst"]}, LIST)
+    result = run("validate", folder)
+    assert result.exit_code == 1
+    first, *_, last = result.output.splitlines()
+    assert first.startswith(f"{folder}/all.json:10: error: g: `relatedIds` names `cmd-lst`")
+    assert first.endswith("Did you mean `cmd-list`?")
+    assert "would not be published" in last
+
+
+def test_warnings_end_with_one_only_when_strict(tmp_path: Path) -> None:
+    folder = write(tmp_path, GUIDE)
+    assert run("validate", folder).exit_code == 0
+    assert run("validate", folder, "--strict").exit_code == 1
+
+
+def test_json_has_every_problem(tmp_path: Path) -> None:
+    told = json.loads(run("validate", write(tmp_path, DATED | {"type": "x"}), "--json", "--name", "helios").output)
+    assert (told["catalogue"], told["publishable"]) == ("helios", False)
+    assert told["counts"] == [{"severity": "error", "code": "unknown-type", "count": 1}]
+    assert told["problems"][0] | {"hint": "", "message": ""} == {
+        "code": "unknown-type",
+        "severity": "error",
+        "message": "",
+        "hint": "",
+        "path": "all.json",
+        "line": 4,
+        "entry": "g",
+    }
+
+
+def test_annotations_name_files_from_the_top_of_the_repository(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    folder = write(tmp_path / "docs" / "ref", DATED | {"type": "x"})
+    result = run("validate", folder, "--github")
+    assert result.output.startswith("::error file=docs/ref/all.json,line=4,title=unknown-type::g: `type` is no type")
+
+
+def test_a_source_that_has_changed_is_told(tmp_path: Path) -> None:
+    folder = tmp_path / "helios"
+    shutil.copytree(HELIOS, folder)
+    source = folder / "sources" / "DeveloperConsole.tsx"
+    source.write_text(source.read_text(encoding="utf-8") + "\n// changed\n", encoding="utf-8")
+    told = json.loads(run("validate", folder, "--json").output)
+    assert [one["code"] for one in told["problems"]] == ["stale-source"]
+
+
+def test_sources_outside_of_the_repository_are_not_read(tmp_path: Path) -> None:
+    (tmp_path / "secret.yaml").write_text("x", encoding="utf-8")
+    folder = write(tmp_path / "repository", DATED | {"sourceHash": "0" * 64})
+    git(folder, "init", "-q")
+    rule = "generate: [{kind: openapi, source: ../secret.yaml, into: all.json}]"
+    (folder / "catalogue.yaml").write_text(rule, encoding="utf-8")
+    told = json.loads(run("validate", folder, "--json").output)
+    assert [one["code"] for one in told["problems"]] == ["missing-source"]
+
+
+def test_a_folder_is_compared_with_itself_at_a_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git(tmp_path, "init", "-q")
+    folder = write(tmp_path / "docs", DATED, LIST)
+    (folder / "guides").mkdir()
+    (folder / "guides" / "é.md").write_text("---\nid: e\ncategory: c\n---\n# É\n\nText.\n", encoding="utf-8")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "x")
+    monkeypatch.chdir(tmp_path)
+    assert run("diff", "HEAD:docs", "docs").output == "Nothing is different.\n"
+    write(folder, DATED | {"title": "H"}, LIST | {"name": "helios people list"})
+    result = run("diff", "HEAD:docs", "docs", "--breaking")
+    assert result.exit_code == 1
+    assert result.output == (
+        "Renamed (1)\n  cmd-list (helios users list) -> cmd-list (helios people list)\n\n"
+        "Changed (2)\n  cmd-list (helios people list): name, syntax\n  g (H): title\n\n"
+        "Names that lead nowhere any more (breaking) (1)\n  helios users list\n\n"
+        "Keep an entry with the old name and say in it what it is `replacedBy`, or make it an alias.\n"
+    )
+    assert json.loads(run("diff", "HEAD:docs", "docs", "--json").output)["breaking"] is True
+    assert run("diff", "HEAD:docs", "docs").exit_code == 0
+    assert run("validate", "HEAD:docs").exit_code == 0
+
+
+@pytest.mark.parametrize("place", ["nowhere", "NOREV:docs", "HEAD:nowhere", "--output=/tmp/x:docs"])
+def test_a_place_that_is_none_is_named(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git(tmp_path, "init", "-q")
+    write(tmp_path / "docs", DATED)
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "x")
+    monkeypatch.chdir(tmp_path)
+    assert isinstance(run("diff", "docs", "--", place).exception, CommandError)
+
+
+def test_half_a_catalogue_is_neither_compared_nor_searched(tmp_path: Path) -> None:
+    folder = write(tmp_path, DATED | {"type": "x"})
+    for arguments in (("diff", folder, folder), ("search", "x", folder)):
+        error = run(*arguments).exception
+        assert isinstance(error, CommandError)
+        assert "validate" in error.hint
+
+
+@pytest.mark.parametrize("words", [(), ("--words",)])
+def test_a_search_answers_as_the_tools_would(words: tuple[str, ...]) -> None:
+    told = json.loads(run("search", "get all users", HELIOS, "--json", *words).output)
+    assert told["results"][0]["id"] == "cmd-gw-users-list"
+    assert told["fallback"] is bool(words)
+
+
+def test_a_command_that_does_not_exist_finds_nothing_and_suggests() -> None:
+    result = run("search", "helios get-users", HELIOS)
+    assert result.exit_code == 0
+    first, *suggested = result.output.splitlines()
+    assert first == "Nothing was found."
+    assert "Did you mean 'helios gw users list'?" in suggested
+    assert len(suggested) <= 3
+
+
+def test_a_search_tells_what_an_old_name_has_become() -> None:
+    assert "instead of helios gw list-users" in run("search", "helios gw list-users", HELIOS).output
+
+
+def test_a_new_catalogue_begins_without_a_problem(tmp_path: Path) -> None:
+    folder = tmp_path / "reference"
+    assert run("init", folder, "--title", 'A "new": one').exit_code == 0
+    result = run("validate", folder, "--strict")
+    assert result.exit_code == 0, result.output
+    assert result.output.startswith('A "new": one: 1 entry (')
+    assert isinstance(run("init", folder).exception, CommandError)
