@@ -7,7 +7,7 @@ RUN := $(UV) run --no-sync
 
 export UV_PROJECT_ENVIRONMENT := .venv
 
-.PHONY: help dev setup setup-all test lint types contracts unit integration conformance browser infra bench bench-retrieval bench-memory acceptance synth snapshot requirements cdk deploy format clean
+.PHONY: help dev setup setup-all test lint types contracts unit integration conformance browser infra bench bench-retrieval bench-memory bench-reference acceptance synth snapshot requirements cdk deploy format clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -65,6 +65,9 @@ bench-retrieval: setup-all ## Measure how well a search finds: make bench-retrie
 
 bench-memory: setup-all ## Measure how well a team's memory is searched, and the tokens of an answer
 	@$(RUN) python -m bench.memory_quality $(ARGS)
+
+bench-reference: setup-all ## Measure how well, how fast and at what cost the product reference answers
+	@$(RUN) python -m bench.reference $(ARGS)
 
 acceptance: setup ## Sync and check any clone: make acceptance REPOSITORY=PATH
 	@$(RUN) python -m bench.acceptance $(REPOSITORY) $(ARGS)

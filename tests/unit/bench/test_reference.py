@@ -1,0 +1,157 @@
+"""The judged catalogue of the product reference, how well it is answered, and what the benchmark says of it."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bench import table
+from bench.mcp_servers import Handler
+from bench.reference import __main__ as program
+from bench.reference import costs, quality, speed
+from bench.reference.judged import NOTHING, SCENARIO, Query, paraphrases, queries, unanswerable
+from bench.reference.made import catalogue, of_size
+from bench.reference.quality import BUILT, SEED, VECTORS, WORDS, Figures
+from commonplace.adapters.local_embeddings import LocalEmbeddings
+from commonplace.reference.results import MAX_QUERY_CHARACTERS
+from commonplace.search.text import fold
+
+ENTRIES = {placed.entry.id: placed.entry for placed in catalogue().entries}
+
+
+def test_the_catalogue_is_large_and_no_two_entries_are_one() -> None:
+    called = Counter(entry.called for entry in ENTRIES.values() if entry.type in ("command", "api"))
+    assert len(ENTRIES) == len(catalogue().entries) >= 1_000
+    assert called.most_common(1)[0][1] == 1
+    assert {entry.type for entry in ENTRIES.values()} == {
+        "command",
+        "api",
+        "guide",
+        "feature",
+        "troubleshooting",
+        "setting",
+    }
+
+
+def test_there_are_enough_questions_of_every_kind_and_each_is_asked_once() -> None:
+    kinds = Counter(query.kind for query in queries())
+    assert len(paraphrases()) >= 120
+    assert len(unanswerable()) == kinds[NOTHING] >= 30
+    assert {SCENARIO, "command", "endpoint", "guide", "feature", "troubleshooting", "setting"} < kinds.keys()
+    assert len({fold(query.text) for query in queries()}) == len(queries())
+    assert all(len(query.text) <= MAX_QUERY_CHARACTERS for query in queries())
+
+
+def test_every_answer_exists_and_is_of_what_is_asked() -> None:
+    assert [query.text for query in paraphrases() if not query.answers or not query.answers <= ENTRIES.keys()] == []
+    for query in paraphrases():
+        if query.kind == "endpoint":
+            assert all(ENTRIES[id].type == "api" for id in query.answers), query.text
+
+
+def test_a_paraphrase_is_no_name_title_or_alias() -> None:
+    own = {
+        fold(text) for entry in ENTRIES.values() for text in (entry.title, entry.called, entry.summary, *entry.aliases)
+    }
+    assert [query.text for query in paraphrases() if query.kind != SCENARIO and fold(query.text) in own] == []
+
+
+def test_half_of_the_questions_are_held_out() -> None:
+    held_out = sum(query.held_out for query in paraphrases())
+    assert 0.45 <= held_out / len(paraphrases()) <= 0.55
+
+
+@pytest.fixture(scope="module")
+def figures() -> Iterator[dict[str, Figures]]:
+    """With the model that comes with the product. It is installed for development: without it this fails, aloud."""
+    with quality.meaning_of(catalogue(), LocalEmbeddings()) as meaning:
+        systems = quality.systems(meaning)
+        yield {name: quality.measured(system) for name, system in systems.items()}
+
+
+def test_nine_of_ten_paraphrases_have_an_answer_among_the_first_five(figures: dict[str, Figures]) -> None:
+    built = figures[BUILT]
+    assert built.top[5] >= 0.92
+    assert built.held_out >= 0.92
+    assert built.top[3] >= 0.90
+    assert built.top[1] >= 0.77
+    assert quality.missed(built) == []
+
+
+def test_questions_nobody_wrote_about_find_nothing(figures: dict[str, Figures]) -> None:
+    assert figures[BUILT].empty >= 0.95
+    assert figures[WORDS].empty >= 0.95
+
+
+def test_words_alone_answer_most(figures: dict[str, Figures]) -> None:
+    assert figures[WORDS].top[5] >= 0.86
+
+
+def test_both_together_are_better_than_either_and_than_what_the_seed_describes(figures: dict[str, Figures]) -> None:
+    for depth in quality.DEPTHS:
+        assert figures[BUILT].top[depth] > max(figures[other].top[depth] for other in (WORDS, VECTORS, SEED))
+
+
+def test_what_the_seed_asks_is_always_answered(figures: dict[str, Figures]) -> None:
+    assert [query.text for query in figures[BUILT].missed if query.kind == SCENARIO] == []
+
+
+def test_a_perfect_ranking_scores_all_and_an_empty_one_nothing() -> None:
+    def perfect(query: Query) -> list[str]:
+        return sorted(query.answers)
+
+    assert set(quality.measured(perfect).top.values()) == {1.0}
+    assert quality.measured(perfect).empty == 1.0
+    nothing = quality.measured(lambda _: [])
+    assert set(nothing.top.values()) == {0.0}
+    assert quality.missed(nothing) == ["0.0 % of paraphrases have an answer among the first five; 90 % should."]
+
+
+def test_a_larger_catalogue_has_other_names_and_the_same_words() -> None:
+    large = of_size(2_500)
+    called = [placed.entry.called for placed in large.entries if placed.entry.type in ("command", "api")]
+    assert len(large.entries) == 2_500
+    assert len(set(called)) == len(called)
+    assert len({placed.entry.id for placed in large.entries}) == 2_500
+
+
+@pytest.fixture(scope="module")
+def handler() -> Handler:
+    return costs.serving(None)
+
+
+@pytest.fixture(scope="module")
+def told(handler: Handler) -> list[costs.Told]:
+    return list(costs.answers(handler))
+
+
+def test_every_answer_keeps_to_its_tokens(told: list[costs.Told]) -> None:
+    assert costs.missed(told) == []
+    assert all(min(one.tokens) > 0 for one in told)
+    assert costs.missed([costs.Told("long", [20, 1_001])]) == ["long: 1,001 tokens, at most 1,000 are allowed."]
+
+
+def test_a_prompt_without_the_catalogue_saves_nine_tenths(handler: Handler, told: list[costs.Told]) -> None:
+    everything, commands = costs.prompts(handler, told)
+    for row in (everything, commands):
+        assert isinstance(saved := row["saved in the prompt %"], float)
+        assert saved >= 90
+    assert isinstance(all_saved := everything["saved in all %"], float)
+    assert all_saved > 50
+
+
+def test_a_slow_look_up_is_told() -> None:
+    slow, fast = speed.Timed("get_command", 1_000, [9.0, 9.0], exact=True), speed.Timed("search", 1_000, [9.0])
+    assert speed.missed([slow, fast]) == ["get_command over 1,000 entries takes 9.00 ms; 5 are allowed."]
+
+
+def test_a_run_writes_its_figures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(table, "RESULTS", tmp_path)
+    assert program.main(["--embeddings", "none", "--only", "costs"]) == 0
+    kept = json.loads((tmp_path / "reference.json").read_text(encoding="utf-8"))
+    assert {"answer", "in the system prompt"} <= {column for row in kept["rows"] for column in row}
+    assert "get_command" in capsys.readouterr().out
