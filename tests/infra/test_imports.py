@@ -12,6 +12,7 @@ import grimp
 import pytest
 
 from commonplace.identity.scopes import SERVED
+from infra.bundling import OF_COMMAND_LINES
 from infra.requirements import DATA_FILE, DATA_PACKAGE, GROUPS, IN_THE_RUNTIME, ONNX, REQUIREMENTS_FILE, ROOT
 from tests.infra.templates import Template
 
@@ -155,6 +156,12 @@ def named(imports: grimp.ImportGraph, source: str) -> set[str]:
 def test_every_import_that_a_handler_can_come_to_is_bundled(imports: grimp.ImportGraph, source: str) -> None:
     name = source.removeprefix("functions/").replace("sync", "sync-run")
     assert named(imports, source) <= bundled(name) | RUNTIME
+
+
+@pytest.mark.parametrize("source", sorted({f"functions/{source}" for source in HANDLERS.values()}))
+def test_no_handler_comes_to_what_is_left_out_of_the_library(imports: grimp.ImportGraph, source: str) -> None:
+    found = imports.find_upstream_modules(f"{source.replace('/', '.')}.handler")
+    assert not [name for name in found if set(name.split(".")) & set(OF_COMMAND_LINES)]
 
 
 @pytest.mark.parametrize("source", [source for source in GROUPS if source != ONNX])
