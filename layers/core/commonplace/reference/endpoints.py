@@ -116,10 +116,11 @@ def _walk(node: Node, asked: Sequence[str], reached: Callable[[Node], bool]) -> 
 
 def _ways(node: Node, segment: str, left: Sequence[str]) -> Iterator[Node]:
     shape = segment_shape(segment)
-    if SLOT not in shape and shape != REST and (child := node.literals.get(segment.lower())):
+    concrete = SLOT not in shape and shape != REST
+    if concrete and (child := node.literals.get(segment.lower())):
         yield child
     yield from (child for pattern, child in node.partly if pattern.fullmatch(segment))
-    if node.slot and (shape == SLOT or _stands(node, node.slot, segment, left)):
+    if node.slot and (shape == SLOT or (concrete and _stands(node, node.slot, segment, left))):
         yield node.slot
 
 

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from commonplace.reference.commandline import bare_name
+from commonplace.reference.edits import one_edit
 from commonplace.reference.entries import Entry
 from commonplace.reference.kept import Kept, Match, Shelved
 from commonplace.reference.spelling import spellings, typed, unwrapped
@@ -85,6 +86,10 @@ class Names:
             begun = []
         for name in (*whole, *begun):
             yield from self.commands.spelt(name)
+
+    def has_nearly(self, key: str, root: str) -> bool:
+        """Whether one mistake makes this of a command's name that begins with the root."""
+        return any(one_edit(key, name) for name in self._range(root + " ") if abs(len(name) - len(key)) <= 1)
 
     def next_words(self, key: str) -> set[str]:
         """Words that stand after these in the names of commands."""

@@ -73,18 +73,26 @@ class Shapes:
         return self._misspelt_root(first[0], words(found[1:]))
 
     def _misspelt_root(self, first: str, rest: Sequence[str]) -> str:
-        """One mistake in the root, a space too many, or one missing, before nothing but words of commands."""
+        """A root with a mistake before nothing but words of commands, or in what is all but a name.
+
+        Or anything else, if what follows is all that follows a root in some name.
+        """
         plain = [word for word in rest if not is_value(word)]
-        if not plain or first in self._known:
+        if not plain or first in self._known or first in ORDINARY_VERBS:
             return ""
-        long = (root for root in self._roots - ORDINARY_VERBS if len(root) >= SHORTEST_MISSPELT_ROOT)
-        for root in long:
-            near = one_edit(first, root) and stem(first) != stem(root) and self._known.issuperset(plain)
-            parted = first + plain[0] == root and self._known.issuperset(plain[1:])
-            merged = first.removeprefix(root) in self._known and self._known.issuperset(plain)
-            if near or parted or merged:
+        for root in self._roots - ORDINARY_VERBS:
+            if self._is_meant(first, root, plain):
                 return root
         return ""
+
+    def _is_meant(self, first: str, root: str, rest: Sequence[str]) -> bool:
+        if len(rest) > 1 and self._names.commands.spelt(" ".join((root, *rest))):
+            return True
+        if len(root) < SHORTEST_MISSPELT_ROOT:
+            return False
+        if one_edit(first, root) and stem(first) != stem(root) and self._known.issuperset(rest):
+            return True
+        return (first + rest[0]).startswith(root[:-1]) and self._names.has_nearly(" ".join((first, *rest)), root)
 
     def request(self, line: str) -> Request | None:
         """The path that is asked for, if a line is one: with a method, as a URL, or as a `curl` command."""
@@ -92,13 +100,19 @@ class Shapes:
         if is_path(first):
             return Request(first)
         if not rest:
-            begun = "/" in first and self._endpoints.is_first(first.split("/", 1)[0])
-            return Request(first) if begun else None
+            return self._joined_request(first)
         if spelling(first) in self._roots:
             return None
         if _like_method(first) and (is_path(rest[0]) or (first.isupper() and "/" in rest[0])):
             return Request(rest[0], first)
         return _curled(rest) if first == "curl" else None
+
+    def _joined_request(self, word: str) -> Request | None:
+        """`GET/users`, or a path without its first slash, if there are paths that begin so."""
+        begin, slash, rest = word.partition("/")
+        if slash and _like_method(begin):
+            return Request("/" + rest, begin)
+        return Request(word) if slash and self._endpoints.is_first(begin) else None
 
 
 def _joins_verb(word: str) -> bool:

@@ -130,8 +130,9 @@ def _written(found: Sequence[str], known: Container[str]) -> tuple[str, ...]:
     place = next((place for place, token in enumerate(found[:2]) if is_path(token)), None)
     if place is None:
         return tuple(dict.fromkeys(filter(None, (_line(found), _line(found, values=False)))))
-    path = _shape(found[place], known)
-    return tuple(dict.fromkeys((" ".join([*map(fold, found[:place]), path]), path, _last_as_value(path))))
+    method, path = " ".join(map(fold, found[:place])), _shape(found[place], known)
+    requests = (f"{method} {path}", path, f"{method} {_last_as_value(path)}")
+    return tuple(dict.fromkeys(request.strip() for request in requests))
 
 
 def _line(found: Sequence[str], *, values: bool = True) -> str:
