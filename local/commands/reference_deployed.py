@@ -10,7 +10,7 @@ import typer
 from local.errors import CommandError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from commonplace.reference.results import Gap
     from local.operations.deployment import Deployment
@@ -40,8 +40,19 @@ def status(
     elif as_json:
         typer.echo(json.dumps(sync_catalogues.facts(deployment), indent=2))
     else:
-        told = list(sync_catalogues.lines(deployment))
+        told = [*sync_catalogues.lines(deployment), *_refused(deployment)]
         typer.echo("\n".join(told) or "There is no catalogue; docs/reference.md says how to add one.")
+
+
+def _refused(deployment: "Deployment") -> "Iterator[str]":
+    """Every error that keeps a catalogue from being published."""
+    from local.operations.catalogues import problem_line, report_of
+
+    for one in deployment.catalogues():
+        report = report_of(deployment.store, one.name)
+        if report and report.status == "refused":
+            yield from ("", f"{one.name}, commit {(report.commit_sha or '-')[:12]}:")
+            yield from (f"  {error.code}: {problem_line(error)}" for error in report.errors)
 
 
 def gaps(
