@@ -31,7 +31,7 @@ def content(one: "Command") -> str:
         _described(one),
         f"**Syntax:**\n{fenced(one.syntax or one.name)}",
         _listed("Arguments", one.arguments),
-        _listed("Options", one.options) or "**Options:**\n- No options available",
+        _listed("Options", one.options or ()) or _without(one),
         f"**Output:** {one.output.strip()}" if one.output else "",
     ]
     return "\n\n".join(part for part in parts if part)[:MAX_CONTENT]
@@ -59,6 +59,10 @@ def _described(one: "Command") -> str:
         return text
     instead = f" Use `{one.replaced_by}`." if one.replaced_by else ""
     return f"{text}\n\n**Deprecated.**{instead}".strip()
+
+
+def _without(one: "Command") -> str:
+    return "" if one.options is None else "**Options:**\n- No options available"
 
 
 def _listed(heading: str, options: "Sequence[Option]") -> str:

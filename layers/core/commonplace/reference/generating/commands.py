@@ -58,7 +58,8 @@ class Command:
     title: str | None = None
     syntax: str | None = None
     arguments: tuple[Option, ...] = ()
-    options: tuple[Option, ...] = ()
+    options: tuple[Option, ...] | None = ()
+    """None where they are not known."""
     output: str | None = None
     examples: tuple[Example, ...] = ()
     aliases: tuple[str, ...] = ()
@@ -88,6 +89,9 @@ class CommandOptions:
     subcategories: Mapping[str, str] = field(default_factory=dict)
     modules: Mapping[str, str] = field(default_factory=dict)
     id_prefix: str = "cmd"
+    aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By the whole names of commands: what the source does not say. The same for `keywords`."""
+    keywords: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, given: Mapping[str, Any], category: str) -> "CommandOptions":
@@ -101,6 +105,8 @@ class CommandOptions:
             subcategories=_mapping(given, "subcategories"),
             modules=_mapping(given, "modules"),
             id_prefix=texts["id_prefix"] or "cmd",
+            aliases=_lists(given, "aliases"),
+            keywords=_lists(given, "keywords"),
         )
 
 
@@ -132,6 +138,7 @@ def _groups(commands: Sequence[Command]) -> dict[tuple[str, ...], list[str]]:
 def _entry(one: Command, groups: Groups, ids: Mapping[str, str], options: CommandOptions) -> Entry:
     said = title(one)
     replaced_by = ids.get(one.replaced_by or "")
+    aliases = (*one.aliases, *options.aliases.get(one.name, ()))
     return Entry(
         id=ids[one.name],
         type="command",
@@ -143,8 +150,8 @@ def _entry(one: Command, groups: Groups, ids: Mapping[str, str], options: Comman
         syntax=shortened(one.syntax or one.name, 500),
         summary=shortened(one.summary or f"{one.name}: not described where it was read.", 500),
         content=content(one),
-        keywords=_keywords(one, said),
-        aliases=[shortened(alias, 200) for alias in _unique(one.aliases) if alias != one.name][:50],
+        keywords=_keywords(one, said, options.keywords.get(one.name, ())),
+        aliases=[shortened(alias, 200) for alias in _unique(aliases) if alias != one.name][:50],
         examples=_examples(one.examples),
         related_ids=_related(one, groups, ids),
         deprecated=one.deprecated or replaced_by is not None,
@@ -176,11 +183,10 @@ def _by_prefix(one: Command, mapping: Mapping[str, str]) -> str | None:
     return next((mapping[beginning] for beginning in beginnings if beginning in mapping), None)
 
 
-def _keywords(one: Command, said: str) -> list[str]:
+def _keywords(one: Command, said: str, more: Sequence[str]) -> list[str]:
     words = [word.strip(".-") for text in (*one.words[1:], said) for word in _WORD.findall(text.casefold())]
-    return [shortened(word, 200) for word in _unique([*one.keywords, *words]) if word not in _PLAIN and len(word) > 1][
-        :50
-    ]
+    kept = [word for word in _unique([*one.keywords, *more, *words]) if word not in _PLAIN and len(word) > 1]
+    return [shortened(word, 200) for word in kept[:50]]
 
 
 def _related(one: Command, groups: Groups, ids: Mapping[str, str]) -> list[str]:
@@ -217,3 +223,11 @@ def _mapping(given: Mapping[str, Any], name: str) -> dict[str, str]:
         hint = "Such as {helios gw: google-workspace}."
         raise InvalidInput(f"`{name}` has to map the first words of commands to slugs.", hint=hint)
     return {" ".join(key.split()): text for key, text in value.items()}
+
+
+def _lists(given: Mapping[str, Any], name: str) -> dict[str, tuple[str, ...]]:
+    value = given.get(name) or {}
+    lists = value.values() if isinstance(value, Mapping) else [None]
+    if not all(isinstance(one, list) and all(isinstance(text, str) for text in one) for one in lists):
+        raise InvalidInput(f"`{name}` has to map names of commands to lists of texts.")
+    return {" ".join(str(key).split()): tuple(texts) for key, texts in value.items()}

@@ -110,7 +110,7 @@ class Reader:
             summary=summary,
             description=table.description or (noted.text if noted.summary == summary else ""),
             syntax=syntax,
-            options=_options(table.options, [*options_in(syntax), *flags]),
+            options=_options(table.options or (), [*options_in(syntax), *flags]),
             output=table.output or noted.output,
             examples=(*table.examples, *shown, *self._shown(words)),
             aliases=(*(" ".join(alias) for alias in aliases), *table.aliases),
@@ -162,7 +162,7 @@ class Reader:
             if not one.handled:
                 said = f"Help documents `{' '.join(words)}`, but no code that reads it was found."
                 self.unread.append(Unread(f"line {one.line}" if one.line else "help", said))
-            options = _options(one.command.options, options_in(one.command.syntax or ""))
+            options = _options(one.command.options or (), options_in(one.command.syntax or ""))
             yield words, replace(one.command, words=words, options=options, examples=(*one.command.examples,))
 
     def _begins(self, words: Name, found: set[Name]) -> bool:
@@ -183,7 +183,7 @@ def _merged(one: Command, other: Command) -> Command:
     return replace(
         one,
         summary=one.summary or other.summary,
-        options=_options(one.options, [option.called for option in other.options]),
+        options=_options(one.options or (), [option.called for option in other.options or ()]),
         aliases=tuple(dict.fromkeys((*one.aliases, *other.aliases))),
     )
 

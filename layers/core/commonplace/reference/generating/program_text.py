@@ -1,0 +1,43 @@
+"""Texts of programs, as their parsers keep them: cleaned, cut into summary and description, with their examples."""
+
+import re
+from collections.abc import Iterator
+
+from commonplace.reference.entries import Example
+from commonplace.reference.generating.command_text import sentence
+from commonplace.reference.generating.console_usage import name_of
+
+_MARKS = re.compile(r"^\s*[\b]\s*$\n?|[\x00-\x08\x0b\x0e-\x1f\x7f]", re.MULTILINE)
+_MARKUP = re.compile(r"\[/?(?:bold|dim|italic|underline|red|green|blue|yellow|cyan|magenta|b|i|u)(?: [a-z ]+)?\]")
+_ROLE = re.compile(r":[a-z]+:`~?([^`]*)`")
+_PROMPT = re.compile(r"(?:[$%>]|#)\s+")
+
+
+def cleaned(said: str | None) -> str:
+    """Without click's marks, Rich's markup, Sphinx's roles, and what stands behind a form feed: click hides it."""
+    text = (said or "").partition("\f")[0]
+    return _ROLE.sub(r"`\1`", _MARKUP.sub("", _MARKS.sub("", text))).strip()
+
+
+def summary_of(text: str) -> str:
+    """The first sentence of the first paragraph."""
+    first = text.partition("\n\n")[0]
+    return sentence(first)
+
+
+def examples_in(text: str, words: tuple[str, ...], summary: str) -> tuple[Example, ...]:
+    """Lines that call the command: indented, behind a prompt, or below the word "Examples"."""
+    return tuple(Example(description=summary or " ".join(words), code=code) for code in _called(text, words))
+
+
+def _called(text: str, words: tuple[str, ...]) -> Iterator[str]:
+    section = False
+    for line in text.splitlines():
+        section = line.strip().casefold().startswith("example") if line.strip().endswith(":") else section
+        said = line.strip().strip("`")
+        prompt = _PROMPT.match(said)
+        code = said[prompt.end() :] if prompt else said
+        indented = section or line.startswith(("  ", "\t", "`")) or prompt
+        follows = name_of(code)[: len(words)] == words or code.split()[: len(words)] == list(words)
+        if indented and follows and len(code) < 500 and not code.endswith((".", ":")):
+            yield code.partition("  # ")[0].strip()
