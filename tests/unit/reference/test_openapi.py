@@ -422,3 +422,16 @@ def test_a_long_description_is_cut_between_paragraphs_and_never_within_code() ->
     content = entry(operation({"description": text})).content
     assert content.count("```") % 2 == 0
     assert len(content) < 5_000
+
+
+def test_methods_that_no_entry_can_have_are_told() -> None:
+    fine = {"responses": {"200": {"description": "Fine"}}}
+    paths = {"/a": {"query": fine, "additionalOperations": {"COPY": fine}, "get": fine}}
+    found = made(document(paths, version="3.2.0"))
+    assert [one.called for one in found.entries] == ["GET /a"]
+    assert ["query" in one.what for one in found.unread] == [False, True]
+
+
+def test_an_operation_without_name_and_summary_is_called_by_a_short_description() -> None:
+    assert entry(operation({"description": "Counts crabs."})).title == "Counts crabs"
+    assert entry(operation({"description": "Counts crabs, " + "and crabs " * 20})).title == "GET /visits"

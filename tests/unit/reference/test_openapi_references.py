@@ -194,3 +194,41 @@ def test_what_stands_beside_a_reference_goes_before_what_it_leads_to() -> None:
     pointers = Pointers({"a": {"type": "string", "description": "Theirs"}})
     found = pointers.follow({"$ref": "#/a", "description": "Ours", "type": "integer"})
     assert found.value == {"type": "string", "description": "Ours"}
+
+
+def test_operations_beside_the_reference_of_a_path_are_there_as_well() -> None:
+    shared = {"get": {"summary": "Theirs", "responses": FINE}, "delete": {"responses": FINE}}
+    paths = {"/a": {"$ref": "#/components/pathItems/A", "get": {"summary": "Ours", "responses": FINE}}}
+    found = made(document(paths, version="3.1.0", components={"pathItems": {"A": shared}})).entries
+    assert [(one.called, one.title) for one in found] == [("GET /a", "Ours"), ("DELETE /a", "DELETE /a")]
+
+
+def test_operations_beside_a_reference_to_another_document_go_on() -> None:
+    found = made(document({"/a": {"$ref": "https://10.0.0.1/a", "get": {"responses": FINE}}}))
+    assert [one.called for one in found.entries] == ["GET /a"]
+    assert [one.where for one in found.unread] == ["/a"]
+
+
+def test_properties_beside_a_reference_are_joined_with_its_own() -> None:
+    base = {"type": "object", "properties": {"theirs": {"type": "string"}}}
+    both = {"$ref": "#/components/schemas/Base", "properties": {"ours": {"type": "string"}}, "required": ["ours"]}
+    body = {"content": {"application/json": {"schema": both}}}
+    paths = {
+        "/both": {"post": {"requestBody": body, "responses": FINE}},
+        "/base": {
+            "post": {
+                "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Base"}}}},
+                "responses": FINE,
+            }
+        },
+    }
+    alone, joined = made(document(paths, version="3.1.0", components={"schemas": {"Base": base}})).entries
+    assert "- `ours` string, required\n- `theirs` string" in joined.content
+    assert "`ours`" not in alone.content
+
+
+def test_parts_that_cannot_be_read_are_counted_where_they_are_too_many_to_tell() -> None:
+    given = {"parameters": [{"$ref": f"#/nowhere/{n}"} for n in range(50)]}
+    lines = told(operation(given))
+    assert len(lines) == 21
+    assert lines[-1] == "GET /visits: 30 more parts cannot be read."

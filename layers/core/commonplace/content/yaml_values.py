@@ -115,7 +115,7 @@ class _Builder:
     def _scalar(self, event: "ScalarEvent") -> None:
         inside = self._open[-1] if self._open else None
         if not isinstance(inside, dict) or self._key[-1] is not None:
-            self._put(_resolved(event), event)
+            self._put(resolved(event), event)
             return
         if event.value in inside:
             raise YamlError("duplicate", _line(event))
@@ -155,7 +155,8 @@ def _tagged(event: "Event") -> bool:
     return getattr(event, "tag", None) is not None
 
 
-def _resolved(event: "ScalarEvent") -> Any:
+def resolved(event: "ScalarEvent") -> Any:
+    """The value of a scalar. Quoted ones are text, always."""
     text = event.value
     if not event.implicit[0]:
         return text

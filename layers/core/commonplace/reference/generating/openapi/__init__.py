@@ -1,4 +1,4 @@
-"""Entries out of an API document of OpenAPI 3.0 or 3.1 (seed 003, "API Generator"): one for every path and method.
+"""Entries out of an API document of OpenAPI 3.x (seed 003, "API Generator"): one for every path and method.
 
 The document is data that others wrote: nothing in it is fetched or run, everything is bounded, and no credential leaves
 it. The same document gives the same entries, whatever the order of its keys.
@@ -16,6 +16,7 @@ from commonplace.reference.generating.openapi.operations import Operation, opera
 from commonplace.reference.generating.openapi.options import Options, options_of
 from commonplace.reference.generating.openapi.pointers import Pointers
 from commonplace.reference.generating.openapi.reading import Reader
+from commonplace.reference.generating.openapi.security import Need
 
 MAX_UNREAD = 2_000
 
@@ -26,24 +27,32 @@ def generate(raw: bytes, *, source: str, options: Mapping[str, Any]) -> Generate
     root = documents.read(raw)
     pointers = Pointers(root)
     found, unread = operations(root, pointers, wanted)
-    unread += _besides(root)
-    known: dict[str, Any] = {}
-    secrets = frozenset(_secret_names(root, pointers))
+    reader = Reader(pointers, "components")
+    schemes = security.known(root, reader)
+    unread += [*_besides(root), *reader.unread]
     names = naming.ids(found, wanted.id_prefix)
     near = naming.related(found, names)
+    secrets = frozenset(one.name.lower() for one in schemes.values() if one.name)
+    known: dict[str, Any] = {}
     entries = []
     for one, name, related in zip(found, names, near, strict=True):
         reader = Reader(pointers, one.where, secrets, known)
-        entry = _entry(one, root, wanted, reader)
+        alternatives = security.needs(one.body.get("security", root.get("security")), schemes, reader)
+        entry = _entry(one, alternatives, wanted, reader)
         entries.append(entry.model_copy(update={"id": name, "related_ids": related}))
         unread += reader.unread
-    return Generated(tuple(entries), tuple(unread[:MAX_UNREAD]))
+    return Generated(tuple(entries), _counted(unread))
 
 
-def _entry(operation: Operation, root: Mapping[str, Any], options: Options, reader: Reader) -> Entry:
+def _counted(unread: list[Unread]) -> tuple[Unread, ...]:
+    more = len(unread) - MAX_UNREAD
+    rest = [Unread("the document", f"{more:,} more parts cannot be read.")] if more > 0 else []
+    return tuple(unread[:MAX_UNREAD] + rest)
+
+
+def _entry(operation: Operation, alternatives: list[list[Need]] | None, options: Options, reader: Reader) -> Entry:
     """Its id and relations are said where all operations are known."""
     found = parameters(operation, reader)
-    alternatives = security.needs(operation.body, root, reader)
     title = naming.title(operation)
     said = summary(operation, title)
     category, subcategory = naming.category(operation, options)
@@ -68,11 +77,6 @@ def _entry(operation: Operation, root: Mapping[str, Any], options: Options, read
 
 def _telling(found: list[Parameter]) -> list[str]:
     return [one.name for one in found if one.place in ("path", "query")]
-
-
-def _secret_names(root: Mapping[str, Any], pointers: Pointers) -> list[str]:
-    schemes = security.known(root, Reader(pointers, "securitySchemes"))
-    return [one.name.lower() for one in schemes.values() if one.name]
 
 
 def _besides(root: Mapping[str, Any]) -> list[Unread]:

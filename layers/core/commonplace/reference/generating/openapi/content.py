@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from commonplace.reference.generating.openapi.operations import Operation
+from commonplace.reference.generating.openapi.outlines import Outline
 from commonplace.reference.generating.openapi.reading import Reader, listed, mappings
-from commonplace.reference.generating.openapi.schemas import Outline, label, limits
+from commonplace.reference.generating.openapi.schemas import label, limits
 from commonplace.reference.generating.openapi.texts import code, line, paragraphs, sentences
 
 MAX_CONTENT = 5_000

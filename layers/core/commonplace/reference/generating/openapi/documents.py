@@ -10,11 +10,11 @@ MAX_BYTES = 40_000_000
 MAX_DEPTH = 200
 MAX_VALUES = 6_000_000
 
-_HINT = "A document of OpenAPI 3.0 or 3.1 begins with `openapi: 3.0.3` or the like."
+_HINT = "A document of OpenAPI 3.x begins with `openapi: 3.0.3` or the like."
 
 
 def read(raw: bytes) -> dict[str, Any]:
-    """The document of an API of OpenAPI 3.0 or 3.1. Raises InvalidInput and TooLarge."""
+    """The document of an API, of OpenAPI 3.x. Raises InvalidInput and TooLarge."""
     if len(raw) > MAX_BYTES:
         raise TooLarge(f"The document is larger than {MAX_BYTES:,} bytes.", hint="Cut it into several documents.")
     try:
@@ -34,9 +34,9 @@ def _checked(value: Any) -> dict[str, Any]:
         told = f"The document is of Swagger {_short(value['swagger'])}, which is not read."
         raise InvalidInput(told, hint="Convert it to OpenAPI 3.0 first; the editors of such documents do that.")
     version = _short(value.get("openapi"))
-    if not version.startswith(("3.0", "3.1")):
+    if not version.startswith("3."):
         said = f"says `openapi: {version}`" if "openapi" in value else "does not say its version"
-        raise InvalidInput(f"The document {said}, which is neither 3.0 nor 3.1.", hint=_HINT)
+        raise InvalidInput(f"The document {said}, which is not 3.x.", hint=_HINT)
     if not isinstance(value.get("paths", {}), dict):
         raise InvalidInput("`paths` of the document is no mapping.", hint="It maps each path to its operations.")
     return value

@@ -8,11 +8,13 @@ from hashlib import sha256
 from commonplace.reference.generating.openapi.operations import Operation
 from commonplace.reference.generating.openapi.options import Options
 from commonplace.reference.generating.openapi.reading import listed
-from commonplace.reference.generating.openapi.texts import cut, line
+from commonplace.reference.generating.openapi.texts import cut, line, sentences
 
 MAX_ID = 160
 MAX_SLUG = 60
 MAX_TITLE = 160
+MAX_SHORT = 80
+"""Characters of a description that can stand for a title."""
 MAX_KEYWORDS = 20
 MAX_RELATED = 8
 
@@ -56,12 +58,16 @@ def _candidates(operation: Operation, prefix: str) -> tuple[str, str, str]:
 
 
 def title(operation: Operation) -> str:
+    """Its summary; else its id in words, a short description, or method and path."""
     said = line(operation.body.get("summary"), MAX_TITLE)
     if said:
         return said.rstrip(".")
     own = operation.body.get("operationId")
     named = " ".join(words(own[:1_000])) if isinstance(own, str) else ""
-    return cut(named.capitalize(), MAX_TITLE) or cut(f"{operation.method} {operation.template}", MAX_TITLE)
+    described = sentences(operation.body.get("description"), MAX_TITLE)
+    if not named and len(described) <= MAX_SHORT:
+        named = described.rstrip(".")
+    return cut(named[:1].upper() + named[1:], MAX_TITLE) or cut(f"{operation.method} {operation.template}", MAX_TITLE)
 
 
 def category(operation: Operation, options: Options) -> tuple[str, str | None]:

@@ -12,6 +12,7 @@ from commonplace.reference.generating.generated import Unread
 from commonplace.reference.generating.openapi.options import Options
 from commonplace.reference.generating.openapi.pointers import Pointers
 from commonplace.reference.generating.openapi.reading import BUNDLE, listed, mappings
+from commonplace.reference.paths import shape
 
 MAX_OPERATIONS = 20_000
 MAX_PATH = 500
@@ -41,7 +42,7 @@ class Operation:
     @property
     def shape(self) -> str:
         """The same for two paths that differ in the names of their parameters only."""
-        return _VARIABLE.sub("{}", self.template)
+        return shape(self.template)
 
 
 def operations(root: Mapping[str, Any], pointers: Pointers, options: Options) -> tuple[list[Operation], list[Unread]]:
@@ -64,15 +65,24 @@ def _all(root: Mapping[str, Any], pointers: Pointers, options: Options, unread: 
     for path, given in mappings(root.get("paths")):
         if path.startswith("x-"):
             continue
-        followed = pointers.follow(given)
-        if followed.problem or not isinstance(followed.value, dict):
-            hint = BUNDLE if followed.problem else None
-            unread.append(Unread(path[:MAX_PATH], followed.problem or "The path has no object with methods.", hint))
-            continue
+        item = _item(path, given, pointers, unread)
         if _BAD.search(path) or len(path) > MAX_PATH:
             unread.append(Unread(repr(path[:100]), "It is no path, or too long a one."))
             continue
-        yield from _of_path(path, followed.value, root, options, unread)
+        yield from _of_path(path, item, root, options, unread)
+
+
+def _item(path: str, given: Any, pointers: Pointers, unread: list[Unread]) -> dict[str, Any]:
+    """A path's object: what a reference leads to, with what stands beside it."""
+    followed = pointers.follow(given)
+    if followed.problem or not isinstance(followed.value, dict):
+        hint = BUNDLE if followed.problem else None
+        unread.append(Unread(path[:MAX_PATH], followed.problem or "The path has no object with methods.", hint))
+    beside = {key: value for key, value in given.items() if key != "$ref"} if isinstance(given, dict) else {}
+    item = {**followed.value, **beside} if isinstance(followed.value, dict) else beside
+    for name in sorted(item.keys() & {"query", "additionalOperations"}):
+        unread.append(Unread(path[:MAX_PATH], f"Operations under `{name}` have no method that an entry can have."))
+    return item
 
 
 def _of_path(

@@ -27,11 +27,13 @@ class Reader:
 
     @property
     def unread(self) -> tuple[Unread, ...]:
-        return tuple(self._told.values())
+        """In the order in which it was met; what is too much is counted."""
+        found = tuple(self._told.values())
+        more = len(found) - MAX_UNREAD
+        return (*found[:MAX_UNREAD], Unread(self.where, f"{more} more parts cannot be read.")) if more > 0 else found
 
     def tell(self, what: str, hint: str | None = None) -> None:
-        if len(self._told) < MAX_UNREAD:
-            self._told.setdefault(what, Unread(self.where, what, hint))
+        self._told.setdefault(what, Unread(self.where, what, hint))
 
     def follow(self, value: Any) -> Followed:
         """A reference that leads nowhere is told, and has no value."""

@@ -7,21 +7,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from commonplace.reference.generating.openapi.credentials import masked, secret
-from commonplace.reference.generating.openapi.pointers import Pointers
+from commonplace.reference.generating.openapi.pointers import ANNOTATIONS, Pointers
 from commonplace.reference.generating.openapi.reading import Reader, listed
-from commonplace.reference.generating.openapi.texts import code, cut, line
+from commonplace.reference.generating.openapi.texts import code, cut
 
 MAX_DEPTH = 3
-MAX_LINES = 30
-MAX_PROPERTIES = 20
-MAX_INNER = 6
-"""Properties of an object within another."""
 MAX_VARIANTS = 4
 MAX_LOOKED = 60
 """Properties, or variants, of one schema that are looked at."""
 MAX_ENUM = 12
 MAX_COMPOSED = 32
 """Schemas that are looked into for the properties of one."""
+
+ALONE = ANNOTATIONS | {"$ref"}
+"""Keys of a reference that adds no properties to what it leads to (they may, since 3.1)."""
 
 _LIMITS = (
     ("minimum", "≥ {}"),
@@ -54,6 +53,7 @@ class Shape:
 def shape(schema: Any, reader: Reader) -> Shape:
     """`allOf` joined; circles are cut. Made once of what has a name, and what is broken in it is told each time."""
     ref = reader.pointers.follow(schema).ref
+    ref = ref if ref and schema.keys() <= ALONE else None
     found = reader.known.get(ref) if ref else None
     if not isinstance(found, Shape):
         found = _shape(schema, reader.pointers)
@@ -80,6 +80,8 @@ def _shape(schema: Any, pointers: Pointers) -> Shape:
             seen.add(followed.ref)
         _join(found, followed.value)
         waiting.extend(listed(followed.value.get("allOf"))[:MAX_COMPOSED])
+        if followed.ref and not one.keys() <= ALONE:
+            waiting.append({key: value for key, value in one.items() if key != "$ref"})
     first = tuple(name for name in found.required if name in found.properties)
     found.ordered = first + tuple(sorted(found.properties.keys() - set(first)))
     found.broken = tuple(broken)
@@ -210,71 +212,3 @@ def _values(schema: Mapping[str, Any], said: str) -> list[str]:
 def written(value: Any) -> str:
     """A value of JSON in one line; the same whatever the order of its keys."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
-
-
-class Outline:
-    """The properties of a schema as a nested list, within a bound of lines for the whole of it."""
-
-    def __init__(self, reader: Reader, *, hidden: str, most: int = MAX_LINES) -> None:
-        self._reader = reader
-        self._hidden = hidden
-        """`readOnly` for what is sent, `writeOnly` for what comes back."""
-        self._left = most
-        self._lines: list[str] = []
-
-    def of(self, schema: Any) -> str:
-        self._walk(schema, 0, frozenset(), 0)
-        return "\n".join(self._lines)
-
-    def _walk(self, schema: Any, depth: int, above: frozenset[str], kept: int) -> None:
-        """`kept`: lines that are left for what comes after, further out."""
-        schema = self._element(schema)
-        followed = self._reader.follow(schema)
-        if followed.ref in above or depth >= MAX_DEPTH:
-            return
-        above = above | {followed.ref} if followed.ref else above
-        found = shape(schema, self._reader)
-        names = visible(found, self._reader, self._hidden)
-        shown = min(len(names), MAX_PROPERTIES if depth == 0 else MAX_INNER)
-        for place, name in enumerate(names):
-            if place >= shown or self._left <= kept:
-                if depth == 0 or self._left > kept:
-                    self._lines.append(f"{'  ' * depth}- and {max(len(found.ordered), shown) - place} more")
-                return
-            self._property(name, found, depth, above, kept + shown - place - 1)
-        self._variants(found.variants, depth, above, kept)
-
-    def _variants(self, variants: list[Any], depth: int, above: frozenset[str], kept: int) -> None:
-        """What may be there besides: each alternative by name, with its properties if it has any."""
-        described = [one for one in variants[:MAX_LOOKED] if shape(one, self._reader).properties]
-        for one in described[:MAX_VARIANTS]:
-            if self._left <= kept or self._reader.follow(one).ref in above:
-                return
-            self._left -= 1
-            self._lines.append(f"{'  ' * depth}- either: {label(one, self._reader)}")
-            self._walk(one, depth + 1, above, kept)
-
-    def _property(self, name: str, found: Shape, depth: int, above: frozenset[str], kept: int) -> None:
-        self._left -= 1
-        schema = found.properties[name]
-        value = self._reader.follow(schema).value
-        sent = self._hidden == "readOnly"
-        marks = (["required"] if name in found.required and sent else []) + limits(schema, self._reader, name)
-        if isinstance(value, dict) and value.get("deprecated") is True:
-            marks.append("deprecated")
-        said = line(value.get("description"), 120) if isinstance(value, dict) else ""
-        head = f"{'  ' * depth}- {code(name)} {label(schema, self._reader)}"
-        self._lines.append(", ".join([head, *marks]) + (f": {said}" if said else ""))
-        self._walk(schema, depth + 1, above, kept)
-
-    def _element(self, schema: Any) -> Any:
-        """What an array or a map holds: its own properties are those of its elements."""
-        for _ in range(MAX_DEPTH):
-            value = self._reader.follow(schema).value
-            if not isinstance(value, dict) or value.get("properties"):
-                break
-            inner = value.get("items") if "items" in value else value.get("additionalProperties")
-            if not isinstance(inner, dict):
-                break
-            schema = inner
-        return schema

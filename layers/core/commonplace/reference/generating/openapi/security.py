@@ -41,15 +41,13 @@ class Need:
         return f"{self.scheme.said}, with {word} {shown}{more}"
 
 
-def needs(operation: Mapping[str, Any], root: Mapping[str, Any], reader: Reader) -> list[list[Need]] | None:
-    """Alternatives, of each all that it needs; None where the document says nothing."""
-    given = operation["security"] if "security" in operation else root.get("security")
+def needs(given: Any, schemes: Mapping[str, Scheme], reader: Reader) -> list[list[Need]] | None:
+    """Alternatives of what `security` says, of each all that it needs; None where nothing is said."""
     if given is None:
         return None
     if not isinstance(given, list):
         reader.tell("`security` is no list.")
         return None
-    schemes = known(root, reader)
     return [_alternative(one, schemes, reader) for one in given[:MAX_ALTERNATIVES] if isinstance(one, dict)]
 
 

@@ -5,23 +5,15 @@ that its anchor named, never a copy, and counts as many values as that has: an a
 anything walks it. Scalars are those of YAML 1.2 core, so that dates, versions and `no` stay text.
 """
 
-import re
 from typing import TYPE_CHECKING, Any
 
+from commonplace.content.yaml_values import resolved
 from commonplace.errors import InvalidInput, TooLarge
 
 if TYPE_CHECKING:
     from yaml.events import AliasEvent, ScalarEvent
 
 MERGE = "<<"
-
-_INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})\Z")
-_FLOAT = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,15})\.[0-9]{1,20}\Z")
-_CONSTANTS: dict[str, bool | None] = {
-    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
-    **dict.fromkeys(("true", "True", "TRUE"), True),
-    **dict.fromkeys(("false", "False", "FALSE"), False),
-}
 
 
 def read(text: str, *, max_depth: int, max_values: int) -> Any:
@@ -104,7 +96,7 @@ class _Builder:
                 raise _refused("The YAML gives a key twice", event.start_mark)
             inside.key = event.value
             return
-        value = _resolved(event)
+        value = resolved(event)
         if event.anchor:
             self._anchors[event.anchor] = (value, 1)
         self._put(value, 1)
@@ -147,17 +139,6 @@ def _merge(mapping: dict[str, Any]) -> None:
     for one in sources:
         for key, value in one.items():
             mapping.setdefault(key, value)
-
-
-def _resolved(event: "ScalarEvent") -> Any:
-    text = event.value
-    if not event.implicit[0]:
-        return text
-    if text in _CONSTANTS:
-        return _CONSTANTS[text]
-    if _INTEGER.match(text):
-        return int(text)
-    return float(text) if _FLOAT.match(text) else text
 
 
 def _refused(what: str, mark: Any) -> InvalidInput:
