@@ -124,7 +124,7 @@ def operate(event: Mapping[str, Any], context: object) -> dict[str, Any]:
     operations = COLLECTIONS.get(name) if isinstance(name, str) else None
     if operations is None:
         hint = f"Collections here: {', '.join(COLLECTIONS)}."
-        return {"action": "refused", "message": f"There is no collection {name!r}.", "hint": hint}
+        return {"action": "refused", "message": f"There is no collection {name!r}.", "hint": hint, "collection": name}
     if event.get("rebuild") is True:
         return asdict(operations.rebuild())
     return operations.step(event, stretch(remaining_seconds(context), event.get("seconds")))

@@ -26,7 +26,9 @@ Endpoint = Annotated[
 ]
 Bucket = Annotated[str | None, typer.Option(help="With --endpoint: the bucket of the store.")]
 Index = Annotated[str | None, typer.Option(help="With --endpoint: what the names of the indexes begin with.")]
-Collection = Annotated[str, typer.Option(help="Whose index: that of the documents, or that of the memory.")]
+Collection = Annotated[
+    str, typer.Option(help="Whose index: that of the documents, of the memory, or of the reference.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 index_app = typer.Typer(

@@ -13,6 +13,7 @@ from local.operations.deployment import Deployment, find
 from local.operations.migration_text import NOUNS
 
 if TYPE_CHECKING:
+    from commonplace.adapters.operations import Models
     from commonplace.search.operations import Operations
     from commonplace.search.source import Collection
     from commonplace.settings import RetrievalSettings
@@ -111,14 +112,40 @@ def ask_here(place: Place) -> Ask:
 
 def _operations(place: Place, settings: "RetrievalSettings") -> "Operations":
     from commonplace.adapters import wiring
-    from commonplace.adapters.operations import document_operations, memory_operations
+    from commonplace.adapters.operations import document_operations, reference_operations
 
     models = wiring.indexed_models(settings)
+    if place.collection == "memory":
+        return _memory_operations(place, settings, models)
+    settings = settings.collection(cast("Collection", place.collection))
+    engine = wiring.search_engine(settings, None, models[0], read_only=False)
     if place.collection == "documents":
-        engine = wiring.search_engine(settings, None, models[0], read_only=False)
         return document_operations(settings, _store(place), models, engine)
+    from commonplace.reference.sources import StoredCatalogues
+
+    return reference_operations(settings, StoredCatalogues(_store(place), _catalogues(place)), models, engine)
+
+
+def _catalogues(place: Place) -> list[str]:
+    """Names of those that the shell's environment configures, else of those of the deployment."""
+    from commonplace.reference_settings import catalogue_sources
+
+    configured: dict[str, str] = dict(os.environ)
+    if not configured.get("CATALOGUES", "").strip():
+        outputs = find(place.data, place.outputs, place.stage).outputs
+        configured["CATALOGUES"] = outputs.get("Catalogues", "")
+    # Repository and branch do not matter here, but a source without them is none.
+    found = catalogue_sources({"GITHUB_REPOSITORY": "any/any", "GITHUB_BRANCH": "any"} | configured)
+    if not found:
+        raise CommandError("There is no catalogue.", "Set CATALOGUES as the deployment has it: docs/configuration.md.")
+    return [catalogue.name for catalogue in found]
+
+
+def _memory_operations(place: Place, settings: "RetrievalSettings", models: "Models") -> "Operations":
+    from commonplace.adapters import wiring
     from commonplace.adapters.dynamodb_entries import DynamoEntries
     from commonplace.adapters.dynamodb_vectors import DynamoVectorCaches
+    from commonplace.adapters.operations import memory_operations
     from commonplace.memory.sources import StoredEntries
 
     if place.bucket:

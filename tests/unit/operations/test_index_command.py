@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from commonplace.memory.sources import StoredEntries
+from commonplace.reference.sources import StoredCatalogues
 from commonplace.search.indexing import Indexer, never
 from commonplace.search.migration import Migration, Target
 from commonplace.search.operations import Operations
@@ -18,8 +19,10 @@ from local import cli
 from local.commands import index as command
 from local.errors import CommandError
 from local.operations import migrating
-from local.operations.deployment import Deployment
+from local.operations.deployment import NEEDED, Deployment
 from local.operations.migrating import Place, Told, ask_function, reach
+from tests.fakes.catalogues import catalogue, entry
+from tests.fakes.catalogues import publish as publish_catalogue
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.generations import FakeCluster, FakeGenerations
 from tests.fakes.memory_stores import MemoryEntries
@@ -262,6 +265,39 @@ def test_a_function_without_collections_is_never_asked_to_swap_the_documents_ins
 def test_an_unknown_collection_is_refused() -> None:
     with pytest.raises(CommandError, match="no collection people"):
         reach(Place(collection="people"))
+
+
+def test_the_reference_has_commands_of_the_same_names(served: Served) -> None:
+    store = FakeObjectStore()
+    publish_catalogue(store, catalogue("helios", entry("a"), entry("b")))
+    source = StoredCatalogues(store, ["helios"])
+    for name in list(served.cluster.roles.values()):
+        served.cluster.engine(name, served.old).replace([])
+    targets = [Target(FakeGenerations(served.cluster, model), model) for model in (served.old, served.new)]
+    served.operations = Operations([], Migration(source, targets, records_per_write=2), "reference")
+
+    assert "Building documents-2: 2 entries" in run("build", "--collection", "reference").output
+    assert "holds the 2 published entries" in run("verify", "--collection", "reference").output
+    swapped = run("swap", "--collection", "reference").output.splitlines()
+    assert swapped[-1] == "To go back: commonplace index rollback --collection reference"
+
+
+def test_catalogues_are_those_of_this_shell_else_of_the_deployment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    outputs = tmp_path / "outputs.json"
+    place = Place(outputs=outputs, endpoint="http://127.0.0.1:1", bucket="content", collection="reference")
+    needed = dict.fromkeys(NEEDED, "x")
+    outputs.write_text(json.dumps({"Commonplace-dev": needed | {"Catalogues": '[{"name": "helios"}]'}}))
+    assert migrating._catalogues(place) == ["helios"]
+
+    monkeypatch.setenv("CATALOGUES", '[{"name": "mine"}]')
+    assert migrating._catalogues(place) == ["mine"]
+
+    monkeypatch.delenv("CATALOGUES")
+    outputs.write_text(json.dumps({"Commonplace-dev": needed}))
+    with pytest.raises(CommandError, match="no catalogue"):
+        migrating._catalogues(place)
 
 
 def test_entries_are_not_taken_from_a_bucket() -> None:

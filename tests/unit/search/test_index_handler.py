@@ -247,6 +247,7 @@ def test_an_operator_names_the_collection(store: S3ObjectStore, load: Load, entr
     assert (step["action"], step["collection"]) == ("refused", "memory")
     refused = handler.handler({**ask, "step": "plan", "collection": "people"}, None)
     assert (refused["action"], refused["hint"]) == ("refused", "Collections here: documents, memory.")
+    assert refused["collection"] == "people"
     only = handler.handler({**ask, "collection": "memory"}, None)
     assert only.keys() == {"memory"}
 
