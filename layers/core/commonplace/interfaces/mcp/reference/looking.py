@@ -13,7 +13,7 @@ from commonplace.interfaces.mcp.declaring import Answer, Arguments, Call, Output
 from commonplace.interfaces.mcp.reference.entries import Told, resource_of
 from commonplace.interfaces.mcp.reference.fitting import ROOM, fit_many, fit_one
 from commonplace.interfaces.mcp.reference.markdown import code
-from commonplace.interfaces.mcp.reference.services import ReferenceServices, may_report
+from commonplace.interfaces.mcp.reference.services import ReferenceServices, may_report, stated
 from commonplace.reference.entries import METHODS, Method
 from commonplace.reference.results import MAX_QUERY_CHARACTERS, CommandAnswer, EndpointAnswer, Hit
 
@@ -76,7 +76,7 @@ def tools(using: ReferenceServices) -> tuple[Tool, ...]:
 
 
 def get_command(using: ReferenceServices, call: Call, asked: CommandArguments) -> Answer:
-    answer = using.reference.command(asked.command)
+    answer = using.reference.command(stated("command", asked.command))
     if answer.hit is None:
         raise _no_command(asked.command, answer, may_report(using, call))
     told, text = fit_one(answer.hit)
@@ -86,6 +86,7 @@ def get_command(using: ReferenceServices, call: Call, asked: CommandArguments) -
 
 def get_api_endpoint(using: ReferenceServices, call: Call, asked: EndpointArguments) -> Answer:
     path, method = _split(asked)
+    stated("path", path)
     answer = using.reference.endpoint(path, method)
     if not answer.hits:
         raise _no_endpoint(path, method, answer, may_report(using, call))

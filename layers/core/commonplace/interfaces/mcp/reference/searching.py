@@ -13,7 +13,7 @@ from commonplace.interfaces.mcp.reference import vocabulary
 from commonplace.interfaces.mcp.reference.entries import Told, resource_of
 from commonplace.interfaces.mcp.reference.fitting import ROOM, Shown, fit_many, fit_names, name_cost
 from commonplace.interfaces.mcp.reference.markdown import code, line
-from commonplace.interfaces.mcp.reference.services import ReferenceServices, may_report
+from commonplace.interfaces.mcp.reference.services import ReferenceServices, may_report, stated
 from commonplace.reference.entries import EntryType
 from commonplace.reference.results import DEFAULT_LIMIT, MAX_LIMIT, MAX_QUERY_CHARACTERS, Asked, Hit, SearchAnswer
 
@@ -86,7 +86,7 @@ def tools(using: ReferenceServices) -> tuple[Tool, ...]:
 
 def search_knowledge(using: ReferenceServices, call: Call, given: SearchArguments) -> Answer:
     asked = Asked(
-        query=given.query,
+        query=stated("query", given.query),
         type=None if given.type == "all" else given.type,
         category=vocabulary.filtered(given.category),
         module=vocabulary.filtered(given.module),

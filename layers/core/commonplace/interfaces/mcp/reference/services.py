@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from commonplace.errors import InvalidInput
 from commonplace.identity.permitting import Need, Verdict, judge
 from commonplace.identity.scopes import scope
 from commonplace.interfaces.mcp.declaring import Call
@@ -33,3 +34,10 @@ def may_report(using: ReferenceServices, call: Call) -> bool:
     need = Need(REPORTERS, scope(NAME, "write"), "commands")
     open_to_writing = using.keeps_gaps and not call.caller.read_only
     return open_to_writing and judge(call.caller.principal, need) is Verdict.ALLOWED
+
+
+def stated(name: str, text: str) -> str:
+    """An argument that has to say something. Raises InvalidInput for white space and what cannot be seen."""
+    if not any(letter.isprintable() and not letter.isspace() for letter in text):
+        raise InvalidInput(f"{name} is empty.", hint="Say what you want to find.")
+    return text

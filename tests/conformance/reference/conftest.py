@@ -1,0 +1,80 @@
+"""Every test runs in both eras of the protocol, over both engines, with gaps on moto and DynamoDB Local."""
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from commonplace.adapters.local_embeddings import LocalEmbeddings
+from local.cloud import moto_transactions
+from tests.conformance.memory.worlds import embedded, opensearch
+from tests.conformance.reference.worlds import Guest, World, calling
+from tests.unit.adapters.one_at_a_time import OneAtATime
+from tests.unit.mcp.talking import ERAS
+
+PLACES = (
+    pytest.param(("embedded", "moto"), id="embedded, moto"),
+    pytest.param(("OpenSearch", "moto"), id="OpenSearch, moto", marks=pytest.mark.opensearch),
+)
+KEEPING = (pytest.param(("embedded", "DynamoDB Local"), id="embedded, DynamoDB Local"),)
+"""Where gaps are kept, or must not be."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "world" in metafunc.fixturenames:
+        keeps = metafunc.module.__name__.endswith(("test_service", "test_bad_input"))
+        metafunc.parametrize("world", (*PLACES, *(KEEPING if keeps else ())), indirect=True, scope="module")
+
+
+@pytest.fixture(scope="session")
+def model() -> LocalEmbeddings:
+    return LocalEmbeddings()
+
+
+@pytest.fixture(scope="module")
+def world(request: pytest.FixtureRequest, model: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    engine, store = request.param
+    if engine == "OpenSearch":
+        with _moto() as client, opensearch(request.getfixturevalue("opensearch_url"), model) as index:
+            yield World(client, index, model)
+        return
+    index = embedded(tmp_path_factory.mktemp("index"), model)
+    if store == "DynamoDB Local":
+        yield World(request.getfixturevalue("dynamodb_local"), index, model)
+        return
+    with _moto() as client:
+        yield World(client, index, model)
+
+
+@pytest.fixture(params=ERAS)
+def guest(request: pytest.FixtureRequest, world: World) -> Iterator[Guest]:
+    """Somebody unknown."""
+    with calling(world, request.param, organisation()) as guest:
+        yield guest
+
+
+@pytest.fixture(params=ERAS)
+def member(request: pytest.FixtureRequest, world: World) -> Iterator[Guest]:
+    with calling(world, request.param, organisation(), token="member") as guest:
+        yield guest
+
+
+def organisation() -> str:
+    return f"team-{uuid4().hex[:12]}"
+
+
+class _moto:
+    """One process's DynamoDB."""
+
+    def __enter__(self) -> object:
+        moto_transactions.apply()
+        self._mock = mock_aws()
+        self._mock.start()
+        session = boto3.session.Session("123456789012", "x", region_name="us-east-1")
+        return OneAtATime(session.client("dynamodb"))
+
+    def __exit__(self, *_: object) -> None:
+        self._mock.stop()
