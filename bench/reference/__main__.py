@@ -7,14 +7,14 @@ from contextlib import contextmanager
 
 from bench import table
 from bench.mcp_servers import logging_as_on_lambda
-from bench.reference import costs, quality, speed
+from bench.reference import costs, quality, served, speed
 from bench.reference.made import catalogue
 from bench.retrieval.models import Missing, embedding_model
 from bench.table import Row
 from commonplace.reference.ports import Meaning
 from commonplace.search.model import EmbeddingProvider
 
-PARTS = ("quality", "speed", "costs")
+PARTS = ("quality", "speed", "costs", "served")
 TITLE = "How well, how fast and at what cost the product reference answers"
 
 
@@ -93,10 +93,17 @@ def _costs(provider: EmbeddingProvider | None) -> Measured:
     return [*rows, *prompts], costs.missed(told)
 
 
+def _served(provider: EmbeddingProvider | None) -> Measured:  # noqa: ARG001 - a laptop cloud has its own model
+    rows = served.rows()
+    _show("Calls to a laptop cloud, each by turns with a search of the sample knowledge base", rows)
+    return rows, []
+
+
 _MEASURES: Mapping[str, Callable[[EmbeddingProvider | None], Measured]] = {
     "quality": _quality,
     "speed": _speed,
     "costs": _costs,
+    "served": _served,
 }
 
 

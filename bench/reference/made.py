@@ -1,5 +1,6 @@
 """The judged catalogue: three made-up products, their commands and endpoints from a table, the rest written by hand."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -41,6 +42,7 @@ _METHODS: Mapping[str, tuple[Method, str]] = {
 }
 """Any other verb is a POST to an address of its own."""
 
+_ARTICLE = re.compile(r"\b([Aa]) (?=[aeioAEIO])")
 _ANSWERS = "Answers 200 with JSON, 401 without a token, 404 for what is not there."
 
 
@@ -136,12 +138,12 @@ def _said(area: Mapping[str, Any], noun: Mapping[str, Any], verb: str, told: Map
     filled = {"one": one, "many": noun.get("many", f"{one}s"), "where": area["where"]}
     summary = noun.get("say", {}).get(verb, told["summary"])
     return {
-        "title": told["title"].format(**filled),
+        "title": _ARTICLE.sub(r"\1n ", told["title"].format(**filled)),
         "category": area["slug"],
         "subcategory": noun["noun"],
         "module": area.get("module"),
-        "summary": summary.format(**filled),
-        "keywords": [*area["keywords"], *noun["keywords"], *told["keywords"]],
+        "summary": _ARTICLE.sub(r"\1n ", summary.format(**filled)),
+        "keywords": list(dict.fromkeys([*area["keywords"], *noun["keywords"], *told["keywords"]])),
         "last_updated": WRITTEN,
     }
 

@@ -10,13 +10,15 @@ import pytest
 from bench import table
 from bench.mcp_servers import Handler
 from bench.reference import __main__ as program
-from bench.reference import costs, quality, speed
+from bench.reference import costs, quality, served, speed
 from bench.reference.judged import NOTHING, SCENARIO, Query, paraphrases, queries, unanswerable
 from bench.reference.made import catalogue, of_size
 from bench.reference.quality import BUILT, SEED, VECTORS, WORDS, Figures
 from commonplace.adapters.local_embeddings import LocalEmbeddings
+from commonplace.reference.reading import read_catalogue
 from commonplace.reference.results import MAX_QUERY_CHARACTERS
 from commonplace.search.text import fold
+from tests.reference_files import files_of
 
 ENTRIES = {placed.entry.id: placed.entry for placed in catalogue().entries}
 
@@ -107,6 +109,13 @@ def test_a_perfect_ranking_scores_all_and_an_empty_one_nothing() -> None:
     nothing = quality.measured(lambda _: [])
     assert set(nothing.top.values()) == {0.0}
     assert quality.missed(nothing) == ["0.0 % of paraphrases have an answer among the first five; 90 % should."]
+
+
+def test_the_catalogue_is_one_that_would_be_published(tmp_path: Path) -> None:
+    reading = read_catalogue(files_of(served.as_files(tmp_path / "suite")), "suite")
+    assert [problem.message for problem in reading.errors] == []
+    assert {one.entry.id: one.entry for one in reading.entries} == ENTRIES
+    assert {key: list(told) for key, told in reading.settings.synonyms.items()} == catalogue().synonyms
 
 
 def test_a_larger_catalogue_has_other_names_and_the_same_words() -> None:
