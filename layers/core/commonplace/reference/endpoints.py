@@ -11,6 +11,7 @@ from commonplace.reference.results import MatchedBy
 
 _IDENTIFIER = re.compile(r"(?:.*[_-])?(?:id|ids|uuid|guid|number|num|no|index|hash|sha)|.*[a-z](?:Id|Ids|ID|Uuid|UUID)")
 _PLAIN = re.compile(r"[a-z_-]+")
+_BRACKETS = frozenset("{}<>")
 _LONG = 4
 
 
@@ -128,9 +129,11 @@ def _stands(node: Node, slot: Node, value: str, left: Sequence[str]) -> bool:
     """Whether a value may stand for the parameter, rather than for a segment that does not exist.
 
     A plain word where an id is meant does not, unless what follows it is really there. Nor does what is one mistake
-    away from a literal segment.
+    away from a literal segment, or from a parameter.
     """
     if any(len(known) >= _LONG and one_edit(value.lower(), known) for known in node.literals):
+        return False
+    if not _BRACKETS.isdisjoint(value):
         return False
     follows = bool(left) and left[0].lower() in slot.literals
     return slot.words or follows or not _PLAIN.fullmatch(value)

@@ -22,17 +22,24 @@ class Spelt:
     def __init__(self) -> None:
         self._exact: dict[str, list[Kept]] = defaultdict(list)
         self._spelt: dict[str, list[Kept]] = defaultdict(list)
+        self._humped: dict[str, list[Kept]] = defaultdict(list)
 
     def add(self, text: str, kept: Kept) -> None:
+        plain, *humped = spellings(text)
         self._exact[text].append(kept)
-        for key in spellings(text):
-            self._spelt[key].append(kept)
+        self._spelt[plain].append(kept)
+        for key in humped:
+            self._humped[key].append(kept)
 
     def exactly(self, text: str) -> Sequence[Kept]:
         return self._exact.get(text, ())
 
     def however_spelt(self, text: str) -> Sequence[Kept]:
-        return next((found for key in spellings(text) if (found := self._spelt.get(key))), ())
+        """Those spelt most alike: the same, the same words, or the same words once camelCase is taken apart."""
+        if found := self._exact.get(text):
+            return found
+        keys = spellings(text)
+        return next((found for each in (self._spelt, self._humped) for key in keys if (found := each.get(key))), ())
 
     def spelt(self, key: str) -> Sequence[Kept]:
         """By the spelling itself."""

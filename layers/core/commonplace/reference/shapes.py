@@ -42,7 +42,7 @@ class Shapes:
             return None
         if typed(query).lstrip("`").startswith(PROMPT) or self._begins_name(found):
             return self.request(line) or "command"
-        if reads_as_sentence(found, self._known):
+        if reads_as_sentence(found, self._known) and not self._is_misspelt(found):
             return None
         coded = typed(query).startswith("`")
         return self.request(line) or ("command" if self._is_command(found, coded=coded) else None)
@@ -52,6 +52,13 @@ class Shapes:
         key = words(found)
         begins = next(self._names.beginning_with(" ".join(key)), None)
         return begins is not None and key[0] not in ORDINARY_VERBS
+
+    def _is_misspelt(self, found: Sequence[str]) -> bool:
+        """Whether every word is one of commands, or nearly: the `is` in `helios is users list` was to be `ms`."""
+        root, *rest = words(found) or [""]
+        return root in self._roots - ORDINARY_VERBS and all(
+            word in self._known or any(one_edit(word, known) for known in self._known) for word in rest
+        )
 
     def _is_command(self, found: Sequence[str], *, coded: bool) -> bool:
         if any(token.startswith("--") or (token[0], token[-1]) == ("<", ">") for token in found):
@@ -70,7 +77,7 @@ class Shapes:
             return ""
         if first[0] in self._roots and (len(found) == 1 or self._known.issuperset(first[1:])):
             return first[0]
-        return self._misspelt_root(first[0], words(found[1:]))
+        return self._misspelt_root(first[0], words(found)[1:])
 
     def _misspelt_root(self, first: str, rest: Sequence[str]) -> str:
         """A root with a mistake before nothing but words of commands, or in what is all but a name.
