@@ -1,13 +1,14 @@
 """Searching the reference: by name what is shaped like one, by words and meaning the rest."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from commonplace.adapters.embedded.engine import EmbeddedEngine
+from commonplace.content.filters import Filters
 from commonplace.errors import Unavailable
 from commonplace.reference.catalogue import Catalogue
 from commonplace.reference.entries import Entry
@@ -16,7 +17,8 @@ from commonplace.reference.ports import Edition, Meaning, Near
 from commonplace.reference.records import record_of
 from commonplace.reference.results import MAX_QUERY_CHARACTERS, Asked, SearchAnswer
 from commonplace.reference.service import Reference
-from commonplace.search.embedding import embed_records
+from commonplace.search.embedding import embed_records, model_fingerprint
+from commonplace.search.model import Candidates, Engine, QueryVector
 from tests.fakes.catalogues import catalogue, entry
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.gaps import MemoryGaps
@@ -39,13 +41,16 @@ class Standing:
 
 @dataclass
 class Hinting:
-    """A meaning that names what it is told to; None is one that is away."""
+    """A meaning that names what it is told to; None is one without a model."""
 
     near_by: Sequence[Near] | None
+    away: bool = False
     asked: list[Asked] = field(default_factory=list)
 
     def near(self, asked: Asked, size: int) -> Sequence[Near] | None:
         self.asked.append(asked)
+        if self.away:
+            raise Unavailable("The index does not answer.")
         return self.near_by if self.near_by is None else self.near_by[:size]
 
 
@@ -90,8 +95,9 @@ def test_meaning_finds_what_no_word_finds() -> None:
     assert not answer.fallback
 
 
-def test_meaning_that_is_away_leaves_words() -> None:
-    answer = search("storm warnings", Hinting(None))
+@pytest.mark.parametrize("meaning", [Hinting(None), Hinting([], away=True)], ids=["no model", "index away"])
+def test_meaning_that_cannot_be_compared_leaves_words(meaning: Hinting) -> None:
+    answer = search("storm warnings", meaning)
     assert ids(answer) == ["weather"]
     assert answer.fallback
 
@@ -300,11 +306,37 @@ def test_an_index_of_another_model_is_not_compared(indexed: Indexed) -> None:
     assert VectorMeaning(indexed.engine, [FakeEmbeddings("2")]).near(Asked("boats"), 3) is None
 
 
-def test_an_index_that_does_not_answer_is_no_error(indexed: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("asked_for", ["candidates", "model"])
+def test_an_index_that_does_not_answer_is_no_error(
+    indexed: Indexed, monkeypatch: pytest.MonkeyPatch, asked_for: str
+) -> None:
     def away(*_: object) -> None:
         raise Unavailable("The index does not answer.")
 
-    monkeypatch.setattr(EmbeddedEngine, "candidates", away)
-    assert indexed.meaning.near(Asked("boats"), 3) is None
-    monkeypatch.setattr(EmbeddedEngine, "model", away)
-    assert indexed.meaning.near(Asked("boats"), 3) is None
+    monkeypatch.setattr(EmbeddedEngine, asked_for, away)
+    answer = search("storm warnings", indexed.meaning)
+    assert ids(answer) == ["weather"]
+    assert answer.fallback
+
+
+def test_an_index_that_takes_the_place_of_another_while_it_is_asked_is_asked_again(tmp_path: Path) -> None:
+    old, new, whole = FakeEmbeddings("1"), FakeEmbeddings("2"), boats()
+    engine = EmbeddedEngine(tmp_path / "reference.sqlite", new)
+    engine.replace(embed_records([record_of(whole, placed) for placed in whole.entries], new))
+    told = iter([model_fingerprint(old)])
+    changing = Changing(engine, lambda: next(told, model_fingerprint(new)))
+    near = VectorMeaning(cast(Engine, changing), [new, old]).near(Asked("storm warnings"), 3)
+    engine.close()
+    assert near is not None
+    assert near[0].id == "weather"
+
+
+@dataclass
+class Changing:
+    """An engine that tells another model than it has at first."""
+
+    inner: EmbeddedEngine
+    model: Callable[[], str]
+
+    def candidates(self, text: str, vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
+        return self.inner.candidates(text, vector, filters, size)

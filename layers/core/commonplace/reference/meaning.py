@@ -1,17 +1,13 @@
 """Comparing by meaning: the collection `reference` of the index, asked with the query's vector."""
 
-import logging
 from collections.abc import Sequence
 
 from commonplace.content.filters import Filters
-from commonplace.errors import Unavailable
 from commonplace.reference.ports import Near
 from commonplace.reference.records import address
 from commonplace.reference.results import Asked
 from commonplace.search.model import Candidates, EmbeddingProvider, Engine, QueryVector
 from commonplace.search.queries import QueryEmbeddings
-
-logger = logging.getLogger(__name__)
 
 
 class VectorMeaning:
@@ -22,13 +18,9 @@ class VectorMeaning:
         self._queries = QueryEmbeddings(embeddings)
 
     def near(self, asked: Asked, size: int) -> Sequence[Near] | None:
-        """None without a model, when model or index is away, and for an index of another model."""
-        try:
-            vector = self._queries.vector(asked.query, self._engine.model())
-            found = self._candidates(vector, asked, size) if vector else None
-        except Unavailable as error:
-            logger.warning("meaning cannot be compared, searching words only", extra={"reason": error.message})
-            return None
+        """None also when the model fails. Raises Unavailable when the index does not answer."""
+        vector = self._queries.vector(asked.query, self._engine.model())
+        found = self._candidates(vector, asked, size) if vector else None
         if found is None or found.degraded:
             return None
         return [Near(*address(hit.id), score=hit.score) for hit in found.vector]

@@ -42,7 +42,10 @@ class Meaning(Protocol):
     """Compares what is asked with what entries mean. It hints: every condition is judged again by who asks."""
 
     def near(self, asked: Asked, size: int) -> Sequence[Near] | None:
-        """Up to `size` entries, the nearest first; None when meaning cannot be compared now. Never raises for that."""
+        """Up to `size` entries, the nearest first. None without a model, or when the index is of another one.
+
+        Raises Unavailable when the index does not answer.
+        """
         ...
 
 

@@ -4,9 +4,11 @@ Words are compared in the process. Meaning is the index's, which lags behind and
 in the edition, every condition is judged again, and without it words alone answer.
 """
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from commonplace.errors import Unavailable
 from commonplace.reference.entries import Entry
 from commonplace.reference.kept import Kept
 from commonplace.reference.ports import Meaning, Near
@@ -16,6 +18,8 @@ from commonplace.reference.scoring import DEFAULT_WEIGHTS, Scorer, Weights
 from commonplace.search.fusion import Fusion, fuse
 from commonplace.search.model import Candidates, LegHit
 from commonplace.search.text import words
+
+logger = logging.getLogger(__name__)
 
 CANDIDATES = 100
 """Of each ranking: enough for what is filtered out, replaced or deprecated to take nobody's place."""
@@ -85,7 +89,7 @@ class Words:
 
         `current` says what is to be used in place of a deprecated entry. Those that nothing replaces come last.
         """
-        near = meaning.near(asked, CANDIDATES) if meaning else None
+        near = _near(asked, meaning)
         ranked = self._fused(asked, admits, near or ())
         hits = list(_without_repeats(ranked, admits, current))
         hits.sort(key=lambda hit: hit.entry.deprecated)
@@ -138,6 +142,15 @@ class Words:
 def speaks_of_api(asked: Asked) -> bool:
     """Whether somebody wants endpoints as much as anything else."""
     return asked.type is not None or not SPEAKS_OF_API.isdisjoint(words(asked.query))
+
+
+def _near(asked: Asked, meaning: Meaning | None) -> Sequence[Near] | None:
+    """None where meaning cannot be compared: that is no reason to answer nothing."""
+    try:
+        return meaning.near(asked, CANDIDATES) if meaning else None
+    except Unavailable as error:
+        logger.warning("meaning cannot be compared, searching words only", extra={"reason": error.message})
+        return None
 
 
 def _without_repeats(

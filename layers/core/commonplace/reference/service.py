@@ -1,12 +1,13 @@
 """The reference of a product: what its tools do (seed 003, "MCP Tools")."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
 from commonplace.reference.catalogue import Catalogue, Placed
 from commonplace.reference.entries import EntryType, Method
 from commonplace.reference.gaps import kept
+from commonplace.reference.kept import Kept
 from commonplace.reference.lookup import Lookup
 from commonplace.reference.ports import Edition, GapStore, Meaning, Shelf
 from commonplace.reference.results import (
@@ -34,6 +35,11 @@ class Prepared:
         self.catalogues = edition.catalogues
         self.lookup = Lookup(edition.catalogues)
         self._tuning = tuning
+
+    @cached_property
+    def by_id(self) -> Mapping[tuple[str, str], Kept]:
+        """By catalogue and id."""
+        return {(kept.catalogue.name, kept.entry.id): kept for kept in self.lookup.entries}
 
     @cached_property
     def words(self) -> Words:
@@ -108,15 +114,8 @@ class Reference:
 
     def entry(self, catalogue: str, id: str) -> Hit | None:
         """One entry by its id; None when there is none."""
-        found = (
-            (one, placed)
-            for one in self._prepare().catalogues
-            if one.name == catalogue
-            for placed in one.entries
-            if placed.entry.id == id
-        )
-        one = next(found, None)
-        return Hit(*one, matched_by="name", score=1.0) if one else None
+        found = self._prepare().by_id.get((catalogue, id))
+        return Hit(found.catalogue, found.placed, matched_by="name", score=1.0) if found else None
 
     def report_gap(
         self, organisation: str, query: str, type: EntryType | None = None, note: str | None = None
