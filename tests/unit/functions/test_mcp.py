@@ -21,7 +21,10 @@ from commonplace.adapters.local_embeddings import LocalEmbeddings
 from commonplace.search.documents import record_from_document
 from commonplace.search.embedding import embed_records
 from commonplace.settings import SettingsError
+from tests.fakes.catalogues import publish
 from tests.fakes.library import FakeLibrary, garden
+from tests.fakes.store import FakeObjectStore
+from tests.reference_files import helios
 from tests.unit.mcp.world import body_of, call, legacy, modern
 
 ROOT = Path(__file__).parents[3]
@@ -39,9 +42,10 @@ ENVIRONMENT = {
     "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
 }
 REMEMBERING = {"RECORDS_TABLE": "records", "CACHE_TABLE": "cache"}
+REFERRING = {"CATALOGUES": '[{"name": "helios", "folder": "reference"}]'}
 HEAVY = (
     *("boto3", "botocore", "fastapi", "numpy", "tokenizers", "httpx", "markdown_it", "rapidfuzz", "orjson"),
-    *("wordllama", "yaml", "joserfc", "moto"),
+    *("wordllama", "yaml", "joserfc", "moto", "tree_sitter"),
 )
 
 Load = Callable[..., ModuleType]
@@ -103,7 +107,7 @@ def called(function: ModuleType, name: str, era: Any = modern, **arguments: Any)
 
 
 def test_a_start_loads_nothing_that_a_call_may_not_need() -> None:
-    variables = ENVIRONMENT | REMEMBERING | {"INDEX_LOCATION": "s3://content/index/documents.sqlite"}
+    variables = ENVIRONMENT | REMEMBERING | REFERRING | {"INDEX_LOCATION": "s3://content/index/documents.sqlite"}
     program = (
         f"import sys, os, json; sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / 'layers' / 'core')!r}]\n"
         f"os.environ.update({variables!r})\n"
@@ -184,6 +188,43 @@ def test_the_memory_is_there_where_it_has_a_table(load: Load) -> None:
     listed = body_of(ask(load(MCP_TOOLSETS="memory", **REMEMBERING), modern("tools/list")))["result"]["tools"]
     assert [tool["name"] for tool in listed if tool["name"].startswith("kb_")] == [tool["name"] for tool in listed]
     assert len(listed) == 10
+
+
+def test_the_reference_is_there_where_there_are_catalogues(load: Load) -> None:
+    with pytest.raises(ValueError, match="There is no toolset reference"):
+        load(MCP_TOOLSETS="reference")
+    for more, count in (({}, 4), (REMEMBERING, 5)):
+        function = load(MCP_TOOLSETS="reference", **REFERRING, **more)
+        listed = body_of(ask(function, modern("tools/list")))["result"]["tools"]
+        assert len(listed) == count
+        assert ("report_gap" in {tool["name"] for tool in listed}) is bool(more)
+
+
+@pytest.mark.parametrize("era", [modern, legacy])
+def test_a_command_is_looked_up_in_what_is_published_and_nobody_is_asked_again(
+    load: Load, era: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published = FakeObjectStore()
+    publish(published, helios())
+    function = load(MCP_TOOLSETS="reference", **REFERRING)
+    for key, stored in published.objects.items():
+        clients.s3().put_object(Bucket="content", Key=key, Body=stored.body)
+    first = called(function, "get_command", era, command="helios gw users list")
+    assert first["structuredContent"]["id"] == "cmd-gw-users-list"
+
+    monkeypatch.setattr(type(function.OBJECTS._deferred()), "get", None)
+    monkeypatch.setattr(type(function.OBJECTS._deferred()), "get_if_changed", None)
+    again = called(function, "get_command", era, command="helios gw users get")
+    assert again["structuredContent"]["id"] == "cmd-gw-users-get"
+    missed = called(function, "get_command", era, command="helios get-users")
+    assert missed["isError"]
+    assert "helios gw users list" in missed["content"][0]["text"]
+
+
+def test_a_reference_that_nothing_was_published_of_answers_that_nothing_is_there(load: Load) -> None:
+    function = load(MCP_TOOLSETS="reference", **REFERRING)
+    assert called(function, "get_command", command="helios gw users list")["isError"]
+    assert ask(function, modern("tools/list"))["statusCode"] == 200
 
 
 @pytest.mark.parametrize(("tier", "level"), [("member", "write"), ("vibecoder", "admin")])
