@@ -362,7 +362,7 @@ def test_a_run_that_dies_between_any_two_writes_is_made_good_by_the_next() -> No
         world.sync()
         assert set(world.titles) == {"list", "put", "guides-start"}
         assert world.report.status == "published"
-        assert sum(key.startswith(catalogues_prefix(NAME)) for key in world.objects.objects) == 2
+        assert sum(key.startswith(catalogues_prefix(NAME)) for key in world.objects.objects) <= 3
         blobs = [key for key in world.objects.objects if key.startswith(keys.catalogue_blobs_prefix(NAME))]
         assert len(blobs) == len(new)
         assert world.sync() == AGAIN
@@ -389,6 +389,22 @@ def test_a_run_that_was_overtaken_by_one_that_found_nothing_to_do_plans_anew(wor
     world.sync()
 
     assert list(slow)[:2] == ["publish", "plan"]
+    assert world.titles["guides-start"] == "Start"
+
+
+def test_a_stalled_run_never_publishes_what_another_has_removed(world: CatalogueWorld) -> None:
+    world.save(GOOD | {"guides/start.md": guide("Mistake")})
+    slow = world.start()
+
+    def overtake() -> None:
+        world.state.now = datetime(2027, 1, 1, tzinfo=UTC)
+        world.save(GOOD)
+        world.sync()
+
+    world.objects.interrupt(5, overtake)  # its catalogue is there, and its manifest is not
+    list(slow)
+    assert world.titles["guides-start"] in ("Mistake", "Start")
+    world.sync()
     assert world.titles["guides-start"] == "Start"
 
 

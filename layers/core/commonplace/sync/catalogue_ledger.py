@@ -27,12 +27,13 @@ class CatalogueLedger(RunLedger):
     def before(self) -> CatalogueBefore:
         found = self.objects.get(manifest_key(self.name))
         known = self.objects.get(keys.catalogue_known_key(self.name))
-        blobs = keys.catalogue_blobs_prefix(self.name)
+        blobs, report = keys.catalogue_blobs_prefix(self.name), self.report()
         return CatalogueBefore(
             manifest=Manifest.model_validate_json(found.body) if found else None,
             manifest_etag=found.etag if found else None,
             known=KnownCatalogue.model_validate_json(known.body) if known else KnownCatalogue(),
             known_etag=known.etag if known else None,
+            reported_by=report.run if report else None,
             catalogues={item.key: item.etag for item in self.objects.list(catalogues_prefix(self.name))},
             blobs=frozenset(BlobSha(item.key.removeprefix(blobs)) for item in self.objects.list(blobs)),
         )

@@ -33,6 +33,8 @@ class KnownCatalogue(Stored):
     place: str = ""
     """Repository, branch and folder."""
     outcome: Status | None = None
+    run: str | None = None
+    """Whose report this goes with."""
     left_out: list[BlobSha] = Field(default_factory=list)
     """Files that are not to be published: their bytes are not kept."""
     manifest_etag: str | None = None
@@ -51,6 +53,8 @@ class CatalogueBefore:
     manifest_etag: str | None
     known: KnownCatalogue
     known_etag: str | None
+    reported_by: str | None
+    """The run whose report is in the store: an overtaken one may have put its own over a newer one's."""
     catalogues: Mapping[str, str]
     """Object key -> ETag."""
     blobs: frozenset[BlobSha]
@@ -68,9 +72,16 @@ class CatalogueBefore:
             known.outcome in ("published", "refused")
             and known.pipeline == pipeline
             and known.place == place_of(source)
+            and known.run == self.reported_by
             and known.manifest_etag == self.manifest_etag
             and self.catalogues.get(known.catalogue_key or "") == known.catalogue_etag
+            and (known.outcome == "refused" or self.blobs <= self._published)
         )
+
+    @property
+    def _published(self) -> set[str]:
+        """Files whose bytes are of use: an overtaken run may have left others."""
+        return set(self.manifest.files.values()) if self.manifest else set()
 
     def publishes(self, files: Mapping[str, BlobSha], pipeline: str, source: CatalogueSource) -> bool:
         """Whether the manifest is that of these very files, read from there by today's rules."""

@@ -64,8 +64,11 @@ def standing(ledger: CatalogueLedger, before: CatalogueBefore) -> Standing:
     )
 
 
-def publish(ledger: CatalogueLedger, source: CatalogueSource, now: Standing, edition: Edition) -> Standing:
-    """Writes the catalogue and the manifest. Raises LeaseHeld where another run has been faster.
+def publish(
+    ledger: CatalogueLedger, source: CatalogueSource, before: CatalogueBefore, now: Standing, edition: Edition
+) -> Standing:
+    """Writes the catalogue and the manifest, and removes what these leave behind. Raises LeaseHeld where another run
+    has been faster.
 
     The generation is above the manifest's own, whatever the
     run state has forgotten: the index takes no older ones.
@@ -86,7 +89,7 @@ def publish(ledger: CatalogueLedger, source: CatalogueSource, now: Standing, edi
     manifest = _manifest(source, edition, catalogue, key)
     manifest_etag = _replace(ledger, manifest, now.manifest_etag)
     versions = earlier.versions if earlier else {}
-    return replace(
+    published = replace(
         now,
         manifest=manifest,
         catalogue=catalogue,
@@ -97,11 +100,16 @@ def publish(ledger: CatalogueLedger, source: CatalogueSource, now: Standing, edi
         changed=tuple(id for id, version in manifest.versions.items() if versions.get(id, version) != version),
         removed=tuple(id for id in versions if id not in manifest.versions),
     )
+    _sweep(ledger, before, published)
+    return published
 
 
-def sweep(ledger: CatalogueLedger, before: CatalogueBefore, now: Standing) -> None:
-    """Deletes catalogues that nobody reads any more, of those that were there when the run began: an overtaken run
-    must not touch what a newer one has written."""
+def _sweep(ledger: CatalogueLedger, before: CatalogueBefore, now: Standing) -> None:
+    """Deletes catalogues that nobody reads any more, of those that were there when the run began.
+
+    Only who has replaced the manifest may: until then a run that was overtaken could still publish what it has put
+    there, and afterwards a newer run may have put something else.
+    """
     kept = {now.manifest.catalogue_key if now.manifest else None, now.previous_key}
     if stale := sorted(before.catalogues.keys() - kept):
         ledger.objects.delete(stale)

@@ -31,7 +31,7 @@ from commonplace.sync.catalogue_planning import (
     readable,
     worth_an_archive,
 )
-from commonplace.sync.catalogue_publishing import Edition, Standing, publish, standing, sweep
+from commonplace.sync.catalogue_publishing import Edition, Standing, publish, standing
 from commonplace.sync.catalogue_report import REFUSED, CatalogueReport, Status, catalogue_status_line
 from commonplace.sync.outcomes import Outcome, PublishedBlob
 from commonplace.sync.parallel import Parallel
@@ -154,8 +154,7 @@ class CatalogueSteps(RunSteps):
             edition = Edition(
                 judged.reading, judged.files, plan.commit_sha, generation, self.now(), self.pipeline, anew=plan.full
             )
-            now = publish(self.ledger, self.source, now, edition)
-        sweep(self.ledger, before, now)
+            now = publish(self.ledger, self.source, before, now, edition)
         self.ledger.forget(before.blobs - set(judged.files.values()))
         report = self._report(judged.outcome, now).model_copy(
             update={
@@ -168,7 +167,7 @@ class CatalogueSteps(RunSteps):
             }
         )
         self._conclude(report, before, now)
-        self.ledger.put_known(self._learned(plan, judged, now))
+        self.ledger.put_known(self._learned(run, plan, judged, now))
         counts = {"entries": report.entries, "errors": len(report.errors), "warnings": report.warnings}
         return {"action": "published", "counts": counts, "pending": int(judged.outcome == "pending")}
 
@@ -206,9 +205,10 @@ class CatalogueSteps(RunSteps):
             return None
         for blob_sha in missing:
             try:
-                found[blob_sha] = self.repository.blob(blob_sha)
+                found[blob_sha] = raw = self.repository.blob(blob_sha)
             except (BlobNotFound, RepositoryRefused):
                 return None
+            self.ledger.keep(blob_sha, raw)
         return {blob_sha: raw for blob_sha, raw in found.items() if raw is not None}
 
     def _report(self, status: Status, now: Standing | None = None) -> CatalogueReport:
@@ -243,7 +243,7 @@ class CatalogueSteps(RunSteps):
         else:
             logger.info("catalogue looked at", extra=facts | {"outcome": report.status, "entries": report.entries})
 
-    def _learned(self, plan: Plan, judged: Judged, now: Standing) -> KnownCatalogue:
+    def _learned(self, run: str, plan: Plan, judged: Judged, now: Standing) -> KnownCatalogue:
         """The run's last word: without it the next run judges the head again."""
         kept = set(judged.files.values())
         return KnownCatalogue(
@@ -252,6 +252,7 @@ class CatalogueSteps(RunSteps):
             pipeline=self.pipeline,
             place=place_of(self.source),
             outcome=judged.outcome,
+            run=run,
             left_out=sorted({file.blob_sha for file in readable(plan.files, self.source)} - kept),
             manifest_etag=now.manifest_etag,
             catalogue_key=now.manifest.catalogue_key if now.manifest else None,
