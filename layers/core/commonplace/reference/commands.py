@@ -11,6 +11,9 @@ from commonplace.reference.naming import Names, command_name
 from commonplace.reference.results import MAX_QUERY_CHARACTERS, MatchedBy
 from commonplace.reference.spelling import unwrapped
 
+_HELP = ("--help", "-h")
+"""What may follow the name of a mere group; a group has no other options."""
+
 
 @dataclass(frozen=True, slots=True)
 class Typed:
@@ -48,7 +51,8 @@ class Commands:
             yield "arguments", names.however_spelt(" ".join(word.text for word in typed))
         yield "arguments", self._with_values(typed)
         yield "arguments", self._with_values_within(typed)
-        yield "prefix", self._names.beginning_with(" ".join(words(word.text for word in typed)))
+        if len(typed) == len([token for token in tokens(line) if token not in _HELP]):
+            yield "prefix", self._names.beginning_with(" ".join(words(word.text for word in typed)))
 
     def _with_values(self, typed: Sequence[Typed]) -> Iterable[Kept]:
         """The longest name that the line begins with, if all that follows are values which the command takes."""

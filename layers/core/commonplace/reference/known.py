@@ -1,7 +1,7 @@
 """Everything that entries are called, ready to be compared with what is not quite right."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import log
 
@@ -44,12 +44,12 @@ class Everything:
         self.vocabulary = tuple(self.having)
         self._weights = {word: log(1 + len(self.all) / len(having)) for word, having in self.having.items()}
         self._unknown = log(1 + len(self.all))
-        self.told = tuple(self.weight(known.words) for known in self.all)
+        self.told = tuple(sum(map(self.weight, known.words)) for known in self.all)
         """What the words of each tell."""
 
-    def weight(self, of: Iterable[str]) -> float:
-        """How much the words tell together; what is rare tells more, and what nothing has tells most."""
-        return sum(self._weights.get(word, self._unknown) for word in of)
+    def weight(self, word: str) -> float:
+        """How much a word tells: what is rare tells more, and what nothing has tells most."""
+        return self._weights.get(word, self._unknown)
 
     def stems(self, text: str) -> list[str]:
         """Of every word, in order."""

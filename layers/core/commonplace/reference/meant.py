@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from commonplace.reference.known import Everything, Known
+from commonplace.reference.known import Everything
 
 Meant = dict[str, float]
 """Words that a word may stand for, itself first, and how much each counts. Stemmed."""
@@ -27,17 +27,21 @@ def meant(text: str, everything: Everything) -> tuple[Meant, ...]:
     return tuple(found)
 
 
-def shared(asked: Sequence[Meant], known: Known, everything: Everything) -> float:
-    """From 0 to 1: what is shared of what the words of both tell."""
-    told = everything.weight(next(iter(one)) for one in asked) + everything.weight(known.words)
+def told(asked: Sequence[Meant], everything: Everything) -> float:
+    """What the words tell, as they were asked."""
+    return sum(everything.weight(next(iter(one))) for one in asked)
+
+
+def shared(asked: Sequence[Meant], words: frozenset[str], everything: Everything) -> float:
+    """What is told by the words that both have, counted on either side."""
     common, used = 0.0, set[str]()
     for one in asked:
-        in_both = [word for word in one if word in known.words and word not in used]
+        in_both = [word for word in one if word in words and word not in used]
         if in_both:
             best = max(in_both, key=one.__getitem__)
             used.add(best)
-            common += one[best] * (everything.weight([next(iter(one))]) + everything.weight([best]))
-    return common / told if told else 0.0
+            common += one[best] * (everything.weight(next(iter(one))) + everything.weight(best))
+    return common
 
 
 def _synonyms(stems: Sequence[str], everything: Everything) -> Iterator[tuple[int, int, str]]:

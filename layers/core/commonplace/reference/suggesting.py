@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
@@ -10,7 +10,7 @@ from itertools import islice
 from commonplace.reference.commandline import is_option, is_placeholder, names_no_subcommand, tokens
 from commonplace.reference.kept import Conditions
 from commonplace.reference.known import Everything, Known
-from commonplace.reference.meant import Meant, meant, shared
+from commonplace.reference.meant import Meant, meant, shared, told
 from commonplace.reference.paths import SLOT, is_path, joined, segment_shape, segments
 from commonplace.reference.results import SUGGESTIONS
 from commonplace.reference.spelling import spelling, unwrapped
@@ -18,6 +18,9 @@ from commonplace.search.text import fold, words
 
 MISSPELT = 2
 """Edits that are believed to be mistakes; above, words count more than letters."""
+
+MOST_EDITS = 6
+"""Edits above which two names have no more than their words in common, however long they are."""
 
 COMPARED = 30
 """Names that are looked at closely: so many that are spelt alike, and so many that share words."""
@@ -58,8 +61,9 @@ class Suggesting:
     def suggest(self, text: str, conditions: Conditions, limit: int = SUGGESTIONS) -> tuple[str, ...]:
         """Names as they are, the nearest first; none where nothing is near."""
         found = tokens(unwrapped(text))
-        written = _written(found, self._everything.having)
+        written, perhaps = _written(found, self._everything.having)
         near = [one for letters in written for one in self._near(letters, conditions)]
+        near += (one for letters in perhaps for one in self._misspelt(letters, conditions))
         if conditions.type in (None, "command") and (letters := self._rootless(found)):
             near += self._misspelt(letters, replace(conditions, type="command"))
         near.sort(key=lambda one: (one.edits, -one.likeness))
@@ -68,25 +72,24 @@ class Suggesting:
     def _near(self, letters: str, conditions: Conditions) -> Iterator[Near]:
         """By letters and by words."""
         asked = meant(letters, self._everything)
-        spelt = self._spelt(letters, conditions, max(MISSPELT, len(letters) // 3))
-        for place in {*spelt, *self._worded(asked, conditions)}:
-            near = self._compared(letters, asked, self._everything.all[place])
-            if near.edits <= MISSPELT or near.likeness >= _ENOUGH:
-                yield near
+        spelt = self._spelt(letters, conditions, min(MOST_EDITS, max(MISSPELT, len(letters) // 3)))
+        near = (self._compared(letters, asked, place) for place in {*spelt, *self._worded(asked, conditions)})
+        return (one for one in near if one.edits <= MISSPELT or one.likeness >= _ENOUGH)
 
     def _misspelt(self, letters: str, conditions: Conditions) -> Iterator[Near]:
         """By letters alone, if they are nearly right."""
         asked = meant(letters, self._everything)
-        spelt = self._spelt(letters, conditions, MISSPELT)
-        near = (self._compared(letters, asked, self._everything.all[place]) for place in spelt)
+        near = (self._compared(letters, asked, place) for place in self._spelt(letters, conditions, MISSPELT))
         return (one for one in near if one.edits <= MISSPELT)
 
-    def _compared(self, letters: str, asked: Sequence[Meant], known: Known) -> Near:
+    def _compared(self, letters: str, asked: Sequence[Meant], place: int) -> Near:
         from rapidfuzz.distance import OSA
 
+        known, of_both = self._everything.all[place], told(asked, self._everything) + self._everything.told[place]
         edits = OSA.distance(letters, known.letters)
-        alike = 1 - edits / max(len(letters), len(known.letters))
-        likeness = _BY_WORDS * shared(asked, known, self._everything) + _BY_LETTERS * alike
+        alike = 1 - edits / max(len(letters), len(known.letters), 1)
+        common = shared(asked, known.words, self._everything) / (of_both or 1)
+        likeness = _BY_WORDS * common + _BY_LETTERS * alike
         believed = edits <= min(MISSPELT, 1 + len(letters) // 6)
         return Near(known, edits if believed else MISSPELT + 1, likeness if known.proper else likeness * _IMPROPER)
 
@@ -108,11 +111,11 @@ class Suggesting:
             looked_up += len(having)
             if looked_up > LOOKED_UP and found:
                 break
-            weight = counts * everything.weight([word])
+            weight = counts * everything.weight(word)
             for place in having:
                 found[place] += weight
-        told = everything.weight(next(iter(one)) for one in asked)
-        best = sorted(found, key=lambda place: found[place] / (told + everything.told[place]), reverse=True)
+        of_asked = told(asked, everything)
+        best = sorted(found, key=lambda place: found[place] / (of_asked + everything.told[place]), reverse=True)
         passing = (place for place in best if conditions.let(everything.all[place].kept.entry))
         return list(islice(passing, COMPARED))
 
@@ -125,14 +128,17 @@ class Suggesting:
         return rest if root in self._roots and " " in rest else ""
 
 
-def _written(found: Sequence[str], known: Container[str]) -> tuple[str, ...]:
-    """As names are: a path as shapes, with its method and without; a line without its options, also without values."""
+def _written(found: Sequence[str], known: Container[str]) -> tuple[Iterable[str], Iterable[str]]:
+    """As names are: a line without its options, also without values, or a path as its shape; and what else it may be.
+
+    Of a path that is the same without its method, and with its last segment as a value: somebody takes
+    `/users/export` for what `/users/{id}` is.
+    """
     place = next((place for place, token in enumerate(found[:2]) if is_path(token)), None)
     if place is None:
-        return tuple(dict.fromkeys(filter(None, (_line(found), _line(found, values=False)))))
+        return dict.fromkeys((_line(found, values=False), _line(found))), ()
     method, path = " ".join(map(fold, found[:place])), _shape(found[place], known)
-    requests = (f"{method} {path}", path, f"{method} {_last_as_value(path)}")
-    return tuple(dict.fromkeys(request.strip() for request in requests))
+    return [f"{method} {path}".strip()], dict.fromkeys((path, f"{method} {path.rpartition('/')[0]}/{SLOT}".strip()))
 
 
 def _line(found: Sequence[str], *, values: bool = True) -> str:
@@ -143,11 +149,6 @@ def _line(found: Sequence[str], *, values: bool = True) -> str:
 def _shape(path: str, known: Container[str]) -> str:
     """With what looks like a value, and is part of no name, as what stands for it in a template."""
     return joined([_slot(segment, known) for segment in segments(path)])
-
-
-def _last_as_value(shape: str) -> str:
-    """`/users/export` may be what somebody takes `/users/{id}` for."""
-    return f"{shape.rpartition('/')[0]}/{SLOT}"
 
 
 def _slot(segment: str, known: Container[str]) -> str:
