@@ -1,7 +1,9 @@
 """What is asked of the judged catalogue, and which entries answer it."""
 
+import random
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -9,7 +11,10 @@ import yaml
 
 NOTHING = "nothing"
 SCENARIO = "scenario"
+SEED = 7
 QUERIES = Path(__file__).parent / "queries.yaml"
+
+_LONG = re.compile(r"\b[a-z]{5,}\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +46,26 @@ def paraphrases() -> tuple[Query, ...]:
 
 def unanswerable() -> tuple[Query, ...]:
     return tuple(query for query in queries() if query.kind == NOTHING)
+
+
+@cache
+def misspelt() -> tuple[Query, ...]:
+    """The paraphrases, each with one mistake in one of its longer words; the same mistakes every time."""
+    chance = random.Random(SEED)
+    return tuple(
+        replace(query, text=query.text.replace(word, _mistaken(word, chance), 1))
+        for query in paraphrases()
+        if (words := _LONG.findall(query.text)) and (word := chance.choice(words))
+    )
+
+
+def _mistaken(word: str, chance: random.Random) -> str:
+    """Two neighbours swapped, a letter left out, one too many, or a wrong one; never the first."""
+    at, letter = chance.randrange(1, len(word) - 1), chance.choice("etaoinsr")
+    ways = (
+        word[:at] + word[at + 1] + word[at] + word[at + 2 :],
+        word[:at] + word[at + 1 :],
+        word[:at] + letter + word[at:],
+        word[:at] + letter + word[at + 1 :],
+    )
+    return chance.choice(ways)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from bench.reference.judged import Query, paraphrases, unanswerable
+from bench.reference.judged import Query, misspelt, paraphrases, unanswerable
 from bench.reference.made import catalogue
 from bench.retrieval import engines
 from bench.table import Row
@@ -96,6 +96,8 @@ class Figures:
     """Depth -> share of paraphrases with an answer among so many."""
     held_out: float
     """The share at the greatest depth, of queries that weights were chosen without."""
+    misspelt: float
+    """The same of paraphrases with a mistake in one word."""
     missed: tuple[Query, ...]
     empty: float
     """Share of what nobody wrote about that nothing is found for."""
@@ -112,6 +114,7 @@ def measured(system: System) -> Figures:
     return Figures(
         top={depth: share(asked, depth) for depth in DEPTHS},
         held_out=share([query for query in asked if query.held_out], deepest),
+        misspelt=sum(_rank(system(query), query) <= deepest for query in misspelt()) / len(misspelt()),
         missed=tuple(query for query in asked if ranks[query.text] > deepest),
         empty=sum(not system(query) for query in unanswerable()) / len(unanswerable()),
     )
@@ -136,6 +139,7 @@ def rows(measured: Mapping[str, Figures]) -> Iterator[Row]:
             "search": name,
             **{f"top {depth} %": round(100 * share, 1) for depth, share in figures.top.items()},
             "held out, top 5 %": round(100 * figures.held_out, 1),
+            "a word misspelt, top 5 %": round(100 * figures.misspelt, 1),
             "nothing for nothing %": round(100 * figures.empty, 1),
         }
 

@@ -118,3 +118,23 @@ def test_whatever_is_asked_shares_are_between_nothing_and_all(query: str) -> Non
     shares = [share for _, share in Scorer(entries).rank(query)]
     assert all(0 < share <= 1 for share in shares)
     assert shares == sorted(shares, reverse=True)
+
+
+@pytest.mark.parametrize("typed", ["hrabour", "harbur", "harbourr", "harbpur", "harbours"])
+def test_a_word_with_one_mistake_is_understood(typed: str) -> None:
+    assert ranked(typed, bare("it", title="Harbour"), bare("other")) == ["it"]
+
+
+@pytest.mark.parametrize("typed", ["carp", "caer"])
+def test_in_a_short_word_only_neighbours_may_have_changed_places(typed: str) -> None:
+    assert ranked(typed, bare("it", title="Care", content="Crew")) == []
+    assert ranked("dcok", bare("it", title="Dock")) == ["it"]
+
+
+def test_what_is_there_as_it_was_typed_is_no_mistake() -> None:
+    assert ranked("boats", bare("boats", title="Boats"), bare("coats", title="Coats")) == ["boats"]
+
+
+@pytest.mark.parametrize("typed", ["cart", "boot", "b2", "pier2"])
+def test_short_words_and_words_with_digits_are_what_they_are(typed: str) -> None:
+    assert ranked(typed, bare("it", title="Card, boat, b1, pier1")) == []

@@ -13,6 +13,7 @@ from heapq import nlargest
 from math import log
 from typing import NamedTuple
 
+from commonplace.reference.edits import one_edit
 from commonplace.reference.entries import Entry
 from commonplace.reference.synonyms import DEFAULT, Phrase, Stemmer, Synonyms
 from commonplace.reference.wording import FIELDS, fields
@@ -20,6 +21,9 @@ from commonplace.search.text import query_terms, words
 
 MAX_TERMS = 16
 """Telling words of a query that are weighed; of a longer one the rarest."""
+
+SHORTEST_MISSPELT = 5
+"""Letters of a stem that may be misspelt; in one of four only two neighbours may have changed places."""
 
 MOST_UNKNOWN = 2
 """So many words that no entry has are counted for each one that some have: people tell stories."""
@@ -43,6 +47,8 @@ class Weights:
     """The weight at which a word has half of its effect."""
     synonym: float = 0.5
     """What a synonym counts for."""
+    misspelt: float = 0.6
+    """What a word counts for that is one mistake away from the one that was typed, which no entry has."""
     coverage: float = 1.0
     """How much it matters that all of the query is there: the exponent of the share that is."""
 
@@ -73,6 +79,9 @@ class Scorer:
         self._synonyms = Synonyms((DEFAULT, *synonyms), self._stem)
         self._size = len(entries)
         self._postings = self._indexed(entries)
+        self._beginnings: dict[tuple[str, int], list[str]] = defaultdict(list)
+        for term in self._postings:
+            self._beginnings[term[0], len(term)].append(term)
 
     def rank(self, query: str, admits: Callable[[int], bool] | None = None) -> list[tuple[int, float]]:
         """The best entries by their places, with the share of the query that each answers, from 0 to 1.
@@ -145,9 +154,20 @@ class Scorer:
             for word in other:
                 weighed.setdefault(word, self._weights.synonym / len(other))
         variants = [(word, weight) for word, weight in weighed.items() if word in self._postings]
+        variants = variants or [(word, self._weights.misspelt) for word in self._meant(term)]
         # As frequent as the most frequent of its variants: a rare synonym of a common word tells no more than that.
         most = max((len(self._postings[word][0]) for word, _ in variants), default=0)
         return Concept(variants, log(1 + (self._size - most + 0.5) / (most + 0.5)))
+
+    def _meant(self, term: str) -> Iterator[str]:
+        """Words that one which no entry has may be a misspelling of. The first letter is seldom wrong."""
+        if not term.isalpha():
+            return
+        for length in range(len(term) - 1, len(term) + 2):
+            for word in self._beginnings.get((term[0], length), ()):
+                swapped = len(term) == SHORTEST_MISSPELT - 1 and sorted(word) == sorted(term)
+                if (len(term) >= SHORTEST_MISSPELT or swapped) and one_edit(term, word):
+                    yield word
 
     def _indexed(self, entries: Sequence[Entry]) -> dict[str, Postings]:
         texts = [fields(entry, self._stem) for entry in entries]
