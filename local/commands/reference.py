@@ -70,12 +70,12 @@ def validate(
 
 def _checked(place: "Folder") -> "tuple[Reading, tuple[Problem, ...]]":
     """What a sync would say, and what only a checkout can: whether sources have changed since."""
-    from commonplace.reference.findings import told
+    from commonplace.reference.findings import in_order
     from commonplace.reference.reading import read_catalogue
     from commonplace.reference.staleness import check_sources
 
     reading = read_catalogue(place.files, place.name)
-    return reading, told([*reading.problems, *check_sources(reading, place.source)])
+    return reading, in_order([*reading.problems, *check_sources(reading, place.source)])
 
 
 @reference_app.command()

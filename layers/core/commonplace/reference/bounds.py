@@ -8,8 +8,8 @@ MAX_PROBLEMS = 1_000
 """As many are told; the rest is counted."""
 MAX_DEPTH = 16
 """Of the values in a file: far more than an entry has."""
-MAX_VALUES = 4_000_000
-"""Keys and values of a YAML file: what its 12 MB hold at most, if they are of any use."""
+MAX_VALUES = 1_000_000
+"""Keys and values of a YAML file: what twenty thousand entries need, and some ten seconds of reading."""
 
 MAX_ID = 200
 MAX_SLUG = 60

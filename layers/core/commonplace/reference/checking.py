@@ -2,14 +2,13 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
+from commonplace.reference.bounds import MAX_PROBLEMS
 from commonplace.reference.findings import Findings
 from commonplace.reference.forms import form_of
+from commonplace.reference.nearest import nearest
 from commonplace.reference.settings_file import CatalogueSettings
 from commonplace.reference.spelling import spelling
 from commonplace.reference.written import Written
-
-_MAX_PROPOSALS = 50
-"""Of dangling relations that are told with the nearest id: each takes milliseconds."""
 
 
 def check(entries: Sequence[Written], settings: CatalogueSettings, also: Collection[str], findings: Findings) -> None:
@@ -54,7 +53,8 @@ class _Relations:
         self._by_id = by_id
         self._also = also
         self._findings = findings
-        self._proposals = 0
+        self._ids = list(by_id)
+        self._dangling = 0
 
     def check(self) -> None:
         for one in self._by_id.values():
@@ -81,11 +81,9 @@ class _Relations:
         return id in self._by_id or id in self._also
 
     def _proposal(self, id: str) -> str:
-        import difflib
-
-        self._proposals += 1
-        near = difflib.get_close_matches(id, self._by_id, 1) if self._proposals <= _MAX_PROPOSALS else []
-        return f"Did you mean `{near[0]}`?" if near else "Name the id of an entry of this catalogue."
+        self._dangling += 1
+        near = nearest(id, self._ids) if self._dangling <= MAX_PROBLEMS else None
+        return f"Did you mean `{near}`?" if near else "Name the id of an entry of this catalogue."
 
     def _cycles(self) -> None:
         """Each cycle is told once, at its first entry."""

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from commonplace.content.headings import first_heading
@@ -12,6 +13,7 @@ from commonplace.reference.drafts import FOLDERS, Draft, fields_of
 from commonplace.reference.entries import ENTRY_TYPES, METHODS, Entry, EntryType, Example, Method
 from commonplace.reference.fields import ID, Fields
 from commonplace.reference.findings import At
+from commonplace.reference.nearest import nearest
 
 KNOWN = {
     *("id", "type", "title", "category", "subcategory", "module", "name", "syntax", "method", "path_template"),
@@ -44,14 +46,13 @@ class Called:
 def entry_of(draft: Draft) -> Entry | None:
     """None when anything of it is invalid; what is has been told. Never raises."""
     fields = _identified(draft)
-    before = sum(one.severity == "error" for one in fields.findings.found)
+    before = fields.findings.errors
     _unknown(fields, markdown=draft.body is not None)
     content = draft.body if draft.body is not None else fields.block("content", bounds.MAX_CONTENT_BYTES)
     if draft.body is not None:
         _body_bound(fields, draft)
     entry = _entry(fields, draft, content or "")
-    failed = sum(one.severity == "error" for one in fields.findings.found) > before
-    return None if failed else entry
+    return entry if fields.findings.errors == before else None
 
 
 def _identified(draft: Draft) -> Fields:
@@ -64,14 +65,17 @@ def _identified(draft: Draft) -> Fields:
 
 
 def _unknown(fields: Fields, *, markdown: bool) -> None:
-    import difflib
-
     known = KNOWN | (_OF_MARKDOWN if markdown else set())
     for name in sorted(fields.values.keys() - known):
-        near = _MEANT.get(name) or next(iter(difflib.get_close_matches(name, sorted(known), 1)), None)
-        hint = f"Did you mean `{camel(near)}`?" if near else f"Known fields are {', '.join(map(camel, sorted(known)))}."
         message = f"`{fields.called(name)}` is no field of an entry; it is left out."
-        fields.findings.warning("unknown-field", message, hint, fields.where(name))
+        fields.findings.warning("unknown-field", message, _known_field(name[:60]), fields.where(name))
+
+
+@lru_cache(maxsize=256)
+def _known_field(name: str) -> str:
+    known = sorted(KNOWN)
+    near = _MEANT.get(name) or nearest(name, known)
+    return f"Did you mean `{camel(near)}`?" if near else f"Known fields are {', '.join(map(camel, known))}."
 
 
 def camel(name: str) -> str:

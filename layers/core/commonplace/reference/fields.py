@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from commonplace.reference.findings import At, Findings
@@ -15,6 +16,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _BREAK = re.compile(r"[\r\n\u2028\u2029]")
 
 
+@lru_cache(maxsize=256)
 def snake(name: str) -> str:
     """`relatedIds`, `related_ids` and `related-ids` are one field."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip()).replace("-", "_").lower()

@@ -4,16 +4,17 @@ import posixpath
 from collections.abc import Collection, Iterable
 
 from commonplace.content.reading import ParsedFile
+from commonplace.reference.bounds import MAX_PROBLEMS
 from commonplace.reference.findings import Findings
+from commonplace.reference.nearest import nearest
 from commonplace.reference.written import Written
-
-_MAX_PROPOSALS = 50
 
 
 def check_links(entries: Iterable[Written], paths: Collection[str], findings: Findings) -> None:
     """`paths`: every file that is there, those that are left out as well. Links to the web are not followed."""
     folders = {folder for path in paths for folder in _folders(path)}
-    proposals = 0
+    known = sorted(paths)
+    broken = 0
     for one in entries:
         if "](" not in one.entry.content:
             continue
@@ -22,8 +23,9 @@ def check_links(entries: Iterable[Written], paths: Collection[str], findings: Fi
             # Beyond the folder nothing is known: there the rest of the repository begins.
             if path in paths or path in folders or path.startswith(("..", "/")) or path == ".":
                 continue
-            proposals += 1
-            hint = _proposal(path, paths) if proposals <= _MAX_PROPOSALS else "Mend the path, or take the link away."
+            broken += 1
+            near = nearest(path, known) if broken <= MAX_PROBLEMS else None
+            hint = f"Did you mean `{near}`?" if near else "Mend the path, or take the link away."
             message = f"A link leads to `{target[:200]}`, which is no file of the catalogue."
             findings.warning("broken-link", message, hint, one.at("content").on(line))
 
@@ -40,10 +42,3 @@ def _targets(one: Written) -> Iterable[tuple[str, int | None]]:
 def _folders(path: str) -> Iterable[str]:
     while path := posixpath.dirname(path):
         yield path
-
-
-def _proposal(path: str, paths: Collection[str]) -> str:
-    import difflib
-
-    near = difflib.get_close_matches(path, sorted(paths)[:2_000], 1)
-    return f"Did you mean `{near[0]}`?" if near else "Mend the path, or take the link away."

@@ -10,7 +10,7 @@ from commonplace.reference.checking import check
 from commonplace.reference.drafts import Draft, drafts
 from commonplace.reference.entry_fields import entry_of
 from commonplace.reference.examples import check_examples
-from commonplace.reference.findings import At, Findings, told
+from commonplace.reference.findings import At, Findings
 from commonplace.reference.linking import check_links
 from commonplace.reference.problems import Problem
 from commonplace.reference.selecting import SUFFIXES, is_read, kind_of, left_out
@@ -54,14 +54,14 @@ def read_catalogue(files: Mapping[str, bytes], name: str) -> Reading:
     """
     findings = Findings()
     settings, problems = read_settings(files.get(SETTINGS_FILE), name)
-    findings.found += problems
+    findings.take(problems)
     if not _within_bounds(files, findings):
-        return Reading(name, settings, (), told(findings.found))
+        return Reading(name, settings, (), findings.told())
     entries, broken = _entries(files, findings)
     check(entries, settings, broken, findings)
     check_examples(entries, settings, findings)
     check_links(entries, files.keys(), findings)
-    return Reading(name, settings, entries, told(findings.found))
+    return Reading(name, settings, entries, findings.told())
 
 
 def _within_bounds(files: Mapping[str, bytes], findings: Findings) -> bool:
@@ -73,7 +73,7 @@ def _within_bounds(files: Mapping[str, bytes], findings: Findings) -> bool:
     if size > bounds.MAX_CATALOGUE_BYTES:
         message = f"The catalogue is larger than {bounds.MAX_CATALOGUE_BYTES // 1_000_000} MB."
         findings.error("too-large", message, "Divide it into several catalogues.", At())
-    return not findings.broken or (len(read) <= bounds.MAX_FILES and size <= bounds.MAX_CATALOGUE_BYTES)
+    return len(read) <= bounds.MAX_FILES and size <= bounds.MAX_CATALOGUE_BYTES
 
 
 def _entries(files: Mapping[str, bytes], findings: Findings) -> tuple[tuple[Written, ...], set[str]]:
