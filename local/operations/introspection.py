@@ -6,12 +6,16 @@ It imports the module of TARGET (`package.module:object` or `folder/file.py:obje
 commands do not. It needs nothing but what the program has, and writes one JSON document to the file RESULT.
 """
 
+from __future__ import annotations  # the program's interpreter may be an older one
+
 import argparse
+import enum
 import importlib
 import importlib.util
 import inspect
 import json
 import sys
+import typing
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +70,7 @@ class ClickReader(Reader):
         seen: dict[int, Told] = {}
         for name in group.list_commands(context):
             try:
-                command = group.get_command(context, name)
+                command = _loaded(group, context, name)
             except Exception as error:  # noqa: BLE001 - a command that cannot be loaded is told, the others are read
                 found.append({"name": name, "error": f"{type(error).__name__}: {error}"[:500]})
                 continue
@@ -87,8 +91,31 @@ def _context(command: Any, name: str, parent: Any) -> Any:
     return make(command, info_name=name, parent=parent)
 
 
+def _loaded(group: Any, context: Any, name: str) -> Any:
+    """The command itself where a group holds something empty in its place until it is typed."""
+    command = group.get_command(context, name)
+    empty = command is not None and not (command.params or getattr(command, "callback", None) or command.help)
+    if not empty or hasattr(command, "list_commands"):
+        return command
+    try:
+        return group.resolve_command(context, [name])[1] or command
+    except (Exception, SystemExit):  # noqa: BLE001 - then the empty one is what there is
+        return command
+
+
+def _choices(param: Any) -> list[str]:
+    """Those of a click type, or of the enumeration that a Typer function takes."""
+    said = getattr(getattr(param, "type", None), "choices", None)
+    if said:
+        return [str(getattr(one, "value", one)) for one in said]
+    annotation = getattr(getattr(param, "type_descriptor", None), "annotation", None)
+    for one in (annotation, *typing.get_args(annotation)):
+        if isinstance(one, type) and issubclass(one, enum.Enum):
+            return [str(member.value) for member in one]
+    return list(map(str, typing.get_args(annotation))) if typing.get_origin(annotation) is typing.Literal else []
+
+
 def _click_param(param: Any) -> Told:
-    kind = getattr(param, "type", None)
     argument = getattr(param, "param_type_name", "") == "argument"
     return {
         "argument": argument,
@@ -98,7 +125,7 @@ def _click_param(param: Any) -> Told:
         "required": bool(param.required),
         "several": bool(getattr(param, "multiple", False)) or param.nargs == -1,
         "flag": bool(getattr(param, "is_flag", False) or getattr(param, "count", False)),
-        "choices": [str(getattr(one, "value", one)) for one in getattr(kind, "choices", None) or ()],
+        "choices": _choices(param),
         "hidden": bool(getattr(param, "hidden", False)),
     }
 

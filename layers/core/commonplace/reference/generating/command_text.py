@@ -16,8 +16,8 @@ _FENCE = re.compile(r"`{3,}")
 
 def title(one: "Command") -> str:
     """What is said, else the first sentence of the summary, else the name."""
-    said = one.title or sentence(one.summary).rstrip(".!: ") or one.name
-    return shortened(said, MAX_TITLE)
+    said = sentence(one.summary).rstrip(".!: ")
+    return shortened(one.title or f"{said[:1].upper()}{said[1:]}" or one.name, MAX_TITLE)
 
 
 def sentence(text: str) -> str:

@@ -34,11 +34,14 @@ class Reader:
         self._source = source
         self._assumed = evaluator.assumed
         self._root = tuple(options.root.split())
+        self._usages = list(self._lines(evaluator))
+        tables = list(told(source, evaluator))
+        said = [one.command.words for one in tables] + [one.words for one in self._usages]
+        self._said = {words for words in said if self._root and words[: len(self._root)] == self._root}
         self._table: dict[Name, Told] = {}
-        for one in told(source, evaluator):
+        for one in tables:
             self._table.setdefault(self._rooted(one.command.words), one)
         self._examples = list(examples(source, evaluator))
-        self._usages = list(self._lines(evaluator))
         self._handlers: Counter[int] = Counter()
         self.unread: list[Unread] = []
 
@@ -77,9 +80,9 @@ class Reader:
         return self._rooted(words)
 
     def _rooted(self, words: Name) -> Name:
-        """A help table may leave the program's name out: `gw users list`."""
+        """A help table may leave the program's name out (`gw users list`), and so may the code."""
         rooted = (*self._root, *words)
-        return rooted if words not in self._table and rooted in self._table else words
+        return rooted if words not in self._said and rooted in self._said else words
 
     def _split(self, names: Sequence[Name]) -> Iterator[tuple[Name, list[Name]]]:
         """Those that are documented each for itself; the others are further ways to type the first."""
@@ -154,10 +157,11 @@ class Reader:
 
     def _documented(self, found: set[Name], typed: set[str]) -> Iterator[tuple[Name, Command]]:
         """What help says, though nothing was found that reads it."""
-        lines = {one.words: one for one in self._usages if one.summary and one.plain and self._begins(one.words, found)}
+        known = [one for one in self._usages if one.summary and one.plain and len(one.words) > 1]
+        lines = {one.words: one for one in known if self._begins(one.words, found)}
         listed = {words: Told(Command(words, one.summary, syntax=one.syntax), 0, False) for words, one in lines.items()}
         for words, one in {**listed, **self._table}.items():
-            if words in found or " ".join(words) in typed or not self._begins(words, found):
+            if words in found or " ".join(words) in typed or not self._believed(words, one, found):
                 continue
             if not one.handled:
                 said = f"Help documents `{' '.join(words)}`, but no code that reads it was found."
@@ -165,9 +169,15 @@ class Reader:
             options = _options(one.command.options or (), options_in(one.command.syntax or ""))
             yield words, replace(one.command, words=words, options=options, examples=(*one.command.examples,))
 
+    def _believed(self, words: Name, one: Told, found: set[Name]) -> bool:
+        if not self._root and not found:
+            return one.named
+        return self._begins(words, found) if one.named else one.handled and self._begins(words, found)
+
     def _begins(self, words: Name, found: set[Name]) -> bool:
-        roots = {self._root[0]} if self._root else {name[0] for name in found}
-        return not roots or words[0] in roots
+        """Whether the words are those of this program; a single word of a console without one is not asked further."""
+        roots = {self._root[0]} if self._root else {name[0] for name in found if len(name) > 1}
+        return words[0] in roots
 
     def _replaced(self, one: Command, names: Sequence[Name]) -> Command:
         """`use helios users export` names a command."""

@@ -17,6 +17,7 @@ LINES = {"command", "cmd", "input", "line", "typed", "argv", "commandline", "pro
 FEW = 3
 """A function that compares a line so often with a text is taken to take commands."""
 _PARTS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+_VERBS = {"execute", "exec", "run", "handle", "process", "dispatch", "eval", "evaluate", "on", "submit", "do"}
 _CUTTING = ("token", "split", "parse")
 
 
@@ -28,7 +29,7 @@ def entrances(source: tsx.Source, evaluator: Evaluator, wanted: str) -> "Iterato
         name = name_of(node)
         if wanted and name != wanted:
             continue
-        known = _known(node, bool(wanted))
+        known = _known(node, bool(wanted) or _takes_lines(name))
         cutter = any(part in name.casefold() for part in _CUTTING) and not wanted
         if known and not cutter and (wanted or _takes(node, evaluator, known)):
             yield node, known
@@ -43,13 +44,21 @@ def name_of(function: "Node") -> str:
     return tsx.text(named) if named is not None else ""
 
 
-def _known(function: "Node", wanted: bool) -> dict[str, Value]:
-    """Its first parameter if it is called like a typed line (any one of a function that was named); else such a name
-    that it uses without declaring it: the state of a component."""
+def _takes_lines(name: str) -> bool:
+    """`executeCommand`, `handleInput`: what it is given first is the line, or its words."""
+    parts = {part.casefold() for part in _PARTS.findall(name)}
+    return bool(parts & LINES) and bool(parts & _VERBS)
+
+
+def _known(function: "Node", first: bool) -> dict[str, Value]:
+    """Its parameter that is called like a typed line, or the first one of a function that is called so; else such a
+    name that it uses without declaring it: the state of a component."""
     for index, parameter in enumerate(parameters_of(function)):
         pattern = parameter.child_by_field_name("pattern") or parameter
-        if pattern.type == "identifier" and (_is_line(tsx.text(pattern)) or (wanted and index == 0)):
-            return {tsx.text(pattern): Line(0)}
+        if pattern.type == "identifier" and (_is_line(tsx.text(pattern)) or (first and index == 0)):
+            kind = parameter.child_by_field_name("type")
+            words = kind is not None and tsx.text(kind).replace(" ", "") in {":string[]", ":Array<string>"}
+            return {tsx.text(pattern): Words(0) if words else Line(0)}
     used = (tsx.text(one) for one in _own(function) if one.type == "identifier")
     return {name: Line(0) for name in dict.fromkeys(used) if _is_line(name)}
 
@@ -60,8 +69,8 @@ def _takes(function: "Node", evaluator: Evaluator, known: dict[str, Value]) -> b
         if node.type == "variable_declarator":
             name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
             held = evaluator.value(value, inner)
-            if isinstance(held, Words):
-                return _apart(value) if value is not None else False
+            if isinstance(held, Words) and value is not None:
+                return _apart(value)
             if isinstance(held, Line) and name is not None:
                 inner[tsx.text(name)] = held
         elif node.type == "switch_statement":

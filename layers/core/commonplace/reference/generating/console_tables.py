@@ -29,6 +29,8 @@ class Told:
     line: int
     handled: bool
     """Whether a function stands beside it, which carries it out."""
+    named: bool = True
+    """Whether the table says that it is a command. An object with a name and a description may be anything."""
 
 
 def told(source: tsx.Source, evaluator: Evaluator) -> "Iterator[Told]":
@@ -39,7 +41,8 @@ def told(source: tsx.Source, evaluator: Evaluator) -> "Iterator[Told]":
         value = _value(node, evaluator)
         found = _command(value, _key_above(node, evaluator)) if isinstance(value, dict) else None
         if found is not None:
-            yield Told(found, tsx.line(node), _FUNCTION in value.values())
+            named = any(name in value for name in ("command", "cmd", "usage", "syntax"))
+            yield Told(found, tsx.line(node), _FUNCTION in value.values(), named)
 
 
 def examples(source: tsx.Source, evaluator: Evaluator) -> "Iterator[Example]":

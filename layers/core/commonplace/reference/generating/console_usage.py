@@ -9,7 +9,7 @@ _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:+-]*|\?")
 _ARGUMENT = re.compile(r"[<\[({].*|-{1,2}[A-Za-z?].*|\.{3}|…|\||.*[>\])}](?:\.\.\.|…)?|[A-Z][A-Z0-9_-]+(?:\.\.\.)?")
 _OPENING = re.compile(r"\s*(?:usage|syntax|e\.g\.|example)\s*:\s*", re.IGNORECASE)
 _PROMPT = re.compile(r"\s*[$>%]\s+")
-_APART = re.compile(r"(?<=\S)(?:\s{2,}|\t+|\s+[-–—]\s+|\s*:\s{1,})(?=\S)")
+_APART = re.compile(r"(?<=\S)(?:\s*(?:\s{2,}|\t+)[-–—#:]*\s*|\s+[-–—#]\s+|\s*:\s+)(?=\S)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,8 @@ def sections(lines: Sequence[str]) -> list[Section]:
     for index, line in enumerate(lines):
         heading = _heading(lines, index)
         if heading is None:
+            if _ends(found[-1], lines, index):
+                found.append(Section(""))
             found[-1].lines.append(line)
             continue
         found.append(Section(heading[0], [heading[1]] if heading[1] else []))
@@ -70,6 +72,14 @@ def rows(section: Section) -> Iterator[Row]:
         term, parts, at = columns[0], columns[1:], indent
     if term:
         yield Row(term, " ".join(parts).strip(), at)
+
+
+def _ends(section: Section, lines: Sequence[str], index: int) -> bool:
+    """Whether a section of indented lines is over: behind an empty line the text stands at the margin again."""
+    if not section.heading or section.heading == "usage" or not lines[index].strip() or _indent(lines[index]):
+        return False
+    first = next((line for line in section.lines if line.strip()), "")
+    return _indent(first) > 1 and not lines[index - 1].strip()
 
 
 def columns(line: str) -> list[str]:

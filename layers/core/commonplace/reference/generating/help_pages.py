@@ -14,6 +14,7 @@ _NAMES = re.compile(r"(?P<name>[A-Za-z0-9][\w.:+-]*)(?P<others>(?:\s*[,|]\s*[A-Z
 _IN_BRACKETS = re.compile(r"\((?:aliases?:\s*)?([^)]*)\)")
 _ALIASES = re.compile(r"\[alias(?:es)?:\s*([^\]]*)\]", re.IGNORECASE)
 _TYPE = re.compile(r"(?P<type><[^>]*>|[A-Z][A-Z0-9_|:]+)\s{2,}(?P<said>.*)", re.DOTALL)
+_SHORT = re.compile(r"(?P<short>-[A-Za-z0-9])\s{2,}(?P<said>.*)", re.DOTALL)
 _GROUP = re.compile(r"[<\[{(]?\b(?:sub)?commands?\b|\{[^}]*,[^}]*\}|\bCOMMAND\b", re.IGNORECASE)
 _NO_COMMANDS = (
     "option", "flag", "argument", "environment", "variable", "example", "learn", "see also", "topic", "note",
@@ -86,7 +87,7 @@ def _described(line: str) -> bool:
 
 
 def _commands(section: Section, lines: list[Row], words: Sequence[str], grouped: bool) -> Iterator[Below]:
-    heading = section.heading.casefold()
+    heading = section.heading.casefold().partition("(")[0]
     if heading == "usage":
         return
     if "command" in heading and "option" not in heading:
@@ -142,6 +143,9 @@ def _options(lines: list[Row]) -> Iterator[Option]:
         term, _, said = row.said.partition("  ") if starred else (row.term, "", row.said)
         if OPTION.match(term) is None:
             continue
+        short = _SHORT.fullmatch(said.strip())
+        if short is not None:
+            term, said = f"{term}, {short['short']}", short["said"]
         typed = _TYPE.fullmatch(said.strip())
         if typed is not None:
             term = term if typed["type"] == "<bool>" else f"{term} {typed['type']}"

@@ -15,8 +15,14 @@ _PROMPT = re.compile(r"(?:[$%>]|#)\s+")
 
 def cleaned(said: str | None) -> str:
     """Without click's marks, Rich's markup, Sphinx's roles, and what stands behind a form feed: click hides it."""
-    text = (said or "").partition("\f")[0]
+    text = "\n\n".join(_as_it_is(part) for part in (said or "").partition("\f")[0].split("\n\n"))
     return _ROLE.sub(r"`\1`", _MARKUP.sub("", _MARKS.sub("", text))).strip()
+
+
+def _as_it_is(paragraph: str) -> str:
+    """click's mark says that the lines of a paragraph are not to be joined: they are indented."""
+    mark, _, lines = paragraph.partition("\n")
+    return "\n".join(f"    {line}" for line in lines.splitlines()) if mark.strip(" \t") == "\b" else paragraph
 
 
 def summary_of(text: str) -> str:
