@@ -13,7 +13,7 @@ from tests.reference_files import helios
 from tests.reference_names import MadeUp, Random, with_one_edit
 
 CATALOGUES = {"synthetic": catalogue, "helios": helios}
-MADE_UP = 600
+MADE_UP = 250
 
 
 @cache
@@ -76,7 +76,7 @@ def test_every_deprecated_name_finds_what_replaces_it() -> None:
         assert (hit.entry.id, hit.instead_of) == (kept.entry.replaced_by, kept.entry)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("name", CATALOGUES)
 def test_a_name_with_one_mistake_is_among_three_suggestions_in_95_of_100(name: str, seed: int) -> None:
     lookup, rng = _lookup(name), Random(seed)
