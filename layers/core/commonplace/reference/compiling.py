@@ -1,18 +1,35 @@
 """What was read -> what is published."""
 
 from datetime import UTC, datetime
+from typing import Protocol
 
 from commonplace.reference.catalogue import Catalogue, Placed
 from commonplace.reference.entries import Entry
 from commonplace.reference.reading import Reading
 from commonplace.reference.written import Written
-from commonplace.reference_settings import CatalogueSource
+
+
+class Origin(Protocol):
+    """Where the files of a catalogue come from."""
+
+    @property
+    def repository(self) -> str:
+        """`owner/name`."""
+        ...
+
+    @property
+    def branch(self) -> str: ...
+
+    @property
+    def folder(self) -> str:
+        """Without a slash at either end; empty for the whole repository."""
+        ...
 
 
 def compile(
     reading: Reading,
     *,
-    source: CatalogueSource,
+    source: Origin,
     commit: str,
     generation: int,
     synced_at: datetime,
