@@ -69,7 +69,10 @@ def test_searches_are_limited_apart_from_look_ups_by_name(world: World, era: str
 
 def test_a_name_that_two_toolsets_share_is_prefixed_at_mcp_all(world: World, era: str) -> None:
     with calling(world, era, organisation(), path="/mcp/all") as caller:
-        names = {tool.name for tool in caller.ask("list_tools").tools}
+        tools = {tool.name: tool for tool in caller.ask("list_tools").tools}
+        names = tools.keys()
+        assert "google-workspace" in str(tools["reference_search_knowledge"].input_schema)
+        assert "google-workspace" not in str(tools["knowledge_search_knowledge"].input_schema)
         assert {"knowledge_search_knowledge", "reference_search_knowledge", "get_command", "list_commands"} <= names
         assert "search_knowledge" not in names
         found = caller.data("reference_search_knowledge", query="helios gw users list")["results"]

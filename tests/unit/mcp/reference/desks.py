@@ -84,6 +84,10 @@ class Scripted:
             raise Unavailable("The reference cannot be read just now.")
         return tuple(self.shelf)
 
+    @property
+    def version(self) -> str:
+        return " ".join(f"{one.name}@{one.generation}" for one in self.catalogues())
+
     def entry(self, catalogue: str, id: str) -> Hit | None:
         every = ((one, placed) for one in self.catalogues() for placed in one.entries)
         found = [Hit(*pair, "name", 1.0) for pair in every if (pair[0].name, pair[1].entry.id) == (catalogue, id)]

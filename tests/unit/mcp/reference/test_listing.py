@@ -68,6 +68,17 @@ def test_pages_hold_every_command_once_in_order(count: int) -> None:
     assert "goes on with cursor" in text_of(here.call("list_commands")).splitlines()[2]
 
 
+@pytest.mark.parametrize("letters", ["7", "潮", "`", '"', "a-"])
+def test_names_and_categories_of_any_length_fit(letters: str) -> None:
+    odd = [
+        command(number, name=f"{number:04}{letters * 248}", subcategory=f"{number:03}{'9' * 57}", summary=letters * 250)
+        for number in range(40)
+    ]
+    found = pages(desk(catalogue("tides", *odd)))
+    assert len(names(found)) == 40
+    assert found[0]["categories"]
+
+
 def test_a_category_or_module_narrows_the_list(here: Desk, helios: Catalogue) -> None:
     every = [placed.entry for placed in helios.entries if placed.entry.type == "command"]
     found = names(pages(here, category="Google Workspace"))

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from commonplace.errors import NotFound
 from commonplace.interfaces.mcp import continuing
-from commonplace.interfaces.mcp.budgets import estimate_tokens
+from commonplace.interfaces.mcp.budgets import estimate_tokens, fitting
 from commonplace.interfaces.mcp.declaring import Answer, Arguments, Call, Output, Part, Tool
 from commonplace.interfaces.mcp.reference import vocabulary
 from commonplace.interfaces.mcp.reference.fitting import ROOM
@@ -21,8 +21,14 @@ from commonplace.reference.entries import Entry
 LIST = "list_commands"
 SUMMARY_CHARACTERS = (100, 50, 0)
 """Of summaries in a list: the first that leaves room for everything."""
-MAX_COUNTED = 12
-"""Categories whose counts are told."""
+MOST_NAMES = 100
+"""On a page, each of them told twice."""
+NAME_CHARACTERS = 160
+"""A name that is longer ends in an ellipsis: it can be searched for."""
+HEAD_TOKENS, GROUP_TOKENS, NAME_TOKENS = 130, 16, 3
+"""Beside what is told of the whole, of a category and of a command."""
+COUNTED_TOKENS = 300
+"""For how many commands the categories have."""
 
 
 class ListArguments(Arguments):
@@ -67,10 +73,10 @@ def list_commands(using: ReferenceServices, call: Call, asked: ListArguments) ->
     if not rows:
         raise _none(using, category, module)
     question = f"{category} {module}"
-    version = " ".join(f"{one.name}@{one.generation}:{one.commit_sha}" for one in using.reference.catalogues())
+    version = using.reference.version
     start = _position(asked.cursor, question, version)
     counts = Counter(_label(placed.entry) for placed in rows)
-    for characters in SUMMARY_CHARACTERS:
+    for characters in SUMMARY_CHARACTERS if len(rows) - start <= MOST_NAMES else ():
         answer = _page(rows, start, counts, len(rows) - start, characters=characters)
         if _cost(answer) <= ROOM:
             return answer
@@ -78,17 +84,27 @@ def list_commands(using: ReferenceServices, call: Call, asked: ListArguments) ->
 
 
 def _longest(rows: Sequence[Placed], start: int, counts: Counter[str], question: str, version: str) -> Answer:
-    """The page with most names that there is room for; with one at least."""
-
-    def page(size: int) -> Answer:
+    """The page with about as many names as there is room for; with one at least."""
+    size = _guessed(rows[start:-1])
+    while True:
         cursor = continuing.handle(start + size, tool=LIST, question=question, version=version)
-        return _page(rows, start, counts, size, cursor=cursor)
+        answer = _page(rows, start, counts, size, cursor=cursor)
+        if size == 1 or _cost(answer) <= ROOM:
+            return answer
+        size -= max(1, size // 16)
 
-    low, high = 1, min(len(rows) - start - 1, ROOM // 10)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if _cost(page(middle)) <= ROOM else (low, middle - 1)
-    return page(low)
+
+def _guessed(rows: Sequence[Placed]) -> int:
+    """How many rows fit, by what each of them costs: to weigh whole pages takes far longer."""
+    left, label = ROOM - HEAD_TOKENS, ""
+    for at, placed in enumerate(rows[:MOST_NAMES]):
+        if (own := _label(placed.entry)) != label:
+            left -= 2 * estimate_tokens(own) + GROUP_TOKENS
+            label = own
+        left -= 2 * estimate_tokens(_name(placed.entry)) + NAME_TOKENS
+        if left < 0:
+            return max(at, 1)
+    return max(len(rows[:MOST_NAMES]), 1)
 
 
 def _page(
@@ -106,18 +122,23 @@ def _page(
         groups.setdefault(_label(placed.entry), []).append(placed.entry)
     data = Commands(
         total=len(rows),
-        categories=dict(counts.most_common(MAX_COUNTED)) if start == 0 and len(counts) > 1 else None,
+        categories=_counted(counts) if start == 0 and len(counts) > 1 else None,
         groups=[_group(label, entries, characters) for label, entries in groups.items()],
         next_cursor=cursor,
     )
     return Answer(_text(data, start, size, len(counts)), data)
 
 
+def _counted(counts: Counter[str]) -> dict[str, int]:
+    """The largest, as many as leave room for commands."""
+    return dict(fitting(counts.most_common(), lambda one: 2 * estimate_tokens(one[0]) + 10, COUNTED_TOKENS))
+
+
 def _group(label: str, entries: Sequence[Entry], characters: int) -> Group:
     return Group(
         category=label,
-        commands={line(one.called): line(one.summary, characters) if characters else "" for one in entries},
-        deprecated=[line(one.called) for one in entries if one.deprecated] or None,
+        commands={_name(one): line(one.summary, characters) if characters else "" for one in entries},
+        deprecated=[_name(one) for one in entries if one.deprecated] or None,
     )
 
 
@@ -128,7 +149,7 @@ def _text(data: Commands, start: int, size: int, categories: int) -> str:
     lines = [head]
     if data.categories:
         told = ", ".join(f"{slug} {count}" for slug, count in data.categories.items())
-        lines.append(f"By category: {told}" + (", and others." if categories > MAX_COUNTED else "."))
+        lines.append(f"By category: {told}" + (", and others." if categories > len(data.categories) else "."))
     if data.next_cursor:
         lines.append(f"{LIST} goes on with cursor `{data.next_cursor}`; a category narrows it.")
     for group in data.groups:
@@ -141,6 +162,10 @@ def _rows(group: Group) -> Iterator[str]:
     for name, summary in group.commands.items():
         told = " ".join(filter(None, ("(deprecated)" if name in (group.deprecated or ()) else "", summary)))
         yield f"{name} # {told}" if told else name
+
+
+def _name(entry: Entry) -> str:
+    return line(entry.called, NAME_CHARACTERS)
 
 
 def _label(entry: Entry) -> str:

@@ -22,8 +22,10 @@ def code(text: str, most: int = 500) -> str:
 
 def block(text: str) -> str:
     """A code block that its text cannot end."""
-    ticks = "`" * max(3, 1 + max((len(found) for found in re.findall("`+", text)), default=0))
-    return f"{ticks}\n{text.strip(chr(10))}\n{ticks}"
+    runs = {mark: max((len(found) for found in re.findall(f"{mark}+", text)), default=0) for mark in "`~"}
+    mark = min(runs, key=lambda one: max(2, runs[one]))
+    fence = mark * max(3, 1 + runs[mark])
+    return f"{fence}\n{text.strip(chr(10))}\n{fence}"
 
 
 def closed(text: str) -> str:
