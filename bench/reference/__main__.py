@@ -72,7 +72,7 @@ def _quality(provider: EmbeddingProvider | None) -> Measured:
     _show(f"Paraphrases over {len(catalogue().entries):,} entries: an answer among the first 1, 3 and 5", rows)
     _show(f"{best}, by kind", kinds)
     print("Missed: " + "; ".join(query.text for query in figures[best].missed))
-    return [*rows, *kinds], quality.missed(figures[best])
+    return [*rows, *kinds], quality.missed(figures[best]) if found else ()
 
 
 def _speed(provider: EmbeddingProvider | None) -> Measured:

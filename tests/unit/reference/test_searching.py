@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,7 +16,7 @@ from commonplace.reference.entries import Entry
 from commonplace.reference.meaning import VectorMeaning
 from commonplace.reference.ports import Edition, Meaning, Near
 from commonplace.reference.records import record_of
-from commonplace.reference.results import MAX_QUERY_CHARACTERS, Asked, SearchAnswer
+from commonplace.reference.results import MAX_QUERY_CHARACTERS, SUGGESTIONS, Asked, SearchAnswer
 from commonplace.reference.service import Reference
 from commonplace.search.embedding import embed_records, model_fingerprint
 from commonplace.search.model import Candidates, Engine, QueryVector
@@ -23,7 +24,9 @@ from tests.fakes.catalogues import catalogue, entry
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.gaps import MemoryGaps
 from tests.fakes.identity_stores import Clock
+from tests.reference_catalogue import catalogue as large_catalogue
 from tests.reference_files import helios
+from tests.reference_names import MadeUp
 
 
 @dataclass
@@ -176,6 +179,17 @@ def test_a_query_shaped_like_a_command_is_answered_by_its_name_or_not_at_all() -
     assert "tide boats list" in answer.suggestions
     assert meaning.asked == []
     assert ids(search("tide boats list", meaning)) == ["list"]
+
+
+@pytest.mark.parametrize("kind", ["misspelt_commands", "recombined_commands", "plausible_commands", "endpoints"])
+def test_names_that_do_not_exist_find_nothing_even_where_everything_is_near(kind: str) -> None:
+    large = large_catalogue()
+    near = Hinting([Near(large.name, placed.entry.id, 0.99) for placed in large.entries[::10]])
+    reference = Reference(Standing((large,)), near)
+    for name in islice(getattr(MadeUp(large), kind)(), 150):
+        answer = reference.search(Asked(name))
+        assert (answer.hits, answer.shaped) == ((), True), name
+        assert len(answer.suggestions) <= SUGGESTIONS
 
 
 def test_what_is_far_behind_the_best_is_left_out() -> None:

@@ -32,7 +32,8 @@ SPEAKS_OF_API = frozenset({"api", "apis", "endpoint", "endpoints", "rest", "http
 class Tuning:
     """How words and meaning are weighed, and what is too little of either.
 
-    Chosen on half of the judged queries of `bench/reference`, and checked on the other half.
+    Weights were chosen on half of the judged queries of `bench/reference` and checked on the other half; from where on
+    something is found, on all of them, with the local model.
     """
 
     weights: Weights = DEFAULT_WEIGHTS
