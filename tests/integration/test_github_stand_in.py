@@ -13,12 +13,14 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 
+from commonplace.adapters.github import last_changed_query
 from local.github.api import GitHubApi
 from local.github.credentials import AppKey
 from local.github.push import push_event, sign
 from local.github.repository import GitRepository
 from local.github.server import GitHubServer
-from tests.integration.repositories import Clone
+from local.github.site import GitHubSite
+from tests.integration.repositories import Clone, document
 
 RAW = {"Accept": "application/vnd.github.raw+json"}
 SHA = {"Accept": "application/vnd.github.sha"}
@@ -362,3 +364,26 @@ def test_an_answer_can_be_lost_after_the_deed(user: Clone) -> None:
         answer = httpx.post(f"{server.url}/repos/reef/garden/git/refs", json=body, headers=TOKEN, trust_env=False)
     assert answer.status_code == 502
     assert user.git("rev-parse", "topic") == body["sha"]
+
+
+def test_several_repositories_answer_at_one_address(tmp_path: Path) -> None:
+    commits = {}
+    apis = []
+    for name in ("reef/garden", "reef/tools"):
+        user = Clone(tmp_path / name.replace("/", "-"))
+        user.write("who.md", document(name))
+        commits[name] = user.commit(at="2026-01-01T00:00:00Z")
+        apis.append(GitHubApi(GitRepository(user.git_dir), name))
+    with GitHubServer(GitHubSite(apis)) as server, httpx.Client(base_url=server.url, trust_env=False) as client:
+        for name, commit in commits.items():
+            assert client.get(f"/repos/{name.upper()}/commits/main").json()["sha"] == commit
+            archive = client.get(f"/repos/{name}/tarball/main", follow_redirects=True)
+            assert archive.headers["content-type"] == "application/x-gzip"
+            owner, _, short = name.partition("/")
+            variables = {"owner": owner, "name": short, "oid": commit, "p0": "who.md"}
+            asked = {"query": last_changed_query(1), "variables": variables}
+            answer = client.post("/graphql", json=asked, headers=TOKEN).json()
+            assert answer["data"]["repository"]["object"]["a0"]["nodes"][0]["committedDate"] == "2026-01-01T00:00:00Z"
+        assert client.get("/repos/reef/elsewhere/commits/main").status_code == 404
+        assert client.post("/graphql", content=b"[", headers=TOKEN).status_code == 400
+    assert {call.path.split("/")[3].lower() for call in apis[1].requests if "/repos/" in call.path} == {"tools"}

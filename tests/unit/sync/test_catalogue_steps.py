@@ -424,3 +424,14 @@ def test_the_report_is_json_that_programs_can_read(world: CatalogueWorld) -> Non
     told = json.loads(world.report.to_json())
 
     assert {"status", "commitSha", "publishedCommit", "byType", "problems", "checkedAt"} <= told.keys()
+
+
+@pytest.mark.parametrize("files", [{"catalogue.yaml": b"title: Helios\n"}, {"a.md": guide("A", publish="false")}])
+def test_a_catalogue_without_an_entry_takes_nothing_away(world: CatalogueWorld, files: dict[str, bytes]) -> None:
+    catalogue = world.catalogue
+    world.save(files)
+    world.sync()
+
+    assert (world.report.status, world.codes()) == ("refused", ["empty-catalogue"])
+    assert world.catalogue == catalogue
+    assert world.sync() == AGAIN

@@ -141,11 +141,18 @@ def beyond_bounds(files: list[TreeFile], source: CatalogueSource) -> list[Proble
         message = f"The catalogue is larger than {bounds.MAX_CATALOGUE_BYTES // MB} MB."
         found.append(_error("too-large", message, "Divide it into several catalogues."))
     if not files:
-        where = f"The folder {source.folder} of" if source.folder else "On"
-        message = f"{where} the branch {source.branch} of {source.repository} there is no file of a catalogue."
-        hint = "Check repository, branch and folder of the catalogue in the deployment's configuration."
-        found.append(_error("empty-catalogue", message, hint))
+        found.append(nothing_there(source))
     return found[: bounds.MAX_PROBLEMS]
+
+
+def nothing_there(source: CatalogueSource) -> Problem:
+    """An empty catalogue is taken for a mistake: publishing it would take everything away."""
+    where = f"The folder {source.folder} on the" if source.folder else "The"
+    return _error(
+        "empty-catalogue",
+        f"{where} branch {source.branch} of {source.repository} holds no entry of a catalogue.",
+        "Check repository, branch and folder of the catalogue in the deployment's configuration.",
+    )
 
 
 def worth_an_archive(needed: int, tree: Iterable[TreeFile]) -> bool:

@@ -5,20 +5,15 @@ is tried again before the head moves or the rules change.
 """
 
 import logging
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import BinaryIO
 
 from commonplace.content.document import BlobSha
-from commonplace.content.slugs import is_markdown
 from commonplace.content.store import ObjectStore
-from commonplace.reference.problems import Problem
-from commonplace.reference.reading import Reading, read_catalogue
-from commonplace.reference.selecting import is_read
 from commonplace.reference_settings import CatalogueSource
 from commonplace.sync.archive import archived_files
+from commonplace.sync.catalogue_judging import NOT_FETCHED, Judged, judge_files
 from commonplace.sync.catalogue_ledger import CatalogueLedger
 from commonplace.sync.catalogue_planning import (
     CatalogueBefore,
@@ -27,12 +22,12 @@ from commonplace.sync.catalogue_planning import (
     catalogue_pipeline,
     in_folder,
     place_of,
-    prefix_of,
     readable,
     worth_an_archive,
 )
 from commonplace.sync.catalogue_publishing import Edition, Standing, publish, standing
-from commonplace.sync.catalogue_report import REFUSED, CatalogueReport, Status, catalogue_status_line
+from commonplace.sync.catalogue_report import REFUSED, CatalogueReport, catalogue_status_line
+from commonplace.sync.catalogue_reporting import catalogue_report
 from commonplace.sync.outcomes import Outcome, PublishedBlob
 from commonplace.sync.parallel import Parallel
 from commonplace.sync.planning import Plan
@@ -43,26 +38,6 @@ logger = logging.getLogger(__name__)
 
 FETCHED_LATE = 50
 """Files that publishing itself fetches, where the Map could not or another run has swept them away."""
-
-
-NOT_FETCHED = Problem(
-    code="not-fetched",
-    severity="error",
-    message="Files of the catalogue could not be fetched from GitHub.",
-    hint="Nothing needs to be mended: the next run tries again.",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """What a head amounts to."""
-
-    outcome: Status
-    files: Mapping[str, BlobSha]
-    """Path in the repository -> blob id, of those that are read and not left out."""
-    problems: tuple[Problem, ...]
-    """Errors first."""
-    reading: Reading | None = None
 
 
 class CatalogueSteps(RunSteps):
@@ -140,7 +115,7 @@ class CatalogueSteps(RunSteps):
         return PublishedBlob(blob_sha=blob_sha)
 
     def _record_failure(self, error: str) -> None:
-        earlier = self.ledger.report() or self._report("failed")
+        earlier = self.ledger.report() or catalogue_report(self.source, "failed", None, self.now())
         found = {"status": "failed", "error": error, "checked_at": self.now()}
         self.ledger.put_report(earlier.model_copy(update=found))
 
@@ -156,7 +131,7 @@ class CatalogueSteps(RunSteps):
             )
             now = publish(self.ledger, self.source, before, now, edition)
         self.ledger.forget(before.blobs - set(judged.files.values()))
-        report = self._report(judged.outcome, now).model_copy(
+        report = catalogue_report(self.source, judged.outcome, now, self.now()).model_copy(
             update={
                 "run": run,
                 "commit_sha": plan.commit_sha,
@@ -184,17 +159,7 @@ class CatalogueSteps(RunSteps):
         raws = self._bytes(files.values())
         if raws is None:
             return Judged("pending", files, (NOT_FETCHED,))
-        prefix = prefix_of(self.source)
-        shut = {file.path for file in readable_files} - files.keys()
-        # Of other files only the names count: entries may link them.
-        given = {file.path.removeprefix(prefix): b"" for file in plan.files if file.path not in shut}
-        given |= {path.removeprefix(prefix): raws[blob_sha] for path, blob_sha in files.items()}
-        reading = read_catalogue(given, self.source.name)
-        if hidden := unpublished(reading, given):
-            reading = read_catalogue({path: raw for path, raw in given.items() if path not in hidden}, self.source.name)
-            files = {path: blob_sha for path, blob_sha in files.items() if path.removeprefix(prefix) not in hidden}
-        problems = sorted(reading.problems, key=lambda problem: problem.severity)
-        return Judged("published" if reading.publishable else "refused", files, tuple(problems), reading)
+        return judge_files(self.source, plan.files, files, raws)
 
     def _bytes(self, blobs: Iterable[BlobSha]) -> dict[BlobSha, bytes] | None:
         """By blob id; None when they cannot all be had."""
@@ -210,27 +175,6 @@ class CatalogueSteps(RunSteps):
                 return None
             self.ledger.keep(blob_sha, raw)
         return {blob_sha: raw for blob_sha, raw in found.items() if raw is not None}
-
-    def _report(self, status: Status, now: Standing | None = None) -> CatalogueReport:
-        source, manifest = self.source, now.manifest if now else None
-        catalogue = now.catalogue if now else None
-        types = Counter(placed.entry.type for placed in catalogue.entries) if catalogue else Counter()
-        return CatalogueReport(
-            catalogue=source.name,
-            status=status,
-            repository=source.repository,
-            branch=source.branch,
-            folder=source.folder,
-            published_commit=manifest.commit_sha if manifest else None,
-            generation=manifest.generation if manifest else 0,
-            finished_at=self.now(),
-            checked_at=self.now(),
-            entries=types.total(),
-            by_type=dict(types.most_common()),
-            added=list(now.added) if now else [],
-            changed=list(now.changed) if now else [],
-            removed=list(now.removed) if now else [],
-        )
 
     def _conclude(self, report: CatalogueReport, before: CatalogueBefore, now: Standing) -> None:
         self.ledger.put_report(report)
@@ -259,12 +203,3 @@ class CatalogueSteps(RunSteps):
             catalogue_etag=now.catalogue_etag,
             previous_key=now.previous_key,
         )
-
-
-def unpublished(reading: Reading, given: Mapping[str, bytes]) -> set[str]:
-    """Files that say of themselves that they are not for readers. Only of a whole reading: what has errors and is no
-    entry may be anything."""
-    if not reading.publishable:
-        return set()
-    pages = {path for path in given if is_markdown(path) and is_read(path)}
-    return pages - {one.path for one in reading.entries} - {problem.path for problem in reading.problems}

@@ -1,0 +1,101 @@
+"""`commonplace dev --catalogue` as its user meets it: what is said of catalogues at the start and after each save."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.integration.repositories import Clone
+from tests.integration.running_dev import EDIT_SECONDS, Dev, commonplace, garden, started
+from tests.unit.sync.catalogue_drive import command, entries, guide
+
+pytestmark = pytest.mark.laptop
+
+
+@pytest.fixture(scope="module")
+def user(tmp_path_factory: pytest.TempPathFactory) -> Clone:
+    user = garden(tmp_path_factory.mktemp("clone") / "garden")
+    user.write("reference/commands.json", entries(command("list")))
+    user.commit()
+    return user
+
+
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("loose") / "tools"
+    (folder / "guides").mkdir(parents=True)
+    (folder / "guides" / "start.md").write_bytes(guide("Start"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def dev(user: Clone, tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dev]:
+    options = ("--catalogue", str(user.folder / "reference"), "--catalogue", f"kit={tools}")
+    with started(user, tmp_path_factory.mktemp("data"), *options) as dev:
+        yield dev
+
+
+def test_once_says_what_was_read_and_fails_for_a_catalogue_that_is_refused(user: Clone, tmp_path: Path) -> None:
+    bad = tmp_path / "bad"
+    bad.mkdir()
+    (bad / "commands.json").write_bytes(entries(command("list"), command("list")))
+
+    done = commonplace("dev", "--once", "--repository", str(user.folder), "--catalogue", str(bad))
+
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "Catalogue bad: refused" in done.stdout
+    assert re.search(r"^  commands.json:\d+: The id is that of another entry", done.stdout, re.MULTILINE)
+    assert "Not done: The catalogue bad is refused: 1 errors." in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_once_serves_the_sample_with_its_catalogue() -> None:
+    done = commonplace("dev", "--once")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"^Catalogue tidebook: published; \d+ entries ", done.stdout, re.MULTILINE)
+
+
+def test_the_start_says_what_was_read_of_each(dev: Dev) -> None:
+    assert "Catalogue reference: published; 1 entries (1 command)" in dev.output
+    assert "Catalogue kit: published; 1 entries (1 guide)" in dev.output
+    assert "/mcp/reference" in dev.output
+
+
+def test_what_is_saved_is_synced_and_told(dev: Dev, user: Clone, tools: Path) -> None:
+    (tools / "more.json").write_bytes(entries(command("sharpen")))
+    dev.wait_for("Catalogue kit: published; 2 entries (1 command, 1 guide)", EDIT_SECONDS)
+    dev.wait_for("1 added, 0 changed, 0 removed, indexed in", EDIT_SECONDS)
+    user.write("reference/commands.json", entries(command("list", relatedIds=["nowhere"])))
+    dev.wait_for("Catalogue reference: refused, the one before goes on answering", EDIT_SECONDS)
+    assert "nowhere" in dev.output
+
+
+def test_sync_commands_show_and_run_catalogues(dev: Dev, user: Clone) -> None:
+    data = ("--data", str(dev.data))
+    status = json.loads(commonplace("sync", "status", "--json", *data).stdout)
+    assert [one["name"] for one in status["catalogues"]] == ["reference", "kit"]
+    assert status["catalogues"][1]["lastRun"]["status"] == "published"
+    assert "Catalogue kit: published" in commonplace("sync", "status", *data).stdout
+    ran = commonplace("sync", "run", "--source", "kit", *data)
+    assert ran.returncode == 0, ran.stderr
+    assert "Started: kit-reconcile-" in ran.stdout
+    assert commonplace("sync", "backfill", "--source", "kit", *data).returncode == 0
+    report = json.loads(commonplace("sync", "report", "--source", "kit", "--json", *data).stdout)
+    assert (report["catalogue"], report["run"].split("-")[0]) == ("kit", "kit")
+    assert "## " in commonplace("sync", "report", "--source", "kit", *data).stdout
+    unknown = commonplace("sync", "run", "--source", "nowhere", *data)
+    assert unknown.returncode == 1
+    assert "Catalogues: reference, kit." in unknown.stderr
+
+
+def test_a_run_that_ends_with_a_refused_catalogue_is_no_success(dev: Dev, user: Clone) -> None:
+    user.write("reference/commands.json", b"[")
+    dev.wait_for("is not valid JSON", EDIT_SECONDS)
+    done = commonplace("sync", "run", "--data", str(dev.data))
+
+    assert done.returncode == 1
+    assert "Last run: succeeded" in done.stdout
+    assert "Catalogue reference: refused" in done.stderr
