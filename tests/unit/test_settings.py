@@ -1,8 +1,10 @@
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from commonplace.search.source import Collection
 from commonplace.settings import (
     EmbeddingChoice,
     IndexSettings,
@@ -217,6 +219,14 @@ def test_the_index_of_the_memory_has_a_stem_of_its_own(documents: str, memory: s
     settings = RetrievalSettings(search_engine="opensearch", opensearch_index=documents).collection("memory")
 
     assert (settings.opensearch_index, settings.index_location) == (memory, None)
+
+
+@pytest.mark.parametrize("named", ["documents", "kb", "my-documents", "commonplace-dev-documents"])
+def test_no_two_collections_share_an_index(named: str) -> None:
+    settings = RetrievalSettings(index_location=f"s3://bucket/index/{named}.sqlite", opensearch_index=named)
+    made = [settings.collection(name) for name in get_args(Collection)]
+
+    assert len({each.index_location for each in made}) == len({each.opensearch_index for each in made}) == len(made)
 
 
 def test_only_the_reader_reranks_fuses_and_explains() -> None:

@@ -1,0 +1,71 @@
+"""CATALOGUES: what it may be, and what follows from it."""
+
+import json
+import string
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.reference_settings import CatalogueSource, catalogue_sources, parse_catalogues, served
+from commonplace.settings import SettingsError
+
+KNOWLEDGE_BASE = {"GITHUB_REPOSITORY": "example/kb", "GITHUB_BRANCH": "main"}
+
+
+def sources(*given: dict[str, Any]) -> tuple[CatalogueSource, ...]:
+    return catalogue_sources(KNOWLEDGE_BASE | {"CATALOGUES": json.dumps(given)})
+
+
+@pytest.mark.parametrize("text", ["", "  "])
+def test_without_the_variable_there_is_no_catalogue_and_no_toolset(text: str) -> None:
+    assert catalogue_sources({"CATALOGUES": text}) == ()
+    assert served({"CATALOGUES": text}) == ("knowledge", "memory")
+
+
+def test_a_catalogue_is_in_the_repository_of_the_knowledge_base_unless_it_says_otherwise() -> None:
+    assert sources({"name": "helios", "folder": "/docs/reference/"}, {"name": "api", "repository": "a/b"}) == (
+        CatalogueSource("helios", "example/kb", "main", "docs/reference"),
+        CatalogueSource("api", "a/b", "main", ""),
+    )
+    assert served({"CATALOGUES": "[]"}) == ("knowledge", "memory", "reference")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "helios",
+        "{}",
+        "[]",
+        "[1]",
+        '[{"folder": "x"}]',
+        '[{"name": "Helios"}]',
+        '[{"name": "helios#"}]',
+        '[{"name": "a"}, {"name": "a", "folder": "b"}]',
+        '[{"name": "a", "branch": "x..y"}]',
+        '[{"name": "a", "folder": "b/../../c"}]',
+        '[{"name": "a", "repository": "https://example.org/a/b"}]',
+        '[{"name": "a", "secret": "b"}]',
+        '[{"name": "a", "folder": null}]',
+    ],
+)
+def test_what_is_no_list_of_catalogues_stops_the_start_with_the_name_of_the_variable(given: str) -> None:
+    with pytest.raises(SettingsError, match=r"^CATALOGUES is malformed\. It must be a JSON list"):
+        catalogue_sources(KNOWLEDGE_BASE | {"CATALOGUES": given})
+
+
+@given(st.text(string.printable, max_size=60))
+def test_no_text_makes_a_source_that_leaves_its_repository(folder: str) -> None:
+    given = json.dumps([{"name": "a", "folder": folder}])
+    for source in parse_catalogues(given, "example/kb", "main") or ():
+        assert not {".", ".."} & set(source.folder.split("/"))
+        assert not source.folder.startswith("/")
+
+
+def test_reading_them_loads_no_package() -> None:
+    code = "import sys, commonplace.reference_settings; print('pydantic' in sys.modules, 'boto3' in sys.modules)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.split() == ["False", "False"]
