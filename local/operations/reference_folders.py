@@ -50,7 +50,11 @@ def _on_disk(root: Path, text: str, name: str | None) -> Folder:
     names = list_files(root)
     if len(names) > 10 * bounds.MAX_FILES:
         raise CommandError(f"{text} holds {len(names):,} files.", "Name the folder of the catalogue itself.")
-    files = {one: _read(root / one, bounds.MAX_FILE_BYTES + 1) if is_read(one) else b"" for one in names}
+    files = dict.fromkeys(names, b"")
+    left = bounds.MAX_CATALOGUE_BYTES + 1
+    for one in filter(is_read, names):
+        files[one] = _read(root / one, min(left, bounds.MAX_FILE_BYTES + 1))
+        left -= len(files[one])
     top = _top(root.resolve())
 
     def source(path: str) -> bytes | None:
@@ -130,7 +134,10 @@ def _blobs(wanted: Sequence[_Blob]) -> dict[str, bytes]:
     at = 0
     for one in small:
         # `<id> blob <size>`, the bytes, a line break.
-        begin = at + len(f"{one.id} blob {one.size}\n")
+        head = f"{one.id} blob {one.size}\n".encode()
+        begin = at + len(head)
+        if answer[at:begin] != head:
+            raise CommandError(f"{one.path} is not in this clone.", "Fetch it: git fetch --refetch")
         at = begin + one.size + 1
         found[one.path] = bytes(answer[begin : begin + one.size])
     return found

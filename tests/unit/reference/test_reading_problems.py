@@ -65,6 +65,19 @@ def test_a_malformed_file_is_one_error_at_its_line(path: str, raw: bytes, line: 
     assert (problem.code, problem.severity, problem.path, problem.line) == ("malformed-file", "error", path, line)
 
 
+def test_a_file_that_holds_something_else_is_told_once() -> None:
+    problem = one_problem(read_catalogue({"package.json": b'{"version": "1", "private": true}'}, "helios"))
+    assert (problem.code, problem.line) == ("malformed-file", 1)
+    assert "begin the file's name with `_`" in (problem.hint or "")
+
+
+@pytest.mark.parametrize("name", ["catalogue.yml", "catalog.yaml", "Catalogue.json"])
+def test_settings_in_another_file_are_not_overlooked(name: str) -> None:
+    problem = one_problem(read_catalogue({name: b"title: Helios\n"}, "helios"))
+    assert (problem.code, problem.path) == ("malformed-settings", name)
+    assert "catalogue.yaml" in (problem.hint or "")
+
+
 def test_no_message_of_a_malformed_file_quotes_it() -> None:
     for raw in (b'[{"id": secret}]', b'{"secret" 1}', b'["secret\n"]', b'["\\secret"]'):
         assert "secret" not in str(read_catalogue({"a.json": raw}, "helios").problems)

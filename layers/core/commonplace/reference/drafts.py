@@ -36,6 +36,9 @@ FOLDERS: dict[str, EntryType] = {
 }
 """Names of files and folders that say of which type the entries in them are, where these do not say it themselves."""
 
+_TELLING = {"id", "type", "title", "category", "summary", "content", "name"}
+"""A mapping with none of these is something else than an entry."""
+_OTHER = "Write the fields of an entry; begin the file's name with `_` if it is something else."
 _HINT = "Write a list of entries, or `entries:` with a list, or the fields of one entry."
 
 
@@ -91,6 +94,9 @@ def _listed(path: str, parsed: Parsed, findings: Findings, at: At) -> Iterator[D
     if isinstance(value, dict) and "entries" in value:
         value, place = value["entries"], ("entries",)
     elif isinstance(value, dict):
+        if not _TELLING & {snake(key) for key in value}:
+            findings.error("malformed-file", "The file holds no entry.", _OTHER, at.on(1))
+            return
         yield Draft(fields_of(value, (), parsed.lines, at.on(1), findings), type_of(path), category=category_of(path))
         return
     if value is None:

@@ -23,6 +23,9 @@ READER_VERSION = "1"
 """Part of the fingerprint of what decides what a file becomes: another value means that every file is read anew."""
 
 
+_MEANT_AS_SETTINGS = {"catalogue.yml", "catalogue.json", "catalog.yaml", "catalog.yml", "catalog.json"}
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What a folder holds. It is published whole, and only if nothing is an error."""
@@ -98,7 +101,10 @@ def _entries(files: Mapping[str, bytes], findings: Findings) -> tuple[tuple[Writ
 def _drafts(files: Mapping[str, bytes], findings: Findings) -> Iterator[Draft]:
     for path in sorted(files):
         kind = kind_of(path)
-        if kind is None and not left_out(path):
+        if path.lower() in _MEANT_AS_SETTINGS:
+            message = f"Settings of a catalogue are read from `{SETTINGS_FILE}` alone."
+            findings.error("malformed-settings", message, f"Call it `{SETTINGS_FILE}`.", At(path))
+        elif kind is None and not left_out(path):
             hint = f"Catalogues are made of {', '.join(SUFFIXES)} files."
             suffix = PurePosixPath(path).suffix or "no suffix"
             message = f"The file is not read: {suffix} is no kind of file that a catalogue is made of."
