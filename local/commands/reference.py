@@ -75,7 +75,22 @@ def _checked(place: "Folder") -> "tuple[Reading, tuple[Problem, ...]]":
     from commonplace.reference.staleness import check_sources
 
     reading = read_catalogue(place.files, place.name)
-    return reading, in_order([*reading.problems, *check_sources(reading, place.source)])
+    problems = [*reading.problems, *check_sources(reading, place.source)]
+    if reading.publishable and not reading.entries:
+        problems.append(_nothing())
+    return reading, in_order(problems)
+
+
+def _nothing() -> "Problem":
+    """As a sync judges it, which takes an empty catalogue for a mistake."""
+    from commonplace.reference.problems import Problem
+
+    return Problem(
+        code="empty-catalogue",
+        severity="error",
+        message="The folder holds no entry of a catalogue.",
+        hint="Name another folder, or begin one: commonplace reference init FOLDER",
+    )
 
 
 @reference_app.command()

@@ -55,6 +55,13 @@ def test_warnings_end_with_one_only_when_strict(tmp_path: Path) -> None:
     assert run("validate", folder, "--strict").exit_code == 1
 
 
+def test_a_folder_without_an_entry_would_not_be_published(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("---\ndraft: true\n---\n", encoding="utf-8")
+    result = run("validate", tmp_path)
+    assert result.exit_code == 1
+    assert result.output.startswith("error: The folder holds no entry")
+
+
 def test_json_has_every_problem(tmp_path: Path) -> None:
     told = json.loads(run("validate", write(tmp_path, DATED | {"type": "x"}), "--json", "--name", "helios").output)
     assert (told["catalogue"], told["publishable"]) == ("helios", False)
