@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import time
 from dataclasses import dataclass
 from functools import cache
@@ -13,7 +14,9 @@ from commonplace.reference.generating.generated import Generated
 from commonplace.reference.generating.openapi import documents
 from commonplace.reference.generating.plan import generate
 from commonplace.reference.generating.writing import dated, written
+from commonplace.reference.lookup import Lookup
 from commonplace.reference.reading import Reading, read_catalogue
+from tests.reference_files import compiled
 from tests.registry.packages import file_of
 
 METHODS = {"get", "put", "post", "delete", "options", "head", "patch", "trace"}
@@ -23,11 +26,12 @@ DAY = "2026-03-01T00:00:00Z"
 
 @dataclass(frozen=True)
 class Published:
-    """A document; `left_out` of its operations cannot be told from others by their path."""
+    """A document of a package."""
 
     package: str
     path: str
     at_least: int
+    """Operations, so that a document that lost its content is noticed."""
 
 
 DOCUMENTS = {
@@ -116,6 +120,14 @@ def test_authentication_is_told_as_the_document_describes_it() -> None:
     assert any("API key in the query parameter" in one for one in told.values())
     assert any("HTTP Basic" in one for one in told.values())
     assert any("OAuth 2.0 access token" in one for one in told.values())
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_operation_is_found_by_a_call_of_it(name: str) -> None:
+    lookup = Lookup([compiled(read(name))])
+    for one in made(name)[0].entries:
+        called = re.sub(r"\{[^}]*\}", "x7", one.path_template or "")
+        assert [hit.entry.id for hit in lookup.endpoint(called, one.method).hits] == [one.id]
 
 
 def shuffled(value: Any, order: random.Random) -> Any:

@@ -7,9 +7,11 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from commonplace.errors import InvalidInput
 from commonplace.reference.generating.plan import generate
 from commonplace.reference.generating.writing import dated, written
 from commonplace.reference.reading import read_catalogue
+from tests.unit.reference.test_openapi import TIDES
 
 NAMES = st.sampled_from(["a", "b", "Pool", "sea water", "getVisits", "list_pools", "über", "password", "a/b", "a~b"])
 TEXTS = st.text(max_size=40) | st.sampled_from(
@@ -130,3 +132,31 @@ def test_what_is_made_of_any_document_is_a_valid_catalogue(document: Any) -> Non
     raw = written(dated(found.entries, None, "2026-03-01T00:00:00Z"))
     problems = [one for one in read_catalogue({"api.json": raw}, "x").problems if one.severity == "error"]
     assert [one.message for one in problems] == []
+
+
+REFERENCES: list[Any] = [{"$ref": "#/paths"}, {"$ref": "#"}, {"$ref": []}]
+SCHEMAS_OF_NONE: list[Any] = [{"type": [None]}, {"enum": {}}, {"properties": []}, {"required": "a"}, {"allOf": {}}]
+PLAIN: list[Any] = [None, True, 0, -1, 10**30, "", "\ud800\x1b[31m", [], [1], [None], {}, {"a": 1}]
+ODD = st.sampled_from([*PLAIN, *REFERENCES, *SCHEMAS_OF_NONE])
+
+
+def places(value: Any) -> list[tuple[Any, Any]]:
+    """Every collection with each of its keys or indexes."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [place for key, one in list(inner) for place in [(value, key), *places(one)]]
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(st.data())
+def test_a_document_with_an_odd_value_anywhere_is_refused_or_makes_a_valid_catalogue(data: st.DataObject) -> None:
+    document = json.loads(json.dumps(TIDES))
+    for _ in range(data.draw(st.integers(1, 4))):
+        inside, key = data.draw(st.sampled_from(places(document) or [({}, "openapi")]))
+        inside[key] = json.loads(json.dumps(data.draw(ODD)))
+    try:
+        found = generate("openapi", json.dumps(document).encode(), source="x", options={})
+    except InvalidInput:
+        return
+    raw = written(dated(found.entries, None, "2026-03-01T00:00:00Z"))
+    assert not read_catalogue({"api.json": raw}, "x").errors
+    assert all((one.where + one.what).isprintable() for one in found.unread)

@@ -17,8 +17,11 @@ from commonplace.reference.generating.openapi.options import Options, options_of
 from commonplace.reference.generating.openapi.pointers import Pointers
 from commonplace.reference.generating.openapi.reading import Reader
 from commonplace.reference.generating.openapi.security import Need
+from commonplace.reference.generating.openapi.texts import line
 
 MAX_UNREAD = 2_000
+MAX_WHERE = 200
+MAX_WHAT = 300
 
 
 def generate(raw: bytes, *, source: str, options: Mapping[str, Any]) -> Generated:  # noqa: ARG001 - of every generator
@@ -47,7 +50,12 @@ def generate(raw: bytes, *, source: str, options: Mapping[str, Any]) -> Generate
 def _counted(unread: list[Unread]) -> tuple[Unread, ...]:
     more = len(unread) - MAX_UNREAD
     rest = [Unread("the document", f"{more:,} more parts cannot be read.")] if more > 0 else []
-    return tuple(unread[:MAX_UNREAD] + rest)
+    return tuple(_shown(one) for one in unread[:MAX_UNREAD] + rest)
+
+
+def _shown(unread: Unread) -> Unread:
+    """As a terminal may be shown it: names in it are the document's."""
+    return Unread(line(unread.where, MAX_WHERE), line(unread.what, MAX_WHAT), unread.hint)
 
 
 def _entry(operation: Operation, alternatives: list[list[Need]] | None, options: Options, reader: Reader) -> Entry:

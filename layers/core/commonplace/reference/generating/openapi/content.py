@@ -86,9 +86,9 @@ def markdown(operation: Operation, found: Sequence[Parameter], authentication: s
         "**Deprecated.**" if operation.body.get("deprecated") is True else "",
         description if len(description) <= SHORT else "",
         f"**Authentication:** {authentication}." if authentication else "",
-        reader.guarded("The parameters", lambda: _table(found, reader)),
-        reader.guarded("The request body", lambda: _request(operation, reader)),
-        reader.guarded("The responses", lambda: _responses(operation, reader)),
+        _table(found, reader),
+        _request(operation, reader),
+        _responses(operation, reader),
         description if len(description) > SHORT else "",
         _outside(operation.body.get("externalDocs")),
     ]

@@ -1,10 +1,12 @@
 """The bytes of an API document as a value: JSON or YAML, bounded in size, depth and number of values."""
 
 import json
+from collections import Counter
 from typing import Any
 
 from commonplace.errors import InvalidInput, TooLarge
 from commonplace.reference.generating.openapi import yaml_text
+from commonplace.reference.generating.openapi.texts import line
 
 MAX_BYTES = 40_000_000
 MAX_DEPTH = 200
@@ -68,9 +70,9 @@ def _no_number(_: str) -> None:
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise InvalidInput(f"The document gives the key “{twice[:100]}” twice in one object.", hint="Keep one of them.")
+        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        told = f"The document gives the key “{line(twice, 100)}” twice in one object."
+        raise InvalidInput(told, hint="Keep one of them.")
     return found
 
 

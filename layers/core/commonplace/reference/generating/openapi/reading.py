@@ -1,6 +1,5 @@
 """How one operation is read: references followed, and everything that could not be read told once."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,14 +49,6 @@ class Reader:
         if not found.problem and found.value is not None:
             self.tell(f"{what} is no object.")
         return {}
-
-    def guarded(self, what: str, read: Callable[[], str]) -> str:
-        """A part of the text; one that fails is told, and the others go on."""
-        try:
-            return read()
-        except (TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
-            self.tell(f"{what} cannot be read ({type(error).__name__}).")
-            return ""
 
 
 def mappings(value: Any) -> list[tuple[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 from commonplace.reference.generating.openapi.credentials import masked, secret
 from commonplace.reference.generating.openapi.pointers import ANNOTATIONS, Pointers
 from commonplace.reference.generating.openapi.reading import Reader, listed
-from commonplace.reference.generating.openapi.texts import code, cut
+from commonplace.reference.generating.openapi.texts import code, line
 
 MAX_DEPTH = 3
 MAX_VARIANTS = 4
@@ -133,7 +133,8 @@ def _kind(kind: str, schema: Mapping[str, Any], name: str | None, reader: Reader
     if kind == "object":
         return _object(schema, name, reader, depth)
     given = schema.get("format")
-    return f"{kind} ({cut(given, 30)})" if isinstance(given, str) and given.strip() else kind
+    told = line(given, 30)
+    return f"{kind} ({told})" if told else kind
 
 
 def _object(schema: Mapping[str, Any], name: str | None, reader: Reader, depth: int) -> str:
@@ -151,7 +152,7 @@ def types(schema: Mapping[str, Any]) -> list[str]:
     given = schema.get("type")
     said = [one for one in (given if isinstance(given, list) else [given]) if isinstance(one, str)]
     if said:
-        return [cut(one, 30) for one in said]
+        return [line(one, 30) or "any" for one in said]
     if isinstance(schema.get("properties"), dict) or schema.get("allOf") or schema.get("additionalProperties"):
         return ["object"]
     if "items" in schema:
