@@ -76,6 +76,12 @@ def test_a_command_that_is_not_there_is_an_error_with_names_and_a_way_on(here: D
     assert "report_gap" not in text
 
 
+def test_an_endpoint_is_sent_to_the_tool_that_knows_them(here: Desk) -> None:
+    for name in ("GET /api/v1/users", "/api/v1/users", "https://helios.example/api/v1/users"):
+        assert "get_api_endpoint" in here.error("get_command", command=name)[1]
+    assert "get_api_endpoint" not in here.error("get_command", command="get users")[1]
+
+
 def test_who_may_report_a_gap_is_told_of_that(here: Desk) -> None:
     here.caller = member()
     assert "report_gap" in here.error("get_command", command="helios get-users")[1]

@@ -42,7 +42,7 @@ def described(schema: Mapping[str, Any], name: str, in_use: InUse) -> dict[str, 
     properties = dict(schema["properties"])
     for tool, argument, values in in_use:
         if tool == name and values:
-            told = (properties[argument].get("description", ""), f"In use: {', '.join(values)}")
+            told = (properties[argument].get("description", "").rstrip("."), f"In use: {', '.join(values)}")
             properties[argument] = properties[argument] | {"description": ". ".join(filter(None, told))}
     return dict(schema) | {"properties": properties}
 

@@ -26,12 +26,15 @@ SEARCH_THEM = "search_knowledge with type api finds endpoints by what they do."
 REPORT = "If it should be there, report_gap tells the maintainers."
 NEVER = "Do not use a name that is not in the reference."
 
+AS_ENDPOINT = "An endpoint of the API is asked for with get_api_endpoint."
+
 _METHOD = re.compile(rf"\s*({'|'.join(METHODS)})\s+(?=\S)", re.IGNORECASE)
+_ENDPOINT = re.compile(rf"\s*(?:(?:{'|'.join(METHODS)})\s+)?(?:/|https?:)", re.IGNORECASE)
 
 
 class CommandArguments(Arguments):
     command: str = Field(
-        min_length=1, max_length=MAX_QUERY_CHARACTERS, description='The command, e.g. "helios gw users list"'
+        min_length=1, max_length=MAX_QUERY_CHARACTERS, description="The command as it is typed, arguments or not"
     )
 
 
@@ -128,7 +131,8 @@ def _no_command(name: str, answer: CommandAnswer, reports: bool) -> NotFound:
             f"“{repeated(name)}” is no command: {len(names)} commands begin so.",
             hint=f"They are {', '.join(names[:MAX_BEGINNING])}{more}. {LIST_THEM}",
         )
-    return NotFound(f"There is no command “{repeated(name)}”.", hint=_hint(answer.suggestions, LIST_THEM, reports))
+    onward = f"{AS_ENDPOINT} {LIST_THEM}" if _ENDPOINT.match(name) else LIST_THEM
+    return NotFound(f"There is no command “{repeated(name)}”.", hint=_hint(answer.suggestions, onward, reports))
 
 
 def _no_endpoint(path: str, method: Method | None, answer: EndpointAnswer, reports: bool) -> NotFound:
