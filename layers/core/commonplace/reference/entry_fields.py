@@ -1,16 +1,17 @@
 """What is written about an entry -> the entry, or what is wrong with it (seed 003, "Knowledge Entry Schema")."""
 
 import re
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
 from commonplace.content.headings import first_heading
 from commonplace.reference import bounds
-from commonplace.reference.deriving import first_paragraph, name_of, named_endpoint, syntax_in
-from commonplace.reference.drafts import FOLDERS, Draft, fields_of
-from commonplace.reference.entries import ENTRY_TYPES, METHODS, Entry, EntryType, Example, Method
+from commonplace.reference.called_fields import Called, called_of
+from commonplace.reference.deriving import first_paragraph
+from commonplace.reference.drafts import FOLDERS, Draft
+from commonplace.reference.entries import ENTRY_TYPES, Entry, EntryType
+from commonplace.reference.example_fields import examples_of
 from commonplace.reference.fields import ID, Fields
 from commonplace.reference.findings import At
 from commonplace.reference.nearest import nearest
@@ -30,17 +31,6 @@ _MEANT = {
 _OF_MARKDOWN = {"publish", "draft"}
 
 _HASH = re.compile(r"[0-9a-f]{64}\Z")
-_HINT_EXAMPLE = "Write description, code and, if you like, output."
-
-
-@dataclass(frozen=True, slots=True)
-class Called:
-    """How a command or an endpoint is written where it is used."""
-
-    name: str | None = None
-    syntax: str | None = None
-    method: Method | None = None
-    path_template: str | None = None
 
 
 def entry_of(draft: Draft) -> Entry | None:
@@ -95,7 +85,7 @@ def _body_bound(fields: Fields, draft: Draft) -> None:
 def _entry(fields: Fields, draft: Draft, content: str) -> Entry | None:
     type = _type(fields, draft)
     id = _id(fields, draft)
-    called = _called(fields, type, content)
+    called = called_of(fields, type, content)
     title = _title(fields, draft, called)
     category = _category(fields, draft)
     summary = _summary(fields, draft)
@@ -149,49 +139,6 @@ def _id(fields: Fields, draft: Draft) -> str | None:
     return id
 
 
-def _called(fields: Fields, type: EntryType | None, content: str) -> Called:
-    if type == "command":
-        return _command(fields, content)
-    if type == "api":
-        return _endpoint(fields)
-    for name in ("name", "syntax", "method", "path_template"):
-        if not fields.absent(name):
-            hint = "Only commands have name and syntax, only endpoints method and pathTemplate."
-            message = f"`{fields.called(name)}` means nothing for this type; it is left out."
-            fields.findings.warning("unknown-field", message, hint, fields.where(name))
-    return Called()
-
-
-def _command(fields: Fields, content: str) -> Called:
-    name, syntax = fields.text("name", bounds.MAX_NAME), fields.text("syntax", bounds.MAX_NAME)
-    syntax = syntax or syntax_in(content)
-    name = name or (name_of(syntax) if syntax else None)
-    if not name and not (fields.values.get("name") or fields.values.get("syntax")):
-        fields.missing("name", "Write what is typed, without arguments: `helios gw users list`.")
-    return Called(name=name or None, syntax=syntax or name or None)
-
-
-def _endpoint(fields: Fields) -> Called:
-    said = named_endpoint(str(fields.values.get("name") or "")) or named_endpoint(str(fields.values.get("title") or ""))
-    method = fields.one_of("method", METHODS, _method)
-    path = fields.text("path_template", bounds.MAX_NAME)
-    if fields.absent("method") and said:
-        method = said[0]
-    if fields.absent("path_template") and said:
-        path = said[1]
-    if method is None and fields.absent("method"):
-        fields.missing("method", f"Write one of {', '.join(METHODS)}.")
-    if path is None and fields.absent("path_template"):
-        fields.missing("pathTemplate", "Write the path with its parameters in braces: `/api/v1/users/{id}`.")
-    if path and (not path.startswith("/") or re.search(r"[\s?#]", path)):
-        fields.invalid("path_template", "is no path", "Write `/api/v1/users/{id}`: no host, no query, no spaces.")
-    return Called(method=method, path_template=path)
-
-
-def _method(text: str) -> Method | None:
-    return next((one for one in METHODS if one == text.upper()), None)
-
-
 def _title(fields: Fields, draft: Draft, called: Called) -> str | None:
     title = fields.text("title", bounds.MAX_TITLE)
     if fields.absent("title"):
@@ -229,7 +176,7 @@ def _rest(fields: Fields, title: str) -> dict[str, Any]:
         "module": fields.slug("module", bounds.MAX_SLUG),
         "keywords": fields.texts("keywords", bounds.MAX_KEYWORDS, bounds.MAX_KEYWORD),
         "aliases": fields.texts("aliases", bounds.MAX_ALIASES, bounds.MAX_ALIAS),
-        "examples": _examples(fields, title),
+        "examples": examples_of(fields, title),
         "related_ids": fields.texts("related_ids", bounds.MAX_RELATED, bounds.MAX_ID),
         "deprecated": fields.flag("deprecated") or not fields.absent("replaced_by"),
         "replaced_by": fields.text("replaced_by", bounds.MAX_ID) or None,
@@ -237,32 +184,6 @@ def _rest(fields: Fields, title: str) -> dict[str, Any]:
         "source_hash": source_hash.removeprefix("sha256:") if source_hash else None,
         "last_updated": _last_updated(fields),
     }
-
-
-def _examples(fields: Fields, title: str) -> list[Example]:
-    given = fields.values.get("examples")
-    if given is None:
-        return []
-    if not isinstance(given, list) or len(given) > bounds.MAX_EXAMPLES:
-        fields.invalid("examples", f"is no list of at most {bounds.MAX_EXAMPLES} examples", _HINT_EXAMPLE)
-        return []
-    return [example for one in given if (example := _example(fields, one, title)) is not None]
-
-
-def _example(fields: Fields, given: Any, title: str) -> Example | None:
-    if isinstance(given, str):
-        given = {"code": given}
-    if not isinstance(given, dict):
-        fields.invalid("examples", "holds what is no example", _HINT_EXAMPLE)
-        return None
-    one = fields_of(given, (), {}, fields.where("examples"), fields.findings)
-    code, output = one.block("code", bounds.MAX_EXAMPLE_BYTES), one.block("output", bounds.MAX_EXAMPLE_BYTES)
-    description = one.text("description", bounds.MAX_SUMMARY) or title
-    if one.absent("code"):
-        one.missing("code", _HINT_EXAMPLE)
-    if code is None or not code.strip():
-        return None
-    return Example(description=description, code=code.strip("\r\n"), output=output.strip("\r\n") if output else None)
 
 
 def _last_updated(fields: Fields) -> str:
