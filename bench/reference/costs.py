@@ -62,7 +62,7 @@ def prompts(handler: Handler, told: Sequence[Told]) -> Iterator[Row]:
     """A request whose system prompt holds the catalogue, and one whose prompt says where to look."""
     entries = [placed.entry for placed in catalogue().entries]
     minimal = estimate_tokens(system_prompt(product_of([catalogue().title])))
-    schemas = estimate_tokens(json.dumps(send(handler, "tools/list", {})["tools"], separators=(",", ":")))
+    schemas = sum(map(_declared, send(handler, "tools/list", {})["tools"]))
     searched = next(one for one in told if one.what == SEARCH)
     got = next(one for one in told if one.what == GET)
     lookups = int(median(searched.tokens)) + (CONVERSATION - 1) * int(median(got.tokens))
@@ -116,6 +116,12 @@ def call(handler: Handler, tool: str, arguments: Mapping[str, Any]) -> dict[str,
 
 def send(handler: Handler, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
     return result(handler(modern(method, params), CONTEXT))
+
+
+def _declared(tool: Mapping[str, Any]) -> int:
+    """Of what a client puts before a model of a tool: its name, its description, and what it takes."""
+    told = {key: tool[key] for key in ("name", "description", "inputSchema")}
+    return estimate_tokens(json.dumps(told, ensure_ascii=False, separators=(",", ":")))
 
 
 def _tokens(answer: Mapping[str, Any]) -> int:
