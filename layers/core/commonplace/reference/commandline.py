@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import takewhile
 
 from commonplace.reference.spelling import spelling
 
@@ -45,8 +44,8 @@ def names_no_subcommand(token: str) -> bool:
 
 
 def bare_name(line: str) -> str:
-    """The words before the first placeholder or option, for a name that was given with its values."""
-    return " ".join(takewhile(lambda token: not (is_option(token) or is_placeholder(token)), tokens(line)))
+    """Without placeholders and options, for a name that was given with them: `users roles list`."""
+    return " ".join(token for token in tokens(line) if not (is_option(token) or is_placeholder(token)))
 
 
 def words(names: Iterable[str]) -> tuple[str, ...]:

@@ -103,7 +103,7 @@ def _cannot_be_subcommand(token: str, siblings: Iterable[str], *, capitals: bool
 
 
 def _syntax(kept: Kept) -> Syntax:
-    return _read(kept.entry.syntax or "", command_name(kept.entry))
+    return _read(kept.entry.syntax or kept.entry.name or "", command_name(kept.entry))
 
 
 @lru_cache(maxsize=1000)

@@ -61,7 +61,7 @@ KINDS = {word: type for type, words in _KINDS.items() for word in words.split()}
 def reads_as_sentence(words: Sequence[str], known: Container[str]) -> bool:
     """Whether these tokens are a question or a sentence; `known` are the words of commands, which prove nothing.
 
-    A preposition proves something only where what follows the first word begins no command: `helios setup for schools`
+    A preposition proves something only where what follows the first word begins no command: `helios basics for schools`
     asks, `helios users export to csv` and `helios export users to csv` make up a command.
     """
     if words[-1].endswith("?") and not is_path(words[-1]):

@@ -95,9 +95,9 @@ class Shapes:
     def _is_meant(self, first: str, root: str, rest: Sequence[str]) -> bool:
         if len(rest) > 1 and self._names.commands.spelt(" ".join((root, *rest))):
             return True
-        if len(root) < SHORTEST_MISSPELT_ROOT:
+        if len(root) < SHORTEST_MISSPELT_ROOT or stem(first) == stem(root):
             return False
-        if one_edit(first, root) and stem(first) != stem(root) and self._known.issuperset(rest):
+        if one_edit(first, root) and self._known.issuperset(rest):
             return True
         return (first + rest[0]).startswith(root[:-1]) and self._names.has_nearly(" ".join((first, *rest)), root)
 
@@ -117,7 +117,7 @@ class Shapes:
     def _joined_request(self, word: str) -> Request | None:
         """`GET/users`, or a path without its first slash, if there are paths that begin so."""
         begin, slash, rest = word.partition("/")
-        if slash and _like_method(begin):
+        if slash and _like_method(begin) and (begin.isupper() or self._endpoints.is_first(rest.split("/", 1)[0])):
             return Request("/" + rest, begin)
         return Request(word) if slash and self._endpoints.is_first(begin) else None
 
@@ -129,8 +129,8 @@ def _joins_verb(word: str) -> bool:
 
 
 def _like_method(word: str) -> bool:
-    """A method, misspelt ones as well."""
-    return known_method(word) is not None or any(one_edit(word.upper(), method) for method in METHODS)
+    """A method, also a misspelt one in capitals."""
+    return known_method(word) is not None or (word.isupper() and any(one_edit(word, method) for method in METHODS))
 
 
 def _curled(arguments: Sequence[str]) -> Request | None:

@@ -90,7 +90,7 @@ class Suggesting:
         alike = 1 - edits / max(len(letters), len(known.letters), 1)
         common = shared(asked, known.words, self._everything) / (of_both or 1)
         likeness = _BY_WORDS * common + _BY_LETTERS * alike
-        believed = edits <= min(MISSPELT, 1 + len(letters) // 6)
+        believed = edits <= min(MISSPELT, 1 + len(letters) // 6) and 2 * edits < len(letters)
         return Near(known, edits if believed else MISSPELT + 1, likeness if known.proper else likeness * _IMPROPER)
 
     def _spelt(self, letters: str, conditions: Conditions, allowed: int) -> list[int]:

@@ -1,0 +1,33 @@
+"""Small products to look things up in."""
+
+from typing import Any
+
+from commonplace.reference.catalogue import Catalogue
+from commonplace.reference.entries import Entry, Method
+from commonplace.reference.lookup import Lookup
+from commonplace.reference.results import Asked
+from tests.fakes import catalogues
+
+
+def command(name: str, arguments: str = "", **told: Any) -> Entry:
+    facts: dict[str, Any] = {"type": "command", "name": name, "syntax": f"{name} {arguments}".strip()}
+    return catalogues.entry("cmd-" + name.replace(" ", "-").lower(), **{**facts, **told})
+
+
+def endpoint(method: Method | None, path: str, **told: Any) -> Entry:
+    id = f"api-{method or 'any'}{path}".lower().translate(str.maketrans("/{}.:+", "------"))
+    return catalogues.entry(id, **{"type": "api", "method": method, "path_template": path, **told})
+
+
+def product(*entries: Entry, name: str = "product", **told: Any) -> Catalogue:
+    return catalogues.catalogue(name, *entries, **told)
+
+
+def lookup(*entries: Entry, **told: Any) -> Lookup:
+    return Lookup([product(*entries, **told)])
+
+
+def shaped(found: Lookup, query: str, **told: Any) -> list[str] | None:
+    """What the hits of a shaped query are called; None for a query that goes to words."""
+    hits = found.shaped(Asked(query, **told))
+    return None if hits is None else [hit.entry.called for hit in hits]
