@@ -130,12 +130,9 @@ def _catalogues(place: Place) -> list[str]:
     """Names of those that the shell's environment configures, else of those of the deployment."""
     from commonplace.reference_settings import catalogue_sources
 
-    configured: dict[str, str] = dict(os.environ)
-    if not configured.get("CATALOGUES", "").strip():
-        outputs = find(place.data, place.outputs, place.stage).outputs
-        configured["CATALOGUES"] = outputs.get("Catalogues", "")
     # Repository and branch do not matter here, but a source without them is none.
-    found = catalogue_sources({"GITHUB_REPOSITORY": "any/any", "GITHUB_BRANCH": "any"} | configured)
+    found = catalogue_sources({"GITHUB_REPOSITORY": "any/any", "GITHUB_BRANCH": "any"} | dict(os.environ))
+    found = found or find(place.data, place.outputs, place.stage).catalogues()
     if not found:
         raise CommandError("There is no catalogue.", "Set CATALOGUES as the deployment has it: docs/configuration.md.")
     return [catalogue.name for catalogue in found]

@@ -286,16 +286,17 @@ def test_catalogues_are_those_of_this_shell_else_of_the_deployment(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     outputs = tmp_path / "outputs.json"
+    deployed = {"CATALOGUES": '[{"name": "helios"}]', "GITHUB_REPOSITORY": "example/kb", "GITHUB_BRANCH": "main"}
+    monkeypatch.setattr(Deployment, "settings", lambda _self: deployed)
     place = Place(outputs=outputs, endpoint="http://127.0.0.1:1", bucket="content", collection="reference")
-    needed = dict.fromkeys(NEEDED, "x")
-    outputs.write_text(json.dumps({"Commonplace-dev": needed | {"Catalogues": '[{"name": "helios"}]'}}))
+    outputs.write_text(json.dumps({"Commonplace-dev": dict.fromkeys(NEEDED, "x")}))
     assert migrating._catalogues(place) == ["helios"]
 
     monkeypatch.setenv("CATALOGUES", '[{"name": "mine"}]')
     assert migrating._catalogues(place) == ["mine"]
 
     monkeypatch.delenv("CATALOGUES")
-    outputs.write_text(json.dumps({"Commonplace-dev": needed}))
+    del deployed["CATALOGUES"]
     with pytest.raises(CommandError, match="no catalogue"):
         migrating._catalogues(place)
 
