@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from commonplace.reference.entries import Entry
 from commonplace.reference.scoring import MAX_TERMS, MOST, Scorer
+from commonplace.reference.wording import EDITION_CHARACTERS, READ_CHARACTERS, characters_read
 from tests.fakes.catalogues import entry
 
 
@@ -138,3 +139,11 @@ def test_what_is_there_as_it_was_typed_is_no_mistake() -> None:
 @pytest.mark.parametrize("typed", ["cart", "boot", "b2", "pier2"])
 def test_short_words_and_words_with_digits_are_what_they_are(typed: str) -> None:
     assert ranked(typed, bare("it", title="Card, boat, b1, pier1")) == []
+
+
+def test_of_a_long_text_the_beginning_is_read_and_of_many_texts_less_of_each() -> None:
+    deep = bare("it", content="x " * READ_CHARACTERS + "harbour")
+    assert ranked("harbour", deep) == []
+    assert ranked("harbour", bare("it", content="x " * 100 + "harbour")) == ["it"]
+    assert characters_read(1) == characters_read(1_000) == READ_CHARACTERS
+    assert characters_read(20_000) * 20_000 <= EDITION_CHARACTERS

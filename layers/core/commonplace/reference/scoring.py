@@ -16,7 +16,7 @@ from typing import NamedTuple
 from commonplace.reference.edits import one_edit
 from commonplace.reference.entries import Entry
 from commonplace.reference.synonyms import DEFAULT, Phrase, Stemmer, Synonyms
-from commonplace.reference.wording import FIELDS, fields
+from commonplace.reference.wording import FIELDS, characters_read, fields
 from commonplace.search.text import query_terms, words
 
 MAX_TERMS = 16
@@ -170,7 +170,8 @@ class Scorer:
                     yield word
 
     def _indexed(self, entries: Sequence[Entry]) -> dict[str, Postings]:
-        texts = [fields(entry, self._stem) for entry in entries]
+        characters = characters_read(len(entries))
+        texts = [fields(entry, self._stem, characters) for entry in entries]
         usual = [max(1.0, sum(len(text[field]) for text in texts) / max(1, len(texts))) for field in FIELDS]
         postings: dict[str, Postings] = {}
         for place, text in enumerate(texts):

@@ -11,7 +11,9 @@ NAME, TITLE, KEYWORDS, PLACE, SUMMARY, CONTENT = range(6)
 FIELDS = (NAME, TITLE, KEYWORDS, PLACE, SUMMARY, CONTENT)
 
 READ_CHARACTERS = 6_000
-"""Of the content: what stands deeper is found by meaning. It keeps an edition of thousands of entries small."""
+"""Of an entry's content: what stands deeper is found by meaning."""
+EDITION_CHARACTERS = 8_000_000
+"""Of the content of all entries together: of many, less of each is read. It bounds the time and memory of an index."""
 
 KINDS: Mapping[EntryType, str] = {
     "command": "command cli console",
@@ -32,18 +34,23 @@ def terms(text: str, stem: Stemmer) -> list[str]:
     return [stem(word) for word in words(_CAMEL.sub(" ", text)) if word not in STOP_WORDS]
 
 
-def fields(entry: Entry, stem: Stemmer) -> list[list[str]]:
-    """The words of each field, in the order of `FIELDS`."""
-    return [[term for text in texts for term in terms(text, stem)] for texts in _texts(entry)]
+def characters_read(entries: int) -> int:
+    """Of the content of each of so many entries."""
+    return min(READ_CHARACTERS, EDITION_CHARACTERS // max(1, entries))
 
 
-def _texts(entry: Entry) -> Iterator[Sequence[str]]:
+def fields(entry: Entry, stem: Stemmer, characters: int = READ_CHARACTERS) -> list[list[str]]:
+    """The words of each field, in the order of `FIELDS`; `characters` are read of the content."""
+    return [[term for text in texts for term in terms(text, stem)] for texts in _texts(entry, characters)]
+
+
+def _texts(entry: Entry, characters: int) -> Iterator[Sequence[str]]:
     yield (_name(entry),)
     yield (entry.title,)
     yield (*entry.keywords, *entry.aliases)
     yield (entry.category, entry.subcategory or "", entry.module or "", KINDS[entry.type])
     yield (entry.summary,)
-    yield (entry.content[:READ_CHARACTERS], *(example.description for example in entry.examples))
+    yield (entry.content[:characters], *(example.description for example in entry.examples))
 
 
 def _name(entry: Entry) -> str:
