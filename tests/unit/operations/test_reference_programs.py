@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from commonplace.reference.entries import Entry
-from commonplace.reference.generating import plan
+from commonplace.reference.generating import plan, writing
 from commonplace.reference.generating.generated import Generated
+from commonplace.reference.reading import read_catalogue
 from local.errors import CommandError
 from local.operations import reference_help, reference_processes, reference_programs
 from local.operations.reference_processes import ran
@@ -88,6 +89,24 @@ def test_a_typer_program_gives_its_commands() -> None:
     }
     assert entries["lagoon count add"].summary == "Add a count to the day."
     assert entries["lagoon count list"].deprecated
+
+
+@pytest.mark.parametrize(
+    ("kind", "target", "root"),
+    [
+        ("click", "harbour.py:cli", "harbour"),
+        ("argparse", "beacon.py:parser", "beacon"),
+        ("typer", "lagoon.py:app", "lagoon"),
+        ("typer", "huggingface_hub.cli.hf:app", "hf"),
+        ("click", "schemathesis.cli:schemathesis", "st"),
+    ],
+)
+def test_what_is_generated_is_a_catalogue_that_can_be_published(kind: str, target: str, root: str) -> None:
+    found = made(kind, target, {"root": root})
+    raw = writing.written(writing.dated(found.entries, None, "2026-01-01T00:00:00Z"))
+    reading = read_catalogue({"commands.json": raw}, "programs")
+    assert len(reading.entries) == len(found.entries)
+    assert not reading.errors
 
 
 def test_a_program_describes_itself_in_the_same_bytes_each_time() -> None:

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from commonplace.errors import InvalidInput, TooLarge
 from commonplace.reference.entries import Entry
-from commonplace.reference.generating import console, tsx
+from commonplace.reference.generating import console, plan, tsx, writing
 from commonplace.reference.generating.console_patterns import accepted
 from commonplace.reference.generating.generated import Generated
+from commonplace.reference.reading import read_catalogue
 
 SOURCE = Path(__file__).parents[2] / "fixtures" / "reference" / "helios" / "sources" / "DeveloperConsole.tsx"
 OPTIONS = {
@@ -339,3 +340,37 @@ def test_a_source_that_nests_deeply_does_not_raise(nested: str) -> None:
 def test_constants_that_double_each_other_cost_nothing() -> None:
     doubling = "\n".join(f"const c{n} = c{n + 1} + c{n + 1};" for n in range(60)) + "\nconst c60 = 'x';"
     generated(doubling + "\nfunction run(command: string) { const p = command.split(' '); if (p[0] === c0) return 1; }")
+
+
+def test_the_commands_of_the_catalogue_of_the_tests_are_those_of_its_console(helios: Generated) -> None:
+    folder = SOURCE.parents[1]
+    made = plan.generate("console", SOURCE.read_bytes(), source=SOURCE.name, options=OPTIONS)
+    assert not writing.stale(made.entries, (folder / "commands.json").read_bytes())
+
+
+def test_what_is_generated_is_a_catalogue_that_can_be_published(helios: Generated) -> None:
+    made = plan.generate("console", SOURCE.read_bytes(), source=SOURCE.name, options=OPTIONS)
+    raw = writing.written(writing.dated(made.entries, None, "2026-01-01T00:00:00Z"))
+    reading = read_catalogue({"commands.json": raw}, "helios")
+    assert len(reading.entries) == len(helios.entries)
+    assert not reading.problems
+
+
+def test_a_thousand_commands_are_read_with_their_help() -> None:
+    table = [
+        f"{{ command: 'big a{i} v{j}', description: 'Do {i} {j}.', usage: 'big a{i} v{j} <x>' }}"
+        for i in range(20)
+        for j in range(50)
+    ]
+    handlers = [
+        f"const h{i} = (args: string[]) => {{ switch (args[0]) {{ "
+        + " ".join(f"case 'v{j}': return post(args[1], args.includes('--y'));" for j in range(50))
+        + " } };"
+        for i in range(20)
+    ]
+    areas = " ".join(f"case 'a{i}': return h{i}(parts.slice(2));" for i in range(20))
+    run = f"function run(command: string) {{ const parts = command.split(' '); switch (parts[1]) {{ {areas} }} }}"
+    found = generated("\n".join([f"const HELP = [{', '.join(table)}];", *handlers, run]), {"root": "big"})
+    assert len(found.entries) == 1_000
+    assert not found.unread
+    assert all("`--y`" in one.content and one.summary.startswith("Do ") for one in found.entries)

@@ -12,6 +12,7 @@ from commonplace.reference.generating.command_text import content, shortened, ti
 from commonplace.reference.generating.generated import Generated, Unread
 
 MAX_COMMANDS = 20_000
+MAX_UNREAD = 1_000
 NEIGHBOURS = 7
 Groups = Mapping[tuple[str, ...], Sequence[str]]
 _PLAIN = {
@@ -117,7 +118,14 @@ def generated(commands: Iterable[Command], unread: Iterable[Unread], options: Co
     groups = _groups(kept)
     made = [_entry(one, groups, ids, options) for one in kept[:MAX_COMMANDS]]
     over = [Unread("the program", f"It has more than {MAX_COMMANDS} commands.")] if len(kept) > MAX_COMMANDS else []
-    return Generated(tuple(sorted(made, key=lambda entry: entry.id)), (*unread, *over))
+    return Generated(tuple(sorted(made, key=lambda entry: entry.id)), (*over, *_counted(list(unread))))
+
+
+def _counted(unread: list[Unread]) -> list[Unread]:
+    if len(unread) <= MAX_UNREAD:
+        return unread
+    more = Unread("the source", f"{len(unread) - MAX_UNREAD} further parts were not read.")
+    return [*unread[:MAX_UNREAD], more]
 
 
 def slug(text: str) -> str:

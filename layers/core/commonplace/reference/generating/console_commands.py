@@ -1,7 +1,7 @@
 """What was found in a console, put together: one command for each place where its words are known."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from commonplace.reference.generating.generated import Unread
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+MAX_WORDS = 12
 MANY = 4
 """A function that so many commands call carries out none of them in particular."""
 Name = tuple[str, ...]
@@ -42,12 +43,17 @@ class Reader:
         for one in tables:
             self._table.setdefault(self._rooted(one.command.words), one)
         self._examples = list(examples(source, evaluator))
+        self._shown: dict[Name, list[Example]] = {}
+        self._printed: dict[Name, list[Usage]] = {}
+        for usage in self._usages:
+            self._printed.setdefault(usage.words, []).append(usage)
         self._handlers: Counter[int] = Counter()
         self.unread: list[Unread] = []
 
     def commands(self, branches: "Sequence[Branch]") -> list[Command]:
         leaves = [leaf for branch in branches for leaf in self._leaves(branch)]
         self._handlers.update(id_ for leaf in leaves for id_ in {one.id for one in leaf.branch.handlers})
+        self._show(name for leaf in leaves for name in leaf.names)
         found: dict[Name, Command] = {}
         for leaf in leaves:
             for words, aliases in self._split(leaf.names):
@@ -56,7 +62,7 @@ class Reader:
         typed = {alias for one in found.values() for alias in one.aliases}
         for words, made in self._documented(set(found), typed):
             found[words] = made
-        return [self._replaced(one, list(found)) for one in found.values()]
+        return [self._replaced(one, found) for one in found.values()]
 
     def _leaves(self, branch: Branch) -> list[_Leaf]:
         """Where nothing further is asked for, or where a help table says that this is a command as well."""
@@ -73,8 +79,8 @@ class Reader:
         if min(whole) > 0 and len(self._root) == min(whole):
             whole.update(enumerate(self._root))
         words = tuple(whole[index] for index in sorted(whole))
-        if sorted(whole) != list(range(len(whole))):
-            said = f"Words before or between these are not known: {' '.join(words)}"
+        if sorted(whole) != list(range(len(whole))) or len(whole) > MAX_WORDS:
+            said = f"These are not the words of a command, one after another: {' '.join(words)}"
             self.unread.append(Unread(f"line {line}", said[:300]))
             return None
         return self._rooted(words)
@@ -115,7 +121,7 @@ class Reader:
             syntax=syntax,
             options=_options(table.options or (), [*options_in(syntax), *flags]),
             output=table.output or noted.output,
-            examples=(*table.examples, *shown, *self._shown(words)),
+            examples=(*table.examples, *shown, *self._shown.get(words, ())),
             aliases=(*(" ".join(alias) for alias in aliases), *table.aliases),
             deprecated=table.deprecated or noted.deprecated or branch.note.deprecated,
             replaced_by=replaced_by,
@@ -138,15 +144,21 @@ class Reader:
 
     def _usage(self, words: Name, branch: Branch | None = None) -> Usage | None:
         own = [one for text in branch.texts for one in usages(text)] if branch else []
-        fitting = [one for one in (*own, *self._usages) if one.plain and one.words in {words, words[len(self._root) :]}]
-        best = max(fitting, key=lambda one: (bool(one.summary), len(one.syntax)), default=None)
+        short = words[len(self._root) :]
+        said = [*self._printed.get(words, ()), *(self._printed.get(short, ()) if short != words else ())]
+        fitting = [one for one in (*own, *said) if one.plain and one.words in {words, short}]
+        best: Usage | None = max(fitting, key=lambda one: (bool(one.summary), len(one.syntax)), default=None)
         if best is None or best.words == words:
             return best
         return replace(best, words=words, syntax=" ".join([*self._root, best.syntax]))
 
-    def _shown(self, words: Name) -> list[Example]:
-        names = [*self._table, words]
-        return [one for one in self._examples if longest(tuple(one.code.split()), names) == words]
+    def _show(self, names: Iterable[Name]) -> None:
+        """Examples belong to the longest name that they begin with."""
+        known = {*self._table, *names}
+        for one in self._examples:
+            words = longest(tuple(one.code.split()), known)
+            if words is not None:
+                self._shown.setdefault(words, []).append(one)
 
     def _lines(self, evaluator: Evaluator) -> Iterator[Usage]:
         """Usage lines in the texts of the source."""
@@ -179,7 +191,7 @@ class Reader:
         roots = {self._root[0]} if self._root else {name[0] for name in found if len(name) > 1}
         return words[0] in roots
 
-    def _replaced(self, one: Command, names: Sequence[Name]) -> Command:
+    def _replaced(self, one: Command, names: Mapping[Name, Command]) -> Command:
         """`use helios users export` names a command."""
         said = (one.replaced_by or "").replace("`", " ").replace('"', " ").replace(".", " ").split()
         found = (longest(tuple(said[index:]), names) for index in range(len(said)))

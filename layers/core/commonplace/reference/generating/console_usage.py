@@ -1,10 +1,11 @@
 """Usage lines: `Usage: helios users get <email> [--json]    Show one person`."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 MAX_LINE = 600
+MAX_WORDS = 20
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:+-]*|\?")
 _ARGUMENT = re.compile(r"[<\[({].*|-{1,2}[A-Za-z?].*|\.{3}|…|\||.*[>\])}](?:\.\.\.|…)?|[A-Z][A-Z0-9_-]+(?:\.\.\.)?")
 _OPENING = re.compile(r"\s*(?:usage|syntax|e\.g\.|example)\s*:\s*", re.IGNORECASE)
@@ -64,10 +65,10 @@ def options_in(syntax: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def longest(words: tuple[str, ...], known: Iterable[tuple[str, ...]]) -> tuple[str, ...] | None:
+def longest(words: tuple[str, ...], known: Container[tuple[str, ...]]) -> tuple[str, ...] | None:
     """The command that a line begins with."""
-    fitting = [one for one in known if words[: len(one)] == one]
-    return max(fitting, key=len, default=None)
+    beginnings = (words[:count] for count in range(min(len(words), MAX_WORDS), 0, -1))
+    return next((one for one in beginnings if one in known), None)
 
 
 def _plain(rest: list[str]) -> bool:

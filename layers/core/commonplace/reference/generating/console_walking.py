@@ -29,7 +29,7 @@ from commonplace.reference.generating.generated import Unread
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-MAX_STEPS = 400_000
+MAX_STEPS = 200_000
 MAX_NESTING = 60
 _RUNNING = ("handle", "run", "exec", "dispatch", "process", "invoke", "perform", "command")
 _BLOCKS = {

@@ -13,7 +13,9 @@ from commonplace.errors import TooLarge
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
-MAX_BYTES = 4_000_000
+MAX_BYTES = 2_000_000
+MAX_DECLARATIONS = 400
+"""Of one name; further ones are not looked up."""
 FUNCTIONS = {
     "arrow_function",
     "function_declaration",
@@ -167,7 +169,9 @@ def _keep_declaration(source: Source, node: "Node") -> None:
         name = node.child_by_field_name("name")
         value = node.child_by_field_name("value") if node.type == "variable_declarator" else node
         if name is not None and value is not None and name.type == "identifier":
-            source.declared.setdefault(text(name), []).append((_scope(node), _unwrapped(value)))
+            declared = source.declared.setdefault(text(name), [])
+            if len(declared) < MAX_DECLARATIONS:
+                declared.append((_scope(node), _unwrapped(value)))
     elif node.type in {"method_definition", "public_field_definition"} and node.parent is not None:
         name = node.child_by_field_name("name")
         value = node if node.type == "method_definition" else node.child_by_field_name("value")
