@@ -130,7 +130,7 @@ def test_the_beginning_of_several_names_is_a_group() -> None:
 def test_whole_words_come_before_a_word_that_is_only_begun() -> None:
     answer = HELIOS.command("helios user")
 
-    assert [hit.entry.called for hit in answer.beginning][0] == "helios user-photos sync"
+    assert answer.beginning[0].entry.called == "helios user-photos sync"
     assert len(answer.beginning) == 3
 
 
