@@ -295,7 +295,12 @@ def test_no_bytes_make_the_reading_raise(files: dict[str, bytes]) -> None:
 
 @given(entries)
 def test_no_values_make_the_reading_raise_and_what_it_says_is_the_same_twice(given_entries: Any) -> None:
-    files = {"a.json": json.dumps(given_entries).encode(), "b.yaml": json.dumps(given_entries[:1]).encode()}
+    page = "\n".join(f"{name}: {json.dumps(value)}" for one in given_entries[:1] for name, value in one.items())
+    files = {
+        "a.json": json.dumps(given_entries).encode(),
+        "b.yaml": json.dumps(given_entries[:1]).encode(),
+        "guides/c/d.md": f"---\n{page}\n---\n# T\n\nText with [a link](x.md) and `helios a`.\n".encode(),
+    }
     first = read_catalogue(files, "helios")
     assert first == read_catalogue(files, "helios")
     for problem in first.problems:

@@ -103,6 +103,17 @@ def test_sources_outside_of_the_repository_are_not_read(tmp_path: Path) -> None:
     assert [one["code"] for one in told["problems"]] == ["missing-source"]
 
 
+def test_links_to_files_elsewhere_are_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "secret.json").write_text(json.dumps([DATED | {"id": "secret"}]), encoding="utf-8")
+    folder = write(tmp_path / "repository", DATED | {"sourceHash": "0" * 64, "source": "auto-generated:link.yaml"})
+    git(folder, "init", "-q")
+    (folder / "link.json").symlink_to(tmp_path / "secret.json")
+    (folder / "sources").mkdir()
+    (folder / "sources" / "link.yaml").symlink_to(tmp_path / "secret.json")
+    told = json.loads(run("validate", folder, "--json").output)
+    assert (told["entries"], told["problems"]) == ({"guide": 1}, [])
+
+
 def test_a_folder_is_compared_with_itself_at_a_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     git(tmp_path, "init", "-q")
     folder = write(tmp_path / "docs", DATED, LIST)
