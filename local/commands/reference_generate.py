@@ -33,7 +33,7 @@ def generate(
     from local.operations.reference_generating import run
 
     folder, items = _adhoc(what, source, output, option) if source else _listed(Path(what), only or [])
-    done = run(folder, items, check=check, told=lambda item: typer.echo(f"{item.kind} {item.source} …", err=True))
+    done = run(folder, items, check=check, told=_announce)
     if as_json:
         typer.echo(json.dumps({"check": check, "items": [_facts(one) for one in done]}, indent=2, ensure_ascii=False))
     else:
@@ -43,6 +43,16 @@ def generate(
         typer.echo(f"Bring them up to date: commonplace reference generate {what}", err=True)
     if not all(one.good for one in done) or (strict and any(one.unread for one in done)):
         raise typer.Exit(1)
+
+
+def _announce(item: "Item") -> None:
+    """What is read; where that means that code of somebody's runs, this too."""
+    from commonplace.reference.generating.plan import KINDS
+
+    kind = KINDS.get(item.kind)
+    runs = kind is not None and kind.runs and not item.source.endswith(".txt")
+    how = {"help": " (runs it, to ask for its help)"}.get(item.kind, " (imports the program: its code runs)")
+    typer.echo(f"{item.kind} {item.source}{how if runs else ''} …", err=True)
 
 
 def _adhoc(kind: str, source: str, output: Path | None, option: list[str] | None) -> "tuple[Path, Sequence[Item]]":
