@@ -37,9 +37,11 @@ class Outline:
 
     def _walk(self, schema: Any, depth: int, above: frozenset[str], kept: int) -> None:
         """`kept`: lines that are left for what comes after, further out."""
+        if depth >= MAX_DEPTH or (depth and self._left <= kept):
+            return
         schema = self._element(schema)
         followed = self._reader.follow(schema)
-        if followed.ref in above or depth >= MAX_DEPTH:
+        if followed.ref in above:
             return
         above = above | {followed.ref} if followed.ref else above
         found = shape(schema, self._reader)

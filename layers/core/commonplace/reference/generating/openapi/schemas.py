@@ -48,6 +48,8 @@ class Shape:
     """Required ones first, as the document has them; then the others by name."""
     broken: tuple[Any, ...] = ()
     """Parts whose references lead nowhere."""
+    visible: dict[str, list[str]] = field(default_factory=dict)
+    """What `visible` said before."""
 
 
 def shape(schema: Any, reader: Reader) -> Shape:
@@ -99,7 +101,10 @@ def _join(found: Shape, schema: Mapping[str, Any]) -> None:
 
 def visible(found: Shape, reader: Reader, hidden: str) -> list[str]:
     """Names of the properties that are sent, or that come back: those that `readOnly` or `writeOnly` does not hide."""
-    return [one for one in found.ordered[:MAX_LOOKED] if not _hidden(found.properties[one], reader, hidden)]
+    if hidden not in found.visible:
+        names = found.ordered[:MAX_LOOKED]
+        found.visible[hidden] = [one for one in names if not _hidden(found.properties[one], reader, hidden)]
+    return found.visible[hidden]
 
 
 def _hidden(schema: Any, reader: Reader, hidden: str) -> bool:
