@@ -147,3 +147,18 @@ def test_of_a_long_text_the_beginning_is_read_and_of_many_texts_less_of_each() -
     assert ranked("harbour", bare("it", content="x " * 100 + "harbour")) == ["it"]
     assert characters_read(1) == characters_read(1_000) == READ_CHARACTERS
     assert characters_read(20_000) * 20_000 <= EDITION_CHARACTERS
+
+
+def test_who_asks_for_all_of_something_gets_its_list_first() -> None:
+    entries = [
+        command("tide pools show", "Show a pool"),
+        command("tide pools list", "List pools"),
+        bare("all", title="All"),
+    ]
+    assert ranked("show all pools", *entries)[0] == "cmd-tide-pools-list"
+
+
+def test_pleasantries_are_not_looked_for() -> None:
+    entries = [command("tide boats moor", "Moor a boat"), bare("help", title="Help", summary="If you need anything.")]
+    assert ranked("please help me moor a boat, I need someone", *entries) == ["cmd-tide-boats-moor"]
+    assert ranked("help", *entries) == ["help"]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from commonplace.reference.edits import one_edit
 from commonplace.reference.entries import Entry
-from commonplace.reference.synonyms import DEFAULT, Phrase, Stemmer, Synonyms
+from commonplace.reference.synonyms import DEFAULT, WHOLE, Phrase, Stemmer, Synonyms
 from commonplace.reference.wording import FIELDS, characters_read, fields
 from commonplace.search.text import query_terms, words
 
@@ -27,6 +27,12 @@ SHORTEST_MISSPELT = 5
 
 MOST_UNKNOWN = 2
 """So many words that no entry has are counted for each one that some have: people tell stories."""
+
+_FILLERS = """
+any anybody anyone everybody everyone everything help let like me need please some somebody someone something tell want
+"""
+FILLERS = frozenset(_FILLERS.split())
+"""Words of questions that tell nothing about what is asked for, beyond those that no search heeds."""
 
 MOST = 200
 """Entries of a ranking."""
@@ -76,7 +82,7 @@ class Scorer:
     ) -> None:
         self._weights = weights
         self._stem = Stemmer()
-        self._synonyms = Synonyms((DEFAULT, *synonyms), self._stem)
+        self._synonyms = Synonyms((DEFAULT, WHOLE, *synonyms), self._stem)
         self._size = len(entries)
         self._postings = self._indexed(entries)
         self._beginnings: dict[tuple[str, int], list[str]] = defaultdict(list)
@@ -124,7 +130,7 @@ class Scorer:
         A word that no entry has weighs as much as the most telling one that some have: it may be a pleasantry as well
         as the very subject. So a small catalogue, in which nothing is rare, still answers.
         """
-        asked = list(dict.fromkeys(self._stem(word) for word in query_terms(query)))
+        asked = list(dict.fromkeys(self._stem(word) for word in _telling(query)))
         joined = self._joined(query)
         found = [self._concept(term, joined.get(term, ()), self._others(asked, at)) for at, term in enumerate(asked)]
         known = sorted((concept for concept in found if concept.variants), key=lambda concept: -concept.weight)
@@ -189,3 +195,8 @@ class Scorer:
             for term in text[field]:
                 weighed[term] += each
         return weighed
+
+
+def _telling(query: str) -> Sequence[str]:
+    found = query_terms(query)
+    return [word for word in found if word not in FILLERS] or found
