@@ -95,10 +95,10 @@ class Shapes:
     def _is_meant(self, first: str, root: str, rest: Sequence[str]) -> bool:
         if len(rest) > 1 and self._names.commands.spelt(" ".join((root, *rest))):
             return True
-        if len(root) < SHORTEST_MISSPELT_ROOT or stem(first) == stem(root):
+        if len(root) < SHORTEST_MISSPELT_ROOT:
             return False
-        if one_edit(first, root) and self._known.issuperset(rest):
-            return True
+        if self._known.issuperset(rest) and (stem(first) == stem(root) or one_edit(first, root)):
+            return stem(first) != stem(root)
         return (first + rest[0]).startswith(root[:-1]) and self._names.has_nearly(" ".join((first, *rest)), root)
 
     def request(self, line: str) -> Request | None:
