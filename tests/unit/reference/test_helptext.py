@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from commonplace.errors import InvalidInput
 from commonplace.reference.entries import Entry
-from commonplace.reference.generating import helptext, programs
+from commonplace.reference.generating import helptext, programs, writing
 from commonplace.reference.generating.help_lines import lines_of
 from commonplace.reference.generating.help_pages import page
+from commonplace.reference.reading import read_catalogue
 
 CLICK = """Usage: harbour [OPTIONS] COMMAND [ARGS]...
 
@@ -240,12 +241,28 @@ def test_what_describes_no_program_is_refused_and_nothing_else_happens(raw: byte
         programs.generate(raw, source="x:y", options={"root": "x"})
 
 
-def test_names_that_differ_in_signs_alone_get_ids_of_their_own() -> None:
+def test_names_that_differ_in_their_signs_alone_are_one_command() -> None:
     told = {"name": "x", "group": True, "commands": [{"name": "a-b"}, {"name": "a_b"}, {"name": "a.b"}]}
     raw = json.dumps({"format": 1, "program": told}).encode()
+    found = programs.generate(raw, source="x", options={}).entries
+    assert [(one.id, one.aliases) for one in found if one.name == "x a-b"] == [("cmd-a-b", ["x a_b"])]
+    raw = writing.written(writing.dated(found, None, "2026-01-01T00:00:00Z"))
+    reading = read_catalogue({"commands.json": raw}, "x")
+    assert not reading.errors
+
+
+def test_names_that_would_have_one_id_have_one_each() -> None:
+    told = {"name": "x", "group": True, "commands": [{"name": "a b"}, {"name": "a"}, {"name": "a!b"}]}
+    raw = json.dumps({"format": 1, "program": told}).encode()
     ids = [one.id for one in programs.generate(raw, source="x", options={}).entries]
-    assert len(set(ids)) == 3
-    assert "cmd-a-b" in ids
+    assert len(set(ids)) == len(ids)
+
+
+def test_another_commands_name_is_nobodys_alias() -> None:
+    told = {"name": "x", "group": True, "commands": [{"name": "a", "aliases": ["b", "c"]}, {"name": "b"}]}
+    raw = json.dumps({"format": 1, "program": told}).encode()
+    found = {one.name: one.aliases for one in programs.generate(raw, source="x", options={}).entries}
+    assert found == {"x a": ["x c"], "x b": []}
 
 
 def test_a_catalogue_may_say_more_aliases_and_keywords_than_the_program() -> None:

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
 
 from commonplace.errors import InvalidInput
 from commonplace.reference.entries import Entry, Example
+from commonplace.reference.forms import command_form
 from commonplace.reference.generating.command_text import content, shortened, title
 from commonplace.reference.generating.generated import Generated, Unread
 
@@ -113,8 +114,10 @@ class CommandOptions:
 
 def generated(commands: Iterable[Command], unread: Iterable[Unread], options: CommandOptions) -> Generated:
     """Entries by id. Source and date are left to what writes them."""
-    kept = sorted({one.name: one for one in commands if one.words}.values(), key=lambda one: one.words)
+    named = sorted({one.name: one for one in commands if one.words}.values(), key=lambda one: one.words)
+    kept, also = _apart(named)
     ids = _ids(kept, options)
+    ids.update({name: ids[other] for name, other in also.items()})
     groups = _groups(kept)
     made = [_entry(one, groups, ids, options) for one in kept[:MAX_COMMANDS]]
     over = [Unread("the program", f"It has more than {MAX_COMMANDS} commands.")] if len(kept) > MAX_COMMANDS else []
@@ -131,6 +134,21 @@ def _counted(unread: list[Unread]) -> list[Unread]:
 def slug(text: str) -> str:
     """Of letters, digits and hyphens; empty where nothing of the text is one."""
     return _SLUG.sub("-", text.casefold()).strip("-")
+
+
+def _apart(commands: Sequence[Command]) -> tuple[list[Command], dict[str, str]]:
+    """Commands that a catalogue tells apart, and the names of the others with those that they are ways to type.
+
+    `env-show` and `env_show` are one command to whoever looks it up.
+    """
+    kept: dict[tuple[str, bool], Command] = {}
+    also: dict[str, str] = {}
+    for one in commands:
+        first = kept.setdefault((command_form(one.name), one.deprecated), one)
+        if first is not one:
+            also[one.name] = first.name
+    spelt = {first: [name for name, other in also.items() if other == first] for first in also.values()}
+    return [replace(one, aliases=(*spelt.get(one.name, ()), *one.aliases)) for one in kept.values()], also
 
 
 def _groups(commands: Sequence[Command]) -> dict[tuple[str, ...], list[str]]:
@@ -159,13 +177,18 @@ def _entry(one: Command, groups: Groups, ids: Mapping[str, str], options: Comman
         summary=shortened(one.summary or f"{one.name}: not described where it was read.", 500),
         content=content(one),
         keywords=_keywords(one, said, options.keywords.get(one.name, ())),
-        aliases=[shortened(alias, 200) for alias in _unique(aliases) if alias != one.name][:50],
+        aliases=[shortened(alias, 200) for alias in _unique(aliases) if _free(alias, one, ids)][:50],
         examples=_examples(one.examples),
         related_ids=_related(one, groups, ids),
         deprecated=one.deprecated or replaced_by is not None,
         replaced_by=replaced_by,
         last_updated="",
     )
+
+
+def _free(alias: str, one: Command, ids: Mapping[str, str]) -> bool:
+    """Whether it is no other command's name: that one answers then."""
+    return alias != one.name and ids.get(alias, ids[one.name]) == ids[one.name]
 
 
 def _ids(commands: Sequence[Command], options: CommandOptions) -> dict[str, str]:

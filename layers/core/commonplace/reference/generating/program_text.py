@@ -36,14 +36,32 @@ def examples_in(text: str, words: tuple[str, ...], summary: str) -> tuple[Exampl
     return tuple(Example(description=summary or " ".join(words), code=code) for code in _called(text, words))
 
 
+def without(text: str, examples: tuple[Example, ...]) -> str:
+    """A text without the list of examples that were read out of it."""
+    codes = {one.code for one in examples}
+    kept: list[str] = []
+    listing = False
+    for line in text.splitlines():
+        said = line.strip()
+        heads = said.casefold().rstrip(":") in {"example", "examples"}
+        listing = bool(codes) and (heads or (listing and (not said or _code(said) in codes)))
+        if not listing:
+            kept.append(line)
+    return "\n".join(kept).strip()
+
+
+def _code(said: str) -> str:
+    prompt = _PROMPT.match(said)
+    return (said[prompt.end() :] if prompt else said).partition("  # ")[0].strip("` ")
+
+
 def _called(text: str, words: tuple[str, ...]) -> Iterator[str]:
     section = False
     for line in text.splitlines():
         section = line.strip().casefold().startswith("example") if line.strip().endswith(":") else section
         said = line.strip().strip("`")
-        prompt = _PROMPT.match(said)
-        code = said[prompt.end() :] if prompt else said
-        indented = section or line.startswith(("  ", "\t", "`")) or prompt
+        code = _code(said)
+        indented = section or line.startswith(("  ", "\t", "`")) or _PROMPT.match(said)
         follows = name_of(code)[: len(words)] == words or code.split()[: len(words)] == list(words)
         if indented and follows and len(code) < 500 and not code.endswith((".", ":")):
-            yield code.partition("  # ")[0].strip()
+            yield code

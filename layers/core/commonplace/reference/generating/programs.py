@@ -13,7 +13,7 @@ from commonplace.errors import InvalidInput
 from commonplace.reference.generating.commands import Command, CommandOptions, Option, generated
 from commonplace.reference.generating.generated import Generated, Unread
 from commonplace.reference.generating.program_syntax import Param, listed, syntax
-from commonplace.reference.generating.program_text import cleaned, examples_in, summary_of
+from commonplace.reference.generating.program_text import cleaned, examples_in, summary_of, without
 
 CATEGORY = "command-line"
 FORMAT = 1
@@ -115,14 +115,16 @@ def _command(
     epilog = cleaned(one.epilog)
     options = listed(one.params)
     said = one.deprecated if isinstance(one.deprecated, str) else ""
+    examples = examples_in(f"{text}\n{epilog}", words, summary)
+    told = (without(part, examples) for part in (text or short, epilog, said))
     return Command(
         words=words,
         summary=summary,
-        description="\n\n".join(part for part in (text or short, epilog, said) if part),
+        description="\n\n".join(part for part in told if part),
         syntax=syntax(words, one.params),
         arguments=tuple(option for option in options if not option.called.startswith("-")),
         options=(*(option for option in options if option.called.startswith("-")), *passed),
-        examples=examples_in(f"{text}\n{epilog}", words, summary),
+        examples=examples,
         aliases=tuple(" ".join(path) for path in typed if path != words),
         deprecated=bool(one.deprecated),
     )
