@@ -14,7 +14,7 @@ from commonplace.adapters.domain_roles import REVISION
 from commonplace.adapters.opensearch.parameters import IndexParameters
 from commonplace.settings import IndexSettings, McpSettings, RestSettings
 from infra.requirements import ROOT
-from infra.search_alarms import DOMAIN_ALARMS, OPTIONAL_ALARMS, ROTATION_STUCK
+from infra.search_alarms import CATALOGUE_REFUSED, DOMAIN_ALARMS, OPTIONAL_ALARMS, ROTATION_STUCK
 from infra.search_watch import FALLBACKS
 from tests.infra.templates import Template, as_list
 
@@ -388,7 +388,7 @@ def test_the_machine_calls_the_build_function_and_nothing_else(opensearch: Templ
 
 def test_what_can_go_wrong_in_a_domain_has_an_alarm(opensearch: Template) -> None:
     alarms = {each["AlarmName"].removeprefix("commonplace-dev-"): each for each in _alarms(opensearch)}
-    assert set(OPTIONAL_ALARMS) - {ROTATION_STUCK} <= alarms.keys()
+    assert set(OPTIONAL_ALARMS) - {ROTATION_STUCK, CATALOGUE_REFUSED} <= alarms.keys()
     for expected in DOMAIN_ALARMS:
         alarm = alarms[expected.name]
         assert (alarm["Namespace"], alarm["MetricName"]) == ("AWS/ES", expected.metric)
