@@ -337,6 +337,13 @@ def test_a_source_that_nests_deeply_does_not_raise(nested: str) -> None:
     generated("function run(command: string) { const parts = command.split(' '); " + nested)
 
 
+@pytest.mark.parametrize("way", ["return;", "{ a(); } else"])
+def test_guards_that_follow_one_another_come_to_an_end(way: str) -> None:
+    guards = " ".join(f"if (p[{index}] !== 'w{index}') {way}" for index in range(1_500))
+    found = generated(f"function run(command: string) {{ const p = command.split(' '); {guards} {{ }} }}")
+    assert any("further than is followed" in one.what for one in found.unread)
+
+
 def test_constants_that_double_each_other_cost_nothing() -> None:
     doubling = "\n".join(f"const c{n} = c{n + 1} + c{n + 1};" for n in range(60)) + "\nconst c60 = 'x';"
     generated(doubling + "\nfunction run(command: string) { const p = command.split(' '); if (p[0] === c0) return 1; }")

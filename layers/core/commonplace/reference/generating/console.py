@@ -13,7 +13,8 @@ from commonplace.reference.generating.commands import CommandOptions, generated
 from commonplace.reference.generating.console_branches import Branch
 from commonplace.reference.generating.console_commands import Reader
 from commonplace.reference.generating.console_entrances import entrances
-from commonplace.reference.generating.console_walking import TooMuchError, Walker
+from commonplace.reference.generating.console_values import TooMuchError
+from commonplace.reference.generating.console_walking import Walker
 from commonplace.reference.generating.generated import Generated, Unread
 
 if TYPE_CHECKING:

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 from commonplace.reference.generating import tsx
 from commonplace.reference.generating.console_notes import Note, note
-from commonplace.reference.generating.console_values import Path
+from commonplace.reference.generating.console_values import Path, TooMuchError
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+
+MAX_DEPTH = 60
 
 
 @dataclass(slots=True)
@@ -25,9 +28,13 @@ class Branch:
     """Index of a word -> what the code calls it."""
     handlers: list["Node"] = field(default_factory=list)
     branches: list["Branch"] = field(default_factory=list)
+    depth: int = 0
 
     def below(self, paths: Iterable[Path], line: int, said: Note) -> "Branch":
-        found = Branch([dict(one) for one in paths], line, said)
+        """Raises TooMuchError where branches stand in one another without an end."""
+        if self.depth >= MAX_DEPTH:
+            raise TooMuchError
+        found = Branch([dict(one) for one in paths], line, said, depth=self.depth + 1)
         self.branches.append(found)
         return found
 

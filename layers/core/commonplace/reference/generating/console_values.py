@@ -10,6 +10,10 @@ Path = Mapping[int, str]
 """What is known of the typed words: index -> word."""
 
 
+class TooMuchError(Exception):
+    """The source leads round in circles, or further than is looked."""
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
     said: str

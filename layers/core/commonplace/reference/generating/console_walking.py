@@ -19,6 +19,7 @@ from commonplace.reference.generating.console_values import (
     Line,
     Table,
     Text,
+    TooMuchError,
     Value,
     Word,
     Words,
@@ -36,10 +37,6 @@ _BLOCKS = {
     "statement_block", "try_statement", "catch_clause", "finally_clause", "for_statement", "for_in_statement",
     "while_statement", "do_statement", "labeled_statement", "else_clause", "export_statement",
 }  # fmt: skip
-
-
-class TooMuchError(Exception):
-    """The source leads round in circles, or further than is looked."""
 
 
 class Walker:
