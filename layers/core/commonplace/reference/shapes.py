@@ -18,9 +18,11 @@ from commonplace.reference.sentences import JOINED_VERBS, ORDINARY_VERBS, PARTIC
 from commonplace.reference.spelling import PROMPT, parts, spelling, typed, unwrapped
 from commonplace.reference.synonyms import stem
 
+LONGEST_NAME = 12
+"""Words of a name, as long as one is looked for in a sentence."""
+
 SHORTEST_MISSPELT_ROOT = 5
 """Letters of a root that is recognised in spite of a mistake."""
-
 
 Shape = Literal["command"] | Request | None
 """None: words."""
@@ -50,15 +52,16 @@ class Shapes:
     def _begins_name(self, found: Sequence[str]) -> bool:
         """Whether names go on from here, though the word that is only begun may be one of sentences: `helios gw us`."""
         key = words(found)
-        begins = next(self._names.beginning_with(" ".join(key)), None)
-        return begins is not None and key[0] not in ORDINARY_VERBS
+        if len(key) < 2 or key[0] in ORDINARY_VERBS:
+            return False
+        return next(self._names.beginning_with(" ".join(key)), None) is not None
 
     def _is_misspelt(self, found: Sequence[str]) -> bool:
         """Whether every word is one of commands, or nearly: the `is` in `helios is users list` was to be `ms`."""
         root, *rest = words(found) or [""]
-        return root in self._roots - ORDINARY_VERBS and all(
-            word in self._known or any(one_edit(word, known) for known in self._known) for word in rest
-        )
+        if root not in self._roots - ORDINARY_VERBS or len(rest) > LONGEST_NAME:
+            return False
+        return all(word in self._known or any(one_edit(word, known) for known in self._known) for word in rest)
 
     def _is_command(self, found: Sequence[str], *, coded: bool) -> bool:
         if any(token.startswith("--") or (token[0], token[-1]) == ("<", ">") for token in found):
@@ -75,7 +78,7 @@ class Shapes:
         first = words(found[:1])
         if not first:
             return ""
-        if first[0] in self._roots and (len(found) == 1 or self._known.issuperset(first[1:])):
+        if first[0] in self._roots:
             return first[0]
         return self._misspelt_root(first[0], words(found)[1:])
 
@@ -97,8 +100,9 @@ class Shapes:
             return True
         if len(root) < SHORTEST_MISSPELT_ROOT:
             return False
-        if self._known.issuperset(rest) and (stem(first) == stem(root) or one_edit(first, root)):
-            return stem(first) != stem(root)
+        plural = stem(first) == stem(root)
+        if self._known.issuperset(rest) and (plural or one_edit(first, root)):
+            return not plural
         return (first + rest[0]).startswith(root[:-1]) and self._names.has_nearly(" ".join((first, *rest)), root)
 
     def request(self, line: str) -> Request | None:
