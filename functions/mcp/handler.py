@@ -38,7 +38,7 @@ from commonplace.interfaces.mcp.telemetry import record
 from commonplace.interfaces.mcp.throttle import Throttle
 from commonplace.limits.quota import CounterStore, Limiter
 from commonplace.memory_settings import MemorySettings
-from commonplace.reference_settings import catalogue_sources, served
+from commonplace.reference_settings import catalogue_sources, max_age_seconds, served
 from commonplace.search.fusion import Fusion
 from commonplace.settings import McpSettings
 
@@ -65,6 +65,7 @@ SETTINGS = McpSettings.from_environ(os.environ)
 IDENTITY = GuardSettings.from_environ(os.environ) if SETTINGS.assumed_tier is None else None
 REMEMBERING = MemorySettings.from_environ(os.environ)
 CATALOGUES = catalogue_sources(os.environ)
+REFERENCE_AGE_SECONDS = max_age_seconds(os.environ)
 FUSION = Fusion.parse(SETTINGS.fusion) if SETTINGS.fusion else None
 
 
@@ -137,7 +138,7 @@ def _reference() -> ReferenceServices:
     def reference() -> Reference:
         from commonplace.adapters import reference_wiring
 
-        return reference_wiring.reference(SETTINGS, CATALOGUES, OBJECTS, records)
+        return reference_wiring.reference(SETTINGS, CATALOGUES, OBJECTS, records, max_age_seconds=REFERENCE_AGE_SECONDS)
 
     return ReferenceServices(
         reference=deferred(reference), organisation=SETTINGS.organisation, keeps_gaps=records is not None

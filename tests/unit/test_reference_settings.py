@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.reference_settings import CatalogueSource, catalogue_sources, parse_catalogues, served
+from commonplace.reference_settings import (
+    CatalogueSource,
+    catalogue_sources,
+    folders_within,
+    max_age_seconds,
+    parse_catalogues,
+    served,
+)
 from commonplace.settings import SettingsError
 
 KNOWLEDGE_BASE = {"GITHUB_REPOSITORY": "example/kb", "GITHUB_BRANCH": "main"}
@@ -69,3 +76,23 @@ def test_reading_them_loads_no_package() -> None:
     code = "import sys, commonplace.reference_settings; print('pydantic' in sys.modules, 'boto3' in sys.modules)"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.split() == ["False", "False"]
+
+
+def test_catalogues_are_held_for_a_minute_unless_it_is_said_otherwise() -> None:
+    assert max_age_seconds({}) == 60
+    assert max_age_seconds({"REFERENCE_MAX_AGE_SECONDS": "1"}) == 1
+    for wrong in ("0", "-1", "1.5", "3601", "soon"):
+        with pytest.raises(SettingsError, match="REFERENCE_MAX_AGE_SECONDS is malformed"):
+            max_age_seconds({"REFERENCE_MAX_AGE_SECONDS": wrong})
+
+
+def test_only_folders_of_the_branch_itself_hold_no_documents() -> None:
+    listed = [
+        {"name": "here", "folder": "docs/reference"},
+        {"name": "whole"},
+        {"name": "other", "repository": "octo/other", "folder": "elsewhere"},
+        {"name": "next", "branch": "v2", "folder": "later"},
+    ]
+    found = parse_catalogues(json.dumps(listed), "octo/notes", "main") or ()
+
+    assert folders_within(found, "Octo/Notes", "main") == ("docs/reference/",)

@@ -57,6 +57,12 @@ def folders_within(sources: Iterable[CatalogueSource], repository: str, branch: 
     )
 
 
+def max_age_seconds(environ: Mapping[str, str]) -> float:
+    """How long a function answers from the catalogues it holds before it looks for newer ones. Raises SettingsError."""
+    valid = "a whole number of seconds from 1 to 3600"
+    return Environment(environ).parsed("REFERENCE_MAX_AGE_SECONDS", valid, _seconds, "60")
+
+
 def served(environ: Mapping[str, str]) -> tuple[str, ...]:
     """The toolsets that the deployment has: without catalogues there is no reference to ask for a token for."""
     has_catalogues = bool(environ.get("CATALOGUES", "").strip())
@@ -90,3 +96,7 @@ def _source(given: Any, repository: str, branch: str) -> CatalogueSource | None:
         and _FOLDER.fullmatch(source.folder)
     )
     return source if valid else None
+
+
+def _seconds(text: str) -> int | None:
+    return int(text) if re.fullmatch(r"[0-9]{1,4}", text) and 1 <= int(text) <= 3600 else None

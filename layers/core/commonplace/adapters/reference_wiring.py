@@ -9,7 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from commonplace.adapters import clients
-from commonplace.reference.library import CatalogueLibrary
+from commonplace.reference.library import MAX_AGE_SECONDS, CatalogueLibrary
 from commonplace.reference.service import Reference
 
 if TYPE_CHECKING:
@@ -27,9 +27,12 @@ def reference(
     catalogues: Sequence[CatalogueSource],
     objects: ObjectStore,
     records_table: str | None = None,
+    *,
+    max_age_seconds: float = MAX_AGE_SECONDS,
 ) -> Reference:
     """For the function that answers agents. Without a table of records no gaps are kept."""
-    shelf = CatalogueLibrary(objects, [catalogue.name for catalogue in catalogues])
+    names = [catalogue.name for catalogue in catalogues]
+    shelf = CatalogueLibrary(objects, names, max_age_seconds=max_age_seconds)
     words_only = settings.embedding_provider.kind == "none" and settings.embedding_provider_next is None
     meaning = None if words_only else LaterMeaning(lambda: _meaning(settings.collection("reference"), objects))
     return Reference(shelf, meaning, _gaps(records_table))
