@@ -234,6 +234,7 @@ def test_a_handler_of_another_file_is_told() -> None:
         """
     )
     assert any("`handlePlugin` is not in this source" in one.what for one in found.unread)
+    assert "No options" not in found.entries[0].content
 
 
 def test_a_help_table_without_handlers_is_believed_and_told() -> None:

@@ -28,6 +28,8 @@ class Branch:
     """Index of a word -> what the code calls it."""
     handlers: list["Node"] = field(default_factory=list)
     branches: list["Branch"] = field(default_factory=list)
+    elsewhere: bool = False
+    """Whether its words are given to a function of another source, which may read options."""
     depth: int = 0
 
     def below(self, paths: Iterable[Path], line: int, said: Note) -> "Branch":

@@ -119,7 +119,7 @@ class Reader:
             summary=summary,
             description=table.description or (noted.text if noted.summary == summary else ""),
             syntax=syntax,
-            options=_options(table.options or (), [*options_in(syntax), *flags]),
+            options=_options(table.options or (), [*options_in(syntax), *flags]) or (None if branch.elsewhere else ()),
             output=table.output or noted.output,
             examples=(*table.examples, *shown, *self._shown.get(words, ())),
             aliases=(*(" ".join(alias) for alias in aliases), *table.aliases),
@@ -179,7 +179,7 @@ class Reader:
                 said = f"Help documents `{' '.join(words)}`, but no code that reads it was found."
                 self.unread.append(Unread(f"line {one.line}" if one.line else "help", said))
             options = _options(one.command.options or (), options_in(one.command.syntax or ""))
-            yield words, replace(one.command, words=words, options=options, examples=(*one.command.examples,))
+            yield words, replace(one.command, words=words, options=options or None, examples=(*one.command.examples,))
 
     def _believed(self, words: Name, one: Told, found: set[Name]) -> bool:
         if not self._root and not found:

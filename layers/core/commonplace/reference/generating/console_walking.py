@@ -294,10 +294,11 @@ class Walker:
         if function is not None and (about_words or stated):
             self._enter(function, given, known, branch)
         elif function is None and called.type == "identifier" and any(isinstance(one, Words | Line) for one in given):
-            self._elsewhere(called, node)
+            self._elsewhere(called, node, branch)
 
-    def _elsewhere(self, called: "Node", node: "Node") -> None:
+    def _elsewhere(self, called: "Node", node: "Node", branch: Branch) -> None:
         name = tsx.text(called)
+        branch.elsewhere = True
         if name.casefold().startswith(_RUNNING) and not isinstance(self.evaluator.value(node, {}), Flag):
             self._cannot(node, f"`{name}` is not in this source: what it makes of the words is not known.")
 
