@@ -114,14 +114,14 @@ class Shapes:
             return self._joined_request(first)
         if spelling(first) in self._roots:
             return None
-        if _like_method(first) and (is_path(rest[0]) or (first.isupper() and "/" in rest[0])):
+        if _like_method(first) and (is_path(rest[0]) or (_shouted(first) and "/" in rest[0])):
             return Request(rest[0], first)
         return _curled(rest) if first == "curl" else None
 
     def _joined_request(self, word: str) -> Request | None:
         """`GET/users`, or a path without its first slash, if there are paths that begin so."""
         begin, slash, rest = word.partition("/")
-        if slash and _like_method(begin) and (begin.isupper() or self._endpoints.is_first(rest.split("/", 1)[0])):
+        if slash and _like_method(begin) and (_shouted(begin) or self._endpoints.is_first(rest.split("/", 1)[0])):
             return Request("/" + rest, begin)
         return Request(word) if slash and self._endpoints.is_first(begin) else None
 
@@ -134,7 +134,11 @@ def _joins_verb(word: str) -> bool:
 
 def _like_method(word: str) -> bool:
     """A method, also a misspelt one in capitals."""
-    return known_method(word) is not None or (word.isupper() and any(one_edit(word, method) for method in METHODS))
+    return known_method(word) is not None or (_shouted(word) and any(one_edit(word.upper(), one) for one in METHODS))
+
+
+def _shouted(word: str) -> bool:
+    return sum(letter.isupper() for letter in word) > 1
 
 
 def _curled(arguments: Sequence[str]) -> Request | None:

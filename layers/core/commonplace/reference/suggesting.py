@@ -31,7 +31,7 @@ LOOKED_UP = 2000
 KEPT_CONDITIONS = 16
 """Sets of conditions whose names are kept for the next miss."""
 
-_ENOUGH = 0.3
+_ENOUGH = 0.4
 """Likeness below which a name is not suggested."""
 _IMPROPER = 0.95
 """What likeness to an alias or a title counts, beside that to what the entry is called."""
