@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import random
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -17,12 +18,14 @@ from local.dev.outcome import judge
 from local.dev.source import clone
 from tests.integration.repositories import Clone, document
 from tests.integration.running_dev import wait
+from tests.integration.test_faults import kill_functions_after
 from tests.unit.sync.catalogue_drive import command, entries, guide
 
 pytestmark = pytest.mark.laptop
 
 WAIT_SECONDS = 180
 ANSWER_SECONDS = 90
+KILLS = 5
 GARDEN, TOOLS = "garden", "tools"
 
 
@@ -204,6 +207,26 @@ def test_nothing_of_a_page_that_is_not_published_is_anywhere(shore: Shore) -> No
     places = [item.key for item in store.list("") if (held := store.get(item.key)) and canary.encode() in held.body]
     assert places == []
     assert canary not in shore.laptop.logs()
+
+
+@pytest.mark.parametrize("seed", range(KILLS))
+def test_killed_functions_leave_nothing_that_the_next_run_does_not_mend(shore: Shore, seed: int) -> None:
+    chance = random.Random(seed)
+    wanted = {f"kept-{seed}-{number}" for number in range(chance.randrange(1, 9))}
+    shore.there.write("cli/commands.json", entries(*(command(id) for id in wanted)))
+    shore.there.commit()
+    shore.laptop.push()
+    kill_functions_after(shore.laptop, chance.randrange(1, 40))
+    shore.laptop.wait(WAIT_SECONDS)
+    shore.laptop.poke()
+    shore.laptop.wait(WAIT_SECONDS)
+    shore.laptop.reconcile()
+
+    assert judge(shore.laptop).faults == ()
+    assert shore.ids(TOOLS) == wanted
+    manifest = shore.laptop.catalogue_manifest(TOOLS)
+    assert manifest is not None and manifest.versions.keys() == wanted
+    assert shore.report(TOOLS).status == "published"
 
 
 def test_the_folder_of_a_clone_is_only_read(shore: Shore) -> None:
