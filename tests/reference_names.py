@@ -107,6 +107,6 @@ class MadeUp:
                 yield request
 
     def _new_command(self, name: str) -> Iterator[str]:
-        key = spelling(name)
+        key = spelling(name.removesuffix(" --json"))
         if not any(known.startswith(key) for known in self._spelt):
             yield name

@@ -16,6 +16,7 @@ API = lookup(
     endpoint("GET", "/api/v1/reports/{name}.csv"),
     endpoint("GET", "/api/v1/repos/{owner}/{repo}"),
     endpoint("GET", "/api/v1/files/{path+}"),
+    endpoint("GET", "/api/v1/pools/{pool}"),
     endpoint(None, "/health"),
     endpoint("GET", "/api/v1/people", deprecated=True, replaced_by="api-get-api-v1-users"),
     servers=["https://api.example.com/api/v1", "https://example.com/backend"],
@@ -61,6 +62,7 @@ def test_a_path_is_found_by_its_template_or_by_what_it_stands_for(path: str, cal
     [
         "/api/v1/users/export",
         "/api/v1/users/bulk-import",
+        "/api/v1/pools/inspect",
         "/api/v1/users/{id}history",
         "/api/v1/users/{id",
         "/api/v1/users/42/teams",

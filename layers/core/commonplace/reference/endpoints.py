@@ -8,8 +8,16 @@ from commonplace.reference.edits import one_edit
 from commonplace.reference.kept import Kept, Match, Shelved
 from commonplace.reference.paths import MAX_SEGMENTS, REST, SLOT, parameter, segment_shape, segments
 from commonplace.reference.results import MatchedBy
+from commonplace.reference.spelling import parts
 
-_IDENTIFIER = re.compile(r"(?:.*[_-])?(?:id|ids|uuid|guid|number|num|no|index|hash|sha)|.*[a-z](?:Id|Ids|ID|Uuid|UUID)")
+_WORDED = """
+alias branch bucket category code country currency domain environment file folder format handle host key kind label lang
+language locale login name namespace org organisation organization owner package path provider ref region repo
+repository role scope section site slug state status symbol table tag topic type version zone
+"""
+_WORDED_PARAMETERS = tuple(_WORDED.split())
+"""Ends of the words of parameters whose values may be plain words: `{owner}`, `{username}`, `{team_slug}`."""
+
 _PLAIN = re.compile(r"[a-z_-]+")
 _BRACKETS = frozenset("{}<>")
 _LONG = 4
@@ -92,7 +100,7 @@ def _child(node: Node, segment: str) -> Node:
         return node.rest
     if shape == SLOT:
         node.slot = node.slot or Node()
-        node.slot.words = node.slot.words or not _IDENTIFIER.fullmatch(parameter(segment))
+        node.slot.words = node.slot.words or _may_be_word(parameter(segment))
         return node.slot
     if SLOT not in shape:
         return node.literals.setdefault(segment.lower(), Node())
@@ -102,6 +110,10 @@ def _child(node: Node, segment: str) -> Node:
             return child
     node.partly.append((pattern, Node()))
     return node.partly[-1][1]
+
+
+def _may_be_word(name: str) -> bool:
+    return any(part.endswith(_WORDED_PARAMETERS) for part in parts(name))
 
 
 def _walk(node: Node, asked: Sequence[str], reached: Callable[[Node], bool]) -> Node | None:
@@ -128,7 +140,7 @@ def _ways(node: Node, segment: str, left: Sequence[str]) -> Iterator[Node]:
 def _stands(node: Node, slot: Node, value: str, left: Sequence[str]) -> bool:
     """Whether a value may stand for the parameter, rather than for a segment that does not exist.
 
-    A plain word where an id is meant does not, unless what follows it is really there. Nor does what is one mistake
+    A plain word does not where an id is meant, unless what follows it is really there. Nor does what is one mistake
     away from a literal segment, or from a parameter.
     """
     if any(len(known) >= _LONG and one_edit(value.lower(), known) for known in node.literals):

@@ -23,7 +23,7 @@ transfer try turn undo uninstall unlock upgrade upload use validate verify wait 
 
 _OF_SENTENCES = """
 a am an and are arent be because been but can cannot cant could did didnt do does doesnt dont had has hasnt have havent
-he how i if im is isnt it its let may me might must my not or our please shall she should shouldnt that the their them
+he how i if im is isnt it its may me might must my not our please shall she should shouldnt that the their them
 there these they this those us was wasnt we were what whats when where which while who whose why will wont would
 wouldnt you your
 """
@@ -61,13 +61,14 @@ KINDS = {word: type for type, words in _KINDS.items() for word in words.split()}
 def reads_as_sentence(words: Sequence[str], known: Container[str]) -> bool:
     """Whether these tokens are a question or a sentence; `known` are the words of commands, which prove nothing.
 
+    The last word proves nothing: no sentence ends in `how` or `it`, but what was to be `show` or `list` may.
     A preposition proves something only where what follows the first word begins no command: `helios basics for schools`
     asks, `helios users export to csv` and `helios export users to csv` make up a command.
     """
     if words[-1].endswith("?") and not is_path(words[-1]):
         return True
     plain = [_bare(word) for word in words if not (is_option(word) or is_value(word))]
-    telling = {word for word in plain if word not in known}
+    telling = {word for word in plain[:-1] if word not in known}
     if not OF_SENTENCES.isdisjoint(telling):
         return True
     commanding = len(plain) > 1 and (plain[1] in known or plain[1] in ORDINARY_VERBS)

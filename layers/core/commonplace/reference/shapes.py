@@ -96,14 +96,17 @@ class Shapes:
         return ""
 
     def _is_meant(self, first: str, root: str, rest: Sequence[str]) -> bool:
-        if len(rest) > 1 and self._names.commands.spelt(" ".join((root, *rest))):
+        exists = bool(self._names.commands.spelt(" ".join((root, *rest))))
+        if exists and len(rest) > 1:
             return True
         if len(root) < SHORTEST_MISSPELT_ROOT:
             return False
-        plural = stem(first) == stem(root)
-        if self._known.issuperset(rest) and (plural or one_edit(first, root)):
-            return not plural
-        return (first + rest[0]).startswith(root[:-1]) and self._names.has_nearly(" ".join((first, *rest)), root)
+        singular = stem(first) == stem(root)
+        if one_edit(first, root) and not singular and self._known.issuperset(rest):
+            return True
+        if (exists and singular) or not (first + rest[0]).startswith(root[:-1]):
+            return False
+        return self._names.has_nearly(" ".join((first, *rest)), root)
 
     def request(self, line: str) -> Request | None:
         """The path that is asked for, if a line is one: with a method, as a URL, or as a `curl` command."""
