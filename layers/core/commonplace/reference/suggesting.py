@@ -19,13 +19,13 @@ from commonplace.search.text import fold, words
 MISSPELT = 2
 """Edits that are believed to be mistakes; above, words count more than letters."""
 
-MOST_EDITS = 6
+MOST_EDITS = 4
 """Edits above which two names have no more than their words in common, however long they are."""
 
-COMPARED = 30
+COMPARED = 20
 """Names that are looked at closely: so many that are spelt alike, and so many that share words."""
 
-LOOKED_UP = 2000
+LOOKED_UP = 1000
 """Names that are looked up by their words, those with the rarest of them first."""
 
 KEPT_CONDITIONS = 16
