@@ -32,7 +32,6 @@ from local.dev.workspace import Move
 from local.errors import CommandError
 from local.github.push import deliver, push_event
 from local.github.server import GitHubServer
-from local.github.site import GitHubSite
 from local.operations.catalogues import report_of
 from local.operations.deployment import PROJECT, Deployment
 from local.operations.retrieval import outputs_of
@@ -94,7 +93,7 @@ class Laptop:
         sources = repositories(source, catalogues)
         self.repositories = [repository(one, data, first=one is source) for one in sources]
         self.workspace, self.api = self.repositories[0].workspace, self.repositories[0].api
-        self.github = GitHubServer(GitHubSite([one.api for one in self.repositories]))
+        self.github = GitHubServer(*(one.api for one in self.repositories))
         self._port = port
         self._template = template or committed_template()
         self.cloud = Cloud(

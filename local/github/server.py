@@ -21,11 +21,12 @@ class QuietHandler(WSGIRequestHandler):
 
 
 class GitHubServer:
-    """Serves an application on 127.0.0.1; port 0 means any free one."""
+    """Serves repositories on 127.0.0.1; port 0 means any free one. `api` is the first repository's."""
 
-    def __init__(self, api: GitHubApi | GitHubSite, port: int = 0) -> None:
+    def __init__(self, api: GitHubApi, *others: GitHubApi, port: int = 0) -> None:
         self.api = api
-        self._server = make_server("127.0.0.1", port, api, threaded=True, request_handler=QuietHandler)
+        self._site = GitHubSite([api, *others])
+        self._server = make_server("127.0.0.1", port, self._site, threaded=True, request_handler=QuietHandler)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="github", daemon=True)
 
     @property
@@ -43,7 +44,7 @@ class GitHubServer:
             self._server.shutdown()
             self._thread.join()
         self._server.server_close()
-        self.api.close()
+        self._site.close()
 
     def __enter__(self) -> Self:
         return self.start()

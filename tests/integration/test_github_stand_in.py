@@ -19,7 +19,6 @@ from local.github.credentials import AppKey
 from local.github.push import push_event, sign
 from local.github.repository import GitRepository
 from local.github.server import GitHubServer
-from local.github.site import GitHubSite
 from tests.integration.repositories import Clone, document
 
 RAW = {"Accept": "application/vnd.github.raw+json"}
@@ -374,7 +373,7 @@ def test_several_repositories_answer_at_one_address(tmp_path: Path) -> None:
         user.write("who.md", document(name))
         commits[name] = user.commit(at="2026-01-01T00:00:00Z")
         apis.append(GitHubApi(GitRepository(user.git_dir), name))
-    with GitHubServer(GitHubSite(apis)) as server, httpx.Client(base_url=server.url, trust_env=False) as client:
+    with GitHubServer(*apis) as server, httpx.Client(base_url=server.url, trust_env=False) as client:
         for name, commit in commits.items():
             assert client.get(f"/repos/{name.upper()}/commits/main").json()["sha"] == commit
             archive = client.get(f"/repos/{name}/tarball/main", follow_redirects=True)
