@@ -1,4 +1,4 @@
-"""What a story taught, over the real `commonplace dev` that is stopped and started again (issue 7, point 6)."""
+"""What a story taught, over the real `commonplace dev` that is stopped and started again."""
 
 import json
 import subprocess

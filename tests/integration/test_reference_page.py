@@ -18,8 +18,8 @@ pytestmark = pytest.mark.laptop
 PAGE = ROOT / "docs" / "reference.md"
 SAMPLE = ROOT / "samples" / "reference"
 COMMONPLACE = str(Path(sys.executable).with_name("commonplace"))
-ELSEWHERE = {("dev", "--repository"), ("index", "build"), ("index", "swap")}
-"""Shown here and run by tests of their own: one serves until it is ended, the others need OpenSearch."""
+ELSEWHERE = {("dev", "--repository")}
+"""Serves until it is ended: tests of its own start it."""
 SERVED = {("reference", "gaps"), ("reference", "status")}
 """These ask what runs here."""
 

@@ -1,4 +1,4 @@
-"""What a story taught reaches the memory exactly once, through outages, lost answers and crashes (issue 7, point 6)."""
+"""What a story taught reaches the memory exactly once, through outages, lost answers and crashes."""
 
 from dataclasses import replace
 from typing import Any

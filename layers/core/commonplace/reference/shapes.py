@@ -1,4 +1,4 @@
-"""What a query is shaped like: a command, an endpoint, or neither (issue 8, "Settled points").
+"""What a query is shaped like: a command, an endpoint, or neither.
 
 A query that is shaped is answered by its name or not at all. In doubt it is shaped: an empty answer with suggestions
 does less harm than a command that does not exist.
