@@ -67,11 +67,10 @@ def standing(ledger: CatalogueLedger, before: CatalogueBefore) -> Standing:
 def publish(
     ledger: CatalogueLedger, source: CatalogueSource, before: CatalogueBefore, now: Standing, edition: Edition
 ) -> Standing:
-    """Writes the catalogue and the manifest, and removes what these leave behind. Raises LeaseHeld where another run
-    has been faster.
+    """Writes the catalogue and the manifest, and removes what these leave behind.
 
-    The generation is above the manifest's own, whatever the
-    run state has forgotten: the index takes no older ones.
+    The generation is above the manifest's own, whatever the run state has forgotten: the index takes no older ones.
+    Raises LeaseHeld where another run has been faster.
     """
     earlier = now.manifest
     generation = max(edition.generation, earlier.generation + 1 if earlier else 0)
