@@ -162,3 +162,12 @@ def test_pleasantries_are_not_looked_for() -> None:
     entries = [command("tide boats moor", "Moor a boat"), bare("help", title="Help", summary="If you need anything.")]
     assert ranked("please help me moor a boat, I need someone", *entries) == ["cmd-tide-boats-moor"]
     assert ranked("help", *entries) == ["help"]
+
+
+def test_who_wants_to_see_something_wants_it_shown_or_listed() -> None:
+    entries = [
+        command("tide counts list", "List everything that was counted"),
+        bare("aside", title="Counts that wait", content="See what was counted twice."),
+        *(bare(f"other-{number}") for number in range(8)),
+    ]
+    assert ranked("see what was counted", *entries)[0] == "cmd-tide-counts-list"

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from commonplace.reference.edits import one_edit
 from commonplace.reference.entries import Entry
-from commonplace.reference.synonyms import DEFAULT, WHOLE, Phrase, Stemmer, Synonyms
+from commonplace.reference.synonyms import ASKED, DEFAULT, Phrase, Stemmer, Synonyms
 from commonplace.reference.wording import FIELDS, characters_read, fields
 from commonplace.search.text import query_terms, words
 
@@ -82,7 +82,7 @@ class Scorer:
     ) -> None:
         self._weights = weights
         self._stem = Stemmer()
-        self._synonyms = Synonyms((DEFAULT, WHOLE, *synonyms), self._stem)
+        self._synonyms = Synonyms((DEFAULT, ASKED, *synonyms), self._stem)
         self._size = len(entries)
         self._postings = self._indexed(entries)
         self._beginnings: dict[tuple[str, int], list[str]] = defaultdict(list)

@@ -20,8 +20,8 @@ NOUNS: Mapping[str, Sequence[str]] = {
 DEFAULT: Mapping[str, Sequence[str]] = {**VERBS, **NOUNS}
 """The seed's own. They hold in every direction: who asks for `people` may mean `users`, and the other way round."""
 
-WHOLE: Mapping[str, Sequence[str]] = {"list": ("all", "every")}
-"""Who asks for all of something asks for a list of it: beside the seed's table, for ranking alone."""
+ASKED: Mapping[str, Sequence[str]] = {"list": ("all", "every"), "see": ("show", "view", "list", "get")}
+"""How people say in questions what the verbs of commands do: beside the seed's table, for ranking alone."""
 
 LONGEST = 4
 """Words of a phrase that has synonyms, such as `google workspace` for `gw`; longer ones have none."""
