@@ -76,8 +76,9 @@ def _plant(client: "MemoryClient", name: str, entries: list[Any]) -> "Planted":
 
 
 def _rehearse(files: dict[str, list[Any]], as_json: bool) -> None:
+    from local.operations.counting import counted
     from local.operations.memory_files import faults_of
-    from local.operations.memory_text import counted, fault_lines
+    from local.operations.memory_text import fault_lines
 
     faults = {name: faults_of(entries) for name, entries in files.items()}
     if as_json:
@@ -181,8 +182,9 @@ def export(
     """Write every entry as YAML that `kb seed` takes."""
     from commonplace.memory.client import as_imports
     from commonplace.memory.yaml_text import write
+    from local.operations.counting import counted
     from local.operations.memory_files import write_whole
-    from local.operations.memory_text import counted, progress
+    from local.operations.memory_text import progress
 
     with reached(Place(url, data, outputs, stage, org), SEED_SECONDS) as client, progress("Reading") as told:
         entries = list(client.entries(told))

@@ -85,8 +85,8 @@ def _with_earlier(new: "Learnings", file: Path) -> "Learnings":
 def _deliver(learnings: "Learnings", file: Path, place: Place) -> "Learnings":
     """Delivered if the memory can be reached. Raises CommandError for what will not mend itself."""
     from commonplace.errors import CommonplaceError, RateLimited, Unavailable
+    from local.operations.counting import counted
     from local.operations.memory_files import now, write_learnings
-    from local.operations.memory_text import counted
 
     if not learnings.pending:
         return replace(learnings, available=True)
@@ -120,8 +120,9 @@ def sync_pending(
     org: Org = None,
 ) -> None:
     """Deliver every LEARNINGS.yaml that waits, once each. Ends with 1 when something still waits."""
+    from local.operations.counting import counted
     from local.operations.memory_files import records_below
-    from local.operations.memory_text import counted, learnings_text
+    from local.operations.memory_text import learnings_text
 
     found, broken = records_below(folder)
     for error in broken:
@@ -148,7 +149,7 @@ def sync_pending(
 
 def _sync_all(files: list[Path], place: Place) -> "list[tuple[Path, Learnings]]":
     """Each file by itself, so that a stop costs none of those before it. Raises CommandError."""
-    from local.operations.memory_text import counted
+    from local.operations.counting import counted
 
     done: list[tuple[Path, Learnings]] = []
     try:
@@ -172,7 +173,7 @@ def _synced(client: "MemoryClient", file: Path) -> "Learnings":
 
 
 def _tell_plan(learnings: "Learnings", file: Path) -> None:
-    from local.operations.memory_text import counted
+    from local.operations.counting import counted
 
     typer.echo(f"{learnings.story}: {counted(len(learnings.pending))} would be delivered, and {file} written.")
     for one in learnings.pending:

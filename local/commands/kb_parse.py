@@ -63,8 +63,8 @@ def _roles(role: list[Role] | None) -> "tuple[RoleName, ...]":
 
 def _read(file: Path, parse: "Callable[[str, str], Parsed]") -> "Parsed":
     from commonplace.memory.parsing.markdown import MAX_CHARACTERS
+    from local.operations.counting import counted
     from local.operations.memory_files import read_text, relative
-    from local.operations.memory_text import counted
 
     text = read_text(file)
     if len(text) > MAX_CHARACTERS:
@@ -82,8 +82,8 @@ def _read(file: Path, parse: "Callable[[str, str], Parsed]") -> "Parsed":
 def _write(parts: "Sequence[Parsed]", output: Path | None, force: bool) -> None:
     from commonplace.memory.seeds import combined
     from commonplace.memory.yaml_text import write
+    from local.operations.counting import counted
     from local.operations.memory_files import write_whole
-    from local.operations.memory_text import counted
 
     seeds = combined(parts).seeds
     if not seeds:

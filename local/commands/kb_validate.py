@@ -33,8 +33,8 @@ def validated(
     org: Org = None,
 ) -> None:
     """Note a quality gate's result on a story's failures. PASS raises their confidence to 1.0."""
+    from local.operations.counting import counted
     from local.operations.memory_files import now, records_below
-    from local.operations.memory_text import counted
 
     files = [Path(what)] if Path(what).is_file() else []
     files = files or [file for file, one in records_below(Path())[0] if one.story == what]

@@ -9,6 +9,7 @@ from commonplace.sync.catalogue_report import CatalogueReport
 from commonplace.sync.report import Report
 from local.dev.laptop import Laptop
 from local.operations.catalogues import catalogue_line
+from local.operations.counting import counted
 from local.operations.report_text import failure_text
 
 
@@ -24,8 +25,8 @@ class Outcome:
     @property
     def by_type(self) -> list[tuple[str, int]]:
         """Most frequent first."""
-        counted = Counter(entry.content_type for entry in self.manifest.documents) if self.manifest else Counter()
-        return sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
+        types = Counter(entry.content_type for entry in self.manifest.documents) if self.manifest else Counter()
+        return sorted(types.items(), key=lambda pair: (-pair[1], pair[0]))
 
     @property
     def skipped(self) -> list[tuple[str, int]]:
@@ -72,7 +73,7 @@ def _catalogue_faults(laptop: Laptop, reports: Mapping[str, CatalogueReport | No
         if report is None:
             yield f"No run of the catalogue {one.name} has finished."
         elif report.status == "refused":
-            yield f"The catalogue {one.name} is refused: {len(report.errors)} errors."
+            yield f"The catalogue {one.name} is refused: {counted(len(report.errors), 'error', 'errors')}."
         elif report.status != "published":
             yield f"The catalogue {one.name} is not at the head of its branch: {catalogue_line(one.name, report)}"
         elif report.commit_sha != heads[one.source.name]:

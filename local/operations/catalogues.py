@@ -6,6 +6,7 @@ from commonplace.content.store import ObjectReader
 from commonplace.reference.keys import report_key
 from commonplace.reference.problems import Problem
 from commonplace.sync.catalogue_report import CatalogueReport
+from local.operations.counting import counted
 from local.operations.report_text import failure_text
 
 IDS_TOLD = 50
@@ -46,7 +47,7 @@ def _state(report: CatalogueReport) -> str:
     state = STATES[report.status]
     if report.status == "failed":
         return f"{state}: {failure_text(report.error)}"
-    found = [f"{len(report.errors)} errors"] if report.errors else []
+    found = [counted(len(report.errors), "error", "errors")] if report.errors else []
     found += [f"{report.warnings} to mend"] if report.warnings else []
     return ", ".join([state, *found])
 
@@ -55,7 +56,7 @@ def _entries(report: CatalogueReport) -> str:
     if report.published_commit is None:
         return "nothing is published"
     types = ", ".join(f"{count} {kind}" for kind, count in report.by_type.items())
-    return f"{report.entries} entries ({types}) of commit {report.published_commit[:12]}"
+    return f"{counted(report.entries)} ({types}) of commit {report.published_commit[:12]}"
 
 
 def _report(report: CatalogueReport) -> Iterator[str]:

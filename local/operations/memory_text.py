@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from commonplace.memory.learnings import Learnings
 from commonplace.memory.planting import Planted
+from local.operations.counting import counted
 from local.operations.tables import clean
 
 MAX_SHOWN_FAULTS = 20
@@ -56,10 +57,6 @@ def fault_lines(file: str, faults: Mapping[int, str]) -> list[str]:
     lines = [f"{file}, entry {place + 1}: {clean(told)}" for place, told in sorted(faults.items())[:MAX_SHOWN_FAULTS]]
     more = len(faults) - MAX_SHOWN_FAULTS
     return [*lines, f"{file}: and {more:,} more."] if more > 0 else lines
-
-
-def counted(number: int, one: str = "entry", many: str = "entries") -> str:
-    return f"{number:,} {one if number == 1 else many}"
 
 
 def results_text(answer: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from local.operations.annotations import Place, annotation, printable, workspace_prefix
+from local.operations.counting import counted
 from local.operations.tables import clean
 
 if TYPE_CHECKING:
@@ -39,8 +40,7 @@ def _problem_lines(folder: "Folder", reading: "Reading", problems: "Sequence[Pro
     types = Counter(one.entry.type for one in reading.entries)
     listed = ", ".join(f"{count:,} {name}" for name, count in sorted(types.items()))
     errors = sum(one.severity == "error" for one in problems)
-    noun = "entry" if len(reading.entries) == 1 else "entries"
-    yield f"{clean(reading.settings.title)}: {len(reading.entries):,} {noun} ({listed or 'none'})"
+    yield f"{clean(reading.settings.title)}: {counted(len(reading.entries))} ({listed or 'none'})"
     yield "It would not be published: the last good one would go on answering." if errors else "It can be published."
 
 

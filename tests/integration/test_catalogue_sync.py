@@ -115,7 +115,7 @@ def test_every_catalogue_is_published_and_indexed_and_is_no_document(shore: Shor
     assert {"list", "get", "guides-start"} <= shore.ids(GARDEN)
     assert {key for key in shore.laptop.indexed() if "start" in key} == set()
     contexts = shore.statuses(shore.there.git("rev-parse", "HEAD"), there=True)
-    assert contexts["commonplace/reference/tools"] == ("success", "1 entries: 1 added, 0 changed, 0 removed")
+    assert contexts["commonplace/reference/tools"] == ("success", "1 entry: 1 added, 0 changed, 0 removed")
 
 
 def test_a_push_ends_in_the_answer_of_a_tool(shore: Shore) -> None:

@@ -47,7 +47,7 @@ def test_once_says_what_was_read_and_fails_for_a_catalogue_that_is_refused(user:
     assert done.returncode == 1, done.stdout + done.stderr
     assert "Catalogue bad: refused" in done.stdout
     assert re.search(r"^  commands.json:\d+: The id is that of another entry", done.stdout, re.MULTILINE)
-    assert "Not done: The catalogue bad is refused: 1 errors." in done.stdout
+    assert "Not done: The catalogue bad is refused: 1 error." in done.stdout
     assert "Traceback" not in done.stdout + done.stderr
 
 
@@ -59,8 +59,8 @@ def test_once_serves_the_sample_with_its_catalogue() -> None:
 
 
 def test_the_start_says_what_was_read_of_each(dev: Dev) -> None:
-    assert "Catalogue reference: published; 1 entries (1 command)" in dev.output
-    assert "Catalogue kit: published; 1 entries (1 guide)" in dev.output
+    assert "Catalogue reference: published; 1 entry (1 command)" in dev.output
+    assert "Catalogue kit: published; 1 entry (1 guide)" in dev.output
     assert "/mcp/reference" in dev.output
 
 

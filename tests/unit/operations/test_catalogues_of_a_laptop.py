@@ -138,7 +138,7 @@ def test_a_line_says_what_answers_and_how_the_head_stands() -> None:
     )
     refused = REPORT.model_copy(update={"status": "refused", "problems": [WRONG, ODD], "published_commit": None})
     assert catalogue_line("tools", refused) == (
-        "Catalogue tools: refused, the one before goes on answering, 1 errors, 1 to mend; nothing is published"
+        "Catalogue tools: refused, the one before goes on answering, 1 error, 1 to mend; nothing is published"
     )
     failed = REPORT.model_copy(update={"status": "failed", "error": "UntrustedTree"})
     assert "the run failed: UntrustedTree, the branch is empty" in catalogue_line("tools", failed)

@@ -67,7 +67,8 @@ def catalogue_status_line(report: CatalogueReport) -> str:
     if report.status == "pending":
         return "Files could not be fetched; the next run tries again"
     if not (errors := report.errors):
-        line = f"{report.entries} entries: {len(report.added)} added, {len(report.changed)} changed, "
+        entries = "1 entry" if report.entries == 1 else f"{report.entries} entries"
+        line = f"{entries}: {len(report.added)} added, {len(report.changed)} changed, "
         line += f"{len(report.removed)} removed"
         return line + (f"; {report.warnings} to mend" if report.warnings else "")
     first = errors[0]
