@@ -4,12 +4,14 @@ from hypothesis import settings
 
 from tests.chain_fixture import chain, own_chain, running_chain
 from tests.dynamodb_fixture import dynamodb_local, dynamodb_local_url
-from tests.opensearch_fixture import opensearch_url, own_node, unique_stem
+from tests.opensearch_fixture import opensearch, opensearch_settings, opensearch_url, own_node, unique_stem
 
 __all__ = [
     "chain",
     "dynamodb_local",
     "dynamodb_local_url",
+    "opensearch",
+    "opensearch_settings",
     "opensearch_url",
     "own_chain",
     "own_node",

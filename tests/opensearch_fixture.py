@@ -7,13 +7,16 @@ test then finds other indexes there, so each test names its own with `unique_ste
 import os
 import secrets
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, get_args
 
 import pytest
 
+from commonplace.search.source import Collection
 from tests.one_for_all import serving
 
 if TYPE_CHECKING:
+    from commonplace.adapters.opensearch.connection import Connection
+    from commonplace.settings import RetrievalSettings
     from local.opensearch.owned import OwnedNode
 
 T = TypeVar("T")
@@ -43,6 +46,39 @@ def own_node() -> "Iterator[OwnedNode]":
 def unique_stem() -> str:
     """A name for an alias that no other test uses."""
     return f"test-{secrets.token_hex(5)}-documents"
+
+
+@pytest.fixture
+def opensearch(opensearch_url: str) -> "Iterator[Connection]":
+    """A connection to the run's node."""
+    from commonplace.adapters.opensearch.connection import connect
+
+    made = connect(opensearch_url, "none")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def opensearch_settings(
+    opensearch: "Connection", opensearch_url: str, unique_stem: str
+) -> "Iterator[RetrievalSettings]":
+    """Of a deployment whose indexes, of every collection, are removed when the test ends."""
+    from commonplace.settings import RetrievalSettings
+
+    made = RetrievalSettings(
+        search_engine="opensearch", opensearch_endpoint=opensearch_url, opensearch_index=unique_stem
+    )
+    yield made
+    remove_indexes(opensearch, *(made.collection(name).opensearch_index for name in get_args(Collection)))
+
+
+def remove_indexes(connection: "Connection", *aliases: str) -> None:
+    """Those that an alias has, or has had."""
+    from commonplace.adapters.opensearch.directory import Aliases
+
+    for alias in aliases:
+        for index in Aliases(connection, alias).roles().every:
+            connection.call("DELETE", f"/{index}", timeout=30)
 
 
 def _started() -> "OwnedNode":

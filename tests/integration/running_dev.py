@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 
 from tests.integration.repositories import Clone, document
+from tests.unit.docs.pages import ROOT
 
 COMMAND = [str(Path(sys.executable).with_name("commonplace"))]
 START_SECONDS = 180
@@ -30,14 +31,14 @@ def garden(folder: Path) -> Clone:
     return user
 
 
-class Dev:
-    """A running `commonplace dev`, its output read line by line."""
+class Serving:
+    """A running `commonplace dev` on a free port, its output read line by line."""
 
-    def __init__(self, user: Clone, data: Path, *options: str) -> None:
-        self.user, self.data = user, data
+    def __init__(self, *options: str) -> None:
         self.lines: list[str] = []
         self.process = subprocess.Popen(
-            [*COMMAND, "dev", "--repository", str(user.folder), "--port", "0", "--data", str(data), *options],
+            [*COMMAND, "dev", "--port", "0", *options],
+            cwd=ROOT,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -71,6 +72,28 @@ class Dev:
         assert self.process.stdout is not None
         for line in self.process.stdout:
             self.lines.append(line.rstrip("\n"))
+
+
+class Dev(Serving):
+    """Of a clone, and with a data folder of its own."""
+
+    def __init__(self, user: Clone, data: Path, *options: str) -> None:
+        self.user, self.data = user, data
+        super().__init__("--repository", str(user.folder), "--data", str(data), *options)
+
+
+@contextmanager
+def serving(*options: str) -> Iterator[Serving]:
+    """The sample, ready; ended as a reader ends it."""
+    dev = Serving(*options)
+    try:
+        dev.wait_for("ready:")
+        yield dev
+    finally:
+        try:
+            dev.end()
+        except subprocess.TimeoutExpired:
+            dev.end(signal.SIGKILL)
 
 
 @contextmanager

@@ -1,13 +1,11 @@
 """The index of the memory on a real node, beside that of the documents."""
 
 import json
-import secrets
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
-from commonplace.adapters.opensearch.connection import Connection, connect
+from commonplace.adapters.opensearch.connection import Connection
 from commonplace.adapters.opensearch.directory import Aliases
 from commonplace.adapters.opensearch.engine import OpenSearchEngine
 from commonplace.adapters.opensearch.generations import OpenSearchGenerations
@@ -28,23 +26,6 @@ from tests.unit.search.records import document, publish, versions
 pytestmark = pytest.mark.opensearch
 
 OLD, NEW = FakeEmbeddings("1"), FakeEmbeddings("2")
-
-
-@pytest.fixture
-def connection(opensearch_url: str) -> Iterator[Connection]:
-    made = connect(opensearch_url, "none")
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def settings(connection: Connection, opensearch_url: str) -> Iterator[RetrievalSettings]:
-    stem = f"memory-{secrets.token_hex(4)}-documents"
-    made = RetrievalSettings(search_engine="opensearch", opensearch_endpoint=opensearch_url, opensearch_index=stem)
-    yield made
-    for name in (stem, made.collection("memory").opensearch_index):
-        for index in Aliases(connection, name).roles().every:
-            connection.call("DELETE", f"/{index}", timeout=30)
 
 
 @pytest.fixture
@@ -74,16 +55,16 @@ def deliver(operations: Operations, store: MemoryEntries) -> None:
 
 
 def test_documents_and_memory_share_a_node_and_nothing_else(
-    connection: Connection, settings: RetrievalSettings, store: MemoryEntries
+    opensearch: Connection, opensearch_settings: RetrievalSettings, store: MemoryEntries
 ) -> None:
     objects = FakeObjectStore()
     publish(objects, [document("note/a", "lesson about deployments")], generation=1)
-    stem, own = settings.opensearch_index, settings.collection("memory").opensearch_index
-    documents = engine(connection, stem, OLD)
+    stem, own = opensearch_settings.opensearch_index, opensearch_settings.collection("memory").opensearch_index
+    documents = engine(opensearch, stem, OLD)
     Indexer(StoredDocuments(objects), documents, OLD, rebuilds=False).reconcile()
-    deliver(deployed(connection, own, store, OLD), store)
+    deliver(deployed(opensearch, own, store, OLD), store)
 
-    entries = engine(connection, own, OLD)
+    entries = engine(opensearch, own, OLD)
     found = entries.candidates("lesson deployments", asked(OLD, "lesson"), Filters(organisation="acme"), 100)
 
     assert versions(documents) == {"note/a": 1}
@@ -93,11 +74,11 @@ def test_documents_and_memory_share_a_node_and_nothing_else(
 
 
 def test_another_model_takes_over_with_what_was_added_and_deleted_meanwhile(
-    connection: Connection, settings: RetrievalSettings, store: MemoryEntries
+    opensearch: Connection, opensearch_settings: RetrievalSettings, store: MemoryEntries
 ) -> None:
-    stem = settings.collection("memory").opensearch_index
-    deliver(deployed(connection, stem, store, OLD), store)
-    both = deployed(connection, stem, store, OLD, NEW)
+    stem = opensearch_settings.collection("memory").opensearch_index
+    deliver(deployed(opensearch, stem, store, OLD), store)
+    both = deployed(opensearch, stem, store, OLD, NEW)
     answer = both.step({"step": "build"}, lambda: True)
     assert answer["message"].endswith("50 entries written, 10 remain.")
 
@@ -110,21 +91,21 @@ def test_another_model_takes_over_with_what_was_added_and_deleted_meanwhile(
         pass
     assert both.step({"step": "swap"})["action"] == "swapped"
 
-    names = {each.role: each.name for each in OpenSearchGenerations(connection, stem, NEW).all()}
+    names = {each.role: each.name for each in OpenSearchGenerations(opensearch, stem, NEW).all()}
     wanted = StoredEntries(store).published().versions
-    assert dict(OpenSearchGenerations(connection, stem, NEW).engine(names["current"]).versions()) == wanted
-    assert dict(OpenSearchGenerations(connection, stem, OLD).engine(names["previous"]).versions()) == wanted
+    assert dict(OpenSearchGenerations(opensearch, stem, NEW).engine(names["current"]).versions()) == wanted
+    assert dict(OpenSearchGenerations(opensearch, stem, OLD).engine(names["previous"]).versions()) == wanted
 
 
 def test_entries_that_waited_for_the_model_get_their_vectors(
-    connection: Connection, settings: RetrievalSettings, store: MemoryEntries
+    opensearch: Connection, opensearch_settings: RetrievalSettings, store: MemoryEntries
 ) -> None:
-    stem = settings.collection("memory").opensearch_index
+    stem = opensearch_settings.collection("memory").opensearch_index
     model = FakeEmbeddings("1")
-    operations = deployed(connection, stem, store, model)
+    operations = deployed(opensearch, stem, store, model)
     model.failing = True
     deliver(operations, store)
-    entries = engine(connection, stem, model)
+    entries = engine(opensearch, stem, model)
     acme = Filters(organisation="acme")
     assert (len(list(entries.incomplete())), entries.candidates("lesson", None, acme, 5).total) == (60, 30)
 
@@ -136,16 +117,16 @@ def test_entries_that_waited_for_the_model_get_their_vectors(
 
 
 def test_the_first_index_of_an_empty_memory_is_built_and_answers(
-    connection: Connection, settings: RetrievalSettings
+    opensearch: Connection, opensearch_settings: RetrievalSettings
 ) -> None:
-    stem = settings.collection("memory").opensearch_index
+    stem = opensearch_settings.collection("memory").opensearch_index
     store = MemoryEntries()
     source = StoredEntries(store)
-    migration = Migration(source, [Target(OpenSearchGenerations(connection, stem, OLD), OLD)])
+    migration = Migration(source, [Target(OpenSearchGenerations(opensearch, stem, OLD), OLD)])
 
     assert migration.build().complete
     assert isinstance(migration.swap(), Swapped)
     store.add("acme", [entry_of("1")], AUDIT)
-    deliver(deployed(connection, stem, store, OLD), store)
+    deliver(deployed(opensearch, stem, store, OLD), store)
 
-    assert versions(engine(connection, stem, OLD)) == {"acme/1": 1}
+    assert versions(engine(opensearch, stem, OLD)) == {"acme/1": 1}

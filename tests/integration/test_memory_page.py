@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.test_readme import STOP_SECONDS, free_port, wait_until_ready
+from tests.integration.running_dev import serving
 from tests.unit.docs.pages import ROOT, commands
 
 pytestmark = pytest.mark.laptop
@@ -22,22 +21,9 @@ ELSEWHERE = {("tokens", "mint")}
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    port = free_port()
-    log = tmp_path_factory.mktemp("memory") / "dev.log"
-    command = [str(Path(sys.executable).with_name("commonplace")), "dev", "--tier", "member", "--port", str(port)]
-    with log.open("wb") as output:
-        process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
-    try:
-        wait_until_ready(process, log)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.send_signal(signal.SIGINT)
-        try:
-            process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+def address() -> Iterator[str]:
+    with serving("--tier", "member") as dev:
+        yield dev.url
 
 
 def workplace(folder: Path) -> None:

@@ -26,6 +26,7 @@ from commonplace.errors import Unavailable
 from commonplace.search.embedding import model_fingerprint
 from commonplace.search.model import Engine, IndexedRecord, IndexMismatch, QueryVector, Record, RecordId, Tombstone
 from tests.fakes.embeddings import FakeEmbeddings
+from tests.opensearch_fixture import remove_indexes
 from tests.unit.search.records import indexed, record, versions
 
 if TYPE_CHECKING:
@@ -37,17 +38,14 @@ PROVIDER = FakeEmbeddings()
 
 
 @pytest.fixture
-def connection(opensearch_url: str) -> Iterator[Connection]:
-    made = connect(opensearch_url, "none")
-    yield made
-    made.close()
+def connection(opensearch: Connection) -> Connection:
+    return opensearch
 
 
 @pytest.fixture
 def stem(connection: Connection, unique_stem: str) -> Iterator[str]:
     yield unique_stem
-    for name in Aliases(connection, unique_stem).roles().every:
-        connection.call("DELETE", f"/{name}")
+    remove_indexes(connection, unique_stem)
 
 
 def opened(connection: Connection, stem: str, **told: Any) -> OpenSearchEngine:
@@ -300,8 +298,7 @@ def engines(
     file = EmbeddedEngine(Path(tmp_path_factory.mktemp("alike")) / "index.sqlite", PROVIDER)
     yield opened(connection, stem), file
     file.close()
-    for name in Aliases(connection, stem).roles().every:
-        connection.call("DELETE", f"/{name}")
+    remove_indexes(connection, stem)
     connection.close()
 
 

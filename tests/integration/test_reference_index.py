@@ -1,11 +1,8 @@
 """The index of the product reference on a real node, beside that of the documents."""
 
-import secrets
-from collections.abc import Iterator
-
 import pytest
 
-from commonplace.adapters.opensearch.connection import Connection, connect
+from commonplace.adapters.opensearch.connection import Connection
 from commonplace.adapters.opensearch.directory import Aliases
 from commonplace.adapters.opensearch.engine import OpenSearchEngine
 from commonplace.adapters.opensearch.generations import OpenSearchGenerations
@@ -34,23 +31,6 @@ OLD, NEW = FakeEmbeddings("1"), FakeEmbeddings("2")
 NAMES = ("helios", "tidebook")
 MANIFEST = Message("m", body_of(notification("reference/helios/manifest.json")))
 TYPES: tuple[EntryType, ...] = ("command", "guide", "setting")
-
-
-@pytest.fixture
-def connection(opensearch_url: str) -> Iterator[Connection]:
-    made = connect(opensearch_url, "none")
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def settings(connection: Connection, opensearch_url: str) -> Iterator[RetrievalSettings]:
-    stem = f"reference-{secrets.token_hex(4)}-documents"
-    made = RetrievalSettings(search_engine="opensearch", opensearch_endpoint=opensearch_url, opensearch_index=stem)
-    yield made
-    for name in (stem, made.collection("reference").opensearch_index):
-        for index in Aliases(connection, name).roles().every:
-            connection.call("DELETE", f"/{index}", timeout=30)
 
 
 @pytest.fixture
@@ -92,17 +72,17 @@ def deployed(connection: Connection, stem: str, store: FakeObjectStore, *models:
 
 
 def test_documents_and_reference_share_a_node_and_nothing_else(
-    connection: Connection, settings: RetrievalSettings, store: FakeObjectStore
+    opensearch: Connection, opensearch_settings: RetrievalSettings, store: FakeObjectStore
 ) -> None:
     objects = FakeObjectStore()
     publish(objects, [document("note/a", "Lesson about users.")], generation=1)
-    stem, own = settings.opensearch_index, settings.collection("reference").opensearch_index
-    documents = engine(connection, stem, OLD)
+    stem, own = opensearch_settings.opensearch_index, opensearch_settings.collection("reference").opensearch_index
+    documents = engine(opensearch, stem, OLD)
     Indexer(StoredDocuments(objects), documents, OLD, rebuilds=False).reconcile()
-    upkeep = Upkeep(deployed(connection, own, store, OLD), Note())
+    upkeep = Upkeep(deployed(opensearch, own, store, OLD), Note())
     assert upkeep.take([MANIFEST]) == []
 
-    entries = engine(connection, own, OLD)
+    entries = engine(opensearch, own, OLD)
 
     assert versions(documents) == {"note/a": 1}
     assert len(versions(entries)) == 61
@@ -110,11 +90,11 @@ def test_documents_and_reference_share_a_node_and_nothing_else(
 
 
 def test_meaning_is_compared_under_the_conditions_of_a_search(
-    connection: Connection, settings: RetrievalSettings, store: FakeObjectStore
+    opensearch: Connection, opensearch_settings: RetrievalSettings, store: FakeObjectStore
 ) -> None:
-    stem = settings.collection("reference").opensearch_index
-    deployed(connection, stem, store, OLD).reconcile()
-    meaning = VectorMeaning(engine(connection, stem, OLD), [OLD])
+    stem = opensearch_settings.collection("reference").opensearch_index
+    deployed(opensearch, stem, store, OLD).reconcile()
+    meaning = VectorMeaning(engine(opensearch, stem, OLD), [OLD])
 
     def found(asked: Asked) -> set[str]:
         near = meaning.near(asked, 100)
@@ -129,11 +109,11 @@ def test_meaning_is_compared_under_the_conditions_of_a_search(
 
 
 def test_another_model_takes_over_with_what_was_published_meanwhile(
-    connection: Connection, settings: RetrievalSettings, store: FakeObjectStore
+    opensearch: Connection, opensearch_settings: RetrievalSettings, store: FakeObjectStore
 ) -> None:
-    stem = settings.collection("reference").opensearch_index
-    deployed(connection, stem, store, OLD).reconcile()
-    both = deployed(connection, stem, store, OLD, NEW)
+    stem = opensearch_settings.collection("reference").opensearch_index
+    deployed(opensearch, stem, store, OLD).reconcile()
+    both = deployed(opensearch, stem, store, OLD, NEW)
     answer = both.step({"step": "build"}, lambda: True)
     assert answer["message"].endswith("50 entries written, 11 remain.")
 
@@ -143,39 +123,39 @@ def test_another_model_takes_over_with_what_was_published_meanwhile(
         pass
     assert both.step({"step": "swap"})["action"] == "swapped"
 
-    names = {each.role: each.name for each in OpenSearchGenerations(connection, stem, NEW).all()}
+    names = {each.role: each.name for each in OpenSearchGenerations(opensearch, stem, NEW).all()}
     published = StoredCatalogues(store, NAMES).published()
     assert published is not None
     wanted = published.versions
     assert (wanted[record_id("helios", "e07")], record_id("helios", "e03") in wanted) == (2, False)
-    assert dict(OpenSearchGenerations(connection, stem, NEW).engine(names["current"]).versions()) == wanted
-    assert dict(OpenSearchGenerations(connection, stem, OLD).engine(names["previous"]).versions()) == wanted
+    assert dict(OpenSearchGenerations(opensearch, stem, NEW).engine(names["current"]).versions()) == wanted
+    assert dict(OpenSearchGenerations(opensearch, stem, OLD).engine(names["previous"]).versions()) == wanted
 
 
 def test_what_comes_back_after_it_was_gone_is_indexed_again(
-    connection: Connection, settings: RetrievalSettings, store: FakeObjectStore
+    opensearch: Connection, opensearch_settings: RetrievalSettings, store: FakeObjectStore
 ) -> None:
-    stem = settings.collection("reference").opensearch_index
-    operations = deployed(connection, stem, store, OLD)
+    stem = opensearch_settings.collection("reference").opensearch_index
+    operations = deployed(opensearch, stem, store, OLD)
     operations.reconcile()
     for generation, without in ((2, (3,)), (3, ()), (4, (3,)), (5, ())):
         publish_catalogue(store, helios(generation, without=without))
         operations.reconcile()
 
-    assert len(versions(engine(connection, stem, OLD))) == 61
+    assert len(versions(engine(opensearch, stem, OLD))) == 61
     assert operations.reconcile().indexed == 0
 
 
 def test_entries_that_waited_for_the_model_get_their_vectors_from_the_schedule(
-    connection: Connection, settings: RetrievalSettings, store: FakeObjectStore
+    opensearch: Connection, opensearch_settings: RetrievalSettings, store: FakeObjectStore
 ) -> None:
-    stem, model, note = settings.collection("reference").opensearch_index, FakeEmbeddings("1"), Note()
-    operations = deployed(connection, stem, store, model)
+    stem, model, note = opensearch_settings.collection("reference").opensearch_index, FakeEmbeddings("1"), Note()
+    operations = deployed(opensearch, stem, store, model)
     note.put()
     upkeep = Upkeep(operations, note, lambda: note.now)
     model.failing = True
     upkeep.take([MANIFEST])
-    entries = engine(connection, stem, model)
+    entries = engine(opensearch, stem, model)
     assert len(list(entries.incomplete())) == 61
 
     model.failing = False

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.test_readme import STOP_SECONDS, free_port, wait_until_ready
+from tests.integration.running_dev import serving
 from tests.unit.docs.pages import ROOT, commands
 
 pytestmark = pytest.mark.laptop
@@ -27,20 +26,8 @@ SERVED = {("reference", "gaps"), ("reference", "status")}
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("reference")
-    command = [COMMONPLACE, "dev", "--tier", "member", "--port", str(free_port()), "--data", str(folder)]
-    log = folder.parent / "dev.log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
-    try:
-        wait_until_ready(process, log)
+    with serving("--tier", "member", "--data", str(folder)):
         yield folder
-    finally:
-        process.send_signal(signal.SIGINT)
-        try:
-            process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
 
 
 @pytest.fixture

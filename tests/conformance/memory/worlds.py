@@ -20,7 +20,6 @@ from commonplace.adapters.dynamodb_query_counts import DynamoQueryCounts
 from commonplace.adapters.dynamodb_vectors import DynamoVectorCaches
 from commonplace.adapters.embedded.engine import EmbeddedEngine
 from commonplace.adapters.opensearch.connection import Connection
-from commonplace.adapters.opensearch.directory import Aliases
 from commonplace.adapters.opensearch.engine import OpenSearchEngine
 from commonplace.adapters.opensearch.transport import HttpTransport
 from commonplace.identity.principals import Principal
@@ -38,6 +37,7 @@ from commonplace.search.indexing import Indexer, Message
 from commonplace.search.model import Engine
 from tests.dynamodb_fixture import dump, new_table
 from tests.fakes.embeddings import FakeEmbeddings
+from tests.opensearch_fixture import remove_indexes
 from tests.unit.mcp.over_http import connected, serving
 from tests.unit.mcp.talking import text_of
 
@@ -192,6 +192,5 @@ def opensearch(url: str, model: FakeEmbeddings) -> Iterator[Engine]:
     try:
         yield OpenSearchEngine(connection, stem, model, refresh="true")
     finally:
-        for name in Aliases(connection, stem).roles().every:
-            connection.call("DELETE", f"/{name}")
+        remove_indexes(connection, stem)
         connection.close()

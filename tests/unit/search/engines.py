@@ -13,6 +13,7 @@ from commonplace.adapters.opensearch.directory import Aliases
 from commonplace.adapters.opensearch.engine import OpenSearchEngine
 from commonplace.search.model import EmbeddingProvider, Engine
 from tests.fakes.store import FakeObjectStore
+from tests.opensearch_fixture import remove_indexes
 
 Make = Callable[[EmbeddingProvider | None], Engine]
 """An engine of the same index, as another process with this model would open it."""
@@ -59,8 +60,7 @@ def opensearch(folder: Path, fixture: Fixture) -> Iterator[Make]:
         return OpenSearchEngine(connection, stem, provider, refresh="true", directory=directory)
 
     yield make
-    for name in Aliases(connection, stem).roles().every:
-        connection.call("DELETE", f"/{name}")
+    remove_indexes(connection, stem)
     connection.close()
 
 

@@ -6,28 +6,16 @@ fails, and while hints are lost, doubled and reordered. An oracle that knows wha
 """
 
 import logging
-from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
 
 import pytest
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    precondition,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import initialize, invariant, rule
 
 from commonplace.reference.keys import catalogue_key, catalogues_prefix, manifest_key
 from commonplace.sync import keys
-from commonplace.sync.ports import RepositoryRateLimited, RepositoryUnavailable
-from tests.fakes.repository import EPOCH
-from tests.fakes.store import Crash
 from tests.unit.sync.catalogue_drive import FOLDER, NAME, CatalogueWorld, command, entries, guide
+from tests.unit.sync.interrupted import InterruptedRuns, holds_whatever_happens
 
 PATHS = ["commands.json", "more/commands.json", "guides/a.md", "guides/b.md", "troubleshooting/c.md"]
 IDS = ["list", "get", "put"]
@@ -80,120 +68,42 @@ files = st.builds(
     title=st.sampled_from(["Tide", "Reef", "Crab"]),
     related=st.sampled_from([None, None, None, *IDS]),
 )
-paths = st.sampled_from(PATHS)
 
 
-class Sync(RuleBasedStateMachine):
+class Sync(InterruptedRuns):
+    edits = st.tuples(st.sampled_from(PATHS), files)
+    damaged = ("reference/", keys.catalogue_blobs_prefix(NAME), keys.catalogue_known_key(NAME))
+    world: CatalogueWorld
+
     @initialize()
     def begin(self) -> None:
-        self.world = CatalogueWorld()
-        self.tree = {"commands.json": File("good", "list", "Tide"), "guides/a.md": File("good", "", "Reef")}
+        self.begin_with(CatalogueWorld())
+        self.tree |= {"commands.json": File("good", "list", "Tide"), "guides/a.md": File("good", "", "Reef")}
         self.beside = b"readme"
         self.heads: dict[str, Shown | None] = {}
-        self.runs: list[Iterator[str]] = []
-        self.newest = 0
-        self.holes_allowed = False
         self.push()
-
-    # What people do
-
-    @rule(path=paths, file=files)
-    def edit(self, path: str, file: File) -> None:
-        self.tree[path] = file
-
-    @rule(path=paths)
-    def delete(self, path: str) -> None:
-        self.tree.pop(path, None)
 
     @rule(body=st.sampled_from([b"readme", b"another"]))
     def edit_beside(self, body: bytes) -> None:
         self.beside = body
 
-    @rule(hints=st.integers(0, 2))
-    def push(self, hints: int = 1) -> None:
-        """Pushes; its webhook may never come, or twice."""
+    def pushed(self) -> None:
         self.head = dict(self.tree)
         raws = {f"{FOLDER}/{path}": file.raw(path) for path, file in self.tree.items()}
         commit = self.world.repository.push(raws | {"README": self.beside, f"{FOLDER}/sources/x.json": b"["})
         self.heads[commit] = shown(self.head)
-        for _ in range(hints):
-            self.world.state.poke()
-
-    # What runs do
-
-    @rule(full=st.booleans(), steps=st.integers(1, 4))
-    def start(self, full: bool, steps: int) -> None:
-        run = self.world.start(full=full)
-        self.runs.append(run)
-        self._advance(run, steps)
-
-    @precondition(lambda self: self.runs)
-    @rule(data=st.data(), steps=st.integers(1, 6))
-    def advance(self, data: st.DataObject, steps: int) -> None:
-        self._advance(data.draw(st.sampled_from(self.runs)), steps)
-
-    @rule(data=st.data(), writes=st.integers(0, 14))
-    def crash(self, data: st.DataObject, writes: int) -> None:
-        """A process ends between two writes; nobody tidies up after it."""
-        self.world.objects.crash_after = writes
-        self._advance(self._some_run(data), 8)
-        self.world.objects.crash_after = None
-
-    @rule(data=st.data(), writes=st.integers(0, 14), path=paths, file=files)
-    def stall(self, data: st.DataObject, writes: int, path: str, file: File) -> None:
-        """A run stalls between two writes for longer than its lease; a newer one overtakes it; then it goes on."""
-
-        def overtake() -> None:
-            self.world.state.now += timedelta(hours=1)
-            self.tree[path] = file
-            self.push()
-            self._exhaust(self.world.start())
-
-        stalled = self._some_run(data)
-        self.world.objects.interrupt(writes, overtake)
-        self._advance(stalled, 8)
-        self.world.objects.interrupt(None, overtake)
-
-    # What the outside world does
-
-    @rule(data=st.data())
-    def lose_a_blob(self, data: st.DataObject) -> None:
-        self.world.repository.lost_blobs.add(data.draw(st.sampled_from(sorted(self.world.repository.blobs))))
-
-    @rule(data=st.data())
-    def damage(self, data: st.DataObject) -> None:
-        """Somebody overwrites or removes an object of the store."""
-        objects = self.world.objects
-        mine = ("reference/", keys.catalogue_blobs_prefix(NAME), keys.catalogue_known_key(NAME))
-        if found := [key for key in sorted(objects.objects) if key.startswith(mine)]:
-            self.holes_allowed = True
-            key = data.draw(st.sampled_from(found))
-            if data.draw(st.booleans()):
-                objects.delete([key])
-            else:
-                objects.put(key, objects.objects[key].body + b" ")
-
-    @rule(failure=st.sampled_from([RepositoryUnavailable("503"), RepositoryRateLimited(EPOCH)]))
-    def github_fails(self, failure: Exception) -> None:
-        self.world.repository.failures.append(failure)
-
-    # What must hold
 
     @invariant()
     def readers_find_a_whole_catalogue_of_a_good_head(self) -> None:
-        if self.holes_allowed or not hasattr(self, "world") or self.world.manifest is None:
-            return
-        catalogue = self.world.catalogue
-        assert frozenset(self.world.titles.items()) == self.heads[catalogue.commit_sha]
-        assert self.world.manifest.versions == {each.entry.id: each.generation for each in catalogue.entries}
+        if self.begun and not self.holes_allowed and self.world.manifest is not None:
+            catalogue = self.world.catalogue
+            assert frozenset(self.world.titles.items()) == self.heads[catalogue.commit_sha]
+            assert self.world.manifest.versions == {each.entry.id: each.generation for each in catalogue.entries}
 
     @invariant()
     def the_store_never_goes_back_to_an_older_commit(self) -> None:
-        if self.holes_allowed or not hasattr(self, "world") or self.world.manifest is None:
-            return
-        at = self.world.repository.order.index(self.world.manifest.commit_sha)
-        assert at >= self.newest
-        self.newest = at
+        if self.begun and not self.holes_allowed and self.world.manifest is not None:
+            self.published(self.world.manifest.commit_sha)
 
     @rule()
     def quiet(self) -> None:
@@ -201,18 +111,12 @@ class Sync(RuleBasedStateMachine):
         self._settle()
 
     def teardown(self) -> None:
-        if hasattr(self, "world"):
+        if self.begun:
             self._settle()
             self._check_leftovers()
 
     def _settle(self) -> None:
-        for run in list(self.runs):
-            self._exhaust(run)
-        self.runs.clear()
-        self.world.repository.failures.clear()
-        self.world.repository.lost_blobs.clear()
-        self.world.state.now += timedelta(hours=1)
-        self._exhaust(self.world.start())
+        self.end_everything()
         wanted = shown(self.head)
         report, head = self.world.report, self.world.repository.order[-1]
         assert (report.status, report.commit_sha) == ("refused" if wanted is None else "published", head)
@@ -246,37 +150,7 @@ class Sync(RuleBasedStateMachine):
         if shown(self.head) is not None:
             assert sum(key.startswith(catalogues_prefix(NAME)) for key in objects) <= 2
 
-    def _some_run(self, data: st.DataObject) -> Iterator[str]:
-        """One that is under way, or a new one."""
-        under_way = data.draw(st.integers(0, len(self.runs)))
-        return self.runs[under_way] if under_way < len(self.runs) else self.world.start()
-
-    def _advance(self, run: Iterator[str], steps: int) -> None:
-        for _ in range(steps):
-            try:
-                next(run)
-            except (StopIteration, Crash):
-                if run in self.runs:
-                    self.runs.remove(run)
-                return
-
-    def _exhaust(self, run: Iterator[str]) -> None:
-        try:
-            for _ in run:
-                pass
-        except Crash:
-            pass
-
 
 def test_readers_see_whole_catalogues_alone_and_in_the_end_that_of_the_head(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.CRITICAL)
-    run_state_machine_as_test(
-        Sync,
-        settings=settings(
-            max_examples=200,
-            stateful_step_count=30,
-            deadline=None,
-            report_multiple_bugs=False,
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
+    holds_whatever_happens(Sync, 200)

@@ -7,30 +7,19 @@ reads the code under test then says what must be served.
 
 import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
 
 import pytest
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    precondition,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import initialize, invariant, rule
 
 from commonplace.content.document import Document
 from commonplace.content.graph import Graph
 from commonplace.content.manifest import MANIFEST_KEY, Manifest
-from commonplace.sync.ports import RepositoryRateLimited, RepositoryUnavailable
-from tests.fakes.repository import EPOCH
-from tests.fakes.store import Crash
 from tests.unit.sync.drive import World
 from tests.unit.sync.index_feed import IndexFeed
+from tests.unit.sync.interrupted import InterruptedRuns, holds_whatever_happens
 
 PATHS = [
     "index.md",
@@ -88,33 +77,23 @@ files = st.builds(
 paths = st.sampled_from(PATHS)
 
 
-class Sync(RuleBasedStateMachine):
+class Sync(InterruptedRuns):
+    edits = st.tuples(paths, files)
+    damaged = ("content/", "raw/", "attachments/")
+    world: World
+
     @initialize()
     def begin(self) -> None:
-        self.world = World()
-        self.tree: dict[str, File] = {}
+        self.begin_with(World())
         self.images: dict[str, bytes] = {"README": b"readme"}
         self.versions: dict[str, set[File]] = {}
         """Every published version a path ever had at a head: any of them may be the last good one."""
-        self.runs: list[Iterator[str]] = []
         self.index = IndexFeed(self.world.objects)
-        self.holes_allowed = False
         self.kept: set[str] = set()
         """Paths served when it was last quiet, and published or unreadable at every head since."""
-        self.newest = 0
         for at, path in enumerate(PATHS[:7]):
             self.tree[path] = File("published", f"Page {at}", "article", "![](img/crab.png)\n")
         self.push()
-
-    # What people do
-
-    @rule(path=paths, file=files)
-    def edit(self, path: str, file: File) -> None:
-        self.tree[path] = file
-
-    @rule(path=paths)
-    def delete(self, path: str) -> None:
-        self.tree.pop(path, None)
 
     @rule(source=paths, destination=paths)
     def move(self, source: str, destination: str) -> None:
@@ -132,75 +111,16 @@ class Sync(RuleBasedStateMachine):
         if body:
             self.images[path] = body
 
-    @rule(hints=st.integers(0, 2))
-    def push(self, hints: int = 1) -> None:
-        """Pushes; its webhook may never come, or twice."""
+    def pushed(self) -> None:
         self.head, self.head_images = dict(self.tree), dict(self.images)
         self.world.repository.push({path: file.raw() for path, file in self.tree.items()} | self.images)
         self.kept = {path for path in self.kept if path in self.head and self.head[path].kind in SERVABLE}
         for path, file in self.tree.items():
             if file.kind == "published":
                 self.versions.setdefault(path, set()).add(file)
-        for _ in range(hints):
-            self.world.state.poke()
 
-    # What runs do
-
-    @rule(full=st.booleans(), steps=st.integers(1, 4))
-    def start(self, full: bool, steps: int) -> None:
-        run = self.world.start(full=full)
-        self.runs.append(run)
-        self._advance(run, steps)
-
-    @precondition(lambda self: self.runs)
-    @rule(data=st.data(), steps=st.integers(1, 6))
-    def advance(self, data: st.DataObject, steps: int) -> None:
-        self._advance(data.draw(st.sampled_from(self.runs)), steps)
-
-    @rule(data=st.data(), writes=st.integers(0, 25))
-    def crash(self, data: st.DataObject, writes: int) -> None:
-        """A process ends between two writes; nobody tidies up after it."""
-        self.world.objects.crash_after = writes
-        self._advance(self._some_run(data), 8)
-        self.world.objects.crash_after = None
-
-    @rule(data=st.data(), writes=st.integers(0, 25), path=paths, file=files)
-    def stall(self, data: st.DataObject, writes: int, path: str, file: File) -> None:
-        """A run stalls between two writes for longer than its lease; a newer one overtakes it; then it goes on."""
-
-        def overtake() -> None:
-            self.world.state.now += timedelta(hours=1)
-            self.holes_allowed = True
-            self.tree[path] = file
-            self.push()
-            self._exhaust(self.world.start())
-
-        stalled = self._some_run(data)
-        self.world.objects.interrupt(writes, overtake)
-        self._advance(stalled, 8)
-        self.world.objects.interrupt(None, overtake)
-
-    # What the outside world does
-
-    @rule(data=st.data())
-    def lose_a_blob(self, data: st.DataObject) -> None:
-        self.world.repository.lost_blobs.add(data.draw(st.sampled_from(sorted(self.world.repository.blobs))))
-
-    @rule(data=st.data())
-    def damage(self, data: st.DataObject) -> None:
-        """Somebody overwrites or removes an object of the store."""
-        objects = self.world.objects
-        if keys := [key for key in sorted(objects.objects) if key.startswith(("content/", "raw/", "attachments/"))]:
-            self.holes_allowed = True
-            key = data.draw(st.sampled_from(keys))
-            if data.draw(st.booleans()):
-                objects.delete([key])
-            else:
-                objects.put(key, objects.objects[key].body + b" ")
-
-    @rule(failure=st.sampled_from([RepositoryUnavailable("503"), RepositoryRateLimited(EPOCH)]))
-    def github_fails(self, failure: Exception) -> None:
-        self.world.repository.failures.append(failure)
+    def overtaken(self) -> None:
+        self.holes_allowed = True
 
     @rule(data=st.data())
     def deliver(self, data: st.DataObject) -> None:
@@ -209,21 +129,16 @@ class Sync(RuleBasedStateMachine):
         chosen = data.draw(st.lists(st.sampled_from(pending), max_size=6)) if pending else []
         self.index.deliver(chosen)
 
-    # What must hold
-
     @invariant()
     def every_document_of_the_manifest_is_there(self) -> None:
-        if self.holes_allowed or not hasattr(self, "world"):
-            return
-        for entry in self._manifest().documents if MANIFEST_KEY in self.world.objects.objects else []:
-            assert entry.key in self.world.objects.objects
+        if self._is_published and not self.holes_allowed:
+            for entry in self._manifest().documents:
+                assert entry.key in self.world.objects.objects
 
     @invariant()
     def the_store_never_goes_back_to_an_older_commit(self) -> None:
-        if hasattr(self, "world") and MANIFEST_KEY in self.world.objects.objects:
-            at = self.world.repository.order.index(self._manifest().commit_sha)
-            assert at >= self.newest
-            self.newest = at
+        if self._is_published:
+            self.published(self._manifest().commit_sha)
 
     @rule(data=st.data())
     def quiet(self, data: st.DataObject) -> None:
@@ -231,20 +146,14 @@ class Sync(RuleBasedStateMachine):
         self._settle(lambda events: data.draw(st.permutations(events)))
 
     def teardown(self) -> None:
-        if hasattr(self, "world"):
+        if self.begun:
             try:
                 self._settle(lambda events: [*reversed(events), *events])
             finally:
                 self.index.close()
 
     def _settle(self, reorder: Callable[[list[int]], list[int]]) -> None:
-        for run in list(self.runs):
-            self._exhaust(run)
-        self.runs.clear()
-        self.world.repository.failures.clear()
-        self.world.repository.lost_blobs.clear()
-        self.world.state.now += timedelta(hours=1)
-        self._exhaust(self.world.start())
+        self.end_everything()
         self.holes_allowed = False
         self.index.deliver(reorder(self.index.pending()))
         self._check_store()
@@ -305,42 +214,16 @@ class Sync(RuleBasedStateMachine):
             assert CANARY.encode() not in stored.body, key
         assert CANARY not in json.dumps(self.world.repository.statuses)
 
+    @property
+    def _is_published(self) -> bool:
+        return self.begun and MANIFEST_KEY in self.world.objects.objects
+
     def _manifest(self) -> Manifest:
         return Manifest.model_validate_json(self.world.objects.objects[MANIFEST_KEY].body)
-
-    def _some_run(self, data: st.DataObject) -> Iterator[str]:
-        """One that is under way, or a new one."""
-        under_way = data.draw(st.integers(0, len(self.runs)))
-        return self.runs[under_way] if under_way < len(self.runs) else self.world.start()
-
-    def _advance(self, run: Iterator[str], steps: int) -> None:
-        for _ in range(steps):
-            try:
-                next(run)
-            except (StopIteration, Crash):
-                if run in self.runs:
-                    self.runs.remove(run)
-                return
-
-    def _exhaust(self, run: Iterator[str]) -> None:
-        try:
-            for _ in run:
-                pass
-        except Crash:
-            pass
 
 
 def test_the_store_converges_on_the_published_tree_and_the_index_on_the_store(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.CRITICAL)
-    run_state_machine_as_test(
-        Sync,
-        settings=settings(
-            max_examples=500,
-            stateful_step_count=30,
-            deadline=None,
-            report_multiple_bugs=False,
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
+    holds_whatever_happens(Sync, 500)
