@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.errors import InvalidInput
+from commonplace.interfaces.mcp.choosing import fitting
 from commonplace.interfaces.mcp.declaring import Prompt
 from commonplace.interfaces.mcp.knowledge import completions, prompts
 from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
@@ -104,9 +105,9 @@ def test_patterns_and_practices_are_titles(using: KnowledgeServices) -> None:
 
 def test_values_that_begin_so_come_before_words_and_words_before_the_rest() -> None:
     values = ["Ebb tide", "riptide", "Tidepool", "kelp", "spring-tide", "tide"]
-    assert completions.fitting(values, "TIDE") == ["Tidepool", "tide", "Ebb tide", "spring-tide", "riptide"]
-    assert completions.fitting(values, " ") == values
-    assert completions.fitting(values, "zzz") == []
+    assert fitting(values, "TIDE") == ["Tidepool", "tide", "Ebb tide", "spring-tide", "riptide"]
+    assert fitting(values, " ") == values
+    assert fitting(values, "zzz") == []
 
 
 def test_groups_releases_and_ids_are_completed_for_whoever_asks(using: KnowledgeServices) -> None:

@@ -1,14 +1,14 @@
 """What may be meant by what is typed so far: content types, ids, paths, groups, releases, tags, terms."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 
 from commonplace.content import facets
 from commonplace.content.catalogue import Catalogue
 from commonplace.content.lexicon import lexicon_of
 from commonplace.content.ontology import ONTOLOGY
-from commonplace.content.terms import words
+from commonplace.interfaces.mcp.choosing import fitting
 from commonplace.interfaces.mcp.declaring import Complete
 from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
 
@@ -22,24 +22,6 @@ PRACTICES = ("practice", "pattern")
 def completer(using: KnowledgeServices, values: Values) -> Complete:
     """Completes over what is published at the moment."""
     return lambda typed, given: fitting(values(using.library.edition().catalogue, given), typed)
-
-
-def fitting(values: Iterable[str], typed: str) -> Sequence[str]:
-    """Values that begin with what is typed, then those with a word that does, then those that contain it.
-
-    Letter case never counts; of equals, the order stays.
-    """
-    known = list(dict.fromkeys(values))
-    wanted = typed.strip().casefold()
-    if not wanted:
-        return known
-    ranked = ((_rank(value.casefold(), wanted), at, value) for at, value in enumerate(known))
-    return [value for rank, _, value in sorted(ranked) if rank < _UNFIT]
-
-
-def choices(*values: str) -> Complete:
-    """Completes to one of a few."""
-    return lambda typed, _: fitting(values, typed)
 
 
 def content_types(catalogue: Catalogue, _: Mapping[str, str]) -> Iterable[str]:
@@ -89,14 +71,3 @@ def titles(*types: str) -> Values:
     return lambda catalogue, _: (
         entry.title for wanted in types for entry in catalogue.entries if entry.content_type == wanted
     )
-
-
-_UNFIT = 3
-
-
-def _rank(value: str, wanted: str) -> int:
-    if value.startswith(wanted):
-        return 0
-    if any(word.startswith(wanted) for word in words(value)):
-        return 1
-    return 2 if wanted in value else _UNFIT

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from commonplace.errors import InvalidInput
+from commonplace.interfaces.mcp.choosing import choices
 from commonplace.interfaces.mcp.declaring import Argument, Call, Prompt
 from commonplace.interfaces.mcp.knowledge import completions
 from commonplace.interfaces.mcp.knowledge.completions import completer
@@ -47,7 +48,7 @@ def prompts(using: KnowledgeServices) -> tuple[Prompt, ...]:
                     name="depth",
                     description="shallow (default) or deep",
                     required=False,
-                    complete=completions.choices(*DEPTHS),
+                    complete=choices(*DEPTHS),
                 ),
             ),
             render=partial(_research, using),

@@ -6,8 +6,8 @@ from functools import partial
 
 from commonplace.errors import CommonplaceError, NotFound
 from commonplace.interfaces.mcp.budgets import MAX_TOKENS, estimate_tokens
+from commonplace.interfaces.mcp.choosing import fitting
 from commonplace.interfaces.mcp.declaring import Call, Complete, Resource, Template, Text
-from commonplace.interfaces.mcp.knowledge.completions import fitting
 from commonplace.interfaces.mcp.reference import vocabulary
 from commonplace.interfaces.mcp.reference.entries import Told, example_of, full, whole
 from commonplace.interfaces.mcp.reference.guidance import product_of, system_prompt
