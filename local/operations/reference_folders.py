@@ -55,7 +55,7 @@ def _on_disk(root: Path, text: str, name: str | None) -> Folder:
     for one in filter(is_read, names):
         files[one] = _read(root / one, min(left, bounds.MAX_FILE_BYTES + 1))
         left -= len(files[one])
-    top = _top(root.resolve())
+    top = top_of(root.resolve())
 
     def source(path: str) -> bytes | None:
         file = (root / path).resolve()
@@ -66,7 +66,8 @@ def _on_disk(root: Path, text: str, name: str | None) -> Folder:
     return Folder(text, name or name_of(root.resolve().name), files, source, root)
 
 
-def _top(folder: Path) -> Path:
+def top_of(folder: Path) -> Path:
+    """Of the repository that it is in; the folder itself outside of one."""
     return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
 
 

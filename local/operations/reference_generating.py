@@ -7,16 +7,16 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal
 
+from commonplace.reference.bounds import MAX_FILE_BYTES
 from local.errors import CommandError
 from local.operations.memory_files import write_whole
+from local.operations.reference_folders import top_of
 
 if TYPE_CHECKING:
     from commonplace.reference.generating.generated import Generated, Unread
 
 EXAMPLE = "generate: [{kind: openapi, source: sources/openapi.yaml, into: api.json}]"
 MAX_SOURCE_BYTES = 40_000_000
-MAX_WRITTEN_BYTES = 12_000_000
-"""Of one file of a catalogue: more is not published."""
 
 State = Literal["written", "unchanged", "stale", "failed"]
 
@@ -111,9 +111,9 @@ def _made(folder: Path, item: Item, *, check: bool) -> Done:
     if check:
         return Done(item, "stale", len(made.entries), *counts, made.unread)
     raw = writing.written(writing.dated(made.entries, before, today(os.environ)))
-    if len(raw) > MAX_WRITTEN_BYTES:
+    if len(raw) > MAX_FILE_BYTES:
         hint = "Take fewer tags into one file: several items of `generate` may read one source."
-        raise CommandError(f"{item.into} would be larger than {MAX_WRITTEN_BYTES:,} bytes.", hint)
+        raise CommandError(f"{item.into} would be larger than {MAX_FILE_BYTES:,} bytes.", hint)
     write_whole(into, raw.decode())
     return Done(item, "written", len(made.entries), *counts, made.unread)
 
@@ -139,7 +139,7 @@ def name_of(source: str) -> str:
 def source_bytes(folder: Path, item: Item) -> bytes:
     """A file of the folder, or of the repository that the folder is in. Raises CommandError."""
     source, file = item.source, (folder / item.source).resolve()
-    top = _top(folder.resolve())
+    top = top_of(folder.resolve())
     if "://" in source or not (item.anywhere or file.is_relative_to(top)):
         raise CommandError(f"{source} is not in {top.name}/.", "A source is a file of the catalogue or its repository.")
     try:
@@ -172,7 +172,3 @@ def today(environ: Mapping[str, str]) -> str:
         raise CommandError("SOURCE_DATE_EPOCH is no number of seconds.", "Unset it, or give seconds since 1970.")
     moment = datetime.fromtimestamp(int(told), UTC) if told else datetime.now(UTC)
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ" if told else "%Y-%m-%dT00:00:00Z")
-
-
-def _top(folder: Path) -> Path:
-    return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)

@@ -229,7 +229,7 @@ def test_a_catalogue_that_generates_nothing_says_how_it_could(folder: Path) -> N
 
 
 def test_a_file_that_would_be_too_large_is_not_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("local.operations.reference_generating.MAX_WRITTEN_BYTES", 500)
+    monkeypatch.setattr("local.operations.reference_generating.MAX_FILE_BYTES", 500)
     done = run(str(folder))
     assert done.exit_code == 1
     assert "would be larger than 500 bytes" in done.output
