@@ -259,6 +259,18 @@ def test_categories_are_counted_by_entry() -> None:
     assert told == [("core", None, 2, 2), ("users", "Users and people", 2, 1)]
 
 
+def test_modules_with_most_entries_come_first() -> None:
+    found = lookup(
+        command("a one", module="ms"),
+        command("a two", module="gw"),
+        command("a three", module="gw"),
+        command("a four", module="apps"),
+        command("a five"),
+    )
+
+    assert found.modules == ("gw", "apps", "ms")
+
+
 def test_a_line_of_an_example_names_a_command_whatever_follows() -> None:
     assert HELIOS.names_command("helios gw groups add-member engineering john@example.com")
     assert HELIOS.names_command("helios gw users")

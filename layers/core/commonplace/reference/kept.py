@@ -44,6 +44,10 @@ class Shelved:
     def __iter__(self) -> Iterator[Kept]:
         return iter(self.all)
 
+    def by_id(self, catalogue: str, id: str) -> Kept | None:
+        """None when there is none."""
+        return self._by_id.get((catalogue, id))
+
     def current(self, kept: Kept) -> Kept:
         """What is to be used today: the end of the chain of replacements, the entry itself if it has none.
 
@@ -52,7 +56,7 @@ class Shelved:
         seen: set[str] = set()
         while kept.entry.deprecated and kept.entry.replaced_by and kept.entry.id not in seen:
             seen.add(kept.entry.id)
-            successor = self._by_id.get((kept.catalogue.name, kept.entry.replaced_by))
+            successor = self.by_id(kept.catalogue.name, kept.entry.replaced_by)
             if successor is None:
                 break
             kept = successor

@@ -18,7 +18,7 @@ from commonplace.reference.sentences import without_kind
 from commonplace.reference.shapes import Shapes
 from commonplace.reference.spelling import spelling, unwrapped
 from commonplace.reference.suggesting import Suggesting
-from commonplace.reference.tallying import categories_of
+from commonplace.reference.tallying import categories_of, modules_of
 
 MOST_BEGINNING = 100
 """Commands of a group that are named at once."""
@@ -104,6 +104,15 @@ class Lookup:
     def categories(self) -> tuple[Category, ...]:
         """Categories and subcategories in use, in order of their slugs."""
         return self._categories
+
+    @cached_property
+    def modules(self) -> tuple[str, ...]:
+        """In use, those with most entries first."""
+        return modules_of(self._shelved)
+
+    def entry(self, catalogue: str, id: str) -> Kept | None:
+        """By the catalogue's name and its own id; None when there is none."""
+        return self._shelved.by_id(catalogue, id)
 
     def matching(self, asked: Asked) -> Callable[[Entry], bool]:
         """Whether an entry passes the conditions of a search."""

@@ -1,13 +1,13 @@
 """The reference of a product: what its tools do (seed 003, "MCP Tools")."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
 from commonplace.reference.catalogue import Catalogue, Placed
 from commonplace.reference.entries import EntryType, Method
 from commonplace.reference.gaps import kept
-from commonplace.reference.kept import Kept
+from commonplace.reference.kept import EVERY
 from commonplace.reference.lookup import Lookup
 from commonplace.reference.ports import Edition, GapStore, Meaning, Shelf
 from commonplace.reference.results import (
@@ -24,8 +24,6 @@ from commonplace.reference.results import (
 from commonplace.reference.searching import DEFAULT_TUNING, Tuning, Words
 from commonplace.search.text import clean_query
 
-EVERY_CATEGORY = "all"
-
 
 class Prepared:
     """What is built of an edition, once. Words are not needed to look a name up: they wait for the first search."""
@@ -35,11 +33,6 @@ class Prepared:
         self.catalogues = edition.catalogues
         self.lookup = Lookup(edition.catalogues)
         self._tuning = tuning
-
-    @cached_property
-    def by_id(self) -> Mapping[tuple[str, str], Kept]:
-        """By catalogue and id."""
-        return {(kept.catalogue.name, kept.entry.id): kept for kept in self.lookup.entries}
 
     @cached_property
     def words(self) -> Words:
@@ -103,6 +96,10 @@ class Reference:
         """Categories and subcategories in use, with how many entries and commands each has."""
         return self._prepare().lookup.categories()
 
+    def modules(self) -> tuple[str, ...]:
+        """Optional modules in use, those with most entries first."""
+        return self._prepare().lookup.modules
+
     def catalogues(self) -> tuple[Catalogue, ...]:
         """Those that are published."""
         return self._prepare().catalogues
@@ -114,7 +111,7 @@ class Reference:
 
     def entry(self, catalogue: str, id: str) -> Hit | None:
         """One entry by its id; None when there is none."""
-        found = self._prepare().by_id.get((catalogue, id))
+        found = self._prepare().lookup.entry(catalogue, id)
         return Hit(found.catalogue, found.placed, matched_by="name", score=1.0) if found else None
 
     def report_gap(
@@ -158,4 +155,4 @@ def _clean(text: str) -> str:
 
 def _category(asked: str | None) -> str | None:
     folded = (asked or "").strip().lower()
-    return None if folded in ("", EVERY_CATEGORY) else folded
+    return None if folded in ("", EVERY) else folded

@@ -1,4 +1,4 @@
-"""Which categories are in use."""
+"""Which categories and modules are in use."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -17,3 +17,9 @@ def categories_of(entries: Iterable[Kept]) -> tuple[Category, ...]:
             if title := kept.catalogue.categories.get(slug):
                 titles.setdefault(slug, title)
     return tuple(Category(slug, titles.get(slug), used[slug], commands[slug]) for slug in sorted(used))
+
+
+def modules_of(entries: Iterable[Kept]) -> tuple[str, ...]:
+    """Those with most entries first."""
+    counted = Counter(kept.entry.module for kept in entries if kept.entry.module)
+    return tuple(slug for slug, _ in sorted(counted.items(), key=lambda one: (-one[1], one[0])))

@@ -17,6 +17,7 @@ from commonplace.interfaces.mcp.surface import Surface
 from commonplace.reference.catalogue import Catalogue, Placed
 from commonplace.reference.entries import EntryType, Method
 from commonplace.reference.gaps import kept
+from commonplace.reference.kept import Kept
 from commonplace.reference.results import (
     Asked,
     Category,
@@ -28,6 +29,7 @@ from commonplace.reference.results import (
     Reported,
     SearchAnswer,
 )
+from commonplace.reference.tallying import modules_of
 from tests.fakes.gaps import MemoryGaps
 from tests.fakes.identity_stores import Clock
 from tests.fakes.toolsets import as_caller
@@ -78,6 +80,9 @@ class Scripted:
         every = Counter(slug for slug, _ in slugs)
         commands = Counter(slug for slug, one in slugs if one.type == "command")
         return tuple(Category(slug, None, every[slug], commands[slug]) for slug in sorted(every))
+
+    def modules(self) -> tuple[str, ...]:
+        return modules_of(Kept(one, placed) for one in self.catalogues() for placed in one.entries)
 
     def catalogues(self) -> tuple[Catalogue, ...]:
         if self.down:

@@ -12,7 +12,7 @@ from commonplace.interfaces.mcp.coercing import shown as repeated
 from commonplace.interfaces.mcp.declaring import Answer, Arguments, Call, Output, Tool
 from commonplace.interfaces.mcp.reference.entries import Told, resource_of
 from commonplace.interfaces.mcp.reference.fitting import ROOM, fit_many, fit_one
-from commonplace.interfaces.mcp.reference.markdown import code
+from commonplace.interfaces.mcp.reference.markdown import code, either
 from commonplace.interfaces.mcp.reference.services import ReferenceServices, may_report, stated
 from commonplace.reference.entries import METHODS, Method
 from commonplace.reference.results import MAX_QUERY_CHARACTERS, CommandAnswer, EndpointAnswer, Hit
@@ -142,7 +142,5 @@ def _no_endpoint(path: str, method: Method | None, answer: EndpointAnswer, repor
 
 
 def _hint(suggestions: Sequence[str], onward: str, reports: bool) -> str:
-    *others, last = [code(name, 150) for name in suggestions] or [""]
-    either = f"{', '.join(others)} or {last}" if others else last
-    meant = [f"Did you mean {either}?"] if last else []
+    meant = [f"Did you mean {either(suggestions)}?"] if suggestions else []
     return " ".join([*meant, onward, *([REPORT] if reports else []), NEVER])

@@ -1,6 +1,7 @@
 """Pieces of Markdown that hold text of a catalogue, whatever is in it."""
 
 import re
+from collections.abc import Sequence
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
@@ -18,6 +19,12 @@ def code(text: str, most: int = 500) -> str:
     ticks = "`" * (1 + max((len(found) for found in re.findall("`+", told)), default=0))
     pad = " " if "`" in told else ""
     return f"{ticks}{pad}{told}{pad}{ticks}"
+
+
+def either(names: Sequence[str], most: int = 150) -> str:
+    """`a`, `b` or `c`, each a code span; empty for none."""
+    *others, last = [code(name, most) for name in names] or [""]
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def block(text: str) -> str:

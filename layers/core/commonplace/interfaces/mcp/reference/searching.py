@@ -12,7 +12,7 @@ from commonplace.interfaces.mcp.declaring import Answer, Arguments, Call, Output
 from commonplace.interfaces.mcp.reference import vocabulary
 from commonplace.interfaces.mcp.reference.entries import Told, resource_of
 from commonplace.interfaces.mcp.reference.fitting import ROOM, Shown, fit_many, fit_names, name_cost
-from commonplace.interfaces.mcp.reference.markdown import code, line
+from commonplace.interfaces.mcp.reference.markdown import code, either, line
 from commonplace.interfaces.mcp.reference.services import ReferenceServices, may_report, stated
 from commonplace.reference.entries import EntryType
 from commonplace.reference.results import DEFAULT_LIMIT, MAX_LIMIT, MAX_QUERY_CHARACTERS, Asked, Hit, SearchAnswer
@@ -134,7 +134,7 @@ def _nothing(using: ReferenceServices, call: Call, asked: Asked, answer: SearchA
     hints += [TRY_REPORT] if may_report(using, call) else []
     hints += [FALLBACK] if answer.fallback else []
     data = Found(results=[], suggestions=suggestions, hints=[*hints, SAY_SO])
-    meant = [f"Did you mean {_either(answer.suggestions)}?"] if answer.suggestions else []
+    meant = [f"Did you mean {either(answer.suggestions)}?"] if answer.suggestions else []
     return Answer(" ".join([SHAPED if answer.shaped else NOTHING, *meant, *hints, SAY_SO]), data)
 
 
@@ -158,8 +158,3 @@ def _written(sources: Sequence[Source]) -> str:
 
 def _count(results: int) -> str:
     return f"{results} results, the best first." if results > 1 else "One result."
-
-
-def _either(names: Sequence[str]) -> str:
-    *others, last = (code(name, 150) for name in names)
-    return f"{', '.join(others)} or {last}" if others else last

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from commonplace.errors import InvalidInput
@@ -27,8 +27,6 @@ class ReferenceServices:
     """The deployment's own: of gaps that are reported by accounts without one."""
     keeps_gaps: bool = True
     """Whether there is a list of gaps."""
-    modules: dict[str, tuple[str, ...]] = field(default_factory=dict, compare=False, repr=False)
-    """Those of one edition, by its version: they stand in every list of tools, and take all entries to find."""
 
 
 def may_report(using: ReferenceServices, call: Call) -> bool:

@@ -1,14 +1,12 @@
 """Categories and modules of what is published: to choose from, and to be told of when there is no such one."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from commonplace.interfaces.mcp.coercing import shown
 from commonplace.interfaces.mcp.reference.services import ReferenceServices
-from commonplace.reference.catalogue import Catalogue
+from commonplace.reference.kept import EVERY
 from commonplace.reference.results import Category
 
-EVERY = "all"
 MAX_NAMED = 12
 """In a message."""
 
@@ -32,19 +30,7 @@ def with_commands(using: ReferenceServices) -> Sequence[Category]:
 
 def modules(using: ReferenceServices) -> Sequence[str]:
     """Those with most entries first."""
-    version = using.reference.version
-    found = using.modules.get(version)
-    if found is None:
-        found = _modules(using.reference.catalogues())
-        using.modules.clear()
-        using.modules[version] = found
-    return found
-
-
-def _modules(catalogues: Iterable[Catalogue]) -> tuple[str, ...]:
-    entries = (placed.entry for one in catalogues for placed in one.entries)
-    counted = Counter(entry.module for entry in entries if entry.module)
-    return tuple(slug for slug, _ in sorted(counted.items(), key=lambda one: (-one[1], one[0])))
+    return using.reference.modules()
 
 
 def unknown(using: ReferenceServices, category: str | None, module: str | None) -> list[str]:
