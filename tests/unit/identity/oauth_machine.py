@@ -32,7 +32,7 @@ SCOPES = st.lists(
 )
 JUMPS = st.sampled_from([1, 20, 59, 60, 61, 1, 20, 61, 599, 600, 3_599, 3_600, DAY, 15 * DAY, 29 * DAY, 30 * DAY])
 MEANWHILE = st.sampled_from(["nothing", "nothing", "nothing", "the same", "its heir", "revocation"])
-WRONG = st.sampled_from(["nothing", "verifier", "resource", "client", "scope", "late"])
+WRONG = st.sampled_from(["nothing", "verifier", "resource", "client", "scope", "late", "seen by another"])
 WIDE = ["knowledge:read", "knowledge:write", "memory:admin"]
 RIGHT = [None] * 6
 """The client that a code or token was made for, in most of the tries."""
@@ -135,7 +135,8 @@ class OAuthMachine(RuleBasedStateMachine):
     def a_connection(
         self, client: Client, subject: str, resource: str, wrong: str = "nothing", meanwhile: str = "nothing"
     ) -> list[TokenModel]:
-        """Something wrong is tried with the code first; then, now and then, it is tried a second time."""
+        """Something wrong is tried with the code first; then, now and then, it is tried a second time, by its client
+        or by somebody who has only seen it."""
         code = self._answer(self._asked(client, resource, WIDE), subject, WIDE)
         assert code is not None
         if wrong == "late":
@@ -148,7 +149,10 @@ class OAuthMachine(RuleBasedStateMachine):
             "scope": {"scope": "hive:read"},
         }
         found = self._exchange(code, client, "nothing", forms[wrong]) if wrong in forms else []
-        return found + self._exchange(code, client, meanwhile, {})
+        found += self._exchange(code, client, meanwhile, {})
+        if wrong == "seen by another":
+            self._exchange(code, client, "nothing", forms["verifier"])
+        return found
 
     @rule(seconds=JUMPS)
     def time_passes(self, seconds: int) -> None:
@@ -240,14 +244,14 @@ class OAuthMachine(RuleBasedStateMachine):
         target=tokens,
         code=codes,
         client=st.sampled_from([*RIGHT, APP, OTHER]),
-        verifier=st.sampled_from([VERIFIER, VERIFIER, VERIFIER, "w" * 43]),
+        wrong=st.sampled_from([{}, {}, {}, {"code_verifier": "w" * 43}, {"redirect_uri": "https://evil.example/"}]),
         resource=st.sampled_from([None, None, MCP]),
         meanwhile=MEANWHILE,
     )
     def a_client_exchanges(
-        self, code: CodeModel, client: Client | None, verifier: str, resource: str | None, meanwhile: str
+        self, code: CodeModel, client: Client | None, wrong: dict[str, str], resource: str | None, meanwhile: str
     ) -> Any:
-        more = {"code_verifier": verifier} | ({"resource": resource} if resource else {})
+        more = wrong | ({"resource": resource} if resource else {})
         return multiple(*self._exchange(code, client or code.grant.client, meanwhile, more))
 
     def _exchange(self, code: CodeModel, client: Client, meanwhile: str, more: dict[str, str]) -> list[TokenModel]:
@@ -267,10 +271,13 @@ class OAuthMachine(RuleBasedStateMachine):
         # A grant that is over is not there to be revoked; its code is unknown with it.
         if client is not grant.client or now >= grant.expires_at:
             _refused(got, "invalid_grant")
+        elif form["code_verifier"] != VERIFIER or form["redirect_uri"] != code.redirect_uri:
+            # Used or not: who cannot prove to be the client ends nothing.
+            _refused(got, "invalid_grant")
         elif code.used:
             _refused(got, "invalid_grant")
             grant.ended = True
-        elif grant.ended or now >= code.expires_at or form["code_verifier"] != VERIFIER:
+        elif grant.ended or now >= code.expires_at:
             _refused(got, "invalid_grant")
         elif form.get("resource", grant.resource) != grant.resource:
             _refused(got, "invalid_target")

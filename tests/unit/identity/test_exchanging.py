@@ -123,14 +123,36 @@ def test_x3_a_replay_ends_what_the_first_exchange_gave(authority: Authority) -> 
     assert ("reuse", "denied", "code_replayed") in authority.memory.audit.events()
 
 
-def test_x3_a_replay_is_known_however_late_and_however_wrong(authority: Authority) -> None:
+def test_x3_a_replay_is_known_however_late(authority: Authority) -> None:
     code = authority.code()
     answer = authority.exchange(code)
     authority.clock.forward(86_400)
-    refusal(authority, code, code_verifier="w" * 43)
+    assert refusal(authority, code).reason == "code_replayed"
 
     with pytest.raises(OAuthError):
         authority.refresh(answer["refresh_token"])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"code_verifier": "w" * 43},
+        {"code_verifier": "w"},
+        {"code_verifier": None},
+        {"redirect_uri": "https://evil.example/"},
+        {"redirect_uri": None},
+    ],
+)
+def test_x3_a_used_code_without_its_proof_ends_nothing(authority: Authority, wrong: dict[str, str | None]) -> None:
+    unused, code = authority.code(), authority.code()
+    answer = authority.exchange(code)
+    error = refusal(authority, code, **wrong)
+
+    assert error.body() == refusal(authority, unused, **wrong).body(), "used and unused are told alike"
+    assert error.code == ("invalid_request" if wrong.get("code_verifier", "") is None else "invalid_grant")
+    assert revoked(authority) == []
+    assert authority.active(answer)
+    assert authority.active(authority.refresh(answer["refresh_token"]))
 
 
 def test_x4_another_clients_code_is_unknown_and_stays_good(authority: Authority) -> None:

@@ -1,8 +1,9 @@
 """Authorization codes into tokens, in the order of checks that burns no code by mistake and takes none twice.
 
-The code is found by its hash and its client before anything acts on its grant; that it was used already comes next;
-it is used up last, in the write that stores the refresh token, so that a request that is wrong in any way leaves it to
-who can use it (RFC 6749, section 4.1.3; RFC 7636; RFC 9700, section 4.5).
+The code is found by its hash and its client, and the presenter proves to be who asked for it, before anything acts on
+its grant: who has seen a code and holds no verifier can neither use it nor end what came of it. It is used up last, in
+the write that stores the refresh token, so that a request that is wrong in any way leaves it to who can use it
+(RFC 6749, section 4.1.3; RFC 7636; RFC 9700, section 4.5; OAuth 2.1, section 4.1.3).
 """
 
 import base64
@@ -49,11 +50,11 @@ class Exchange:
         if not presented:
             raise OAuthError("invalid_request", "code is missing.")
         code, grant = self._found(presented, client)
+        _check_proof(form, code)
         if code.used_at is not None:
             raise self._replayed(grant, now, network)
         if code.expires_at <= now or not grant.alive(now):
             raise invalid_grant("code_expired")
-        _check_proof(form, code)
         self._answers.check_resource(form, code.resource)
         scopes = wanted_scopes(form, grant.scopes)
         holder = holder_of(presented, code.sealed_grant, grant)
