@@ -90,7 +90,7 @@ APP = create_app(
     DeferredSearch(_search),
     Site(
         name=SETTINGS.site_name,
-        base_url=SETTINGS.base_url,
+        base_url=SETTINGS.base_url or "",
         reads_per_minute=SETTINGS.reads_per_minute,
         searches_per_minute=SETTINGS.searches_per_minute,
         explain=SETTINGS.explain,

@@ -508,7 +508,7 @@ class RestSettings(ReaderSettings):
     operator_key_hash: str | None
     """sha256 of the operators' key, in hexadecimal digits; None means that there is no such key."""
     base_url: str | None
-    """Public origin without trailing slash; None means that it is derived from the request's Host."""
+    """Public origin without trailing slash; None makes the addresses in answers relative."""
     reads_per_minute: int
     """Per client address; 0 switches the limit off."""
     searches_per_minute: int

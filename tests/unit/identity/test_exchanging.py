@@ -146,9 +146,9 @@ def test_x3_a_replay_is_known_however_late(authority: Authority) -> None:
 def test_x3_a_used_code_without_its_proof_ends_nothing(authority: Authority, wrong: dict[str, str | None]) -> None:
     unused, code = authority.code(), authority.code()
     answer = authority.exchange(code)
-    error = refusal(authority, code, **wrong)
+    error = refusal(authority, code, APP, **wrong)
 
-    assert error.body() == refusal(authority, unused, **wrong).body(), "used and unused are told alike"
+    assert error.body() == refusal(authority, unused, APP, **wrong).body(), "used and unused are told alike"
     assert error.code == ("invalid_request" if wrong.get("code_verifier", "") is None else "invalid_grant")
     assert revoked(authority) == []
     assert authority.active(answer)

@@ -134,7 +134,8 @@ class World:
         self.limiter = Limiter(Counters(), self.clock)
         self.clients = Clients(self.store, Documents(self.store, self.web, self.limiter, self.clock), self.clock)
         self.services = self._services()
-        self._gateway = Gateway(create_app(self.services))
+        self.app = create_app(self.services)
+        self._gateway = Gateway(self.app)
 
     def _services(self) -> OAuthServices:
         issuer = self.settings.issuer

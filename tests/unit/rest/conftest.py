@@ -14,6 +14,8 @@ from commonplace.limits.quota import Limiter
 from tests.fakes.library import SYNCED, FakeLibrary, garden, links_between
 from tests.fakes.search import FakeSearch, hit
 
+ORIGIN = "https://garden.example.org"
+
 
 class Seconds:
     """A clock that moves when told."""
@@ -45,13 +47,13 @@ class World:
         return create_app(
             Library(self.store, clock=self.clock),
             self.search,
-            site or Site(name="The garden", reads_per_minute=0, searches_per_minute=0),
+            site or Site(name="The garden", base_url=ORIGIN, reads_per_minute=0, searches_per_minute=0),
             Limiter(self.counters, self.clock),
             clock=lambda: SYNCED + timedelta(seconds=42),
         )
 
     def client(self, site: Site | None = None) -> TestClient:
-        return TestClient(self.app(site), base_url="https://garden.example.org", follow_redirects=False)
+        return TestClient(self.app(site), base_url=ORIGIN, follow_redirects=False)
 
 
 @pytest.fixture

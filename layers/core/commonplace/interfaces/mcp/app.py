@@ -69,11 +69,14 @@ def create_app(
         answering = Reception(Shield(guard))
         # Instances, which take every method, at both forms of the path: a redirect may lose a body.
         routes += [Route(path, answering), Route(f"{path}/", answering)]
-    return Starlette(
+    app = Starlette(
         routes=routes,
         middleware=[Middleware(Doorway, admission=Admission(surface.base_url, origins))],
         exception_handlers={404: _elsewhere(list(paths)), 500: _failed},
     )
+    # Such a redirect would be made of the request's Host.
+    app.router.redirect_slashes = False
+    return app
 
 
 class _Served:

@@ -1,6 +1,5 @@
 """What the endpoints work with, put together once per application."""
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -31,8 +30,9 @@ class Site:
     """How this deployment presents itself."""
 
     name: str = "Commonplace"
-    base_url: str | None = None
-    """Public origin without trailing slash; None means that it is derived from the request's Host."""
+    base_url: str = ""
+    """Public origin without trailing slash; empty makes addresses relative. Never a request's Host: caches would keep
+    whatever somebody wrote there."""
     reads_per_minute: int = 600
     searches_per_minute: int = 60
     explain: Literal["operators", "anyone"] = "operators"
@@ -54,17 +54,6 @@ class Services:
     pages: PageCache = field(default_factory=PageCache)
     accounts: "Accounts | None" = None
     """None where nobody can sign in."""
-
-
-_HOST = re.compile(r"[A-Za-z0-9.-]{1,253}(:\d{1,5})?")
-
-
-def origin(request: Request) -> str:
-    """Where this deployment is reached, without trailing slash; empty, hence relative, when nobody can tell."""
-    if (configured := services(request).site.base_url) is not None:
-        return configured
-    host = request.headers.get("host", "")
-    return f"{request.scope['scheme']}://{host}" if _HOST.fullmatch(host) else ""
 
 
 def services(request: Request) -> Services:

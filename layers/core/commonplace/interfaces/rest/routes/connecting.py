@@ -13,7 +13,7 @@ from commonplace.interfaces.connect.registry import server_json
 from commonplace.interfaces.rest.assets import asset, html
 from commonplace.interfaces.rest.documentation import API_VERSION
 from commonplace.interfaces.rest.pages import Page, encode
-from commonplace.interfaces.rest.services import origin, services
+from commonplace.interfaces.rest.services import services
 
 router = APIRouter(include_in_schema=False)
 
@@ -46,4 +46,5 @@ async def get_server_json(request: Request) -> Response:
 
 
 def _endpoint(request: Request) -> Endpoint:
-    return Endpoint.of(services(request).site.name, origin(request))
+    site = services(request).site
+    return Endpoint.of(site.name, site.base_url)

@@ -14,7 +14,7 @@ from commonplace.interfaces.rest import examples, shapes
 from commonplace.interfaces.rest.documentation import answers
 from commonplace.interfaces.rest.pages import API, Page, encode, fitting, json_array, json_object
 from commonplace.interfaces.rest.parameters import Feed
-from commonplace.interfaces.rest.services import Services, origin, services
+from commonplace.interfaces.rest.services import Services, services
 from commonplace.interfaces.rest.views import entry_url
 from commonplace.interfaces.showing import moment
 
@@ -48,7 +48,7 @@ async def get_feed(request: Request, asked: Annotated[Feed, Query()]) -> Respons
     """For feed readers and web sites. `content_text` is Markdown as authored."""
     using = services(request)
     edition = using.library.edition()
-    host = origin(request)
+    host = using.site.base_url
     key = ("feed", host, asked.query())
     return using.pages.page(edition, key, lambda: _feed(using, edition.catalogue, host, asked)).answer(request)
 

@@ -14,7 +14,7 @@ from commonplace.content.store import StoredObject
 from commonplace.interfaces.rest import examples
 from commonplace.interfaces.rest.documentation import STRING, answers
 from commonplace.interfaces.rest.pages import API, PAGE_BYTES, Page, fitting
-from commonplace.interfaces.rest.services import Services, origin, services
+from commonplace.interfaces.rest.services import Services, services
 from commonplace.interfaces.rest.views import entry_url
 
 router = APIRouter(tags=["For machines"])
@@ -40,7 +40,7 @@ async def get_llms_text(request: Request) -> Response:
     """Every document by type, linked to its Markdown, as llmstxt.org proposes."""
     using = services(request)
     edition = using.library.edition()
-    host = origin(request)
+    host = using.site.base_url
     return using.pages.page(edition, ("llms", host), lambda: _map(using, edition, host)).answer(request)
 
 
@@ -60,7 +60,7 @@ async def get_llms_full_text(request: Request) -> Response:
     """The whole library in one file. Bodies are as authored."""
     using = services(request)
     edition = using.library.edition()
-    host = origin(request)
+    host = using.site.base_url
     return using.pages.page(edition, ("llms-full", host), lambda: _everything(using, edition, host)).answer(request)
 
 
