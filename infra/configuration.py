@@ -75,6 +75,7 @@ class Configuration:
     rate_limit_mcp_searches: int = 20
     mcp_rate_limits: str = DEFAULT_RATE_LIMITS
     service_rate_factor: int = 5
+    account_rate_factor: int = 3
     kb_default_search_limit: int = DEFAULT_LIMIT
     kb_min_confidence: str = str(DEFAULT_MIN_CONFIDENCE)
     kb_fusion: str | None = None

@@ -79,6 +79,7 @@ def _surface(configuration: Configuration) -> dict[str, str]:
         "MCP_RATE_LIMIT_SEARCHES": str(configuration.rate_limit_mcp_searches),
         "MCP_RATE_LIMITS": configuration.mcp_rate_limits,
         "MCP_SERVICE_RATE_FACTOR": str(configuration.service_rate_factor),
+        "MCP_ACCOUNT_RATE_FACTOR": str(configuration.account_rate_factor),
         "KB_DEFAULT_SEARCH_LIMIT": str(configuration.kb_default_search_limit),
         "KB_MIN_CONFIDENCE": configuration.kb_min_confidence,
     }

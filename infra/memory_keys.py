@@ -31,6 +31,7 @@ def limits(key: str, value: Any) -> str:
 MEMORY_KEYS: Mapping[str, Reader] = {
     "mcpRateLimits": limits,
     "serviceRateFactor": number(1, 100),
+    "accountRateFactor": number(1, 100),
     "kbDefaultSearchLimit": number(1, MAX_LIMIT),
     "kbMinConfidence": share,
     "kbBatchSize": number(1, BATCH),

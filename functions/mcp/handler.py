@@ -213,6 +213,7 @@ THROTTLE = Throttle(
     },
     toolsets=SETTINGS.rate_limits,
     service_factor=SETTINGS.service_rate_factor,
+    account_factor=SETTINGS.account_rate_factor,
 )
 APP = create_app(
     _toolsets(),

@@ -106,7 +106,7 @@ class Realm:
         grant = Grant(
             id=digest(secret),
             kind="agent" if agent else "person",
-            subject_hash="of somebody",
+            subject_hash=digest(subject),
             client_id="client",
             client_name="A client",
             resource=resource,

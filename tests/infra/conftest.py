@@ -89,6 +89,7 @@ def remembering(synthesized: Callable[..., Template]) -> Template:
     return synthesized(
         mcpRateLimits='{"memory": {"search": 7}}',
         serviceRateFactor="9",
+        accountRateFactor="2",
         kbDefaultSearchLimit="5",
         kbMinConfidence="0.25",
         kbBatchSize="50",

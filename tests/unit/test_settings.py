@@ -256,9 +256,11 @@ def test_an_mcp_server_is_open_for_reading_and_modest_unless_it_is_told_otherwis
 def test_the_memory_has_limits_of_its_own_unless_it_is_told_otherwise() -> None:
     mcp = McpSettings.from_environ(ENVIRONMENT)
     told = McpSettings.from_environ(ENVIRONMENT | {"MCP_RATE_LIMITS": "{}", "MCP_SERVICE_RATE_FACTOR": "1"})
+    account = McpSettings.from_environ(ENVIRONMENT | {"MCP_ACCOUNT_RATE_FACTOR": "1"})
 
     assert (mcp.rate_limits, mcp.service_rate_factor) == ({"memory": {"read": 300, "search": 120, "write": 120}}, 5)
     assert (told.rate_limits, told.service_rate_factor) == ({}, 1)
+    assert (mcp.account_rate_factor, account.account_rate_factor) == (3, 1)
     assert hash(mcp) != hash(replace(mcp, site_name="Another"))  # connections are remembered by settings
 
 
@@ -314,6 +316,8 @@ def test_every_origin_is_one_word() -> None:
         ("MCP_RATE_LIMITS", '{"Memory": {}}'),
         ("MCP_SERVICE_RATE_FACTOR", "0"),
         ("MCP_SERVICE_RATE_FACTOR", "101"),
+        ("MCP_ACCOUNT_RATE_FACTOR", "0"),
+        ("MCP_ACCOUNT_RATE_FACTOR", "many"),
     ],
 )
 def test_a_malformed_mcp_variable_is_named(name: str, value: str) -> None:

@@ -45,6 +45,8 @@ RATE_LIMITS = (
     'a JSON object of calls a minute by toolset and class, such as {"memory": {"search": 120}}, 0 for no limit'
 )
 
+FACTOR = "a whole number from 1 to 100"
+
 WEB_URL = "an https:// URL, or an http:// URL of this machine"
 
 _LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
@@ -548,6 +550,8 @@ class McpSettings(ReaderSettings):
     """Classes that a toolset has of its own, in place of those above: by toolset, then `read`, `search`, `write`."""
     service_rate_factor: int
     """How much more often agents may call that sign in by themselves."""
+    account_rate_factor: int
+    """How many tokens' worth of reads and searches one account may make with all its tokens."""
     github_api_url: str
     github_writer_secret_arn: str | None
     """None means that nothing can be proposed."""
@@ -566,7 +570,8 @@ class McpSettings(ReaderSettings):
             searches_per_minute=env.count("MCP_RATE_LIMIT_SEARCHES", 20),
             writes_per_minute=env.count("MCP_RATE_LIMIT_WRITES", 10),
             rate_limits=env.parsed("MCP_RATE_LIMITS", RATE_LIMITS, rate_limits, DEFAULT_RATE_LIMITS),
-            service_rate_factor=env.parsed("MCP_SERVICE_RATE_FACTOR", "a whole number from 1 to 100", _factor, "5"),
+            service_rate_factor=env.parsed("MCP_SERVICE_RATE_FACTOR", FACTOR, _factor, "5"),
+            account_rate_factor=env.parsed("MCP_ACCOUNT_RATE_FACTOR", FACTOR, _factor, "3"),
             github_api_url=env.url("GITHUB_API_URL", GITHUB_API),
             github_writer_secret_arn=env.arn("GITHUB_WRITER_SECRET_ARN", "secretsmanager") if writes else None,
             assumed_tier=_assumed_tier(env),

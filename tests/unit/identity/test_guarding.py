@@ -87,7 +87,7 @@ def test_a_principal_is_what_its_token_says_and_its_roles_give() -> None:
         resource_scopes=None,
         client="client",
         grant=digest(claims.grant),
-        account="of somebody",
+        account=digest(ROSA),
         token=digest(claims.jti),
         display_name="rosa.eth",
     )

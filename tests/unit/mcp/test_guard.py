@@ -339,7 +339,7 @@ def test_what_an_account_was_refused_is_recorded_once_in_ten_minutes(here: Guard
 
     tier, consent = here.realm.refused
     assert (tier.event, tier.outcome, tier.reason, consent.reason) == ("denied", "denied", "tier", "consent")
-    assert (tier.organisation, tier.client, tier.subject) == ("default", "client", "of somebody")
+    assert (tier.organisation, tier.client, tier.subject) == ("default", "client", digest(ROSA))
     assert tier.details == {"scope": "knowledge:write"}
     assert ROSA not in repr(here.realm.refused)
     assert token not in repr(here.realm.refused)

@@ -15,7 +15,15 @@ from commonplace.limits.quota import Limiter
 from tests.unit.mcp.world import ByToken, Clock, Counters, World, body_of, call, legacy, modern
 
 LIMITS: Mapping[Cost, int] = {"read": 3, "search": 2, "write": 1}
-ACCOUNTS = {name: Principal(subject="0xone", organisation="garden", token=name) for name in ("t1", "t2")}
+ACCOUNTS = {name: Principal(subject=f"0x{name}", organisation="garden", token=name) for name in ("t1", "t2")}
+
+
+class CountedCounters(Counters):
+    calls = 0
+
+    def add(self, key: str, amount: int, expires_at: int) -> int:
+        self.calls += 1
+        return super().add(key, amount, expires_at)
 
 
 def world(read: int = 3, search: int = 2) -> World:
@@ -178,6 +186,65 @@ def test_an_agent_that_signs_in_by_itself_may_call_more_often() -> None:
         throttle.spend(person, "search")
 
 
+def with_token(number: int, account: str = "0xgreedy", organisation: str = "garden") -> Caller:
+    """Each token comes from a network of its own."""
+    who = Principal(subject=account, organisation=organisation, account=account, token=f"{account}-{number}")
+    return Caller(who, f"192.0.2.{number}")
+
+
+FORTY = [with_token(number) for number in range(40)]
+
+
+def granted(throttle: Throttle, callers: list[Caller], cost: Cost, each: int) -> int:
+    """How many calls go through when every caller makes so many."""
+    allowed = 0
+    for caller in callers * each:
+        try:
+            throttle.spend(caller, cost, "memory")
+        except RateLimited:
+            continue
+        allowed += 1
+    return allowed
+
+
+@pytest.mark.parametrize(("cost", "most"), [("write", 12), ("read", 90), ("search", 60)])
+def test_forty_tokens_of_one_account_may_no_more_than_the_account(cost: Cost, most: int) -> None:
+    own: Mapping[str, Mapping[Cost, int]] = {"memory": {"read": 30, "search": 20, "write": 12}}
+    throttle = Throttle(Limiter(Counters(), Clock()), LIMITS, toolsets=own, account_factor=3)
+    assert granted(throttle, FORTY, cost, 12) == most
+    with pytest.raises(RateLimited, match=f"More than {most} [a-z]+ of this account in 60 seconds") as refused:
+        throttle.spend(with_token(40), cost, "memory")
+    assert refused.value.retry_after_seconds == 60
+    throttle.spend(with_token(40, "0xmodest"), cost, "memory")
+    throttle.spend(with_token(40, "0xelsewhere", "orchard"), cost, "memory")
+
+
+def test_an_agents_tokens_are_its_accounts_and_go_together_as_well() -> None:
+    throttle = Throttle(Limiter(Counters(), Clock()), LIMITS, service_factor=4, account_factor=3)
+    agents = [Caller(Principal(subject="agent:a", account="hash", token=f"{n}"), f"192.0.2.{n}") for n in range(40)]
+    assert granted(throttle, agents, "write", 4) == 4
+    assert granted(throttle, agents, "search", 8) == 2 * 4 * 3
+
+
+def test_whoever_comes_with_many_tokens_is_told_by_http_when_to_come_back() -> None:
+    tokens = {f"t{n}": Principal(subject="0xone", account="hash", token=f"t{n}") for n in range(40)}
+    here = World(limits=LIMITS, principals=ByToken(tokens))
+    answers = [
+        here.ask(modern("tools/list", headers=bearer(token), address=f"192.0.2.{token[1:]}")) for token in tokens
+    ]
+    assert [answer["statusCode"] for answer in answers] == [200] * 3 + [429] * 37
+    assert answers[-1]["headers"]["retry-after"] == "60"
+    assert answers[-1]["headers"]["ratelimit-policy"] == '"mcp-reads-account";q=3;w=60'
+    assert body_of(answers[-1])["error"]["data"]["code"] == "RATE_LIMITED"
+
+
+def test_an_account_that_is_counted_costs_the_store_no_write_for_each_call() -> None:
+    counters = CountedCounters()
+    throttle = Throttle(Limiter(counters, Clock()), {"read": 600, "search": 0, "write": 0})
+    assert granted(throttle, FORTY[:1], "read", 600) == 600
+    assert counters.calls < 40
+
+
 def test_zero_is_no_limit() -> None:
     here = world(read=0)
     assert all(here.ask(modern("tools/list"))["statusCode"] == 200 for _ in range(20))
@@ -185,10 +252,13 @@ def test_zero_is_no_limit() -> None:
 
 
 def test_the_counters_are_not_those_of_the_rest_api_and_hold_no_name() -> None:
-    here = world()
+    known = Principal(subject="0xone", organisation="garden", account="a1", token="t1")
+    here = World(limits=LIMITS, principals=ByToken({"t1": known}))
     here.ask(modern("tools/list", headers=bearer("t1")))
-    assert {key.partition("#")[0] for key in here.counters.totals} == {"mcp-reads", "mcp-reads-address"}
-    assert not [key for key in here.counters.totals if "t1" in key or "192.0.2.1" in key or "0xone" in key]
+    names = {key.partition("#")[0] for key in here.counters.totals}
+    assert names == {"mcp-reads", "mcp-reads-account", "mcp-reads-address"}
+    told = ("#t1", "#a1", "192.0.2.1", "0xone")
+    assert not [key for key in here.counters.totals if any(name in key for name in told)]
 
 
 NAMES = st.text(st.sampled_from("ab,|:\"'[]\\# null"), max_size=5)
@@ -196,15 +266,16 @@ PRINCIPALS = st.builds(
     Principal,
     subject=st.none() | NAMES,
     organisation=st.none() | NAMES,
+    account=st.none() | NAMES,
     token=st.none() | NAMES,
 )
 
 
-def bucket(principal: Principal) -> frozenset[str]:
-    """Where a call of this account is counted, apart from its address's ceiling."""
+def buckets(principal: Principal, whose: str) -> frozenset[str]:
+    """Where a call is counted by this: the credential, or the account, which are one where there is no credential."""
     counters = Counters()
     Throttle(Limiter(counters, Clock()), LIMITS).spend(Caller(principal, "192.0.2.1"), "read")
-    return frozenset(key for key in counters.totals if "address" not in key.partition("#")[0])
+    return frozenset(key for key in counters.totals if key.startswith(f"{whose}#"))
 
 
 @given(one=PRINCIPALS, other=PRINCIPALS)
@@ -212,7 +283,15 @@ def test_two_tenants_or_tokens_never_share_a_bucket(one: Principal, other: Princ
     def who(principal: Principal) -> tuple[str | None, ...] | None:
         if principal.token is not None:
             return "token", principal.organisation, principal.token
-        return ("subject", principal.organisation, principal.subject) if principal.subject is not None else None
+        return account(principal)
 
-    assert (bucket(one) == bucket(other)) == (who(one) == who(other))
-    assert bucket(one).isdisjoint(bucket(other)) or who(one) == who(other)
+    assert (buckets(one, "mcp-reads") == buckets(other, "mcp-reads")) == (who(one) == who(other))
+    together, others = buckets(one, "mcp-reads-account"), buckets(other, "mcp-reads-account")
+    if together and others:
+        assert (together == others) == (account(one) == account(other))
+
+
+def account(principal: Principal) -> tuple[str | None, ...] | None:
+    if principal.account is not None:
+        return "account", principal.account
+    return ("subject", principal.organisation, principal.subject) if principal.subject is not None else None

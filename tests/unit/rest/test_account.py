@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from httpx2 import Response
 from starlette.testclient import TestClient
 
 from commonplace.content.library import Library
@@ -28,11 +29,15 @@ def realm() -> Realm:
 
 @pytest.fixture
 def client(world: World, realm: Realm) -> TestClient:
+    return limited(world, realm, reads_per_minute=0)
+
+
+def limited(world: World, realm: Realm, *, reads_per_minute: int) -> TestClient:
     resources = Resources(ISSUER, SERVED, SERVED)
     app = create_app(
         Library(world.store, clock=world.clock),
         world.search,
-        Site(reads_per_minute=0, searches_per_minute=0),
+        Site(reads_per_minute=reads_per_minute, searches_per_minute=0),
         Limiter(world.counters, world.clock),
         accounts=Accounts(realm.principals, Challenges(resources), resources.api),
     )
@@ -148,3 +153,24 @@ def test_a_page_of_another_origin_may_send_a_token_and_read_the_challenge(client
 def test_where_nobody_can_sign_in_it_says_so(world: World) -> None:
     answer = world.client().get(ME, headers=bearer("x"))
     assert (answer.status_code, "www-authenticate" in answer.headers) == (403, False)
+
+
+def test_forty_tokens_of_one_account_read_no_more_than_the_account_may(world: World, realm: Realm) -> None:
+    realm.account("member", "0xGreedy")
+    realm.account("member", "0xModest", "orchard")
+    app = limited(world, realm, reads_per_minute=10).app
+
+    def ask(number: int, subject: str) -> Response:
+        """With a new token, from an address of its own."""
+        client = TestClient(app, base_url=ISSUER, client=(f"192.0.2.{number}", 0))
+        return client.get(ME, headers=bearer(realm.token(API, "knowledge:read", subject=subject)))
+
+    answers = [ask(number, "0xGreedy") for number in range(40)]
+
+    assert [answer.status_code for answer in answers] == [200] * 10 + [429] * 30
+    assert answers[-1].json()["error"]["code"] == "RATE_LIMITED"
+    assert answers[-1].headers["retry-after"] == "60"
+    assert answers[-1].headers["ratelimit-policy"] == '"reads-account";q=10;w=60'
+    assert answers[8].headers["ratelimit-remaining"] == "1"
+    assert ask(39, "0xModest").status_code == 200
+    assert not [key for key in world.counters.totals if "0xGreedy" in key]

@@ -27,7 +27,10 @@ class Metered(Caller):
 
 
 class Throttle:
-    """Each class of calls has a quota for each token, or for each address of callers who have none."""
+    """Each class of calls has a quota for each token, for each account with all its tokens, and for each address.
+
+    Each quota is leased in blocks (`limits.quota`): that there is one more is not one more write for each call.
+    """
 
     def __init__(
         self,
@@ -36,16 +39,19 @@ class Throttle:
         *,
         toolsets: Mapping[str, Mapping[Cost, int]] | None = None,
         service_factor: int = 1,
+        account_factor: int = 1,
     ) -> None:
         """Zero calls a minute are no limit.
 
         A class that `toolsets` names is counted apart, for calls of that toolset's tools. Agents that sign in by
-        themselves may call `service_factor` times as often.
+        themselves may call `service_factor` times as often. An account may read and search `account_factor` tokens'
+        worth, for people use several clients, and may write as much as one token.
         """
         self._limiter = limiter
         self._calls = calls_per_minute
         self._toolsets = toolsets or {}
         self._service_factor = service_factor
+        self._account_factor = account_factor
 
     def spend(self, caller: Caller, cost: Cost, toolset: str | None = None) -> None:
         """Counts one call, of a tool of this toolset or of something else. Raises RateLimited."""
@@ -63,13 +69,17 @@ class Throttle:
         own = self._toolsets.get(toolset, {}).get(cost) if toolset else None
         name, calls = (_name(cost), self._calls[cost]) if own is None else (_name(cost, toolset), own)
         address = _named("address", network(caller.address))
-        account = _account(caller)
-        if account is None:
+        token, account = _token(caller.principal), _account(caller.principal)
+        if token is None and account is None:
             return [(Quota(name, calls), address)]
         if is_service(caller.principal):
             # Counted apart: one counter has one ceiling, and theirs is higher.
             name, calls = f"{name}-agents", calls * self._service_factor
-        return [(Quota(name, calls), account), (Quota(f"{name}-address", calls * SHARED_FACTOR), address)]
+        counted = [(Quota(name, calls), who) for who in (token or account,) if who is not None]
+        if token is not None and account is not None:
+            together = calls if cost == "write" else calls * self._account_factor
+            counted.append((Quota(f"{name}-account", together), account))
+        return [*counted, (Quota(f"{name}-address", calls * SHARED_FACTOR), address)]
 
 
 def counting(send: Send, caller: Metered) -> Send:
@@ -84,8 +94,8 @@ def counting(send: Send, caller: Metered) -> Send:
             start = held.pop()
             start["headers"] = list(start.get("headers", ()))
             if caller.met:
-                refused = (allowance for allowance in caller.met if not allowance.allowed)
-                _tell(MutableHeaders(raw=start["headers"]), next(refused, caller.met[0]))
+                tightest = min(caller.met, key=lambda allowance: (allowance.allowed, allowance.remaining))
+                _tell(MutableHeaders(raw=start["headers"]), tightest)
             await send(start)
         await send(message)
 
@@ -105,11 +115,15 @@ def is_service(principal: Principal) -> bool:
     return (principal.subject or "").startswith(AGENT)
 
 
-def _account(caller: Caller) -> str | None:
-    """A name for the credential, or for the account where there is no credential; None for somebody unknown."""
-    principal = caller.principal
-    if principal.token is not None:
-        return _named("token", principal.organisation, principal.token)
+def _token(principal: Principal) -> str | None:
+    """A name for the credential."""
+    return _named("token", principal.organisation, principal.token) if principal.token is not None else None
+
+
+def _account(principal: Principal) -> str | None:
+    """A name for whoever all the credentials are; None for somebody unknown."""
+    if principal.account is not None:
+        return _named("account", principal.account)
     return _named("subject", principal.organisation, principal.subject) if principal.subject is not None else None
 
 
@@ -127,8 +141,9 @@ def _name(cost: Cost, toolset: str | None = None) -> str:
 def _refusal(allowance: Allowance) -> RateLimited:
     quota = allowance.quota
     kind = next(part for part in quota.name.split("-") if part in ("reads", "searches", "writes"))
+    whose = " of this account" if quota.name.endswith("-account") else ""
     return RateLimited(
-        f"More than {quota.calls} {kind} in {quota.window_seconds} seconds.",
+        f"More than {quota.calls} {kind}{whose} in {quota.window_seconds} seconds.",
         retry_after_seconds=allowance.reset_seconds,
         hint="Ask for more at once, and keep what you have read.",
     )

@@ -28,8 +28,8 @@ from commonplace.interfaces.rest.routes import (
 )
 from commonplace.interfaces.rest.services import Searcher, Services, Site, utc_now
 from commonplace.interfaces.rest.surface import Surface
-from commonplace.interfaces.rest.throttle import Throttle
-from commonplace.limits.quota import Limiter, Quota
+from commonplace.interfaces.rest.throttle import Limits, Throttle
+from commonplace.limits.quota import Limiter
 
 ROUTERS: tuple[APIRouter, ...] = (
     entries.router,
@@ -64,10 +64,7 @@ def create_app(
     accounts: Accounts | None = None,
 ) -> FastAPI:
     """The application over these parts. Endpoints call them directly, without threads: one process, one request."""
-    quotas = {
-        "reads": Quota("reads", settings.reads_per_minute),
-        "searches": Quota("searches", settings.searches_per_minute),
-    }
+    limits = Limits(limiter, settings.reads_per_minute, settings.searches_per_minute)
     app = RestApp(
         title=f"{settings.name} API",
         version=API_VERSION,
@@ -75,10 +72,10 @@ def create_app(
         redoc_url=None,
         openapi_url=None,
         redirect_slashes=False,
-        middleware=[Middleware(Surface), Middleware(Throttle, limiter=limiter, **quotas)],
+        middleware=[Middleware(Surface), Middleware(Throttle, limits=limits)],
     )
     app.site = settings
-    app.state.services = Services(library, search, settings, clock, accounts=accounts)
+    app.state.services = Services(library, search, settings, limits, clock, accounts=accounts)
     errors.install(app)
     for router in (*ROUTERS, *ROUTERS_AT_ROOT_TOO):
         app.include_router(router, prefix=API)

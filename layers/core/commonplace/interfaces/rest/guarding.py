@@ -35,11 +35,16 @@ class Accounts:
 
 
 async def account(request: Request) -> Principal:
-    """A dependency: somebody who has signed in. Raises SignIn, NotValid, Unavailable, or Forbidden where nobody can."""
-    accounts = services(request).accounts
+    """A dependency: somebody who has signed in, and does not ask too often with all tokens of the account together.
+
+    Raises SignIn, NotValid, RateLimited, Unavailable, or Forbidden where nobody can sign in.
+    """
+    using = services(request)
+    accounts = using.accounts
     if accounts is None:
         raise Forbidden("Nobody can sign in to this deployment.", hint="Everything else here is public.")
     principal = accounts.identify(request)
     if principal.anonymous:
         raise SignIn(accounts.challenges.sign_in(accounts.resource))
+    using.limits.spend_account(request.scope, principal)
     return principal

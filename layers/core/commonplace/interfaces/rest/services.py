@@ -13,6 +13,7 @@ from commonplace.search.model import SearchRequest, SearchResults
 
 if TYPE_CHECKING:
     from commonplace.interfaces.rest.guarding import Accounts
+    from commonplace.interfaces.rest.throttle import Limits
 
 
 class Searcher(Protocol):
@@ -50,6 +51,7 @@ class Services:
     library: Library
     search: Searcher
     site: Site
+    limits: "Limits"
     clock: Callable[[], datetime] = utc_now
     pages: PageCache = field(default_factory=PageCache)
     accounts: "Accounts | None" = None
