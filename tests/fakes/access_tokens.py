@@ -36,7 +36,9 @@ class Accounts:
     down: bool = False
     asked: list[str] = field(default_factory=list)
 
-    def of(self, subject: str, *, claims: tuple[str, ...] = (), fresh: bool = False) -> Standing:
+    def of(
+        self, subject: str, *, claims: tuple[str, ...] = (), rules: tuple[str, ...] = (), fresh: bool = False
+    ) -> Standing:
         self.asked.append(subject)
         if self.down:
             raise Unavailable("The chain cannot be read just now.")
@@ -131,6 +133,7 @@ class Realm:
             member="mem_rosa" if has.organisation else None,
             tier=has.tier,
             roles=has.roles,
+            rules=has.rules,
             grant=secret,
             permission=permission_of(scopes),
             resource_scopes=None,

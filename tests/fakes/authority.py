@@ -90,7 +90,9 @@ class Accounts:
     down: bool = False
     asked: list[tuple[str, bool]] = field(default_factory=list)
 
-    def of(self, subject: str, *, claims: tuple[str, ...] = (), fresh: bool = False) -> Standing:
+    def of(
+        self, subject: str, *, claims: tuple[str, ...] = (), rules: tuple[str, ...] = (), fresh: bool = False
+    ) -> Standing:
         self.asked.append((subject, fresh))
         if self.down:
             raise Unavailable("The chain cannot be read.", retry_after_seconds=7)

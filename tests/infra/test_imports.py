@@ -82,7 +82,7 @@ key = keyring.new_key(0)
 identity_wiring.guard(handler.IDENTITY), identity_wiring.standings(handler.IDENTITY)
 claims = tokens.AccessClaims(
     issuer="https://kb.example.org", subject="0x", audience="https://kb.example.org/mcp", expires_at=9, issued_at=1,
-    jti="j", client_id="c", scopes=(), organisation=None, member=None, tier="public", roles=(), grant="g",
+    jti="j", client_id="c", scopes=(), organisation=None, member=None, tier="public", roles=(), rules=(), grant="g",
     permission="readonly", resource_scopes=None)
 header = {"alg": "ES256", "typ": "at+jwt", "kid": key.kid}
 token = jws.serialize_compact(header, json.dumps(claims.as_claims()), ECKey.import_key(dict(key.jwk)))

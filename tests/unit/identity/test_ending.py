@@ -8,7 +8,20 @@ from commonplace.identity import keyring
 from commonplace.identity.issuing import Issuer, subject_hash
 from commonplace.identity.oauth_errors import OAuthError
 from commonplace.identity.tokens import SigningKey
-from tests.fakes.authority import AGENT, ALICE, APP, BASE, BOB, KEY, MCP, OTHER, OTHER_REDIRECT, Authority, profile
+from tests.fakes.authority import (
+    AGENT,
+    ALICE,
+    APP,
+    BASE,
+    BOB,
+    KEY,
+    MCP,
+    OTHER,
+    OTHER_REDIRECT,
+    Authority,
+    profile,
+    standing,
+)
 
 SERVER = replace(AGENT, id="server")
 INACTIVE = {"active": False}
@@ -94,8 +107,47 @@ def test_v6_a_good_token_is_told_of(authority: Authority) -> None:
         "iat": claims.issued_at,
         "iss": BASE,
         "jti": claims.jti,
+        "org": "default",
+        "tier": "member",
+        "roles": ["member"],
         "token_type": "Bearer",
     }
+
+
+def test_v6_what_is_told_follows_the_accounts_roles(authority: Authority) -> None:
+    token = authority.tokens()["access_token"]
+    anywhere = replace(SERVER, organisation=None)
+    authority.accounts.held[ALICE] = standing("public")
+    told = authority.granting.introspect(token, SERVER)
+    assert (told["active"], told["scope"], told["tier"]) == (True, "knowledge:read", "public")
+
+    authority.accounts.held[ALICE] = replace(standing("public"), scopes=frozenset())
+    assert authority.granting.introspect(token, SERVER)["scope"] == ""
+
+    authority.accounts.held[ALICE] = standing("member", organisation="garden")
+    assert authority.granting.introspect(token, SERVER) == INACTIVE, "it is of that organisation no more"
+    assert authority.granting.introspect(token, replace(SERVER, organisation="garden")) == INACTIVE, "nor of this one"
+    assert authority.granting.introspect(token, anywhere)["org"] is None
+
+
+def test_v6_of_roles_that_cannot_be_read_nothing_is_told(authority: Authority) -> None:
+    """Neither what they gave before, nor that there are none: that would send people to sign in again."""
+    token = authority.tokens()["access_token"]
+    authority.accounts.down = True
+    with pytest.raises(OAuthError) as caught:
+        authority.granting.introspect(token, SERVER)
+    assert (caught.value.status, caught.value.code) == (503, "temporarily_unavailable")
+    assert "Retry-After" in caught.value.headers
+
+    agent = authority.granting.client_credentials({"resource": MCP}, AGENT)["access_token"]
+    assert authority.granting.introspect(agent, SERVER)["tier"] == "member", "an agent's are what its operator gave"
+
+
+def test_v6_a_grant_for_reading_alone_tells_of_no_more(authority: Authority) -> None:
+    token = authority.tokens()["access_token"]
+    (grant,) = authority.memory.grants.values()
+    authority.memory.grants[grant.id] = replace(grant, permission="readonly")
+    assert authority.granting.introspect(token, SERVER)["scope"] == "knowledge:read"
 
 
 def test_v6_whatever_else_comes_is_not_active_and_nothing_more(authority: Authority) -> None:

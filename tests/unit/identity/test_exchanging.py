@@ -62,6 +62,7 @@ def test_a_code_becomes_tokens(authority: Authority) -> None:
         member=claims.member,
         tier="member",
         roles=("member",),
+        rules=(),
         grant=claims.grant,
         permission="action",
         resource_scopes=None,

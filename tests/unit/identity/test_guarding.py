@@ -1,5 +1,6 @@
 """From a token to a principal: what the token says, as far as its grant and the account's roles still allow it."""
 
+import json
 import logging
 from dataclasses import replace
 from typing import Any
@@ -9,16 +10,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.errors import Unauthorized, Unavailable
-from commonplace.identity.accounts import Standing
-from commonplace.identity.guarding import bearer_token
+from commonplace.identity.accounts import Profile, Standing
+from commonplace.identity.guarding import TokenJudge, bearer_token
+from commonplace.identity.issuing import claims_for
+from commonplace.identity.opening import Terms, new_grant
 from commonplace.identity.principals import ANONYMOUS, TIERS, Principal, Tier
+from commonplace.identity.roles import MappedStandings, RoleMap
 from commonplace.identity.scopes import CATALOGUE, KINDS, covers
 from commonplace.identity.secrets import digest
 from commonplace.identity.tokens import AccessClaims
+from commonplace.identity.verifying import claims_of
 from tests.fakes.access_tokens import ISSUER, ROSA, Realm, standing
+from tests.fakes.ethereum import FakeHats
+from tests.fakes.identity_stores import Clock, MemoryGrants
 
 MCP = f"{ISSUER}/mcp"
 AGENT = "agent:gardener"
+COLLEAGUE = "oidc:https://id.example.org#1"
 WRITER = frozenset({"knowledge:read", "knowledge:write"})
 
 
@@ -147,7 +155,7 @@ def test_an_item_that_outlives_its_end_counts_for_nothing(caplog: pytest.LogCapt
         def touch(self, grant_id: str, now: int, network: str) -> None:
             raise AssertionError
 
-    realm.principals._grants = Late()
+    realm.principals._judge._grants = Late()
     realm.clock.forward(86_400)
     assert refused(realm, claims, caplog) == "grant_over"
 
@@ -370,3 +378,52 @@ def test_no_other_header_has_a_part_in_a_principal(headers: dict[str, str], othe
     assert realm.principals.identify(headers | {"authorization": f"Bearer {token}"}, MCP) == alone
     assert realm.principals.identify(headers, MCP) is ANONYMOUS
     assert realm.principals.identify(headers | {"access_token": token, "x-token": other}, MCP) is ANONYMOUS
+
+
+GROUPS = [f"groups:{name}" for name in "abcd"]
+RULES = st.fixed_dictionaries(
+    {},
+    optional={
+        "role": st.sampled_from(["editor", "member"]),
+        "tier": st.sampled_from(TIERS),
+        "scopes": st.lists(st.sampled_from(CATALOGUE), max_size=2),
+        "organisation": st.sampled_from(["garden", "meadow"]),
+    },
+)
+
+
+@settings(deadline=None)
+@given(
+    groups=st.dictionaries(st.sampled_from([*GROUPS, "*", "editor", "member"]), RULES),
+    claims=st.sets(st.sampled_from([*GROUPS, "groups:*", "email:editor"])).map(tuple),
+)
+def test_the_guard_says_of_a_token_what_sign_in_says_of_the_claims(groups: Any, claims: tuple[str, ...]) -> None:
+    roles = RoleMap.from_json(json.dumps({"hats": {}, "groups": groups}), organisation="default")
+    standings, grants, clock = MappedStandings(roles, FakeHats(Clock())), MemoryGrants(Clock()), Clock()
+    said = standings.of(COLLEAGUE, claims=claims)
+    grant, secret = new_grant(
+        "person",
+        Profile(subject=COLLEAGUE, kind="oidc", claims=claims),
+        Terms(client_id="client", client_name="A client", resource=MCP, scopes=CATALOGUE, seconds=3_600),
+        key=b"k" * 32,
+        now=int(clock.now),
+        network="",
+    )
+    grants.open(grant)
+    told = claims_for(
+        grant,
+        secret,
+        COLLEAGUE,
+        said,
+        scopes=said.scopes,
+        issuer=ISSUER,
+        key=b"k" * 32,
+        now=int(clock.now),
+        seconds=60,
+    )
+    read = claims_of(json.loads(json.dumps(told.as_claims())))
+    judge = TokenJudge(grants, standings)
+    found = judge.principal(read, judge.grant(read, clock.now))
+    assert (found.tier, found.roles, found.organisation) == (said.tier, frozenset(said.roles), said.organisation)
+    assert found.attainable == said.scopes
+    assert all(found.may(one) == covers(said.scopes, one) for one in CATALOGUE if found.permission == "action")

@@ -78,9 +78,28 @@ def test_groups_of_a_provider_give_roles_to_who_is_no_wallet_and_to_no_wallet() 
     someone = "oidc:https://id.example.org#1"
     assert deployment.of(someone, claims=("groups:editors",)).roles == ("colleague", "editor")
     assert deployment.of(someone).roles == ("colleague",)
-    assert deployment.of(someone, claims=("editor",)).tier == "vibecoder", "as a token names its role"
-    assert deployment.of(ALICE, claims=("groups:editors", "editor")).tier == "public"
+    assert deployment.of(someone, claims=("editor",)).tier == "public", "the name of a role is nobody's claim"
+    assert deployment.of(ALICE, claims=("groups:editors",)).tier == "public"
     assert deployment.hats.asked == 1
+    assert deployment.of("agent:gardener", claims=("groups:editors",)) == deployment.of("agent:gardener")
+    assert deployment.of("agent:gardener").roles == ()
+
+
+def test_a_token_names_the_rule_that_gave_a_role_and_no_other_of_its_name() -> None:
+    deployment = Deployment(
+        groups={
+            "email:rosa@example.org": {"role": "editor", "tier": "member"},
+            "groups:senior": {"role": "editor", "tier": "vibecoder"},
+        }
+    )
+    someone = "oidc:https://id.example.org#1"
+    said = deployment.of(someone, claims=("email:rosa@example.org",))
+    assert (said.tier, said.roles) == ("member", ("editor",))
+    assert len(said.rules) == 1 and "rosa" not in said.rules[0]
+    assert deployment.standings.of(someone, rules=said.rules) == said
+    for odd in (("editor",), ("member",), ("groups:senior",), ("email:rosa@example.org",), ("*",), ("",)):
+        assert deployment.standings.of(someone, rules=odd).roles == ()
+    assert deployment.standings.of(ALICE, rules=said.rules).roles == (), "a wallet is judged by its address"
 
 
 def test_a_chain_that_cannot_be_read_is_unavailable_and_never_no_roles() -> None:
@@ -153,6 +172,8 @@ def test_a_role_map_of_nonsense_says_what_would_be_valid(text: str, told: str) -
 def test_a_role_map_has_a_bound() -> None:
     with pytest.raises(RoleMapError, match="at most 200"):
         RoleMap.from_json(json.dumps({"hats": {f"30.{number}": {} for number in range(1, 202)}}))
+    with pytest.raises(RoleMapError, match="at most 64"):
+        RoleMap.from_json(json.dumps({"groups": {f"groups:{number}": {} for number in range(65)}}))
 
 
 @pytest.mark.parametrize(

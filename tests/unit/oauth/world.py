@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from commonplace.auth_settings import AuthSettings
 from commonplace.errors import Unavailable
 from commonplace.identity import keyring
-from commonplace.identity.accounts import Profile, Standing
+from commonplace.identity.accounts import Profile, Standing, Standings
 from commonplace.identity.assertions import Assertions
 from commonplace.identity.authenticating import Authentication
 from commonplace.identity.authorizing import understand
@@ -111,7 +111,9 @@ class Roles:
     standing: Standing = field(default_factory=member)
     down: bool = False
 
-    def of(self, subject: str, *, claims: tuple[str, ...] = (), fresh: bool = False) -> Standing:
+    def of(
+        self, subject: str, *, claims: tuple[str, ...] = (), rules: tuple[str, ...] = (), fresh: bool = False
+    ) -> Standing:
         if self.down:
             raise Unavailable("The chain does not answer.", retry_after_seconds=30)
         return self.standing
@@ -137,6 +139,10 @@ class World:
         self.app = create_app(self.services)
         self._gateway = Gateway(self.app)
 
+    def judging(self) -> Standings:
+        """What judges accounts."""
+        return self.roles
+
     def _services(self) -> OAuthServices:
         issuer = self.settings.issuer
         assertions = Assertions(
@@ -153,7 +159,7 @@ class World:
             authentication=Authentication(self.clients, assertions),
             granting=Granting(
                 store=self.grants,
-                standings=self.roles,
+                standings=self.judging(),
                 issuer=Issuer(issuer, self.ring, self.clock),
                 resources=self.resources,
                 key=lambda: KEY,
@@ -173,7 +179,7 @@ class World:
             ),
             connections=Connections(grants=self.grants, signins=self.sign_ins, key=lambda: KEY, clock=self.clock),
             sign_in=cast(SignIn, SimpleNamespace()),
-            standings=self.roles,
+            standings=self.judging(),
             grants=self.grants,
             sign_ins=self.sign_ins,
             keys=self.ring,
@@ -212,8 +218,10 @@ class World:
         scope: str = "knowledge:read knowledge:write",
         resource: str = MCP,
         redirect: str = REDIRECT,
+        profile: Profile | None = None,
     ) -> str:
-        """Asked for and allowed by Alice, by the logic that the pages call."""
+        """Asked for and allowed by Alice, or by whom `profile` names, by the logic that the pages call."""
+        profile = profile or Profile(subject=ALICE, kind="wallet", address=ALICE)
         asked = understand(
             [
                 ("client_id", client_id),
@@ -234,8 +242,8 @@ class World:
             begun.handle,
             begun.cookie,
             begun.csrf,
-            profile=Profile(subject=ALICE, kind="wallet", address=ALICE),
-            standing=self.roles.standing,
+            profile=profile,
+            standing=self.services.standings.of(profile.subject, claims=profile.claims),
             allowed=scope.split(" "),
         )
         return parse_qs(urlsplit(url).query)["code"][0]

@@ -8,6 +8,9 @@ from commonplace.identity.principals import Tier
 
 Kind = Literal["wallet", "oidc", "agent"]
 
+OIDC = "oidc:"
+"""Subjects of accounts at a provider begin so: `oidc:{issuer}#{sub}`."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
@@ -54,7 +57,9 @@ class Standing:
 
     tier: Tier = "public"
     roles: tuple[str, ...] = ()
-    """Names of the roles, sorted."""
+    """Names of the roles, sorted: for people to read, never for a decision."""
+    rules: tuple[str, ...] = ()
+    """Ids of the rules of groups that hold: what an access token says in place of an OIDC account's claims."""
     scopes: frozenset[str] = frozenset()
     """What the account may ever be granted."""
     organisation: str | None = None
@@ -84,6 +89,10 @@ class Hats(Protocol):
 class Standings(Protocol):
     """What an account's roles amount to now."""
 
-    def of(self, subject: str, *, claims: tuple[str, ...] = (), fresh: bool = False) -> Standing:
-        """Raises Unavailable. `claims` as in `Profile`, or the roles of a token, for accounts that are not wallets."""
+    def of(
+        self, subject: str, *, claims: tuple[str, ...] = (), rules: tuple[str, ...] = (), fresh: bool = False
+    ) -> Standing:
+        """Raises Unavailable. An OIDC account is judged by its `claims`, as in `Profile`, or by the `rules` of a token
+        that was made from them; a wallet by its address alone.
+        """
         ...

@@ -18,11 +18,13 @@ from commonplace.identity.auditing import refused, revoked
 from commonplace.identity.authorizing import KnowsResources
 from commonplace.identity.consenting import Limits
 from commonplace.identity.exchanging import Exchange
+from commonplace.identity.guarding import TokenJudge
 from commonplace.identity.issuing import Issuer
 from commonplace.identity.oauth_errors import OAuthError, temporarily_unavailable
-from commonplace.identity.principals import Tier
+from commonplace.identity.principals import Principal, Tier
 from commonplace.identity.records import ACCESS_SECONDS, IDLE_SECONDS, Client
 from commonplace.identity.rotating import Rotation
+from commonplace.identity.scopes import ordered
 from commonplace.identity.stores import GrantStore
 from commonplace.identity.tokens import AccessClaims, BadToken
 
@@ -53,6 +55,7 @@ class Granting:
         self._clock = clock
         self._audit = audit
         self._organisation = organisation
+        self._judge = TokenJudge(store, standings)
         answers = Answers(
             issuer=issuer, standings=standings, resources=resources, key=key, access_seconds=access_seconds
         )
@@ -108,15 +111,23 @@ class Granting:
 
     def introspect(self, token: str, client: Client) -> Json:
         """RFC 7662, of access tokens: those of its organisation for a client that an operator registered, and of
-        any organisation if it has none; its own for another. Everything else is not active."""
+        any organisation if it has none; its own for another. Everything else is not active.
+
+        What is told is what the guard of a call would find now. Raises 503 where roles cannot be read: to say that
+        there are none would send people to sign in again.
+        """
         with _answering():
             claims = self._read(token)
-            if claims is None or not _may_ask(client, claims):
+            if claims is None:
                 return {"active": False}
-            grant = self._store.grant(secrets.digest(claims.grant))
-            if grant is None or not grant.alive(self._clock()) or claims.jti in grant.revoked_tokens:
+            try:
+                grant = self._judge.grant(claims, self._clock())
+            except BadToken:
                 return {"active": False}
-            return _told(claims)
+            principal = self._judge.principal(claims, grant)
+            if principal.uncertain:
+                raise Unavailable("What this account may do cannot be read just now.")
+            return _told(claims, principal) if _may_ask(client, principal) else {"active": False}
 
     def mint(
         self, *, organisation: str, agent: str, scopes: tuple[str, ...], tier: Tier, resource: str, days: int
@@ -178,13 +189,20 @@ def _allow(client: Client, *types: str) -> None:
         raise OAuthError("unauthorized_client", "This client is not registered for this grant type.")
 
 
-def _may_ask(client: Client, claims: AccessClaims) -> bool:
-    if claims.client_id == client.id:
+def _may_ask(client: Client, principal: Principal) -> bool:
+    if principal.client == client.id:
         return True
-    return client.source == "operator" and client.organisation in (None, claims.organisation)
+    return client.source == "operator" and client.organisation in (None, principal.organisation)
 
 
-def _told(claims: AccessClaims) -> Json:
+def _told(claims: AccessClaims, principal: Principal) -> Json:
+    """The token's own claims, and beside them what may change while it lasts: as it is now."""
     values = claims.as_claims()
-    names = ("scope", "client_id", "sub", "aud", "exp", "iat", "iss", "jti")
-    return {"active": True, **{name: values[name] for name in names}, "token_type": "Bearer"}
+    now = {
+        "scope": " ".join(ordered(one for one in principal.scopes if principal.may(one))),
+        "org": principal.organisation,
+        "tier": principal.tier,
+        "roles": sorted(principal.roles),
+    }
+    names = ("client_id", "sub", "aud", "exp", "iat", "iss", "jti")
+    return {"active": True, **{name: values[name] for name in names}, **now, "token_type": "Bearer"}

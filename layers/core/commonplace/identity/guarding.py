@@ -34,10 +34,14 @@ MAX_DUE = 1_000
 _BEARER = re.compile(r"bearer(?:[ \t]+(.*))?", re.IGNORECASE | re.DOTALL)
 
 
-class GrantReader(Protocol):
-    """What a guard may see and do of grants. Reads are consistent; both raise Unavailable."""
+class FindsGrants(Protocol):
+    """Reads grants, consistently. Raises Unavailable."""
 
     def grant(self, grant_id: str) -> Grant | None: ...
+
+
+class GrantReader(FindsGrants, Protocol):
+    """What a guard may see and do of grants. Both raise Unavailable."""
 
     def touch(self, grant_id: str, now: int, network: str) -> None:
         """Notes a use, of a grant that is there and has not been used later; does nothing otherwise."""
@@ -50,87 +54,35 @@ def bearer_token(authorization: str | None) -> str | None:
     return (found[1] or "").strip() or None if found else None
 
 
-class TokenPrincipals:
-    """`principals.Principals` by access tokens."""
+class NotBehind(BadToken):
+    """A grant that is there does not stand behind the token, or no longer."""
 
-    def __init__(
-        self,
-        tokens: AccessTokens,
-        grants: GrantReader,
-        standings: Standings,
-        clock: Callable[[], float],
-        *,
-        names: bool = False,
-        denials: Denials | None = None,
-    ) -> None:
-        """`names` says whether people's names are wanted: they are encrypted in the grant."""
-        self._tokens = tokens
+    def __init__(self, reason: str, grant: Grant) -> None:
+        super().__init__(reason)
+        self.grant = grant
+
+
+class TokenJudge:
+    """What a verified token is worth now: the same for the guard of a call and for whoever asks by introspection."""
+
+    def __init__(self, grants: FindsGrants, standings: Standings, *, names: bool = False) -> None:
+        """`names` as in `TokenPrincipals`."""
         self._grants = grants
         self._standings = standings
-        self._clock = clock
         self._names = names
-        self._denials = denials
-        self._due: dict[str, None] = {}
 
-    def identify(self, headers: Mapping[str, str], resource: str) -> Principal:
-        """Whoever sends no bearer token is anonymous. Raises Unauthorized for a bad one, Unavailable."""
-        token = bearer_token(headers.get("authorization"))
-        if token is None:
-            return ANONYMOUS
-        now = self._clock()
-        try:
-            claims = self._tokens.verify(token, resource, now)
-            grant = self._grant(claims, now)
-        except BadToken as bad:
-            # The reason is ours to know: who guesses tokens should not learn how near a guess came.
-            logger.info("auth event", extra={"event": "denied", "outcome": "denied", "reason": bad.reason})
-            raise Unauthorized("This access token is not valid here.", hint="Sign in again.") from None
-        if now - grant.last_used_at >= USE_SECONDS and len(self._due) < MAX_DUE:
-            self._due[grant.id] = None
-        return self._principal(claims, grant)
-
-    def used(self, principal: Principal, address: str) -> None:
-        """Notes the use that `identify` has just found, every five minutes at most; an answer never waits in vain."""
-        grant_id = principal.grant
-        if grant_id is None or grant_id not in self._due:
-            return
-        self._due.pop(grant_id, None)
-        try:
-            self._grants.touch(grant_id, int(self._clock()), network(address))
-        except Unavailable:
-            logger.warning("a use of a grant could not be noted")
-
-    def denied(self, principal: Principal, reason: str, wanted: str, address: str) -> None:
-        if self._denials is not None and principal.grant is not None:
-            self._denials.record(
-                grant=principal.grant,
-                subject=principal.account or "",
-                client=principal.client or "",
-                organisation=principal.organisation,
-                reason=reason,
-                wanted=wanted,
-                network=network(address),
-            )
-
-    def _grant(self, claims: AccessClaims, now: float) -> Grant:
-        """Raises BadToken unless the grant still stands behind the token. Whoever tries all the same is recorded."""
+    def grant(self, claims: AccessClaims, now: float) -> Grant:
+        """Raises BadToken unless the grant still stands behind the token, and Unavailable."""
         grant = self._grants.grant(digest(claims.grant))
         if grant is None:
             raise BadToken("grant_unknown")
         reason = _against(claims, grant, now)
-        if reason is None:
-            return grant
-        if self._denials is not None:
-            self._denials.record(
-                grant=grant.id,
-                subject=grant.subject_hash,
-                client=claims.client_id,
-                organisation=grant.organisation,
-                reason=reason,
-            )
-        raise BadToken(reason)
+        if reason is not None:
+            raise NotBehind(reason, grant)
+        return grant
 
-    def _principal(self, claims: AccessClaims, grant: Grant) -> Principal:
+    def principal(self, claims: AccessClaims, grant: Grant) -> Principal:
+        """As far as the account's roles allow it now; uncertain where they cannot be read."""
         person = grant.kind == "person"
         try:
             standing = self._standing(claims, grant)
@@ -162,7 +114,7 @@ class TokenPrincipals:
     def _standing(self, claims: AccessClaims, grant: Grant) -> Standing:
         """What the account's roles give now; those of an agent are what its operator gave it. Raises Unavailable."""
         if grant.kind == "person":
-            return self._standings.of(claims.subject, claims=claims.roles)
+            return self._standings.of(claims.subject, rules=claims.rules)
         return Standing(
             tier=claims.tier, roles=claims.roles, scopes=frozenset(claims.scopes), organisation=grant.organisation
         )
@@ -172,6 +124,83 @@ class TokenPrincipals:
             return Profile.from_json(unseal(claims.grant, "profile", grant.sealed_profile)).label
         except (SealBroken, KeyError, TypeError):
             return None
+
+
+class TokenPrincipals:
+    """`principals.Principals` by access tokens."""
+
+    def __init__(
+        self,
+        tokens: AccessTokens,
+        grants: GrantReader,
+        standings: Standings,
+        clock: Callable[[], float],
+        *,
+        names: bool = False,
+        denials: Denials | None = None,
+    ) -> None:
+        """`names` says whether people's names are wanted: they are encrypted in the grant."""
+        self._tokens = tokens
+        self._grants = grants
+        self._judge = TokenJudge(grants, standings, names=names)
+        self._clock = clock
+        self._denials = denials
+        self._due: dict[str, None] = {}
+
+    def identify(self, headers: Mapping[str, str], resource: str) -> Principal:
+        """Whoever sends no bearer token is anonymous. Raises Unauthorized for a bad one, Unavailable."""
+        token = bearer_token(headers.get("authorization"))
+        if token is None:
+            return ANONYMOUS
+        now = self._clock()
+        try:
+            claims = self._tokens.verify(token, resource, now)
+            grant = self._standing_behind(claims, now)
+        except BadToken as bad:
+            # The reason is ours to know: who guesses tokens should not learn how near a guess came.
+            logger.info("auth event", extra={"event": "denied", "outcome": "denied", "reason": bad.reason})
+            raise Unauthorized("This access token is not valid here.", hint="Sign in again.") from None
+        if now - grant.last_used_at >= USE_SECONDS and len(self._due) < MAX_DUE:
+            self._due[grant.id] = None
+        return self._judge.principal(claims, grant)
+
+    def used(self, principal: Principal, address: str) -> None:
+        """Notes the use that `identify` has just found, every five minutes at most; an answer never waits in vain."""
+        grant_id = principal.grant
+        if grant_id is None or grant_id not in self._due:
+            return
+        self._due.pop(grant_id, None)
+        try:
+            self._grants.touch(grant_id, int(self._clock()), network(address))
+        except Unavailable:
+            logger.warning("a use of a grant could not be noted")
+
+    def denied(self, principal: Principal, reason: str, wanted: str, address: str) -> None:
+        if self._denials is not None and principal.grant is not None:
+            self._denials.record(
+                grant=principal.grant,
+                subject=principal.account or "",
+                client=principal.client or "",
+                organisation=principal.organisation,
+                reason=reason,
+                wanted=wanted,
+                network=network(address),
+            )
+
+    def _standing_behind(self, claims: AccessClaims, now: float) -> Grant:
+        """Raises BadToken. Whoever tries a token whose grant is over is recorded."""
+        try:
+            return self._judge.grant(claims, now)
+        except NotBehind as bad:
+            if self._denials is not None:
+                self._denials.record(
+                    grant=bad.grant.id,
+                    subject=bad.grant.subject_hash,
+                    client=claims.client_id,
+                    organisation=bad.grant.organisation,
+                    reason=bad.reason,
+                )
+            raise
 
 
 def _against(claims: AccessClaims, grant: Grant, now: float) -> str | None:

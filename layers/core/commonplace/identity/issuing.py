@@ -1,7 +1,6 @@
 """Access tokens: what goes into one, and the signature (RFC 9068, RFC 7515)."""
 
 import json
-import logging
 import secrets
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -16,10 +15,9 @@ from commonplace.identity.verifying import AccessTokens
 if TYPE_CHECKING:
     from joserfc.jwk import ECKey
 
-logger = logging.getLogger(__name__)
-
 MAX_ROLES_CHARACTERS = 1_200
-"""As JSON. With every other claim at its longest, a token stays below `tokens.MAX_TOKEN_CHARACTERS`."""
+"""Of roles and rules together, as JSON. With every other claim at its longest, a token stays below
+`tokens.MAX_TOKEN_CHARACTERS`."""
 
 
 def subject_hash(key: bytes, subject: str, organisation: str | None = None) -> str:
@@ -61,22 +59,27 @@ def claims_for(
         organisation=organisation,
         member=member_id(key, organisation, subject) if organisation else None,
         tier=standing.tier,
-        roles=_fitting(standing.roles),
+        roles=_fitting(standing.roles, MAX_ROLES_CHARACTERS - _room(standing.rules)),
+        rules=standing.rules,
         grant=secret,
         permission=permission_of(granted) if grant.permission == "action" else "readonly",
         resource_scopes=grant.resource_scopes,
     )
 
 
-def _fitting(roles: Iterable[str]) -> tuple[str, ...]:
-    """The roles that a token has room for: with more it would be too long for every guard. Who has more has less."""
+def _fitting(roles: Iterable[str], characters: int) -> tuple[str, ...]:
+    """The names that a token has room for: with more it would be too long for every guard."""
     found: list[str] = []
     for role in roles:
-        if sum(len(one) + 3 for one in (*found, role)) > MAX_ROLES_CHARACTERS:
-            logger.warning("an account has more roles than a token can tell")
+        if _room((*found, role)) > characters:
             break
         found.append(role)
     return tuple(found)
+
+
+def _room(texts: Iterable[str]) -> int:
+    """Characters of a JSON list."""
+    return sum(len(one) + 3 for one in texts)
 
 
 class Issuer:

@@ -2,14 +2,16 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, Self, cast
 
 from commonplace.errors import Unavailable
-from commonplace.identity.accounts import Hats, Standing
+from commonplace.identity.accounts import OIDC, Hats, Standing
 from commonplace.identity.principals import TIERS, Tier, highest
 from commonplace.identity.scopes import CATALOGUE
+from commonplace.identity.secrets import digest
 
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 
@@ -19,6 +21,11 @@ _VIBECODER = _MEMBER | {"memory:admin"}
 DEFAULT_SCOPES: Mapping[Tier, frozenset[str]] = {"public": _PUBLIC, "member": _MEMBER, "vibecoder": _VIBECODER}
 
 MAX_RULES = 200
+MAX_GROUPS = 64
+"""Rules of groups: an access token has room for the ids of all."""
+EVERYBODY = "*"
+"""The rule of groups for everybody who signs in at the provider."""
+RULE_CHARACTERS = 12
 
 
 class RoleMapError(ValueError):
@@ -69,8 +76,8 @@ class RoleMap:
             parts["scopes"] = _tiers(values["tiers"])
         return cls(**parts)
 
-    def standing(self, roles: Iterable[Role]) -> Standing:
-        """What these roles amount to together."""
+    def standing(self, roles: Iterable[Role], rules: Iterable[str] = ()) -> Standing:
+        """What these roles amount to together; `rules` as in `Standing`."""
         held = list(roles)
         tier = highest(role.tier for role in held)
         scopes = frozenset().union(
@@ -81,21 +88,28 @@ class RoleMap:
         return Standing(
             tier=tier,
             roles=tuple(sorted({role.name for role in held})),
+            rules=tuple(rules),
             scopes=scopes,
             organisation=named or self.organisation,
         )
 
 
 class MappedStandings:
-    """`accounts.Standings` by a role map: wallets by hats and the list, others by claims or a token's roles."""
+    """`accounts.Standings` by a role map: wallets by hats and the list, OIDC accounts by claims or a token's rules."""
 
     def __init__(self, roles: RoleMap, hats: Hats) -> None:
         self._map = roles
         self._hats = hats
+        self._groups = {rule_id(claim): (claim, role) for claim, role in roles.groups.items()}
 
-    def of(self, subject: str, *, claims: tuple[str, ...] = (), fresh: bool = False) -> Standing:
+    def of(
+        self, subject: str, *, claims: tuple[str, ...] = (), rules: tuple[str, ...] = (), fresh: bool = False
+    ) -> Standing:
+        if subject.startswith(OIDC):
+            found = dict(self._grouped({EVERYBODY, *claims}, frozenset(rules)))
+            return self._map.standing(found.values(), found)
         if not ADDRESS.fullmatch(subject):
-            return self._map.standing(self._claimed(claims))
+            return self._map.standing(())
         listed = self._map.addresses.get(subject.lower())
         own = [listed] if listed else []
         try:
@@ -112,9 +126,13 @@ class MappedStandings:
         least, most = self._map.standing(own), self._map.standing([*self._map.hats.values(), *own])
         return (least.tier, least.scopes, least.organisation) == (most.tier, most.scopes, most.organisation)
 
-    def _claimed(self, claims: tuple[str, ...]) -> Iterable[Role]:
-        """Roles of an OIDC account, by what its provider told or by their names in a token: no name has a colon."""
-        return (role for claim, role in self._map.groups.items() if claim in (*claims, "*") or role.name in claims)
+    def _grouped(self, claims: AbstractSet[str], rules: AbstractSet[str]) -> Iterator[tuple[str, Role]]:
+        return ((rule, role) for rule, (claim, role) in self._groups.items() if claim in claims or rule in rules)
+
+
+def rule_id(claim: str) -> str:
+    """Names the rule of a group in access tokens. A digest: the group may be somebody's address."""
+    return digest(f"groups|{claim}")[:RULE_CHARACTERS]
 
 
 def _object(text: str) -> Mapping[str, Any]:
@@ -128,8 +146,9 @@ def _object(text: str) -> Mapping[str, Any]:
 
 
 def _roles(part: str, values: Any) -> dict[str, Role]:
-    if not isinstance(values, dict) or len(values) > MAX_RULES:
-        raise RoleMapError(f"{part} must be an object of at most {MAX_RULES} rules")
+    most = MAX_GROUPS if part == "groups" else MAX_RULES
+    if not isinstance(values, dict) or len(values) > most:
+        raise RoleMapError(f"{part} must be an object of at most {most} rules")
     return dict(_rule(part, key, rule) for key, rule in values.items())
 
 

@@ -39,6 +39,9 @@ class AccessClaims:
     member: str | None
     tier: Tier
     roles: tuple[str, ...]
+    """For display."""
+    rules: tuple[str, ...]
+    """As in `accounts.Standing`."""
     grant: str
     """The grant's secret, from which its public name follows: `secrets.digest`."""
     permission: Permission
@@ -59,6 +62,7 @@ class AccessClaims:
             "member": self.member,
             "tier": self.tier,
             "roles": list(self.roles),
+            "rules": list(self.rules),
             "grant": self.grant,
             "permission": self.permission,
             "resource_scopes": None if self.resource_scopes is None else list(self.resource_scopes),

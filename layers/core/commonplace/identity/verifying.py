@@ -129,6 +129,7 @@ def claims_of(values: Mapping[str, Any]) -> AccessClaims:
             member=None if values["member"] is None else _text(values, "member"),
             tier=TIERS[TIERS.index(values["tier"])],
             roles=_texts(values["roles"]),
+            rules=_texts(values["rules"]),
             grant=_text(values, "grant"),
             permission="readonly" if values["permission"] == "readonly" else _action(values["permission"]),
             resource_scopes=None if values["resource_scopes"] is None else _texts(values["resource_scopes"]),
