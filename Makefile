@@ -7,7 +7,7 @@ RUN := $(UV) run --no-sync
 
 export UV_PROJECT_ENVIRONMENT := .venv
 
-.PHONY: help dev setup setup-all test lint types contracts unit integration conformance browser infra bench bench-retrieval bench-memory bench-reference acceptance synth snapshot requirements cdk deploy format clean
+.PHONY: help dev setup setup-all test test-fast soak lint types contracts unit integration conformance browser infra bench bench-retrieval bench-memory bench-reference acceptance synth snapshot requirements cdk deploy format clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -28,6 +28,11 @@ dev: setup ## Serve the sample knowledge base on this machine
 
 test: setup-all lint types contracts unit integration conformance browser infra ## Run every test, the very ones CI runs
 
+test-fast: setup-all lint types contracts unit ## Run what needs no server: the inner loop
+
+soak: export COMMONPLACE_TEST_SOAK := 1
+soak: setup-all unit integration ## Run the long versions: many more examples, large imports, series of kills
+
 lint: ## Check style and formatting
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
@@ -39,10 +44,10 @@ contracts: ## Check which room may import which
 	$(RUN) lint-imports
 
 unit: ## Run the unit tests
-	$(RUN) pytest tests/unit -n 2 -q
+	$(RUN) pytest tests/unit tests/contracts -m "not real" -n 2 -q
 
-integration: ## Run the tests on the laptop cloud
-	$(RUN) pytest tests/integration -q -n 2 --dist loadfile
+integration: ## Run the tests on the laptop cloud, OpenSearch, DynamoDB Local and a chain
+	$(RUN) pytest tests/integration tests/contracts -m real -q -n 2 --dist loadfile
 
 conformance: ## Run the tests against published contracts, and clients of others on Node.js
 	$(RUN) pytest tests/conformance -q -n 2 --dist loadfile

@@ -1,9 +1,13 @@
 """What tests of all kinds share."""
 
+from pathlib import Path
+
+import pytest
 from hypothesis import settings
 
 from tests.chain_fixture import chain, own_chain, running_chain
 from tests.dynamodb_fixture import dynamodb_local, dynamodb_local_url
+from tests.examples import examples
 from tests.opensearch_fixture import opensearch, opensearch_settings, opensearch_url, own_node, unique_stem
 
 __all__ = [
@@ -20,5 +24,19 @@ __all__ = [
 ]
 
 # How long an example takes says how busy the machine is, and nothing about the code.
-settings.register_profile("any machine", deadline=None)
+settings.register_profile("any machine", deadline=None, max_examples=examples(100))
 settings.load_profile("any machine")
+
+TESTS = Path(__file__).parent
+PARTS = {"opensearch_url", "own_node", "dynamodb_local_url", "running_chain", "own_chain"}
+"""Fixtures that start Java or a chain."""
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Marks what needs a part of its own as `real`, and refuses it among the unit tests."""
+    folder = item.path.relative_to(TESTS).parts[0]
+    needs = PARTS.intersection(getattr(item, "fixturenames", ()))
+    if folder == "unit" and needs:
+        raise pytest.UsageError(f"{item.nodeid} starts {', '.join(sorted(needs))}: it is no unit test")
+    if needs or folder == "integration":
+        item.add_marker("real")

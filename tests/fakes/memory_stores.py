@@ -1,4 +1,4 @@
-"""The memory's stores in memory. They pass the adapters' contract (tests/unit/adapters/test_memory_stores.py)."""
+"""The memory's stores in memory. They pass the adapters' contract (tests/contracts/test_memory_stores.py)."""
 
 import threading
 from collections import Counter

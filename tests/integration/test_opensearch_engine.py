@@ -25,6 +25,7 @@ from commonplace.content.filters import Filters
 from commonplace.errors import Unavailable
 from commonplace.search.embedding import model_fingerprint
 from commonplace.search.model import Engine, IndexedRecord, IndexMismatch, QueryVector, Record, RecordId, Tombstone
+from tests.examples import examples
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.opensearch_fixture import remove_indexes
 from tests.unit.search.records import indexed, record, versions
@@ -257,7 +258,7 @@ _writes = st.lists(
 )
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(batches=st.lists(_writes, min_size=1, max_size=3))
 def test_both_engines_end_in_the_same_state_whatever_is_written(
     opensearch_url: str, engines: tuple[OpenSearchEngine, EmbeddedEngine], batches: list[list[tuple[int, int, str]]]

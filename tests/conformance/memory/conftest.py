@@ -9,7 +9,7 @@ from moto import mock_aws
 from local.cloud import moto_transactions
 from tests.conformance.memory.worlds import Team, World, calling, embedded, opensearch
 from tests.fakes.embeddings import FakeEmbeddings
-from tests.unit.adapters.one_at_a_time import OneAtATime
+from tests.fakes.one_at_a_time import OneAtATime
 from tests.unit.mcp.talking import ERAS
 
 ENGINES = ("embedded", pytest.param("OpenSearch", marks=pytest.mark.opensearch))

@@ -12,7 +12,7 @@ from commonplace.adapters.local_embeddings import LocalEmbeddings
 from local.cloud import moto_transactions
 from tests.conformance.memory.worlds import embedded, opensearch
 from tests.conformance.reference.worlds import Guest, World, calling
-from tests.unit.adapters.one_at_a_time import OneAtATime
+from tests.fakes.one_at_a_time import OneAtATime
 from tests.unit.mcp.talking import ERAS
 
 PLACES = (

@@ -2,7 +2,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.adapters.dynamodb_audit import AUDIT, DENIED, MEMORY, DynamoAudit, audit_writes
 from commonplace.audit.records import AuditRecord
-from tests.unit.adapters.conftest import TABLE
+from tests.aws_fixture import TABLE
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -11,8 +11,8 @@ from commonplace.audit.records import AuditRecord
 from commonplace.errors import Unavailable
 from commonplace.identity.records import Client
 from commonplace.identity.stores import ClientStore, Lost
+from tests.aws_fixture import TABLE
 from tests.fakes.identity_clients import FakeClients
-from tests.unit.adapters.conftest import TABLE
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -7,8 +7,8 @@ from botocore.exceptions import ClientError
 from mypy_boto3_dynamodb import DynamoDBClient
 
 from commonplace.adapters.dynamodb import Contended, DynamoCounters, DynamoSyncState
-from tests.unit.adapters.conftest import TABLE
-from tests.unit.adapters.one_at_a_time import OneAtATime
+from tests.aws_fixture import TABLE
+from tests.fakes.one_at_a_time import OneAtATime
 
 START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 

@@ -3,7 +3,7 @@ from mypy_boto3_dynamodb import DynamoDBClient
 
 from commonplace.adapters.dynamodb_cache import DynamoRerankCache
 from commonplace.search.model import RecordId, Reranked
-from tests.unit.adapters.conftest import TABLE
+from tests.aws_fixture import TABLE
 from tests.unit.adapters.test_dynamodb_vectors import FAILURES, Failing
 from tests.unit.adapters.test_resilience import Clock
 

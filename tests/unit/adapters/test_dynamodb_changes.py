@@ -13,8 +13,8 @@ from commonplace.adapters.dynamodb_changes import DynamoChanges
 from commonplace.errors import Unavailable
 from commonplace.search.changes import CHANGES_PER_NOTE, Change, ChangeFeed, ChangeLog, notes
 from commonplace.search.records import RecordId
+from tests.aws_fixture import TABLE
 from tests.fakes.changes import FakeChanges
-from tests.unit.adapters.conftest import TABLE
 from tests.unit.adapters.test_resilience import Clock
 
 

@@ -12,8 +12,8 @@ from commonplace.adapters.dynamodb_guard import DynamoGuard
 from commonplace.errors import Unavailable
 from commonplace.identity.records import Grant
 from infra.guarding import OF_LAST_USE
+from tests.aws_fixture import TABLE
 from tests.fakes.identity_stores import Clock
-from tests.unit.adapters.conftest import TABLE
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

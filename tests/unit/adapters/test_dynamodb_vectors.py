@@ -14,8 +14,8 @@ from commonplace.errors import Unavailable
 from commonplace.memory.ports import VectorCaches
 from commonplace.search.embedding import vector_key
 from commonplace.search.model import Vector
+from tests.aws_fixture import TABLE
 from tests.fakes.memory_vectors import FakeVectorCaches
-from tests.unit.adapters.conftest import TABLE
 from tests.unit.adapters.test_resilience import Clock, never
 
 DAY = 24 * 3_600

@@ -6,8 +6,8 @@ from botocore.exceptions import EndpointConnectionError
 
 from commonplace.adapters.name_cache import RememberedNames
 from commonplace.identity.wallets import NAMELESS, Named
+from tests.aws_fixture import TABLE
 from tests.fakes.identity_stores import Clock
-from tests.unit.adapters.conftest import TABLE
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

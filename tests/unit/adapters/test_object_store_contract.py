@@ -4,8 +4,8 @@ import pytest
 
 from commonplace.adapters.s3 import S3ObjectStore
 from commonplace.content.store import ListedObject, ObjectStore, PreconditionFailed
+from tests.aws_fixture import BUCKET
 from tests.fakes.store import FakeObjectStore
-from tests.unit.adapters.conftest import BUCKET
 
 
 @pytest.fixture(params=["S3", "fake"])

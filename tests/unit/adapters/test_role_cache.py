@@ -8,9 +8,9 @@ from botocore.exceptions import EndpointConnectionError
 from commonplace.adapters.role_cache import RememberedHats
 from commonplace.errors import Unavailable
 from commonplace.identity.accounts import Worn
+from tests.aws_fixture import TABLE
 from tests.fakes.ethereum import FakeHats
 from tests.fakes.identity_stores import Clock
-from tests.unit.adapters.conftest import TABLE
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -8,9 +8,8 @@ import pytest
 from commonplace.adapters.rotation import Rotation, RotationRefused
 from commonplace.adapters.signing_rotation import PUBLIC_KEYS, SigningRotation
 from commonplace.identity import keyring
+from tests.aws_fixture import TABLE
 from tests.fakes.vault import Vault
-
-from .conftest import TABLE
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

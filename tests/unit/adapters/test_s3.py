@@ -6,8 +6,8 @@ from mypy_boto3_s3 import S3Client
 
 from commonplace.adapters.s3 import ObjectsNotDeleted, S3ObjectStore
 from commonplace.content.store import ObjectStore, PreconditionFailed
-from tests.unit.adapters.conftest import BUCKET
-from tests.unit.adapters.one_at_a_time import OneAtATime
+from tests.aws_fixture import BUCKET
+from tests.fakes.one_at_a_time import OneAtATime
 
 STRANGE_KEYS = [
     "raw/a b+c.md",

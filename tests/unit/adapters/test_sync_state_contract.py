@@ -7,8 +7,8 @@ import pytest
 
 from commonplace.adapters.dynamodb import DynamoSyncState
 from commonplace.sync.ports import LeaseHeld, SyncState
+from tests.aws_fixture import TABLE
 from tests.fakes.state import FakeSyncState
-from tests.unit.adapters.conftest import TABLE
 
 
 class TimedState(SyncState, Protocol):

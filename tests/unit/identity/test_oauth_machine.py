@@ -3,6 +3,7 @@
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from tests.examples import examples
 from tests.unit.identity.oauth_machine import OAuthMachine
 
 
@@ -10,6 +11,9 @@ def test_single_use_families_audience_and_scopes_hold() -> None:
     run_state_machine_as_test(
         OAuthMachine,
         settings=settings(
-            max_examples=40, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
+            max_examples=examples(40, soak=500),
+            stateful_step_count=40,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
         ),
     )

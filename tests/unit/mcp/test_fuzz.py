@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.unit.mcp.world import LEGACY, META, MODERN, SECRET, Answered, World, body_of, event
 
 INTERNALS = (SECRET, "Traceback", 'File "', "pydantic", "site-packages", "Error(", "commonplace.interfaces", "0x7f")
@@ -73,7 +74,7 @@ VERBS = st.sampled_from(
 )
 PATHS = st.sampled_from(["/mcp", "/mcp/", "/mcp/probe", "/mcp/all/"]) | TEXTS.map(lambda text: f"/mcp/{text}")
 
-THOROUGH = settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+THOROUGH = settings(max_examples=examples(400), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 WORLD = World()
 

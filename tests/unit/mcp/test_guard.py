@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from commonplace.identity.principals import TIERS, Tier
 from commonplace.identity.scopes import covers
 from commonplace.identity.secrets import digest
+from tests.examples import examples
 from tests.fakes.access_tokens import ROSA, Realm, standing
 from tests.unit.mcp.guarded import METADATA, Guarded, bearer, outcome, resource
 from tests.unit.mcp.world import META, body_of, call, event, legacy, modern
@@ -704,7 +705,7 @@ NAMES = st.sampled_from(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     headers=st.dictionaries(NAMES.map(lambda name: f"x-{name}"), WORDS, max_size=4),
     extra=st.dictionaries(NAMES, WORDS, max_size=4),

@@ -13,6 +13,7 @@ from commonplace.memory.learnings import Learnings, from_mapping
 from commonplace.memory.story import learnings_of
 from commonplace.memory.yaml_entries import document
 from commonplace.memory.yaml_text import write
+from tests.examples import examples
 from tests.fakes.memory_server import FakeMemoryServer
 
 THEN, LATER = "2026-03-24T10:00:00Z", "2026-03-24T18:00:00Z"
@@ -131,7 +132,7 @@ def test_an_answer_that_was_lost_changes_nothing() -> None:
     assert lossy.contents() == without.contents()
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.lists(st.sampled_from(["down", "lost", "crash", "done"]), max_size=6))
 def test_whatever_happens_on_the_way_each_entry_is_there_once_in_the_end(happened: list[str]) -> None:
     without, server = FakeMemoryServer(), FakeMemoryServer()

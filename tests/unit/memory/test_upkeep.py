@@ -23,6 +23,7 @@ from commonplace.search.model import Vector, VectorMemory
 from commonplace.search.operations import Operations
 from commonplace.search.source import FOR_EVER
 from commonplace.search.waiting import SETTLED_SECONDS, complete
+from tests.examples import examples
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.memory_stores import MemoryCaches, MemoryEntries, MemoryJobs
 from tests.unit.search.records import versions
@@ -387,7 +388,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(STEPS)
 def test_however_events_come_the_index_ends_as_the_store(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int, bool]]

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.unit.oauth.world import FORM, REDIRECT, VERIFIER, World, basic
 
 NAMES = (
@@ -45,7 +46,9 @@ headers = st.fixed_dictionaries(
     },
 )
 
-unhurried = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+unhurried = settings(
+    max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 @pytest.fixture(scope="module")

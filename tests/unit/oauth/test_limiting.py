@@ -9,6 +9,7 @@ from starlette.requests import Request
 
 from commonplace.identity.records import Client
 from commonplace.interfaces.oauth.limiting import spend_client
+from tests.examples import examples
 from tests.unit.oauth.world import Counters, World, answered, payload
 
 ids = st.text(max_size=12) | st.sampled_from(['a", "b', "a", "b", '["a"]', "https://app.example.net/client.json"])
@@ -28,7 +29,7 @@ def counted(caller: tuple[str, bool, str]) -> set[str]:
     return set(counters.totals)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(one=callers, other=callers)
 def test_l4_two_callers_never_share_a_counter(one: tuple[str, bool, str], other: tuple[str, bool, str]) -> None:
     def who(caller: tuple[str, bool, str]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from commonplace.errors import InvalidInput
 from commonplace.reference.generating.plan import generate
 from commonplace.reference.generating.writing import dated, written
 from commonplace.reference.reading import read_catalogue
+from tests.examples import examples
 from tests.unit.reference.test_openapi import TIDES
 
 NAMES = st.sampled_from(["a", "b", "Pool", "sea water", "getVisits", "list_pools", "über", "password", "a/b", "a~b"])
@@ -119,13 +120,13 @@ def made(document: Any) -> tuple[bytes, tuple[Any, ...]]:
     return written(one.model_copy(update=same) for one in found.entries), found.unread
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(DOCUMENTS, st.randoms(use_true_random=False))
 def test_the_order_of_keys_changes_nothing(document: Any, order: random.Random) -> None:
     assert made(shuffled(document, order)) == made(document)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(DOCUMENTS)
 def test_what_is_made_of_any_document_is_a_valid_catalogue(document: Any) -> None:
     found = generate("openapi", json.dumps(document).encode(), source="x", options={})
@@ -146,7 +147,7 @@ def places(value: Any) -> list[tuple[Any, Any]]:
     return [place for key, one in list(inner) for place in [(value, key), *places(one)]]
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.data())
 def test_a_document_with_an_odd_value_anywhere_is_refused_or_makes_a_valid_catalogue(data: st.DataObject) -> None:
     document = json.loads(json.dumps(TIDES))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from commonplace.reference.entries import Entry
 from commonplace.reference.scoring import MAX_TERMS, MOST, Scorer
 from commonplace.reference.wording import EDITION_CHARACTERS, READ_CHARACTERS, characters_read
+from tests.examples import examples
 from tests.fakes.catalogues import entry
 
 
@@ -112,7 +113,7 @@ def test_an_empty_catalogue_answers_nothing() -> None:
     assert Scorer([]).rank("anything") == []
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.text(max_size=200))
 def test_whatever_is_asked_shares_are_between_nothing_and_all(query: str) -> None:
     entries = [command("tide users list", "List users"), bare("one", content="Harbour, boats and ropes.")]

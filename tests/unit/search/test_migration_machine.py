@@ -22,6 +22,7 @@ from commonplace.search.migration import Migration, Swapped, Target
 from commonplace.search.model import IndexMismatch
 from commonplace.search.operations import Operations
 from commonplace.search.stored import StoredDocuments
+from tests.examples import examples
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.generations import FakeCluster, FakeGenerations
 from tests.fakes.store import Crash, FakeObjectStore
@@ -254,7 +255,7 @@ def test_current_is_what_is_published_and_readers_never_see_anything_else(caplog
     run_state_machine_as_test(
         Migrations,
         settings=settings(
-            max_examples=150,
+            max_examples=examples(50),
             stateful_step_count=30,
             deadline=None,
             report_multiple_bugs=False,

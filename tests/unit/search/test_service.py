@@ -12,9 +12,9 @@ from commonplace.search.fusion import Fusion
 from commonplace.search.model import RecordId, Reranked, SearchRequest
 from commonplace.search.reranking import RERANK_TTL_SECONDS, MemoryRerankCache
 from commonplace.search.service import MAX_QUERY_CHARACTERS, SearchService
+from tests.contracts.test_engine import ODD_QUERIES
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.unit.search.records import indexed, record
-from tests.unit.search.test_engine_contract import ODD_QUERIES
 
 
 class LongestTitleFirst:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
 from commonplace.sync.ports import RepositoryRateLimited, RepositoryUnavailable
+from tests.examples import examples
 from tests.fakes.repository import EPOCH
 from tests.fakes.store import Crash
 from tests.unit.sync.drive import Runs
@@ -170,12 +171,12 @@ class InterruptedRuns(RuleBasedStateMachine):
             pass
 
 
-def holds_whatever_happens(machine: type[InterruptedRuns], examples: int) -> None:
+def holds_whatever_happens(machine: type[InterruptedRuns], usual: int) -> None:
     """Asserts what the machine does, over so many random histories."""
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=examples,
+            max_examples=examples(usual),
             stateful_step_count=30,
             deadline=None,
             report_multiple_bugs=False,

@@ -14,7 +14,7 @@ from commonplace.adapters.dynamodb_signins import DynamoSignIns
 from commonplace.errors import Forbidden
 from commonplace.identity.accounts import Profile
 from tests.fakes.ethereum import signed
-from tests.unit.adapters.one_at_a_time import OneAtATime
+from tests.fakes.one_at_a_time import OneAtATime
 from tests.unit.wallets.world import COOKIE, OTHER, Wallets
 
 if TYPE_CHECKING:

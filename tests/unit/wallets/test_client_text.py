@@ -13,6 +13,7 @@ from commonplace.identity import secrets
 from commonplace.identity.records import Challenge
 from commonplace.identity.signing_in import SignInUnreadable
 from commonplace.identity.wallets import MAX_TEXT_CHARACTERS, BadSignature, BadText, Terms, nonce_in
+from tests.examples import examples
 from tests.fakes.ethereum import address_of, signed
 from tests.unit.oauth.world import BASE
 from tests.unit.wallets.world import COOKIE, OTHER, Wallets, moment
@@ -184,7 +185,7 @@ def _swapped(address: str) -> str:
     return address[:at] + address[at].swapcase() + address[at + 1 :]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.data())
 def test_whatever_a_client_writes_is_read_or_refused(data: st.DataObject) -> None:
     """Nothing else leaves the check: no error of a library, no answer to a text that says anything else."""

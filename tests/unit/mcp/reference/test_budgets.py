@@ -10,6 +10,7 @@ from commonplace.interfaces.mcp.reference.fitting import ANSWER_TOKENS, ROOM, co
 from commonplace.reference.catalogue import Catalogue
 from commonplace.reference.entries import Entry, Example
 from commonplace.reference.results import CommandAnswer, EndpointAnswer, Hit, SearchAnswer
+from tests.examples import examples
 from tests.fakes.catalogues import catalogue, entry
 from tests.unit.mcp.reference.desks import Desk, desk, hit, hits, tokens
 from tests.unit.mcp.talking import text_of
@@ -156,7 +157,7 @@ def entries(draw: st.DrawFn) -> Entry:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(entries(), min_size=1, max_size=6))
 def test_no_entry_costs_more_than_its_room(found: list[Entry]) -> None:
     book = shelf(*found)

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from commonplace.content.filters import Filters
 from commonplace.search.model import Engine, Page, Position, QueryVector, RecordId, Tombstone
+from tests.contracts.engines import Make
+from tests.examples import examples
 from tests.fakes.embeddings import FakeEmbeddings, asked
-from tests.unit.search.engines import Make
 from tests.unit.search.records import indexed, record, versions
 
 DAY = timedelta(days=1)
@@ -206,7 +207,7 @@ def test_sweeping_an_index_that_was_never_written_forgets_nothing(engine: Engine
     assert engine.sweep(datetime.now(UTC) + DAY) == 0
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(["tide", "rain", "sea", "again"]), min_size=1, unique=True), st.integers(1, 12))
 def test_whatever_is_asked_pages_are_the_ranking_cut_in_pieces(shore: Engine, said: list[str], size: int) -> None:
     text = " ".join(said)

@@ -12,9 +12,9 @@ from commonplace.reference.gaps import GAP_SECONDS
 from commonplace.reference.ports import GapStore
 from commonplace.reference.results import Gap
 from tests.dynamodb_fixture import new_table
+from tests.fakes.failing import Failing
 from tests.fakes.gaps import MemoryGaps
 from tests.fakes.identity_stores import Clock
-from tests.unit.adapters.failing import Failing
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -30,7 +30,7 @@ def clock() -> Clock:
     return Clock(START)
 
 
-@pytest.fixture(params=["DynamoDB", "fake", "DynamoDB Local"])
+@pytest.fixture(params=["DynamoDB", "fake", pytest.param("DynamoDB Local", marks=pytest.mark.real)])
 def store(request: pytest.FixtureRequest, clock: Clock) -> GapStore:
     if request.param == "fake":
         return MemoryGaps(clock, MOST)

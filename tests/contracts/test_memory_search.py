@@ -10,9 +10,9 @@ from commonplace.errors import Unavailable
 from commonplace.memory import checking
 from commonplace.memory.searching import EXCERPT_CHARACTERS, SEED_FUSION
 from commonplace.search.model import Vector
+from tests.contracts.engines import ENGINES
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.memories import ACME, OTHER, CountingEmbeddings, Remembering, remembering
-from tests.unit.search.engines import ENGINES
 
 
 class AwayFromQueries(FakeEmbeddings):
@@ -24,7 +24,7 @@ class AwayFromQueries(FakeEmbeddings):
         return super().embed(texts)
 
 
-@pytest.fixture(params=["embedded", pytest.param("opensearch", marks=pytest.mark.opensearch)])
+@pytest.fixture(params=["embedded", pytest.param("opensearch", marks=pytest.mark.real)])
 def team(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Remembering]:
     model = CountingEmbeddings()
     with ENGINES[request.param](tmp_path, request.getfixturevalue) as make:

@@ -27,10 +27,10 @@ from commonplace.memory.jobs import Job
 from commonplace.memory.results import Added, Updated
 from commonplace.memory.searching import MemorySearch
 from commonplace.memory.service import Memory
+from tests.aws_fixture import TABLE
 from tests.dynamodb_fixture import new_table
 from tests.fakes.memory_stores import MemoryCaches
-from tests.unit.adapters.conftest import TABLE
-from tests.unit.adapters.one_at_a_time import OneAtATime
+from tests.fakes.one_at_a_time import OneAtATime
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -91,7 +91,7 @@ class Team:
         return list(entries.values())
 
 
-@pytest.fixture(params=["moto", "DynamoDB Local"])
+@pytest.fixture(params=["moto", pytest.param("DynamoDB Local", marks=pytest.mark.real)])
 def team(request: pytest.FixtureRequest) -> Team:
     if request.param == "moto":
         client: DynamoDBClient = request.getfixturevalue("dynamodb")

@@ -6,8 +6,8 @@ from commonplace.content.filters import Filters
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import Engine, Expectation, Position, RecordId, SearchRequest, SearchResults
 from commonplace.search.service import SearchService
+from tests.contracts.engines import Make
 from tests.fakes.embeddings import FakeEmbeddings
-from tests.unit.search.engines import Make
 from tests.unit.search.records import indexed, record
 
 POEM = " ".join(f"verse{number} about lanterns" for number in range(30))

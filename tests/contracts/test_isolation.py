@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from commonplace.interfaces.mcp.memory.services import MemoryServices
 from commonplace.interfaces.mcp.memory.toolset import memory_toolset
-from tests.unit.memory.isolation import ORGANISATIONS, Together, asked, comparable, other_than, together
+from tests.contracts.isolation import ORGANISATIONS, Together, asked, comparable, other_than, together
+from tests.examples import examples
 
 CONTENTS = (
     "Specific routes come before parameterized routes.",
@@ -147,7 +148,7 @@ BEGUN = st.lists(BEGINNINGS, min_size=3, max_size=6)
 GONE_ON = st.lists(STEPS, min_size=4, max_size=12)
 # A failing example of so many calls takes minutes to shrink, and reads no better then.
 EXAMPLES = settings(
-    max_examples=60,
+    max_examples=examples(60),
     phases=(Phase.explicit, Phase.reuse, Phase.generate),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -165,8 +166,8 @@ def test_nothing_leads_from_one_organisation_to_another(
     keep_apart("embedded", tmp_path_factory, request, [*begin(begun, hurried), *gone_on])
 
 
-@pytest.mark.opensearch
-@settings(EXAMPLES, max_examples=3)
+@pytest.mark.real
+@settings(EXAMPLES, max_examples=examples(3))
 @given(BEGUN, GONE_ON, st.booleans())
 def test_nothing_leads_from_one_organisation_to_another_on_opensearch(
     tmp_path_factory: pytest.TempPathFactory,

@@ -22,11 +22,11 @@ from commonplace.identity.records import (
     Session,
 )
 from commonplace.identity.stores import GrantStore, Lost, SignInStore
+from tests.aws_fixture import TABLE
 from tests.dynamodb_fixture import new_table
 from tests.fakes.authority import APP, Authority
+from tests.fakes.failing import CANCELED, Failing, refusal
 from tests.fakes.identity_stores import Clock, MemoryAudit, MemoryGrants, MemorySignIns
-from tests.unit.adapters.conftest import TABLE
-from tests.unit.adapters.failing import CANCELED, Failing, refusal
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -63,7 +63,7 @@ def identity_table(dynamodb: "DynamoDBClient") -> Tables:
     return Tables(dynamodb, new_table(dynamodb, "identity"), TABLE)
 
 
-@pytest.fixture(params=["DynamoDB", "fake", "DynamoDB Local"])
+@pytest.fixture(params=["DynamoDB", "fake", pytest.param("DynamoDB Local", marks=pytest.mark.real)])
 def stores(request: pytest.FixtureRequest) -> Stores:
     clock = Clock(START)
     if request.param == "fake":

@@ -21,11 +21,11 @@ from commonplace.interfaces.mcp.surface import Surface
 from commonplace.interfaces.mcp.throttle import Throttle
 from commonplace.limits.quota import Limiter
 from commonplace.memory.jobs_running import carry_on
+from tests.contracts.engines import ENGINES
 from tests.fakes.identity_stores import Clock
 from tests.fakes.memories import CountingEmbeddings, Remembering
 from tests.unit.mcp.world import BASE_URL, NO_LIMITS, ByToken, Context, Counters, body_of, call, modern
 from tests.unit.mcp.world import Clock as EpochClock
-from tests.unit.search.engines import ENGINES
 
 ORGANISATIONS = ("acme", "other")
 PATH = "/mcp/memory"

@@ -16,11 +16,11 @@ from commonplace.errors import Unavailable
 from commonplace.memory.entries import Entry, EntryId, content_hash
 from commonplace.memory.jobs import Job
 from commonplace.memory.ports import EntryStore, JobStore, Once, QueryCounts, Replayed, Stale, Taken
+from tests.aws_fixture import TABLE
 from tests.dynamodb_fixture import new_table
+from tests.fakes.failing import CANCELED, Failing, refusal
 from tests.fakes.identity_stores import Clock, MemoryAudit
 from tests.fakes.memory_stores import MemoryCounts, MemoryEntries, MemoryJobs
-from tests.unit.adapters.conftest import TABLE
-from tests.unit.adapters.failing import CANCELED, Failing, refusal
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -54,7 +54,7 @@ def records(dynamodb: "DynamoDBClient") -> str:
     return new_table(dynamodb, "records")
 
 
-@pytest.fixture(params=["DynamoDB", "fake", "DynamoDB Local"])
+@pytest.fixture(params=["DynamoDB", "fake", pytest.param("DynamoDB Local", marks=pytest.mark.real)])
 def stores(request: pytest.FixtureRequest) -> Stores:
     clock = Clock(START)
     if request.param == "fake":

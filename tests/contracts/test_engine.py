@@ -6,8 +6,8 @@ import pytest
 
 from commonplace.content.filters import Filters
 from commonplace.search.model import Engine, IndexMismatch, Record, RecordId, Tombstone
+from tests.contracts.engines import Make
 from tests.fakes.embeddings import FakeEmbeddings, asked
-from tests.unit.search.engines import Make
 from tests.unit.search.records import indexed, record, versions
 
 ODD_QUERIES = (

@@ -9,6 +9,7 @@ from commonplace.adapters.dynamodb_audit import DynamoAudit
 from commonplace.adapters.dynamodb_grants import DynamoGrants
 from commonplace.adapters.dynamodb_signins import DynamoSignIns
 from tests.dynamodb_fixture import dump, new_table
+from tests.examples import examples
 from tests.fakes.authority import Authority
 from tests.fakes.identity_stores import Clock
 from tests.unit.identity.oauth_machine import OAuthMachine
@@ -37,11 +38,11 @@ def machine_over(client: "DynamoDBClient") -> type[OAuthMachine]:
     return Machine
 
 
-def runs(machine: type[OAuthMachine], examples: int, steps: int) -> None:
+def run(machine: type[OAuthMachine], count: int, steps: int) -> None:
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=examples,
+            max_examples=count,
             stateful_step_count=steps,
             deadline=None,
             suppress_health_check=list(HealthCheck),
@@ -50,8 +51,8 @@ def runs(machine: type[OAuthMachine], examples: int, steps: int) -> None:
 
 
 def test_single_use_families_audience_and_scopes_hold_on_dynamodb(dynamodb: "DynamoDBClient") -> None:
-    runs(machine_over(dynamodb), 4, 15)
+    run(machine_over(dynamodb), examples(4), 15)
 
 
 def test_single_use_families_audience_and_scopes_hold_on_dynamodb_local(dynamodb_local: "DynamoDBClient") -> None:
-    runs(machine_over(dynamodb_local), 30, 40)
+    run(machine_over(dynamodb_local), examples(10, soak=500), 40)
