@@ -5,18 +5,33 @@ model knows nothing of hashes, transactions or tokens: only who was allowed what
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, precondition, rule
 
+from commonplace.identity.authorizing import Asked
 from commonplace.identity.consenting import Begun, RequestGone
 from commonplace.identity.oauth_errors import OAuthError
 from commonplace.identity.records import AuthorizationRequest, Client
 from commonplace.identity.scopes import covers, reach
 from commonplace.identity.secrets import digest
-from tests.fakes.authority import ALICE, APP, BASE, BOB, MCP, OTHER, VERIFIER, Authority, standing, stored, told
+from tests.fakes.authority import (
+    ALICE,
+    APP,
+    BASE,
+    BOB,
+    LAPTOP,
+    MCP,
+    OTHER,
+    VERIFIER,
+    Authority,
+    profile,
+    standing,
+    stored,
+    told,
+)
 from tests.fakes.identity_stores import Racing
 
 DAY = 86_400
@@ -33,6 +48,11 @@ SCOPES = st.lists(
 JUMPS = st.sampled_from([1, 20, 59, 60, 61, 1, 20, 61, 599, 600, 3_599, 3_600, DAY, 15 * DAY, 29 * DAY, 30 * DAY])
 MEANWHILE = st.sampled_from(["nothing", "nothing", "nothing", "the same", "its heir", "revocation"])
 WRONG = st.sampled_from(["nothing", "verifier", "resource", "client", "scope", "late", "seen by another"])
+LOOPBACK = (
+    *("http://127.0.0.1/back", "http://localhost/back", "https://localhost:8443/back", "https://127.0.0.2/back"),
+    *("https://[::1]/back", "https://app.localhost/back"),
+)
+DESK = replace(LAPTOP, id="desk", redirect_uris=LOOPBACK)
 WIDE = ["knowledge:read", "knowledge:write", "memory:admin"]
 RIGHT = [None] * 6
 """The client that a code or token was made for, in most of the tries."""
@@ -110,6 +130,7 @@ class OAuthMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.authority = self.make()
+        self.authority.known.clients[DESK.id] = DESK
         self.model = Model()
         self.steps = 0
 
@@ -166,14 +187,24 @@ class OAuthMachine(RuleBasedStateMachine):
     def a_client_asks(self, client: Client, resource: str, scopes: list[str]) -> Request:
         return self._asked(client, resource, scopes)
 
-    def _asked(self, client: Client, resource: str, scopes: list[str]) -> Request:
-        named = {"client_id": client.id, "redirect_uri": client.redirect_uris[0], "resource": resource}
-        known = self.authority.resources.catalogue(resource)
-        wanted = [scope for scope in scopes if scope in known]
-        asked = self.authority.understand(**named, scope=" ".join(wanted) or None).request
+    def _asked(self, client: Client, resource: str, scopes: list[str], uri: str | None = None) -> Request:
+        asked = self._understood(client, resource, scopes, uri).request
         begun = self.authority.consents.begin(asked)
         self.model.secrets |= set(begun)
         return Request(begun, asked, self.now + 600)
+
+    def _understood(self, client: Client, resource: str, scopes: list[str], uri: str | None) -> Asked:
+        named = {"client_id": client.id, "redirect_uri": uri or client.redirect_uris[0], "resource": resource}
+        known = self.authority.resources.catalogue(resource)
+        wanted = [scope for scope in scopes if scope in known]
+        return self.authority.understand(**named, scope=" ".join(wanted) or None)
+
+    @rule(target=codes, subject=PEOPLE, uri=st.sampled_from(LOOPBACK))
+    def a_program_on_a_computer_is_asked_for_each_time(self, subject: str, uri: str) -> Any:
+        code = self._answer(self._asked(DESK, MCP, WIDE, uri), subject, WIDE)
+        asked, held = self._understood(DESK, MCP, WIDE, uri), self.authority.accounts.held[subject]
+        assert self.authority.consents.recalled(asked, profile(subject), held) is None
+        return multiple(*([code] if code else []))
 
     @rule(target=codes, request=requests, subject=PEOPLE, allowed=SCOPES, all_of_it=st.booleans(), raced=st.booleans())
     def a_person_answers(self, request: Request, subject: str, allowed: list[str], all_of_it: bool, raced: bool) -> Any:

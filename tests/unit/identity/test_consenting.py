@@ -268,7 +268,13 @@ def test_s6_a_remembered_consent_covers_no_other_redirect_person_client_or_resou
     assert recalled(authority, client_id=OTHER.id, redirect_uri=OTHER_REDIRECT, resource=f"{BASE}/api") is None
 
 
-@pytest.mark.parametrize("uri", ["http://127.0.0.1/back", "http://localhost:99/back", "cursor://anysphere/back"])
+@pytest.mark.parametrize(
+    "uri",
+    [
+        *("http://127.0.0.1/back", "http://localhost:99/back", "cursor://anysphere/back"),
+        *("https://127.0.0.1/back", "https://localhost:8443/back", "https://app.localhost/back", "https://[::1]/back"),
+    ],
+)
 def test_s6_consent_to_what_runs_on_a_computer_is_never_remembered(authority: Authority, uri: str) -> None:
     authority.known.clients["laptop"] = replace(LAPTOP, redirect_uris=(uri, REDIRECT))
     authority.decide(authority.begin(client_id="laptop", redirect_uri=uri))

@@ -109,6 +109,8 @@ def test_c2_id_with_other_characters_is_refused_without_a_fetch(world: World, ur
         {"redirect_uris": [REDIRECT, "javascript:alert(1)"]},
         {"redirect_uris": [REDIRECT, "http://evil.example/cb"]},
         {"redirect_uris": [REDIRECT + "#x"]},
+        {"redirect_uris": [REDIRECT + "?state=x"]},
+        {"redirect_uris": [REDIRECT, REDIRECT + "?a=1&%69ss=https://evil.example"]},
     ],
 )
 def test_c3_document_that_names_another_client_or_lacks_name_or_redirects_is_refused(

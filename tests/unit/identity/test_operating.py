@@ -106,6 +106,7 @@ def test_application_is_known_beforehand_with_or_without_a_secret(operating: Ope
         ("Desk", ["http://desk.example/cb"]),
         ("Desk", ["javascript:alert(1)"]),
         ("Desk", ["https://desk.example/cb", "myapp://cb"]),
+        ("Desk", ["https://desk.example/cb?code=x"]),
     ],
 )
 def test_application_without_a_name_or_with_a_bad_redirect_is_refused(

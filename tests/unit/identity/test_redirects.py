@@ -187,6 +187,64 @@ def test_u4_other_redirects_are_compared_letter_by_letter(uri: str) -> None:
     assert not redirect_matches(["https://app.example/cb"], uri)
 
 
+LOOPBACK_HOSTS = [
+    *("localhost", "LOCALHOST", "localhost.", "app.localhost", "a.b.Localhost", "app.localhost."),
+    *("127.0.0.1", "127.0.0.2", "127.255.255.254", "0.0.0.0"),
+    *("[::1]", "[0:0:0:0:0:0:0:1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:2]"),
+]
+
+
+@pytest.mark.parametrize("host", LOOPBACK_HOSTS)
+@pytest.mark.parametrize("scheme", ["http", "https", "HTTPS"])
+@pytest.mark.parametrize("port", ["", ":8443"])
+def test_what_leads_to_this_computer_is_loopback_however_it_is_written(host: str, scheme: str, port: str) -> None:
+    assert is_loopback_redirect(f"{scheme}://{host}{port}/cb")
+    assert is_loopback_redirect(f"{scheme}://{host}{port}")
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("app.example", "localhost.example", "notlocalhost", "127.0.0.1.example", "128.0.0.1", "10.0.0.1"),
+        *("[2606:4700::1111]", "[::2]", "[::ffff:8.8.8.8]"),
+    ],
+)
+def test_another_machine_is_no_loopback(host: str) -> None:
+    assert not is_loopback_redirect(f"https://{host}/cb")
+
+
+@pytest.mark.parametrize("uri", ["cursor://localhost/cb", "com.example.app://127.0.0.1/cb", "https://[::1/cb", "x", ""])
+def test_what_is_no_address_of_the_web_is_no_loopback(uri: str) -> None:
+    assert not is_loopback_redirect(uri)
+
+
+@pytest.mark.parametrize(
+    "host", ["127.1", "2130706433", "0x7f.0.0.1", "0x7f000001", "0177.0.0.1", "127.0.0.256", "a.1"]
+)
+def test_u4_a_number_that_browsers_would_read_as_an_address_of_their_own_is_refused(host: str) -> None:
+    assert judge(f"https://{host}/cb") == "refused"
+
+
+@pytest.mark.parametrize("name", ["code", "state", "iss", "error", "error_description", "error_uri", "response"])
+@pytest.mark.parametrize(
+    "shape", ["?{0}=x", "?{0}", "?a=1&{0}=", "?a=1;{0}=x", "?{1}=x", "?a&&{1}", "?{0}=x&{0}=y", "?%20=&{1}=%00"]
+)
+@pytest.mark.parametrize("place", ["https://app.example/cb", "http://127.0.0.1:1/cb", "com.example.app:/cb"])
+def test_a_query_that_could_be_taken_for_our_answer_is_refused(name: str, shape: str, place: str) -> None:
+    encoded = "".join(f"%{ord(letter):02x}" for letter in name)
+    uri = place + shape.format(name, encoded)
+
+    assert judge(uri) == "refused"
+    assert not redirect_matches([uri], uri)
+
+
+@pytest.mark.parametrize(
+    "query", ["?kept=1", "?Code=x", "?x=code", "?codes=1&my_state=2", "?a=state%3Dx", "?", "?%63odes"]
+)
+def test_other_queries_are_the_clients_own(query: str) -> None:
+    assert judge(f"https://app.example/cb{query}") == "allowed"
+
+
 def test_https_redirect_to_loopback_has_a_port_that_counts() -> None:
     assert not redirect_matches(["https://127.0.0.1:1/cb"], "https://127.0.0.1:2/cb")
 

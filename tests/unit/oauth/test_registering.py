@@ -123,6 +123,17 @@ def test_d3_redirect_that_is_no_plain_absolute_uri_is_refused(world: World, uri:
     is_refused(world, registers(world, redirect_uris=[REDIRECT, uri]), "invalid_redirect_uri")
 
 
+@pytest.mark.parametrize(
+    "query", ["code=x", "a=1&state", "iss=https://evil.example", "%65rror=", "error_uri=x", "response=x"]
+)
+def test_d3_redirect_whose_query_could_be_taken_for_the_answer_is_refused(world: World, query: str) -> None:
+    answer = registers(world, redirect_uris=[REDIRECT, f"{REDIRECT}?{query}"])
+
+    is_refused(world, answer, "invalid_redirect_uri")
+    assert "code, error, error_description, error_uri, iss, response, state" in answer.json()["error_description"]
+    assert "added by the answer" in answer.json()["error_description"]
+
+
 def test_d4_scheme_of_an_application_beside_https_is_accepted(world: World) -> None:
     uris = ["cursor://anysphere.cursor-mcp/oauth/callback", REDIRECT, "http://localhost:1/cb", "com.example.app:/cb"]
 

@@ -338,6 +338,24 @@ def test_people_are_warned_of_programs_on_their_computer(world: World, alice: Br
         assert "only if you have just started to connect it yourself" in page.text.replace("\n", " ")
 
 
+@pytest.mark.parametrize(
+    "uri",
+    [
+        *("https://localhost:8443/cb", "https://127.0.0.2/cb", "https://[::1]:8443/cb", "https://app.localhost/cb"),
+        "https://127.0.0.1/cb",
+    ],
+)
+def test_https_does_not_make_a_program_on_this_computer_a_site(world: World, alice: Browser, uri: str) -> None:
+    """[S6]"""
+    client = world.client("desk", "Desk app", uri)
+    page = alice.consent_page(path(client))
+    for shown in (world.browser(BOB).get(path(client)), page):
+        assert "This is an app on your computer." in shown.text
+    assert "asked for again each time" in page.text
+    assert alice.decide(page).status_code == 303
+    assert alice.get(path(client)).status_code == 200, "asked again"
+
+
 def test_people_are_warned_of_links_that_an_app_opens(world: World, alice: Browser) -> None:
     client = world.client("cursor", "Editor", "cursor://anysphere.cursor-mcp/oauth/callback")
     page = alice.consent_page(path(client))

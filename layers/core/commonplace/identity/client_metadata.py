@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from commonplace.identity.fetching import fetchable
-from commonplace.identity.redirects import judge
+from commonplace.identity.redirects import ANSWER_PARAMETERS, answers_itself, judge
 
 Metadata = Mapping[str, Any]
 
@@ -44,6 +44,11 @@ def redirect_uris_of(metadata: Metadata, *, most: int | None = None) -> tuple[st
         raise _bad_redirect("redirect_uris must be a list with at least one URI.")
     if most is not None and len(given) > most:
         raise _bad_redirect(f"redirect_uris may have at most {most} URIs.")
+    if any(answers_itself(uri) for uri in given):
+        raise _bad_redirect(
+            f"A redirect URI may have a query, but none with {', '.join(sorted(ANSWER_PARAMETERS))}: "
+            "these are added by the answer, and one that is there before could be taken for it."
+        )
     judged = {uri: judge(uri) for uri in given}
     if "refused" in judged.values():
         raise _bad_redirect(

@@ -6,8 +6,9 @@ whatever port is free: of `http://` loopback URIs the port does not count (RFC 8
 
 import re
 from collections.abc import Iterable
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Literal
-from urllib.parse import urlsplit
+from urllib.parse import unquote_plus, urlsplit
 
 Judgement = Literal["allowed", "odd", "refused"]
 """`odd` is harmless but of a scheme that we never send anybody to: a registration does without it."""
@@ -16,6 +17,9 @@ MAX_CHARACTERS = 2_000
 
 APP_SCHEMES = frozenset({"cursor", "vscode", "vscode-insiders"})
 """Schemes of well-known applications that are no reversed domain name."""
+
+ANSWER_PARAMETERS = frozenset({"code", "state", "iss", "error", "error_description", "error_uri", "response"})
+"""What we add to a redirect URI, or could (RFC 6749, 9207, JARM): with one of its own a client reads the wrong one."""
 
 _DANGEROUS = re.compile(
     "about|blob|chrome|content|data|file|filesystem|ftp|intent|jar|javascript|mailto|sms|tel|vbscript|view-source|wss?"
@@ -29,11 +33,13 @@ _LOOPBACK = re.compile(
     r"http://(?P<host>localhost|127\.0\.0\.1|\[::1\])(?P<port>:[0-9]{1,5})?(?P<rest>|[/?].*)", re.IGNORECASE
 )
 _HTTPS = re.compile(r"https://([A-Z0-9_.-]*[A-Z0-9]|\[[0-9A-F:.]+\])(?P<port>:[0-9]{1,5})?(?:[/?].*)?", re.IGNORECASE)
+_NUMBER = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)")
+"""A host that browsers take for an IPv4 address (URL Standard, section 3.5)."""
 
 
 def judge(uri: str) -> Judgement:
     """What to do with a URI that a client wants to register."""
-    if not _TEXT.fullmatch(uri) or "\\" in uri or "#" in uri:
+    if not _TEXT.fullmatch(uri) or "\\" in uri or "#" in uri or answers_itself(uri):
         return "refused"
     found = _SCHEME.match(uri)
     scheme = found[1].lower() if found else ""
@@ -44,6 +50,12 @@ def judge(uri: str) -> Judgement:
     if "@" in uri.partition(":")[2].partition("?")[0]:
         return "refused"
     return "allowed" if scheme in APP_SCHEMES or _REVERSED_DOMAIN.fullmatch(scheme) else "odd"
+
+
+def answers_itself(uri: str) -> bool:
+    """Whether its query has a parameter that only our answer may have, in whatever spelling."""
+    names = (part.partition("=")[0] for part in re.split("[&;]", uri.partition("?")[2]))
+    return not ANSWER_PARAMETERS.isdisjoint(unquote_plus(name) for name in names)
 
 
 def redirect_allowed(uri: str) -> bool:
@@ -61,8 +73,18 @@ def redirect_matches(registered: Iterable[str], uri: str) -> bool:
 
 
 def is_loopback_redirect(uri: str) -> bool:
-    """Whether it leads to an application on the person's own computer."""
-    return _loopback(uri) is not None
+    """Whether it leads to a program on the person's own computer, by http or https: nobody can check which one.
+
+    That is every name of RFC 6761, section 6.3, and every address that stays on the machine.
+    """
+    try:
+        parts = urlsplit(uri)
+        host = (parts.hostname or "").removesuffix(".")
+    except ValueError:
+        return False
+    if parts.scheme not in ("http", "https"):
+        return False
+    return host == "localhost" or host.endswith(".localhost") or _stays_here(host)
 
 
 def redirect_host(uri: str) -> str:
@@ -82,9 +104,24 @@ def _https(uri: str) -> bool:
     if found is None or not _port_fits(found["port"]):
         return False
     try:
-        return bool(urlsplit(uri).hostname)
+        host = urlsplit(uri).hostname or ""
     except ValueError:
         return False
+    return bool(host) and (_address(host) is not None or not _NUMBER.fullmatch(host))
+
+
+def _address(host: str) -> IPv4Address | IPv6Address | None:
+    try:
+        return ip_address(host)
+    except ValueError:
+        return None
+
+
+def _stays_here(host: str) -> bool:
+    address = _address(host)
+    if isinstance(address, IPv6Address):
+        address = address.ipv4_mapped or address
+    return address is not None and (address.is_loopback or address.is_unspecified)
 
 
 def _port_fits(port: str | None) -> bool:

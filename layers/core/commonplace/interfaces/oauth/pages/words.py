@@ -5,10 +5,11 @@ import unicodedata
 from typing import Literal
 from urllib.parse import urlsplit
 
+from commonplace.identity.redirects import is_loopback_redirect
+
 Destination = Literal["site", "loopback", "app"]
 """Where a browser is sent: a web site, a program that listens on this computer, or whatever opens a link of its own."""
 
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 MAX_CHARACTERS = 80
 
 
@@ -38,7 +39,7 @@ def destination(redirect_uri: str) -> tuple[Destination, str]:
     host = parts.hostname or ""
     if parts.scheme not in ("http", "https"):
         return "app", f"{parts.scheme}:"
-    if parts.scheme == "http" and host in LOOPBACK:
+    if is_loopback_redirect(redirect_uri):
         return "loopback", host
     return "site", parts.netloc.lower()
 
