@@ -80,9 +80,7 @@ def test_l2_one_of_many_takes_a_challenge(authority: Authority) -> None:
     for number in range(ROUNDS):
         challenge = Challenge(
             id=str(number),
-            text="",
-            address="",
-            nonce="n",
+            sealed=b"sealed",
             browser_hash="b",
             handle_hash="",
             expires_at=int(authority.clock.now) + 300,

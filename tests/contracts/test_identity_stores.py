@@ -375,9 +375,7 @@ def test_a_request_waits_ten_minutes(stores: Stores) -> None:
 
 def test_a_challenge_is_taken_once_and_in_time(stores: Stores) -> None:
     """L2"""
-    challenge = Challenge(
-        id="id", text="Sign\nthis", address="0x", nonce="n", browser_hash="b", handle_hash="", expires_at=START + 300
-    )
+    challenge = Challenge(id="id", sealed=b"\x00sealed", browser_hash="b", handle_hash="", expires_at=START + 300)
     stores.signins.put_challenge(challenge)
     assert stores.signins.take_challenge("id") == challenge
     assert stores.signins.take_challenge("id") is None

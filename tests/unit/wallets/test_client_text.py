@@ -222,14 +222,28 @@ def test_the_cookie_of_the_seeds_form_is_judged_too(world: Wallets) -> None:
     assert world.refusals() == [("denied", "other_browser")]
 
 
+def test_what_waits_for_a_provider_is_no_challenge_of_a_wallet(world: Wallets) -> None:
+    state = "a" * 43
+    world.sign_ins.put_challenge(
+        Challenge(
+            id=secrets.digest(state),
+            sealed=secrets.seal(state, "oidc", {"nonce": state, "verifier": "v", "next": "/account"}),
+            browser_hash=secrets.digest(COOKIE),
+            handle_hash="",
+            expires_at=int(world.clock()) + 300,
+        )
+    )
+    text = world.own_text(state)
+    assert world.verify({"message": text, "signature": signed(text)}).status == 403
+    assert world.refusals() == [("denied", "challenge_unknown")]
+
+
 def test_a_state_of_another_request_is_refused(world: Wallets) -> None:
     nonce = "a" * 32
     world.sign_ins.put_challenge(
         Challenge(
-            id=nonce,
-            text="",
-            address="",
-            nonce=nonce,
+            id=secrets.digest(nonce),
+            sealed=secrets.seal(nonce, "wallet", {"nonce": nonce}),
             browser_hash=secrets.digest(COOKIE),
             handle_hash=secrets.digest("cph_mine"),
             expires_at=int(world.clock()) + 300,

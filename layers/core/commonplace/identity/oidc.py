@@ -5,7 +5,7 @@ What waits for the provider's answer is kept once, for ten minutes, for one brow
 
 import json
 import re
-from base64 import b64decode, b64encode, urlsafe_b64encode
+from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -84,9 +84,7 @@ class OidcSignIn:
         self._store.put_challenge(
             Challenge(
                 id=digest(state),
-                text=b64encode(seal(state, _PURPOSE, waiting)).decode(),
-                address="",
-                nonce="",
+                sealed=seal(state, _PURPOSE, waiting),
                 browser_hash=digest(browser),
                 handle_hash="",
                 expires_at=int(self._clock()) + REQUEST_SECONDS,
@@ -130,7 +128,7 @@ class OidcSignIn:
         if taken is None or taken.expires_at <= self._clock() or not same(taken.browser_hash, digest(browser)):
             raise _refused("This sign-in is over, was used before, or began in another browser.")
         try:
-            return unseal(state, _PURPOSE, b64decode(taken.text))
+            return unseal(state, _PURPOSE, taken.sealed)
         except SealBroken:
             raise _refused("This sign-in cannot be read.") from None
 

@@ -167,14 +167,15 @@ class Refresh:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Challenge:
-    """A text that a wallet was asked to sign: taken out of the store by one atomic delete before any check."""
+    """A sign-in that waits for an answer: taken out of the store by one atomic delete before any check.
+
+    The store deletes late what is not answered, so that whose it is stands here only encrypted.
+    """
 
     id: str
-    text: str
-    """Exactly what is to be signed (EIP-4361); empty for a bare nonce, whose text the client writes."""
-    address: str
-    """EIP-55; empty for a bare nonce."""
-    nonce: str
+    """`secrets.digest` of what the answer brings: an id of ours, a nonce, a `state`."""
+    sealed: bytes
+    """What the answer is held against, encrypted under that."""
     browser_hash: str
     handle_hash: str
     """Of the request that the sign-in is for; empty for the account page."""

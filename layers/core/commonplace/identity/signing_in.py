@@ -4,7 +4,7 @@ import logging
 import re
 import secrets as random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from commonplace.audit.records import NOWHERE, AuditLog, AuditRecord, Outcome
@@ -19,6 +19,7 @@ from commonplace.limits.quota import Limiter, Quota
 logger = logging.getLogger(__name__)
 
 _ID = re.compile(r"[0-9a-f]{32}")
+_PURPOSE = "wallet"
 MAX_STATE_CHARACTERS = 200
 MIN_COOKIE_CHARACTERS, MAX_COOKIE_CHARACTERS = 32, 200
 
@@ -53,6 +54,17 @@ class SignInSettings:
     """Challenges, and answers to them, of one network each; 0 switches the limit off, as below."""
     sign_ins_per_hour: int = 30
     """Of one account."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a challenge asks for."""
+
+    nonce: str = ""
+    text: str = ""
+    """Exactly what is to be signed (EIP-4361); empty for a bare nonce, whose text the client writes."""
+    address: str = ""
+    """EIP-55; empty for a bare nonce."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +116,19 @@ class SignIn:
         if not MIN_COOKIE_CHARACTERS <= len(cookie) <= MAX_COOKIE_CHARACTERS:
             raise BadRequest("The browser's cookie for this sign-in is malformed.")
         self._spend("signin-challenge", self._settings.tries_per_minute, 60, network)
-        made = self._challenge(address, handle or "", cookie)
-        self._store.put_challenge(made)
-        return {"nonce": made.nonce} | ({"id": made.id, "message": made.text} if made.text else {})
+        now = self._clock()
+        asked = self._asked(address, now)
+        # A bare nonce is its own id: the text that names it is all that its client sends.
+        known = random.token_hex(16) if asked.text else asked.nonce
+        challenge = Challenge(
+            id=secrets.digest(known),
+            sealed=secrets.seal(known, _PURPOSE, asdict(asked)),
+            browser_hash=secrets.digest(cookie),
+            handle_hash=secrets.digest(handle) if handle else "",
+            expires_at=int(now) + CHALLENGE_SECONDS,
+        )
+        self._store.put_challenge(challenge)
+        return {"nonce": asked.nonce} | ({"id": known, "message": asked.text} if asked.text else {})
 
     def verify(self, body: Mapping[str, Any], cookie: str, network: str) -> Profile:
         """Who signed: `{id, signature}` for a text of ours, `{message, signature, stateId}` for a client's own.
@@ -116,48 +138,41 @@ class SignIn:
         """
         answer = _read(body)
         self._spend("signin-verify", self._settings.tries_per_minute, 60, network)
-        challenge = self._store.take_challenge(answer.challenge_id)
+        challenge = self._store.take_challenge(secrets.digest(answer.challenge_id))
+        asked = _unsealed(answer.challenge_id, challenge)
+        whose = asked.address if asked else ""
         try:
-            address = self._signer(answer, challenge, cookie)
+            address = self._signer(answer, challenge, asked, cookie)
         except (BadSignature, BadText) as error:
-            self._record("denied", challenge.address if challenge else "", network, reason=error.reason)
+            self._record("denied", whose, network, reason=error.reason)
             if isinstance(error, BadText):
                 raise SignInUnreadable(error.reason) from None
             raise SignInRefused(error.reason) from None
         except CommonplaceError as error:
-            self._record("failed", challenge.address if challenge else "", network, reason=error.code.lower())
+            self._record("failed", whose, network, reason=error.code.lower())
             raise
         return self._admitted(address, network)
 
-    def _challenge(self, address: str | None, handle: str, cookie: str) -> Challenge:
-        """A bare nonce is its own id: the text that names it is all that its client sends."""
-        now, nonce = self._clock(), random.token_hex(16)
-        whose, text = "", ""
-        if address is not None:
-            whose = wallets.checksummed(address)
-            text = wallets.message_text(
-                base_url=self._settings.base_url,
-                site_name=self._settings.site_name,
-                address=whose,
-                chain_id=self._settings.chain_id,
-                nonce=nonce,
-                now=now,
-                life=CHALLENGE_SECONDS,
-            )
-        return Challenge(
-            id=random.token_hex(16) if text else nonce,
-            text=text,
+    def _asked(self, address: str | None, now: float) -> _Asked:
+        nonce = random.token_hex(16)
+        if address is None:
+            return _Asked(nonce)
+        whose = wallets.checksummed(address)
+        text = wallets.message_text(
+            base_url=self._settings.base_url,
+            site_name=self._settings.site_name,
             address=whose,
+            chain_id=self._settings.chain_id,
             nonce=nonce,
-            browser_hash=secrets.digest(cookie),
-            handle_hash=secrets.digest(handle) if handle else "",
-            expires_at=int(now) + CHALLENGE_SECONDS,
+            now=now,
+            life=CHALLENGE_SECONDS,
         )
+        return _Asked(nonce, text, whose)
 
-    def _signer(self, answer: _Answer, challenge: Challenge | None, cookie: str) -> str:
+    def _signer(self, answer: _Answer, challenge: Challenge | None, asked: _Asked | None, cookie: str) -> str:
         """The address that signed. Raises BadSignature, BadText, Unavailable."""
         now = self._clock()
-        if challenge is None or bool(challenge.text) != (answer.text is None):
+        if challenge is None or asked is None or bool(asked.text) != (answer.text is None):
             raise BadSignature("challenge_unknown")
         if now >= challenge.expires_at:
             raise BadSignature("challenge_expired")
@@ -168,9 +183,9 @@ class SignIn:
         if not wallets.is_signature(answer.signature):
             raise BadSignature("signature_form")
         foreign = answer.text is not None
-        terms = Terms.of(self._settings.base_url, self._settings.chain_id, challenge.nonce, now, foreign=foreign)
-        signer = self._check.check(answer.text or challenge.text, answer.signature, terms)
-        if challenge.address and signer != challenge.address:
+        terms = Terms.of(self._settings.base_url, self._settings.chain_id, asked.nonce, now, foreign=foreign)
+        signer = self._check.check(answer.text or asked.text, answer.signature, terms)
+        if asked.address and signer != asked.address:
             raise BadSignature("other_address")
         return signer
 
@@ -221,6 +236,14 @@ class SignIn:
             network=network,
             details={"kind": "wallet"} | details,
         )
+
+
+def _unsealed(known: str, challenge: Challenge | None) -> _Asked | None:
+    """None where there is none, or one of another kind of sign-in."""
+    try:
+        return _Asked(**secrets.unseal(known, _PURPOSE, challenge.sealed)) if challenge else None
+    except secrets.SealBroken:
+        return None
 
 
 def _read(body: Mapping[str, Any]) -> _Answer:
