@@ -18,12 +18,11 @@ NAMES = "ens#*"
 ITEMS = ("GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "BatchGetItem", "ConditionCheckItem")
 """No Scan: only operators look at everybody, with credentials of their own."""
 
-_METADATA = ("oauth-authorization-server", "openid-configuration", "oauth-protected-resource")
-
 AUTH_PATHS = (
     *("/authorize", "/token", "/register", "/revoke", "/introspect"),
-    *(f"/.well-known/{name}{below}" for name in _METADATA for below in ("", "/{proxy+}")),
-    *("/.well-known/jwks.json", "/siwe/{proxy+}", "/oidc/{proxy+}"),
+    *("/.well-known/oauth-authorization-server", "/.well-known/jwks.json"),
+    *("/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/{proxy+}"),
+    *("/siwe/{proxy+}", "/oidc/{proxy+}"),
     *("/account", "/account/{proxy+}", "/auth/{proxy+}"),
 )
 

@@ -80,7 +80,7 @@ SERVICES = OAuthServices(
     clock=CLOCK,
     resources=RESOURCES,
     clients=CLIENTS,
-    registering=Registering(CLIENT_STORE, LIMITER, RESOURCES, CLOCK, per_day=SETTINGS.registrations_per_day),
+    registering=Registering(CLIENT_STORE, LIMITER, CLOCK, per_day=SETTINGS.registrations_per_day),
     authentication=Authentication(
         CLIENTS,
         Assertions(

@@ -110,7 +110,7 @@ class AuthorizationServer:
             clock=now,
             resources=resources,
             clients=clients,
-            registering=Registering(self.client_store, limiter, resources, now),
+            registering=Registering(self.client_store, limiter, now),
             authentication=Authentication(clients, assertions),
             granting=Granting(
                 store=self.grants,

@@ -81,9 +81,7 @@ def right(base: str) -> dict[str, Reply]:
     page = {"content-security-policy": POLICY, "referrer-policy": "no-referrer", "x-content-type-options": "nosniff"}
     documents = {
         f"{WELL_KNOWN}/oauth-authorization-server": server,
-        f"{WELL_KNOWN}/oauth-authorization-server/mcp": server,
-        f"{WELL_KNOWN}/openid-configuration": server,
-        f"{WELL_KNOWN}/oauth-protected-resource": resource,
+        f"{WELL_KNOWN}/oauth-protected-resource": resource | {"resource": base},
         f"{WELL_KNOWN}/oauth-protected-resource/mcp": resource,
         f"{WELL_KNOWN}/jwks.json": {"keys": [{"kty": "EC", "kid": "one", "crv": "P-256", "x": "x", "y": "y"}]},
     }

@@ -96,12 +96,12 @@ def test_m1_metadata_of_a_resource_is_where_its_path_is_inserted(resource: str) 
     url = RESOURCES.metadata_url(resource)
 
     assert url == f"{BASE}/.well-known/oauth-protected-resource{resource.removeprefix(BASE)}"
-    assert RESOURCES.at(resource.removeprefix(BASE)) == resource
 
 
-def test_m1_the_root_describes_mcp() -> None:
-    assert RESOURCES.at("") == RESOURCES.at("/") == RESOURCES.mcp
-    assert RESOURCES.at("/nothing") is None
+def test_m1_the_root_describes_the_origin_which_is_another_name_of_mcp() -> None:
+    assert RESOURCES.metadata_url(BASE) == f"{BASE}/.well-known/oauth-protected-resource"
+    assert RESOURCES.document(BASE, name="x") == RESOURCES.document(RESOURCES.mcp, name="x") | {"resource": BASE}
+    assert RESOURCES.canonical(BASE) == RESOURCES.canonical(f"{BASE}/") == RESOURCES.mcp
 
 
 def test_m4_metadata_of_a_resource_asks_for_the_baseline_alone() -> None:

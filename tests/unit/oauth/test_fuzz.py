@@ -98,5 +98,5 @@ def test_any_registration_is_answered(world: World, metadata: dict[str, object])
     method=st.sampled_from(["GET", "HEAD"]),
 )
 def test_any_suffix_of_metadata_is_answered(world: World, path: str, method: str) -> None:
-    for root in ("oauth-protected-resource", "oauth-authorization-server", "openid-configuration"):
+    for root in ("oauth-protected-resource", "oauth-authorization-server"):
         assert world.send(method, f"/.well-known/{root}/{path}").status in (200, 404)

@@ -11,9 +11,9 @@ from commonplace.settings import SettingsError
 from tests.unit.oauth.world import BASE, ENVIRONMENT, World
 
 SERVER = "/.well-known/oauth-authorization-server"
-ALIAS = "/.well-known/openid-configuration"
+OPENID = "/.well-known/openid-configuration"
 RESOURCE = "/.well-known/oauth-protected-resource"
-EVERY = [SERVER, ALIAS, RESOURCE, "/.well-known/jwks.json"]
+EVERY = [SERVER, RESOURCE, "/.well-known/jwks.json"]
 RESOURCES = ["/mcp", "/mcp/knowledge", "/mcp/memory", "/mcp/reference", "/mcp/all", "/api"]
 
 
@@ -22,11 +22,10 @@ def world() -> World:
     return World()
 
 
-def test_m1_resource_metadata_at_the_root_is_that_of_mcp(world: World) -> None:
-    root = world.send("GET", RESOURCE)
-    assert root.status == 200
-    assert root.body == world.send("GET", f"{RESOURCE}/mcp").body
-    assert root.json() == {
+def test_m1_resource_metadata_at_the_root_is_that_of_the_origin(world: World) -> None:
+    mcp, root = world.send("GET", f"{RESOURCE}/mcp").json(), world.send("GET", RESOURCE).json()
+    assert root == mcp | {"resource": BASE}
+    assert mcp == {
         "resource": f"{BASE}/mcp",
         "authorization_servers": [BASE],
         "scopes_supported": ["knowledge:read"],
@@ -36,23 +35,39 @@ def test_m1_resource_metadata_at_the_root_is_that_of_mcp(world: World) -> None:
     }
 
 
-@pytest.mark.parametrize("path", RESOURCES)
-def test_m1_each_resource_has_a_document_of_its_own(world: World, path: str) -> None:
+@pytest.mark.parametrize("path", ["", *RESOURCES])
+def test_m1_each_document_is_about_the_resource_that_its_address_names(world: World, path: str) -> None:
+    """RFC 9728, section 3.3."""
     told = world.send("GET", RESOURCE + path).json()
     assert told["resource"] == BASE + path
+    assert told["authorization_servers"] == [BASE]
 
 
-@pytest.mark.parametrize("suffix", ["/mcp-other", "/mcp/hive", "/mcp/knowledge/more", "/mcp/../api", "/API", "/x"])
-@pytest.mark.parametrize("path", [SERVER, ALIAS, RESOURCE])
+def test_a_client_that_asks_for_the_origin_gets_a_token_for_mcp(world: World) -> None:
+    client = world.register()["client_id"]
+    code = world.code(client, resource=world.send("GET", RESOURCE).json()["resource"])
+    told = world.exchange(client, code, resource=f"{BASE}/").json()
+    assert world.services.granting.introspect(told["access_token"], world.clients.find(client))["aud"] == f"{BASE}/mcp"
+
+
+@pytest.mark.parametrize("suffix", ["/mcp-other", "/mcp/hive", "/mcp/knowledge/more", "/mcp/../api", "/API", "/x", "/"])
+@pytest.mark.parametrize("path", [SERVER, RESOURCE])
 def test_m1_unknown_suffix_is_nothing(world: World, path: str, suffix: str) -> None:
     answer = world.send("GET", path + suffix)
     assert answer.status == 404
     assert answer.headers["cache-control"] == "no-store"
 
 
-def test_every_address_of_the_server_gives_the_same_document(world: World) -> None:
-    bodies = {world.send("GET", path + suffix).body for path in (SERVER, ALIAS) for suffix in ("", *RESOURCES)}
-    assert len(bodies) == 1
+@pytest.mark.parametrize("path", RESOURCES)
+def test_no_issuer_but_the_origin_has_a_document(world: World, path: str) -> None:
+    """RFC 8414, section 3.3: it would have to name an issuer that there is not."""
+    assert world.send("GET", SERVER + path).status == 404
+
+
+@pytest.mark.parametrize("path", ["", *RESOURCES])
+def test_nobody_is_told_of_an_openid_provider_that_there_is_not(world: World, path: str) -> None:
+    assert world.send("GET", OPENID + path).status == 404
+    assert world.send("GET", path + OPENID).status == 404
 
 
 @pytest.mark.parametrize("path", EVERY)
@@ -99,7 +114,7 @@ def test_m4_catalogue_is_the_servers_and_the_baseline_the_resources(world: World
     resource = world.send("GET", RESOURCE).json()["scopes_supported"]
     levels = ("read", "write", "admin")
     every = [f"{toolset}:{level}" for toolset in ("knowledge", "memory", "reference") for level in levels]
-    assert server == [*every, "offline_access"]
+    assert server == every
     assert resource == ["knowledge:read"]
 
 

@@ -54,9 +54,8 @@ def test_what_is_left_out_is_the_default_of_the_standard(world: World) -> None:
         "grant_types": ["authorization_code", "refresh_token"],
         "response_types": ["code"],
         "token_endpoint_auth_method": "client_secret_basic",
-        "scope": "knowledge:read",
         "client_secret": told["client_secret"],
-        "client_secret_expires_at": 0,
+        "client_secret_expires_at": NOW + 90 * 86_400,
     }
     assert not client.method_given
 
@@ -84,7 +83,6 @@ def test_what_is_registered_is_told_and_kept(world: World) -> None:
         "grant_types": ["authorization_code", "refresh_token"],
         "response_types": ["code"],
         "token_endpoint_auth_method": "none",
-        "scope": "knowledge:write knowledge:read",
         "client_uri": "https://app.example.net/",
         "application_type": "native",
     }
@@ -233,9 +231,33 @@ def test_d8_secret_is_always_ours_and_is_kept_by_its_hash(world: World, method: 
 
     assert chosen["client_id"] != "mine"
     assert secret.startswith("cps_") and len(secret) == 4 + 43
-    assert chosen["client_secret_expires_at"] == 0
+    assert chosen["client_secret_expires_at"] == NOW + 90 * 86_400
     assert the_client(world).secret_hash == digest(secret)
     assert secret not in repr(the_client(world))
+
+
+def test_d8_a_secret_that_is_not_used_ends_when_the_answer_said(world: World) -> None:
+    told = registers(world).json()
+    form = {"client_id": told["client_id"], "client_secret": told["client_secret"], "grant_type": "authorization_code"}
+    world.clock.now = told["client_secret_expires_at"]
+    assert world.post("/token", form).json()["error"] == "invalid_client"
+
+
+def test_d8_a_secret_that_is_used_lasts_longer_than_the_answer_said(world: World) -> None:
+    told = registers(world).json()
+    form = {"client_id": told["client_id"], "client_secret": told["client_secret"], "grant_type": "authorization_code"}
+    for _ in range(2):
+        world.clock.forward(89 * 86_400)
+        assert world.post("/token", form).json()["error"] == "invalid_request", "the code is missing"
+
+
+@pytest.mark.parametrize("scope", ["knowledge:read", "knowledge:read knowledge:write x:y", ""])
+def test_a_registration_tells_of_no_scope_because_it_bounds_none(world: World, scope: str) -> None:
+    told = registers(world, scope=scope, token_endpoint_auth_method="none").json()
+    assert "scope" not in told
+    assert world.exchange(told["client_id"], world.code(told["client_id"])).json()["scope"] == (
+        "knowledge:read knowledge:write"
+    )
 
 
 def test_d8_client_without_a_secret_is_told_of_none(world: World) -> None:
@@ -281,8 +303,7 @@ def test_d10_registrations_that_are_refused_are_not_counted() -> None:
 def registering(policy: Any) -> tuple[Registering, FakeClients]:
     clock = Clock()
     store = FakeClients(clock)
-    limiter, resources = Limiter(FakeCounters(), clock), World().resources
-    return Registering(store, limiter, resources, clock, per_day=0, policy=policy), store
+    return Registering(store, Limiter(FakeCounters(), clock), clock, per_day=0, policy=policy), store
 
 
 def test_d11_policy_that_fails_is_a_server_error_and_nothing_is_kept(caplog: pytest.LogCaptureFixture) -> None:

@@ -161,7 +161,7 @@ def test_d9_registration_tells_what_it_stored_and_of_no_management(world: World)
     assert "registration_client_uri" not in told
     assert "registration_access_token" not in told
     assert told["redirect_uris"] == [REDIRECT]
-    assert told["client_secret_expires_at"] == 0
+    assert told["client_secret_expires_at"] == told["client_id_issued_at"] + 90 * 86_400
     uncached(answer)
 
 

@@ -153,9 +153,7 @@ class World:
             clock=self.clock,
             resources=self.resources,
             clients=self.clients,
-            registering=Registering(
-                self.store, self.limiter, self.resources, self.clock, per_day=self.settings.registrations_per_day
-            ),
+            registering=Registering(self.store, self.limiter, self.clock, per_day=self.settings.registrations_per_day),
             authentication=Authentication(self.clients, assertions),
             granting=Granting(
                 store=self.grants,

@@ -129,8 +129,7 @@ WRONG = {
     "endpoint elsewhere": (edit(SERVER, token_endpoint="https://x.test/token"), {"server"}, "publicUrl"),
     "no registration": (edit(SERVER, registration_endpoint=""), {"server"}, "publicUrl"),
     "plain PKCE": (edit(SERVER, code_challenge_methods_supported=["plain", "S256"]), {"server"}, "auth function"),
-    "two servers": (put(f"{SERVER}/mcp", body={"issuer": "x"}), {"server"}, "auth function"),
-    "no alias": (put(f"{WELL_KNOWN}/openid-configuration", status=404), {"server"}, "auth function"),
+    "the root about /mcp": (edit(RESOURCE, resource="http://x.test/mcp"), {"resource"}, "auth function"),
     "no key": (put(f"{WELL_KNOWN}/jwks.json", body={"keys": []}), {"keys"}, "rotate-secret"),
     "private key": (
         put(f"{WELL_KNOWN}/jwks.json", body={"keys": [{"kty": "EC", "kid": "one", "d": "secret"}]}),

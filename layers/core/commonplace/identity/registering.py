@@ -23,8 +23,7 @@ from commonplace.identity.client_metadata import (
 from commonplace.identity.oauth_errors import OAuthError
 from commonplace.identity.records import REGISTRATION_SECONDS, AuthMethod, Client, GrantType
 from commonplace.identity.redirects import redirect_host
-from commonplace.identity.resources import Resources
-from commonplace.identity.scopes import CATALOGUE, parse_scopes
+from commonplace.identity.scopes import parse_scopes
 from commonplace.identity.stores import ClientStore
 from commonplace.limits.quota import Limiter, Quota
 
@@ -64,7 +63,6 @@ class Registering:
         self,
         store: ClientStore,
         limiter: Limiter,
-        resources: Resources,
         clock: Callable[[], float],
         *,
         per_day: int = 20,
@@ -73,7 +71,6 @@ class Registering:
         """`clock` gives epoch seconds; `per_day` is how many registrations one network may make, 0 any number."""
         self._store = store
         self._limiter = limiter
-        self._resources = resources
         self._clock = clock
         self._quota = Quota("registrations", per_day, DAY_SECONDS)
         self._policy = policy
@@ -83,16 +80,16 @@ class Registering:
         metadata = _parsed(body)
         try:
             secret, client = self._client(metadata)
-            scopes = self._scopes(metadata)
         except BadMetadata as error:
             raise OAuthError(error.error, error.description) from error
         self._take(network)
         self._ask_policy(client)
         self._store.add_client(client, [_record(client, network)])
-        return Registered(client, secret, _answer(client, secret, scopes))
+        return Registered(client, secret, _answer(client, secret))
 
     def _client(self, metadata: Metadata) -> tuple[str | None, Client]:
         check_texts(metadata)
+        _check_scope(metadata)
         now = int(self._clock())
         redirects = redirect_uris_of(metadata, most=MAX_REDIRECT_URIS)
         method = _method(metadata)
@@ -114,17 +111,6 @@ class Registering:
             created_at=now,
             expires_at=now + REGISTRATION_SECONDS,
         )
-
-    def _scopes(self, metadata: Metadata) -> tuple[str, ...]:
-        """What the answer says. It bounds nothing: clients name what they need first, and step up later."""
-        given = metadata.get("scope")
-        if given is not None and not isinstance(given, str):
-            raise BadMetadata("scope must be text, with spaces between the scopes.")
-        try:
-            known = tuple(one for one in parse_scopes(given or "") if one in CATALOGUE)
-        except ValueError as error:
-            raise BadMetadata("scope has characters that no scope may have.") from error
-        return known or self._resources.baseline(self._resources.mcp)
 
     def _take(self, network: str) -> None:
         allowance = self._limiter.take(self._quota, network)
@@ -158,6 +144,17 @@ def _parsed(body: bytes) -> Metadata:
     return metadata
 
 
+def _check_scope(metadata: Metadata) -> None:
+    """Nothing more is made of it: clients name what they need first and step up later, so none is registered."""
+    given = metadata.get("scope")
+    if given is not None and not isinstance(given, str):
+        raise BadMetadata("scope must be text, with spaces between the scopes.")
+    try:
+        parse_scopes(given or "")
+    except ValueError as error:
+        raise BadMetadata("scope has characters that no scope may have.") from error
+
+
 def _method(metadata: Metadata) -> AuthMethod:
     """Left out, it is `client_secret_basic` (RFC 7591, section 2)."""
     given = metadata.get("token_endpoint_auth_method")
@@ -189,7 +186,9 @@ def _record(client: Client, network: str) -> AuditRecord:
     )
 
 
-def _answer(client: Client, secret: str | None, scopes: tuple[str, ...]) -> dict[str, Any]:
+def _answer(client: Client, secret: str | None) -> dict[str, Any]:
+    """What was registered (RFC 7591, section 3.2.1). No `scope`: a registration bounds none, and says of none that it
+    does."""
     said: dict[str, Any] = {
         "client_id": client.id,
         "client_id_issued_at": client.created_at,
@@ -198,12 +197,11 @@ def _answer(client: Client, secret: str | None, scopes: tuple[str, ...]) -> dict
         "grant_types": list(client.grant_types),
         "response_types": ["code"],
         "token_endpoint_auth_method": client.auth_method,
-        "scope": " ".join(scopes),
         "client_uri": client.uri,
         "application_type": client.application_type,
         "jwks": client.jwks,
         "jwks_uri": client.jwks_uri,
     }
     told = {name: value for name, value in said.items() if value is not None}
-    # Zero: the secret lives as long as the registration, and that lasts while it is used (RFC 7591, section 3.2.1).
-    return told | ({"client_secret": secret, "client_secret_expires_at": 0} if secret else {})
+    # As things stand: a registration that is used is renewed, and its secret with it.
+    return told | ({"client_secret": secret, "client_secret_expires_at": client.expires_at} if secret else {})

@@ -48,10 +48,10 @@ class Resources:
         return tuple(self.base_url + path for path in self._paths())
 
     def toolsets(self, resource: str) -> tuple[str, ...]:
-        """Of a canonical resource. Raises KeyError for anything else."""
+        """Of a canonical resource, or of the origin. Raises KeyError for anything else."""
         if not resource.startswith(self.base_url):
             raise KeyError(resource)
-        return self._paths()[resource.removeprefix(self.base_url)]
+        return self._paths()[resource.removeprefix(self.base_url) or "/mcp"]
 
     def canonical(self, text: str) -> str | None:
         """The resource that a parameter names, in the one spelling that tokens carry; None if it is not ours.
@@ -63,14 +63,8 @@ class Resources:
             return None
         length = len(self.base_url)
         origin, path = text[:length], text[length:]
-        if origin.lower() != self.base_url.lower():
-            return None
-        return self.at(path)
-
-    def at(self, path: str) -> str | None:
-        """The resource at a path such as `/mcp/knowledge`; that of the root is `/mcp`."""
         known = path.removesuffix("/") or "/mcp"
-        return self.base_url + known if known in self._paths() else None
+        return self.base_url + known if origin.lower() == self.base_url.lower() and known in self._paths() else None
 
     def baseline(self, resource: str) -> tuple[str, ...]:
         """The scopes to begin with: reading, of each toolset of the resource."""

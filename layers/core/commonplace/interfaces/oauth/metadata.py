@@ -1,11 +1,12 @@
-"""What clients read before anything else: the two metadata documents at all their addresses, and the public keys.
+"""What clients read before anything else: the metadata of the server and of each resource, and the public keys.
 
-Sources: RFC 8414, RFC 9728, RFC 9207, RFC 7517, and the MCP authorization specification. Every URL is made of the
+Sources: RFC 8414, RFC 9728, RFC 9207, RFC 7517, and the MCP authorization specification. Each document stands where the
+standard looks for it, and is about the issuer or resource that its address names. Every URL is made of the
 configuration: one made of a request's Host could be poisoned.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.requests import Request
@@ -14,15 +15,12 @@ from starlette.routing import Route
 
 from commonplace.auth_settings import AuthSettings
 from commonplace.errors import Unavailable
-from commonplace.identity.oauth_errors import OAuthError
 from commonplace.identity.resources import Resources
-from commonplace.identity.scopes import OFFLINE_ACCESS
 from commonplace.interfaces.oauth.endpoint import Handler, cached, route
 from commonplace.interfaces.oauth.errors import JSON
 from commonplace.interfaces.oauth.services import OAuthServices
 
-SERVER_PATHS = ("/.well-known/oauth-authorization-server", "/.well-known/openid-configuration")
-RESOURCE_PATH = "/.well-known/oauth-protected-resource"
+SERVER_PATH = "/.well-known/oauth-authorization-server"
 KEYS_PATH = "/.well-known/jwks.json"
 
 CONFIDENTIAL_METHODS = ("client_secret_basic", "client_secret_post", "private_key_jwt")
@@ -31,18 +29,12 @@ ASSERTION_ALGORITHMS = ("ES256", "RS256")
 
 
 def routes(services: OAuthServices) -> list[Route]:
-    """Each document at its root address, and with the path of each resource inserted."""
     settings, resources = services.settings, services.resources
-    server = _bytes(server_document(settings, resources))
-    found = [
-        route(path + suffix, "GET", _at_resources(resources, lambda _: server), cors=True)
-        for path in SERVER_PATHS
-        for suffix in ("", "/{path:path}")
-    ]
-    documents = {resource: _bytes(resource_document(settings, resources, resource)) for resource in resources.all()}
-    for suffix in ("", "/{path:path}"):
-        described = _at_resources(resources, documents.__getitem__)
-        found.append(route(RESOURCE_PATH + suffix, "GET", described, cors=True))
+    documents = {SERVER_PATH: server_document(settings, resources)}
+    for resource in (resources.base_url, *resources.all()):
+        path = resources.metadata_url(resource).removeprefix(resources.base_url)
+        documents[path] = resource_document(settings, resources, resource)
+    found = [route(path, "GET", _published(document), cors=True) for path, document in documents.items()]
     return [*found, route(KEYS_PATH, "GET", _keys(services), cors=True)]
 
 
@@ -57,7 +49,7 @@ def server_document(settings: AuthSettings, resources: Resources) -> dict[str, A
         "revocation_endpoint": f"{issuer}/revoke",
         "introspection_endpoint": f"{issuer}/introspect",
         "jwks_uri": f"{issuer}{KEYS_PATH}",
-        "scopes_supported": [*resources.every_scope(), OFFLINE_ACCESS],
+        "scopes_supported": list(resources.every_scope()),
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
         "grant_types_supported": ["authorization_code", "refresh_token", "client_credentials"],
@@ -84,15 +76,13 @@ def _methods(endpoint: str, methods: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
-def _at_resources(resources: Resources, document: Callable[[str], bytes]) -> Handler:
-    async def described(request: Request) -> Response:
-        suffix = request.path_params.get("path", "")
-        resource = resources.at(f"/{suffix}" if suffix else "/mcp")
-        if resource is None:
-            raise OAuthError("not_found", "There is no resource of this name.", status=404)
-        return Response(document(resource), media_type=JSON, headers=cached())
+def _published(document: Mapping[str, Any]) -> Handler:
+    body = _bytes(document)
 
-    return described
+    async def published(_: Request) -> Response:
+        return Response(body, media_type=JSON, headers=cached())
+
+    return published
 
 
 def _keys(services: OAuthServices) -> Handler:
