@@ -76,6 +76,8 @@ class Configuration:
     mcp_rate_limits: str = DEFAULT_RATE_LIMITS
     service_rate_factor: int = 5
     account_rate_factor: int = 3
+    listens_per_account: int = 2
+    listens: int = 5
     kb_default_search_limit: int = DEFAULT_LIMIT
     kb_min_confidence: str = str(DEFAULT_MIN_CONFIDENCE)
     kb_fusion: str | None = None

@@ -88,6 +88,8 @@ KEYS: Mapping[str, Reader] = {
     "rateLimitMcpReads": number(0, 1_000_000),
     "rateLimitMcpWrites": number(0, 1_000_000),
     "rateLimitMcpSearches": number(0, 1_000_000),
+    "listensPerAccount": number(0, 1_000),
+    "listens": number(0, 1_000),
     **MEMORY_KEYS,
     **CATALOGUE_KEYS,
     "throttleRate": number(1, 10_000),

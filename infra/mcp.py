@@ -3,6 +3,7 @@
 from constructs import Construct
 
 from commonplace.adapters.dynamodb_changes import PARTITION
+from commonplace.adapters.dynamodb_slots import LISTENS
 from infra.catalogues import let_read_catalogues, let_report_gaps
 from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction
@@ -59,6 +60,7 @@ class Mcp(PythonFunction):
         )
         let_read(self, configuration, store, state, engine)
         self.allow_items(state.activity, ["Query"], PARTITION)
+        self.allow_items(state.activity, ["GetItem", "PutItem"], LISTENS)
         let_guard(self, identity, state)
         let_remember(self, state)
         let_read_catalogues(self, configuration, store)
@@ -80,6 +82,8 @@ def _surface(configuration: Configuration) -> dict[str, str]:
         "MCP_RATE_LIMITS": configuration.mcp_rate_limits,
         "MCP_SERVICE_RATE_FACTOR": str(configuration.service_rate_factor),
         "MCP_ACCOUNT_RATE_FACTOR": str(configuration.account_rate_factor),
+        "MCP_LISTENS_PER_ACCOUNT": str(configuration.listens_per_account),
+        "MCP_LISTENS": str(configuration.listens),
         "KB_DEFAULT_SEARCH_LIMIT": str(configuration.kb_default_search_limit),
         "KB_MIN_CONFIDENCE": configuration.kb_min_confidence,
     }

@@ -37,6 +37,7 @@ from commonplace.interfaces.mcp.surface import Surface
 from commonplace.interfaces.mcp.telemetry import record
 from commonplace.interfaces.mcp.throttle import Throttle
 from commonplace.limits.quota import CounterStore, Limiter
+from commonplace.limits.slots import Slots
 from commonplace.memory_settings import MemorySettings
 from commonplace.reference_settings import catalogue_sources, max_age_seconds, served
 from commonplace.search.fusion import Fusion
@@ -45,6 +46,7 @@ from commonplace.settings import McpSettings
 if TYPE_CHECKING:
     from commonplace.adapters.dynamodb_changes import DynamoChanges
     from commonplace.adapters.dynamodb_guard import DynamoGuard
+    from commonplace.adapters.dynamodb_slots import DynamoSlots
     from commonplace.content.store import ObjectStore
     from commonplace.drafts.proposing import Proposals
     from commonplace.identity.accounts import Standings
@@ -89,6 +91,13 @@ def _changes() -> DynamoChanges:
 
     # Whoever listens is told without the feed as well, only later: it is not worth waiting for.
     return DynamoChanges(clients.dynamodb(read_timeout_seconds=1, attempts=1), SETTINGS.activity_table)
+
+
+def _slots() -> DynamoSlots:
+    from commonplace.adapters import clients
+    from commonplace.adapters.dynamodb_slots import DynamoSlots
+
+    return DynamoSlots(clients.dynamodb(read_timeout_seconds=0.5, attempts=1), SETTINGS.activity_table)
 
 
 def _proposals() -> Proposals:
@@ -204,8 +213,9 @@ KNOWLEDGE = KnowledgeServices(
     full_text_tier=SETTINGS.full_text_tier,
     names_authors=SETTINGS.names_authors,
 )
+COUNTING_SECRET = f"{SETTINGS.stage}/{SETTINGS.activity_table}".encode()
 THROTTLE = Throttle(
-    Limiter(deferred(_counters), time.time, secret=f"{SETTINGS.stage}/{SETTINGS.activity_table}".encode()),
+    Limiter(deferred(_counters), time.time, secret=COUNTING_SECRET),
     {
         "read": SETTINGS.reads_per_minute,
         "search": SETTINGS.searches_per_minute,
@@ -234,5 +244,12 @@ APP = create_app(
     if IDENTITY is not None
     else None,
     feed=deferred(_changes),
+    slots=Slots(
+        deferred(_slots),
+        time.time,
+        each=SETTINGS.listens_per_account,
+        together=SETTINGS.listens,
+        secret=COUNTING_SECRET,
+    ),
 )
 handler = Gateway(APP, origin=origin_values(os.environ))

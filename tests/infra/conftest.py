@@ -90,6 +90,8 @@ def remembering(synthesized: Callable[..., Template]) -> Template:
         mcpRateLimits='{"memory": {"search": 7}}',
         serviceRateFactor="9",
         accountRateFactor="2",
+        listensPerAccount="1",
+        listens="3",
         kbDefaultSearchLimit="5",
         kbMinConfidence="0.25",
         kbBatchSize="50",

@@ -152,7 +152,7 @@ def test_what_is_configured_of_the_memory_reaches_the_functions(remembering: Tem
     variables = remembering.environment(remembering.function("mcp"))
     mcp = McpSettings.from_environ(variables)
     assert (mcp.rate_limits, mcp.service_rate_factor) == ({"memory": {"search": 7}}, 9)
-    assert mcp.account_rate_factor == 2
+    assert (mcp.account_rate_factor, mcp.listens_per_account, mcp.listens) == (2, 1, 3)
     memory = MemorySettings.from_environ(variables)
     assert memory is not None
     assert (memory.default_limit, memory.min_confidence, memory.batch) == (5, 0.25, 50)

@@ -169,7 +169,11 @@ def test_counters_state_of_runs_changes_and_records_are_apart(template: Template
 
     guards = {"counter#*": {"UpdateItem"}, "denied#*": {"PutItem"}}
     assert items("Rest") == guards
-    assert items("Mcp") == guards | {"change#documents": {"Query"}, "memory#*": {"PutItem"}}
+    assert items("Mcp") == guards | {
+        "change#documents": {"Query"},
+        "memory#*": {"PutItem"},
+        "slots#listens": {"GetItem", "PutItem"},
+    }
     assert items("AuthRole") == {"counter#*": {"UpdateItem"}, "audit#*": {"PutItem"}}
     notes = {f"index#{name}": {"GetItem", "PutItem", "DeleteItem"} for name in ("documents", "memory")}
     upkeep = notes | {"memory#*": {"PutItem"}}

@@ -249,6 +249,7 @@ def test_an_mcp_server_is_open_for_reading_and_modest_unless_it_is_told_otherwis
     assert (mcp.toolsets, mcp.read_only, mcp.allowed_origins) == (("knowledge",), False, ())
     assert (mcp.full_text_tier, mcp.uri_host, mcp.names_authors) == ("member", "superbenefit", False)
     assert (mcp.reads_per_minute, mcp.searches_per_minute, mcp.writes_per_minute) == (60, 20, 10)
+    assert (mcp.listens_per_account, mcp.listens) == (2, 5)
     assert (mcp.github_api_url, mcp.github_writer_secret_arn) == ("https://api.github.com", None)
     assert (mcp.site_name, mcp.base_url, mcp.assumed_tier) == ("Commonplace", "https://kb.example.org", None)
 
@@ -318,6 +319,8 @@ def test_every_origin_is_one_word() -> None:
         ("MCP_SERVICE_RATE_FACTOR", "101"),
         ("MCP_ACCOUNT_RATE_FACTOR", "0"),
         ("MCP_ACCOUNT_RATE_FACTOR", "many"),
+        ("MCP_LISTENS", "-1"),
+        ("MCP_LISTENS_PER_ACCOUNT", "1001"),
     ],
 )
 def test_a_malformed_mcp_variable_is_named(name: str, value: str) -> None:

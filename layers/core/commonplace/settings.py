@@ -46,6 +46,7 @@ RATE_LIMITS = (
 )
 
 FACTOR = "a whole number from 1 to 100"
+LISTENS = "a whole number from 0 to 1000, 0 for none"
 
 WEB_URL = "an https:// URL, or an http:// URL of this machine"
 
@@ -552,6 +553,10 @@ class McpSettings(ReaderSettings):
     """How much more often agents may call that sign in by themselves."""
     account_rate_factor: int
     """How many tokens' worth of reads and searches one account may make with all its tokens."""
+    listens_per_account: int
+    """How many requests that wait for changes an account may hold open at once; 0 lets nobody wait."""
+    listens: int
+    """The same of all accounts together; 0 lets nobody wait."""
     github_api_url: str
     github_writer_secret_arn: str | None
     """None means that nothing can be proposed."""
@@ -572,6 +577,8 @@ class McpSettings(ReaderSettings):
             rate_limits=env.parsed("MCP_RATE_LIMITS", RATE_LIMITS, rate_limits, DEFAULT_RATE_LIMITS),
             service_rate_factor=env.parsed("MCP_SERVICE_RATE_FACTOR", FACTOR, _factor, "5"),
             account_rate_factor=env.parsed("MCP_ACCOUNT_RATE_FACTOR", FACTOR, _factor, "3"),
+            listens_per_account=env.parsed("MCP_LISTENS_PER_ACCOUNT", LISTENS, _listens, "2"),
+            listens=env.parsed("MCP_LISTENS", LISTENS, _listens, "5"),
             github_api_url=env.url("GITHUB_API_URL", GITHUB_API),
             github_writer_secret_arn=env.arn("GITHUB_WRITER_SECRET_ARN", "secretsmanager") if writes else None,
             assumed_tier=_assumed_tier(env),
@@ -615,6 +622,10 @@ def _is_classes(classes: Any) -> bool:
 
 def _factor(text: str) -> int | None:
     return int(text) if re.fullmatch(r"[1-9][0-9]?|100", text) else None
+
+
+def _listens(text: str) -> int | None:
+    return int(text) if re.fullmatch(r"[0-9]{1,3}|1000", text) else None
 
 
 def is_loopback(host: str | None) -> bool:

@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 from commonplace.memory.entries import PHASES, ROLES
+from infra.configuration import Configuration
 from tests.unit.docs.pages import ROOT, rows, section
 
 PAGE = ROOT / "docs" / "costs.md"
@@ -71,6 +72,15 @@ def test_agents_cost_their_calls() -> None:
     assert table("The rest of the stack")["calls of agents, with any engine"] == [
         shown(calls * each) for calls in usage("calls of agents")
     ]
+
+
+def test_whoever_listens_costs_the_time_a_function_is_held() -> None:
+    price = prices()
+    an_hour = 3_600 * 1.73 * price["gb-second"] + 180 * price["request"] / 1e6
+    held = table("Waiting for changes")
+    most = Configuration().listens
+    assert held["one that listens all the time"] == [shown(an_hour), shown(an_hour * HOURS)]
+    assert held[f"the most, listens: {most}"] == [shown(an_hour * most), shown(an_hour * most * HOURS)]
 
 
 def test_metrics_cost_what_their_number_does() -> None:

@@ -1,9 +1,13 @@
 """Subscriptions to documents, as the official client meets them behind a gateway that buffers."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
+from inspect import isawaitable
+from types import SimpleNamespace
 from typing import Any
 
+import anyio
+import anyio.lowlevel
 import mcp_types as types
 import pytest
 from mcp.client.subscriptions import ListenNotSupportedError
@@ -18,18 +22,21 @@ from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
 from commonplace.interfaces.mcp.knowledge.toolset import knowledge_toolset
 from commonplace.interfaces.mcp.server import build_server
 from commonplace.interfaces.mcp.subscriptions import MAX_URIS, Pace, install_subscriptions
-from commonplace.interfaces.mcp.surface import Surface
+from commonplace.interfaces.mcp.surface import CALLER, Surface
+from commonplace.limits.slots import MARGIN_SECONDS, Slots
 from commonplace.search.changes import Change
 from commonplace.search.records import RecordId
 from tests.fakes.changes import FakeChanges
 from tests.fakes.library import FakeLibrary, garden, make
 from tests.fakes.search import FakeSearch
+from tests.fakes.slots import FakeSlots
 from tests.unit.mcp.over_http import connected, post, serving
 
 ROTA = "mcp://superbenefit/documents/pattern/rotating-stewardship"
 ROTA_FILE = "mcp://superbenefit/raw/artifacts/patterns/rotating-stewardship.md"
 SWAP = "mcp://superbenefit/documents/practice/seed-swap"
 SWAP_FILE = "mcp://superbenefit/raw/artifacts/practices/Seed%20swap.md"
+READER = frozenset({"knowledge:read"})
 
 
 class Garden:
@@ -41,25 +48,33 @@ class Garden:
         self.library = Library(self.store, clock=self.clock)
         self.feed = FakeChanges()
         self.happenings: list[Callable[[], object]] = []
+        """What happens during each sleep; a coroutine is waited for."""
+        self.sleeps = 0
+        self.held = FakeSlots()
         self.tier: Tier = "public"
+        self.subject: str | None = "0xabc"
         self.seconds_left: Callable[[], float] | None = None
         using = KnowledgeServices(library=self.library, search=FakeSearch(), full_text_tier=tier)
         toolset = knowledge_toolset(using)
         self.server: Server[Any] = build_server([toolset], Surface())
-        install_subscriptions(self.server, [toolset], self.feed, Pace(clock=self.clock, sleep=self.sleep))
+        slots = Slots(self.held, self.clock, each=2, together=5)
+        install_subscriptions(self.server, [toolset], self.feed, slots, Pace(clock=self.clock, sleep=self.sleep))
 
     def clock(self) -> float:
         return self.now
 
     async def sleep(self, seconds: float) -> None:
         self.now += seconds
+        self.sleeps += 1
         if self.happenings:
-            self.happenings.pop(0)()
+            happened = self.happenings.pop(0)()
+            if isawaitable(happened):
+                await happened
 
     def app(self) -> Any:
         return serving(
             self.server,
-            Caller(Principal(subject="0xabc", tier=self.tier, scopes=frozenset({"knowledge:read"}))),
+            Caller(Principal(subject=self.subject, tier=self.tier, scopes=READER)),
             self.seconds_left,
         )
 
@@ -78,14 +93,18 @@ class Garden:
     def listen(self, *uris: str, lists: bool = False) -> tuple[types.SubscriptionFilter, list[ServerEvent]]:
         """What is granted, and every event until the subscription ends well."""
 
-        async def main() -> tuple[types.SubscriptionFilter, list[ServerEvent]]:
-            async with (
-                connected(self.app()) as client,
-                client.listen(resource_subscriptions=uris, resources_list_changed=lists) as subscription,
-            ):
-                return subscription.honored, [event async for event in subscription]
+        return asyncio.run(self.listening(*uris, lists=lists))
 
-        return asyncio.run(main())
+    async def listening(
+        self, *uris: str, lists: bool = False, subject: str | None = None
+    ) -> tuple[types.SubscriptionFilter, list[ServerEvent]]:
+        """As `listen`, for another account than this one if `subject` names one."""
+        self.subject = subject or self.subject
+        async with (
+            connected(self.app()) as client,
+            client.listen(resource_subscriptions=uris, resources_list_changed=lists) as subscription,
+        ):
+            return subscription.honored, [event async for event in subscription]
 
     def asked(self, *uris: str, **more: bool) -> list[dict[str, Any]]:
         """The messages of a listen as they stood on the wire."""
@@ -294,6 +313,106 @@ def test_the_grant_comes_first_and_every_message_names_its_subscription(place: G
     assert [meta[SUBSCRIPTION_ID_META_KEY] for meta in metas] == [7, 7, 7]
 
 
+def test_somebody_unknown_is_answered_at_once_and_told_when_to_read_again(place: Garden) -> None:
+    place.subject = None
+    place.store.unreachable = place.feed.unreachable = True
+
+    ack, result = place.asked(ROTA, resourcesListChanged=True)
+
+    assert (place.sleeps, place.held.calls) == (0, 0)
+    assert ack["params"]["notifications"] == {}
+    assert result["result"]["resultType"] == "complete"
+    told = result["result"]["_meta"]["commonplace/listen"]
+    assert told["retryAfterSeconds"] == 60
+    assert "sign in" in told["hint"].lower()
+
+
+def test_an_account_waits_twice_at_once_and_the_third_is_answered_at_once(place: Garden) -> None:
+    granted: list[list[str] | None] = []
+
+    async def third() -> None:
+        before = place.sleeps
+        honored, events = await place.listening(ROTA)
+        granted.append(honored.resource_subscriptions)
+        assert (place.sleeps, events) == (before, [])
+
+    async def second() -> None:
+        honored, _ = await place.listening(ROTA)
+        granted.append(honored.resource_subscriptions)
+
+    place.happenings = [second, third]
+
+    assert place.listen(ROTA)[0].resource_subscriptions == [ROTA]
+    assert granted == [None, [ROTA]]
+    assert place.held.slots == []
+
+
+def test_five_wait_at_once_and_whoever_comes_then_is_answered_at_once(place: Garden) -> None:
+    granted: dict[str, list[str] | None] = {}
+
+    def account(name: str) -> Callable[[], Coroutine[Any, Any, None]]:
+        async def listening() -> None:
+            granted[name] = (await place.listening(ROTA, subject=name))[0].resource_subscriptions
+
+        return listening
+
+    place.happenings = [account(f"0x{number}") for number in range(5)]
+    place.listen(ROTA)
+
+    assert granted == {f"0x{number}": [ROTA] for number in range(4)} | {"0x4": None}
+    assert place.held.slots == []
+
+
+def test_a_wait_that_is_not_held_says_when_to_come_back(place: Garden) -> None:
+    place.held.unreachable = True
+
+    ack, result = place.asked(ROTA)
+
+    assert (ack["params"]["notifications"], place.sleeps) == ({}, 0)
+    assert result["result"]["_meta"]["commonplace/listen"]["retryAfterSeconds"] == 20
+
+
+def test_a_wait_for_nothing_takes_no_slot(place: Garden) -> None:
+    place.listen("mcp://none")
+
+    assert place.held.calls == 0
+
+
+def test_a_slot_is_held_as_long_as_the_wait_may_last_and_no_longer(place: Garden) -> None:
+    leases: list[float] = []
+    place.happenings = [lambda: leases.extend(slot.until - place.now + 0.5 for slot in place.held.slots)]
+
+    place.listen(ROTA)
+
+    assert leases == [20 + MARGIN_SECONDS]
+    assert place.held.slots == []
+
+
+def test_a_wait_that_is_cut_off_gives_its_slot_back(place: Garden) -> None:
+    served = place.server.get_request_handler("subscriptions/listen")
+    assert served is not None
+
+    async def main() -> None:
+        async def send(*_: Any, **__: Any) -> None: ...
+
+        request = SimpleNamespace(scope={CALLER: Caller(Principal(subject="0xabc", scopes=READER))})
+        ctx: Any = SimpleNamespace(request=request, request_id=7, session=SimpleNamespace(send_notification=send))
+        with anyio.CancelScope() as limit:
+
+            async def cut() -> None:
+                assert len(place.held.slots) == 1
+                limit.cancel()
+                await anyio.lowlevel.checkpoint()
+
+            place.happenings = [cut]
+            asked = types.SubscriptionFilter(resource_subscriptions=[ROTA])
+            await served.handler(ctx, types.SubscriptionsListenRequestParams(notifications=asked))
+        assert limit.cancelled_caught
+
+    asyncio.run(main())
+    assert place.held.slots == []
+
+
 def test_too_many_addresses_are_refused(place: Garden) -> None:
     (answer,) = place.asked(*(f"{ROTA}-{number}" for number in range(MAX_URIS + 1)))
 
@@ -329,7 +448,7 @@ def test_versions_with_a_handshake_have_no_subscriptions(place: Garden) -> None:
 
 
 def test_a_server_without_documents_has_no_subscriptions() -> None:
-    server = build_server([], Surface(), FakeChanges())
+    server = build_server([], Surface(), FakeChanges(), Slots(FakeSlots(), lambda: 0.0, each=1, together=1))
 
     (answer,) = asked(serving(server), "subscriptions/listen", {"notifications": {}})
     assert answer["error"]["code"] == types.METHOD_NOT_FOUND
@@ -337,6 +456,8 @@ def test_a_server_without_documents_has_no_subscriptions() -> None:
 
 def test_a_server_with_documents_and_a_feed_has_subscriptions(place: Garden) -> None:
     using = KnowledgeServices(library=place.library, search=FakeSearch())
-    server = build_server([knowledge_toolset(using)], Surface(), place.feed)
+    server = build_server(
+        [knowledge_toolset(using)], Surface(), place.feed, Slots(place.held, place.clock, each=1, together=1)
+    )
 
     assert server.get_request_handler("subscriptions/listen") is not None

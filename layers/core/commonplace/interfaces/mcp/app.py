@@ -25,6 +25,7 @@ from commonplace.interfaces.mcp.refusing import internal, rpc_error
 from commonplace.interfaces.mcp.server import build_server
 from commonplace.interfaces.mcp.surface import Surface
 from commonplace.interfaces.mcp.throttle import Throttle
+from commonplace.limits.slots import Slots
 from commonplace.search.changes import ChangeFeed
 
 ROOT = "/mcp"
@@ -45,6 +46,7 @@ def create_app(
     principals: Principals | None = None,
     challenges: Challenges | None = None,
     feed: ChangeFeed | None = None,
+    slots: Slots | None = None,
     build: Build = build_server,
 ) -> Starlette:
     """`default` names what `/mcp` serves: everything, if nothing is named. Raises ValueError for an unknown name.
@@ -54,7 +56,9 @@ def create_app(
     """
     by_name = {toolset.name: toolset for toolset in toolsets}
     paths = _paths(by_name, default)
-    served = {names: _Served([by_name[name] for name in names], surface, feed, build) for names in set(paths.values())}
+    served = {
+        names: _Served([by_name[name] for name in names], surface, feed, slots, build) for names in set(paths.values())
+    }
     routes: list[Route] = []
     for path, names in paths.items():
         guard = Guard(
@@ -82,10 +86,17 @@ def create_app(
 class _Served:
     """Toolsets that are served together: one server, built at the first request."""
 
-    def __init__(self, toolsets: Sequence[Toolset], surface: Surface, feed: ChangeFeed | None, build: Build) -> None:
+    def __init__(
+        self,
+        toolsets: Sequence[Toolset],
+        surface: Surface,
+        feed: ChangeFeed | None,
+        slots: Slots | None,
+        build: Build,
+    ) -> None:
         several = len(toolsets) > 1
         self.offer = offer_of(toolsets, prefix_shared=several)
-        server = Deferred(lambda: build(toolsets, surface, feed, prefix_shared=several))
+        server = Deferred(lambda: build(toolsets, surface, feed, slots, prefix_shared=several))
         talking = {name for name, offered in self.offer.tools.items() if iscoroutinefunction(offered.tool.run)}
         self.endpoint: ASGIApp = Endpoint(server, frozenset(talking))
 

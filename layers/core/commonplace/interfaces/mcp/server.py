@@ -19,15 +19,21 @@ from commonplace.interfaces.mcp.schemas import input_schema
 from commonplace.interfaces.mcp.skills import install_skills
 from commonplace.interfaces.mcp.subscriptions import install_subscriptions
 from commonplace.interfaces.mcp.surface import CALLER, Surface
+from commonplace.limits.slots import Slots
 from commonplace.search.changes import ChangeFeed
 
 __all__ = ["CALLER", "build_server", "cost_of"]
 
 
 def build_server(
-    toolsets: Sequence[Toolset], surface: Surface, feed: ChangeFeed | None = None, *, prefix_shared: bool = False
+    toolsets: Sequence[Toolset],
+    surface: Surface,
+    feed: ChangeFeed | None = None,
+    slots: Slots | None = None,
+    *,
+    prefix_shared: bool = False,
 ) -> Server[Any]:
-    """Subscriptions are served where a feed is there, skills where a toolset has some.
+    """Subscriptions are served where a feed and slots are there, skills where a toolset has some.
 
     `prefix_shared` puts the toolset before every name that two of them share. Raises ValueError when two tools,
     prompts or resources would answer to one name, or a skill is malformed.
@@ -46,8 +52,8 @@ def build_server(
     server.middleware[:] = [Lasting(offer)]
     _install_handlers(server, offer, surface)
     install_skills(server, [skill for one in toolsets for skill in one.skills])
-    if feed is not None:
-        install_subscriptions(server, toolsets, feed)
+    if feed is not None and slots is not None:
+        install_subscriptions(server, toolsets, feed, slots)
     return server
 
 

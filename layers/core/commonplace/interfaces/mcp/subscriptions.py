@@ -2,8 +2,11 @@
 
 The client is told what is granted, then what has changed, in one answer: as soon as something has, else after twenty
 seconds; and listens again. There is no replay. Who listens again reads again what it depends on; and another process
-may show for up to five seconds what was published before. One listen is one running call of the function, so as many
-can be held open as the rate limit lets begin in twenty seconds: at 60 reads a minute, twenty.
+may show for up to five seconds what was published before.
+
+One listen that waits is one running call of the function, so only accounts that are known wait, and only as many as
+there are slots (`limits.slots`). Whoever gets none is answered at once: nothing is granted, and the result says in its
+`_meta`, under `commonplace/listen`, when to read again.
 """
 
 import time
@@ -26,12 +29,20 @@ from mcp.shared.subscriptions import (
 
 from commonplace.errors import Unavailable
 from commonplace.interfaces.mcp.access import caller_of
-from commonplace.interfaces.mcp.declaring import Toolset
+from commonplace.interfaces.mcp.declaring import Caller, Toolset
 from commonplace.interfaces.mcp.threads import in_thread
+from commonplace.interfaces.mcp.throttle import account_of
 from commonplace.interfaces.mcp.watching import Happened, Waiting
+from commonplace.limits.slots import Slots
 from commonplace.search.changes import ChangeFeed
 
 MAX_URIS = 50
+
+NOT_HELD = "commonplace/listen"
+"""Key in the `_meta` of a result that came at once, because nobody was waited for."""
+
+READ_AGAIN_SECONDS = 60
+"""For whoever is never waited for: as long as a list may be kept."""
 
 Context = ServerRequestContext[Any, Any]
 
@@ -49,45 +60,58 @@ class Pace:
 
 
 def install_subscriptions(
-    server: Server[Any], toolsets: Sequence[Toolset], feed: ChangeFeed, pace: Pace | None = None
+    server: Server[Any], toolsets: Sequence[Toolset], feed: ChangeFeed, slots: Slots, pace: Pace | None = None
 ) -> None:
     """Serves subscriptions to the documents of these toolsets; does nothing where no toolset has any."""
     if not any(one.snapshot for one in toolsets):
         return
-    listening = _Listening(toolsets, feed, pace or Pace())
+    listening = _Listening(toolsets, feed, slots, pace or Pace())
     server.add_request_handler("subscriptions/listen", types.SubscriptionsListenRequestParams, listening.listen)
     _promise_only_what_happens(server)
 
 
 class _Listening:
-    def __init__(self, toolsets: Sequence[Toolset], feed: ChangeFeed, pace: Pace) -> None:
+    def __init__(self, toolsets: Sequence[Toolset], feed: ChangeFeed, slots: Slots, pace: Pace) -> None:
         self._toolsets = tuple(toolsets)
         self._feed = feed
+        self._slots = slots
         self._pace = pace
 
     async def listen(
         self, ctx: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         """Raises MCPError: -32602 for too many addresses, -32603 when the documents cannot be looked at."""
-        end = self._pace.clock() + min(self._pace.longest, _remaining_seconds(ctx) - self._pace.margin)
-        waiting = await self._begin(ctx, params.notifications)
-        granted = types.SubscriptionFilter(
-            resources_list_changed=waiting.lists or None, resource_subscriptions=waiting.uris or None
-        )
-        meta: dict[str, Any] = {SUBSCRIPTION_ID_META_KEY: ctx.request_id}
-        ack = types.SubscriptionsAcknowledgedNotificationParams(notifications=granted, _meta=meta)
-        await _send(ctx, types.SubscriptionsAcknowledgedNotification(params=ack))
-        if waiting.lists or waiting.uris:
-            for event in _events(await self._wait(waiting, end)):
-                await _send(ctx, event_to_notification(event, meta))
-        return types.SubscriptionsListenResult(_meta=meta)
-
-    async def _begin(self, ctx: Context, asked: types.SubscriptionFilter) -> Waiting:
-        uris = list(dict.fromkeys(asked.resource_subscriptions or ()))
+        uris = list(dict.fromkeys(params.notifications.resource_subscriptions or ()))
         if len(uris) > MAX_URIS:
             raise MCPError(types.INVALID_PARAMS, f"One subscription is for at most {MAX_URIS} resources.")
-        caller, lists = caller_of(ctx.request), asked.resources_list_changed is True
+        caller = caller_of(ctx.request)
+        account = account_of(caller.principal)
+        if account is None:
+            hint = f"Sign in to listen, or read again in {READ_AGAIN_SECONDS} seconds."
+            return await _answer_at_once(ctx, "Nobody unknown is waited for.", hint, READ_AGAIN_SECONDS)
+        seconds = min(self._pace.longest, _remaining_seconds(ctx) - self._pace.margin)
+        end = self._pace.clock() + seconds
+        waiting = await self._begin(caller, uris, lists=params.notifications.resources_list_changed is True)
+        if not waiting.lists and not waiting.uris:
+            return await _acknowledge(ctx, types.SubscriptionFilter())
+        slot = await in_thread(self._slots.take, account, max(0.0, seconds))
+        if slot is None:
+            later = int(self._pace.longest)
+            hint = f"Read again, or listen again, in {later} seconds."
+            return await _answer_at_once(ctx, "As many listen as there is room for.", hint, later)
+        try:
+            granted = types.SubscriptionFilter(
+                resources_list_changed=waiting.lists or None, resource_subscriptions=waiting.uris or None
+            )
+            result = await _acknowledge(ctx, granted)
+            for event in _events(await self._wait(waiting, end)):
+                await _send(ctx, event_to_notification(event, _meta(ctx)))
+            return result
+        finally:
+            with anyio.CancelScope(shield=True):
+                await in_thread(self._slots.release, slot)
 
+    async def _begin(self, caller: Caller, uris: Sequence[str], *, lists: bool) -> Waiting:
         def begin() -> Waiting:
             return Waiting(self._toolsets, self._feed, caller, uris, lists=lists)
 
@@ -108,6 +132,23 @@ class _Listening:
 def _events(happened: Happened) -> list[ServerEvent]:
     listed: list[ServerEvent] = [ResourcesListChanged()] if happened.listed else []
     return listed + [ResourceUpdated(uri=uri) for uri in happened.updated]
+
+
+async def _acknowledge(ctx: Context, granted: types.SubscriptionFilter, **told: Any) -> types.SubscriptionsListenResult:
+    """Sends what is granted; gives the result that ends the subscription."""
+    ack = types.SubscriptionsAcknowledgedNotificationParams(notifications=granted, _meta=_meta(ctx))
+    await _send(ctx, types.SubscriptionsAcknowledgedNotification(params=ack))
+    return types.SubscriptionsListenResult(_meta=_meta(ctx) | told)
+
+
+async def _answer_at_once(ctx: Context, message: str, hint: str, seconds: int) -> types.SubscriptionsListenResult:
+    told = {"message": message, "hint": hint, "retryAfterSeconds": seconds}
+    return await _acknowledge(ctx, types.SubscriptionFilter(), **{NOT_HELD: told})
+
+
+def _meta(ctx: Context) -> dict[str, Any]:
+    """What every message of a subscription carries."""
+    return {SUBSCRIPTION_ID_META_KEY: ctx.request_id}
 
 
 async def _send(ctx: Context, notification: types.ServerNotification) -> None:

@@ -69,7 +69,7 @@ class Throttle:
         own = self._toolsets.get(toolset, {}).get(cost) if toolset else None
         name, calls = (_name(cost), self._calls[cost]) if own is None else (_name(cost, toolset), own)
         address = _named("address", network(caller.address))
-        token, account = _token(caller.principal), _account(caller.principal)
+        token, account = _token(caller.principal), account_of(caller.principal)
         if token is None and account is None:
             return [(Quota(name, calls), address)]
         if is_service(caller.principal):
@@ -120,7 +120,7 @@ def _token(principal: Principal) -> str | None:
     return _named("token", principal.organisation, principal.token) if principal.token is not None else None
 
 
-def _account(principal: Principal) -> str | None:
+def account_of(principal: Principal) -> str | None:
     """A name for whoever all the credentials are; None for somebody unknown."""
     if principal.account is not None:
         return _named("account", principal.account)
