@@ -6,8 +6,8 @@ import pytest
 
 from commonplace.adapters.dynamodb_slots import LISTENS, DynamoSlots
 from commonplace.limits.slots import ATTEMPTS, MARGIN_SECONDS, Slots, SlotStore
+from tests.aws_fixture import TABLE
 from tests.fakes.slots import FakeSlots
-from tests.unit.adapters.conftest import TABLE
 
 
 class Clock:

@@ -12,7 +12,7 @@ from commonplace.identity.principals import Principal
 from commonplace.interfaces.mcp.declaring import Caller, Cost
 from commonplace.interfaces.mcp.throttle import Throttle
 from commonplace.limits.quota import CounterStore, Limiter
-from tests.unit.adapters.conftest import TABLE
+from tests.aws_fixture import TABLE
 from tests.unit.mcp.world import Counters
 
 NOW = 1_000_020.0
