@@ -6,6 +6,8 @@ UV := .tools/bin/uv
 RUN := $(UV) run --no-sync
 
 export UV_PROJECT_ENVIRONMENT := .venv
+# Some images forbid Python to keep what it has compiled; then each of hundreds of processes compiles everything again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help dev setup setup-all test test-fast soak lint types contracts unit integration conformance browser infra bench bench-retrieval bench-memory bench-reference acceptance synth snapshot requirements cdk deploy format clean
 
