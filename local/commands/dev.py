@@ -82,7 +82,7 @@ def dev_command(
     screen = Screen()
     models = model_environment(os.environ)
     try:
-        with ended_by_signals(), data_folder(data) as folder:
+        with ended_by_signals(), data_folder(data, passable=engine is EngineName.OPENSEARCH) as folder:
             log = _log_to(screen) if verbose else None
             free = 0 if once else DEFAULT_PORT
             with search_engine(engine, folder if data else None, screen, brief=once) as chosen:

@@ -1,8 +1,10 @@
 """The course of `commonplace dev`: sync, show, keep up with saved files, end cleanly."""
 
 import fcntl
+import os
 import shutil
 import signal
+import stat
 import tempfile
 import time
 from collections.abc import Iterator
@@ -20,39 +22,71 @@ from local.dev.outcome import Outcome, judge
 from local.dev.screen import Screen, Teller
 from local.dev.workspace import SnapshotFailed
 from local.errors import CommandError
+from local.opensearch.user import let_pass
 from local.operations.deployment import ENDPOINT_FILE, LAPTOP_DATA, announce, withdraw
 
 LOOK_SECONDS = 0.2
 STALLED_SECONDS = 300
+KEPT = ("lock", f"{ENDPOINT_FILE}*", "repository*.git", "cloud", "index", "opensearch")
+"""What a data folder holds of ours."""
+NOBODY_ELSE = 0o077
 ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
-def data_folder(given: Path | None) -> Iterator[Path]:
-    """The folder that was asked for, held by this process alone; else one that vanishes at the end."""
-    if given is None:
-        folder = Path(tempfile.mkdtemp(prefix="commonplace-dev-"))
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-        return
-    with _lock_file(given) as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            hint = "Stop it, or choose another folder with --data."
-            raise CommandError(f"Another `commonplace dev` uses {given}.", hint) from error
-        yield given.resolve()
+def data_folder(given: Path | None, *, passable: bool = False) -> Iterator[Path]:
+    """The folder that was asked for, held by this process alone; else one that vanishes at the end.
 
-
-def _lock_file(folder: Path) -> TextIO:
+    Within the block this process and its children write what nobody else of this machine may read. A `passable` folder
+    lets the user through as whom root runs a node.
+    """
+    before = os.umask(NOBODY_ELSE)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        return (folder / "lock").open("w")
-    except OSError as error:
-        hint = "Choose a folder that you may write to with --data."
-        raise CommandError(f"Nothing can be kept in {folder}: {error.strerror}.", hint) from error
+        if given is None:
+            with _temporary() as folder:
+                yield folder
+        else:
+            with _locked(given, passable=passable):
+                yield given.resolve()
+    finally:
+        os.umask(before)
+
+
+@contextmanager
+def _temporary() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="commonplace-dev-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _locked(folder: Path, *, passable: bool) -> TextIO:
+    with ExitStack() as undo:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = undo.enter_context((folder / "lock").open("w"))
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _take_from_others(folder, passable=passable)
+        except BlockingIOError as error:
+            hint = "Stop it, or choose another folder with --data."
+            raise CommandError(f"Another `commonplace dev` uses {folder}.", hint) from error
+        except OSError as error:
+            hint = "Choose a folder that you may write to with --data."
+            raise CommandError(f"Nothing can be kept in {folder}: {error.strerror}.", hint) from error
+        undo.pop_all()
+    return lock
+
+
+def _take_from_others(folder: Path, *, passable: bool) -> None:
+    """Of what is there already: what is ours, and the folder itself where it holds nothing else."""
+    kept = {path for pattern in KEPT for path in folder.glob(pattern)}
+    alone = kept == set(folder.iterdir())
+    for path in (*([folder] if alone else []), *kept, *(below for one in kept for below in one.rglob("*"))):
+        if not path.is_symlink():
+            path.chmod(stat.S_IMODE(path.stat().st_mode) & ~NOBODY_ELSE)
+    if alone and passable:
+        let_pass(folder)
 
 
 @contextmanager
@@ -92,7 +126,7 @@ def serve(
         with screen.working("Starting"):
             laptop.start()
         for folder in {LAPTOP_DATA, data or LAPTOP_DATA}:
-            announce(folder / ENDPOINT_FILE, laptop.cloud.endpoint_url, laptop.outputs())
+            announce(folder / ENDPOINT_FILE, laptop.deployment)
             undo.callback(withdraw, folder / ENDPOINT_FILE)
         remembers = laptop.remembers()
         outcome = first_sync(laptop, screen, engine)

@@ -11,6 +11,7 @@ from local.opensearch.locks import held
 from local.opensearch.maven import fetch
 from local.opensearch.parts import PARTS, PROGRAM, VERSION, Part
 from local.opensearch.telling import Tell
+from local.opensearch.user import make_passable
 
 TRIMMED = (
     "modules/ingest-geoip",
@@ -27,7 +28,7 @@ def ensure_program(home: Home, java: Java, tell: Tell) -> Path:
     """The program folder; made first when it is not there, which needs Maven and, the first time, the network."""
     if home.program.exists():
         return home.program
-    home.folder.mkdir(parents=True, exist_ok=True, mode=0o755)
+    make_passable(home.folder)
     with held(home.lock, lambda: tell("Waiting for another start, which is assembling OpenSearch")):
         if not home.program.exists():
             fetch(PARTS, home.downloads, java, tell)

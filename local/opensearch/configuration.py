@@ -31,7 +31,7 @@ class Options:
 
 def prepare(state: Path, program: Path, cluster: str, port: int) -> None:
     """Writes the node's folders and configuration; what it has stored stays."""
-    state.mkdir(parents=True, exist_ok=True, mode=0o755)
+    state.mkdir(parents=True, exist_ok=True, mode=0o700)
     for name in FOLDERS:
         (state / name).mkdir(exist_ok=True)
     for name in ("pid", "logs/http.ports"):  # what an earlier run left would be taken for this one's

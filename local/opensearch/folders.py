@@ -11,7 +11,7 @@ from pathlib import Path
 
 from local.errors import CommandError
 from local.opensearch.parts import PROGRAM
-from local.opensearch.user import UID, can_enter, is_root
+from local.opensearch.user import UID, can_enter, let_pass
 from local.operations.deployment import PROJECT
 
 HOME_VARIABLE = "COMMONPLACE_OPENSEARCH_HOME"
@@ -93,8 +93,7 @@ def temporary_state() -> Path:
     for base in (Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp")):  # noqa: S108  made by mkdtemp
         if base.is_dir() and unsuitable(base / "node") is None:
             folder = Path(tempfile.mkdtemp(prefix="commonplace-node-", dir=base))
-            if is_root():
-                folder.chmod(0o711)
+            let_pass(folder)
             return folder
     raise CommandError("There is no temporary folder that OpenSearch could run in.", "Set TMPDIR to one.")
 

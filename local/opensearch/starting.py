@@ -13,7 +13,7 @@ from local.opensearch.process import Started, end, is_ours, launch, release
 from local.opensearch.readiness import wait_until_ready
 from local.opensearch.record import NodeRecord, cluster_of, forget
 from local.opensearch.telling import Tell
-from local.opensearch.user import can_enter, give
+from local.opensearch.user import can_enter, give, make_passable
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,8 @@ def bring_up(
 ) -> tuple[NodeRecord, Started]:
     """A node that is ready. The caller sees to it that nobody else does this to the same state."""
     end_former(state)
-    state.mkdir(parents=True, exist_ok=True, mode=0o755)
+    make_passable(state.parent)
+    state.mkdir(exist_ok=True, mode=0o700)
     cluster, port = cluster_of(state), choose_port(options.port, state)
     prepare(state, engine.program, cluster, port)
     give(state)

@@ -32,6 +32,19 @@ def _lets_pass(path: Path, uid: int) -> bool:
     return bool(state.st_mode & bit)
 
 
+def make_passable(folder: Path) -> None:
+    """Makes the folder, and those above it that are missing. Whatever the umask, the node's user gets through."""
+    for missing in reversed([one for one in (folder, *folder.parents) if not one.exists()]):
+        missing.mkdir(exist_ok=True)
+        let_pass(missing)
+
+
+def let_pass(folder: Path) -> None:
+    """Lets the node's user through, who may not look around. Nothing to do unless we are root."""
+    if is_root():
+        folder.chmod(stat.S_IMODE(folder.stat().st_mode) | stat.S_IXGRP | stat.S_IXOTH)
+
+
 def give(folder: Path) -> None:
     """Makes the folder and all in it the node's own. Nothing to do unless we are root."""
     if not is_root():

@@ -132,11 +132,22 @@ def test_a_killed_dev_takes_its_functions_with_it(dev: Dev) -> None:
     assert alive(below) == set()
 
 
-def test_kept_data_is_served_again(dev: Dev) -> None:
+def test_kept_data_is_served_again_and_nobody_else_may_read_it(dev: Dev) -> None:
+    assert readable_by_others(dev.data) == []
     assert dev.end(signal.SIGTERM) == 0, dev.output
+    for path in (dev.data, dev.data / "index", dev.data / "index" / "documents.sqlite", dev.data / "cloud"):
+        path.chmod(0o777)  # as a former version left it
     done = commonplace("dev", "--once", "--repository", str(dev.user.folder), "--data", str(dev.data))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 documents" in done.stdout
+    assert readable_by_others(dev.data) == []
+
+
+def readable_by_others(data: Path) -> list[Path]:
+    """What somebody else of this machine may read, write or enter, of a data folder with all that belongs in one."""
+    below = list(data.rglob("*"))
+    assert {"index", "cloud", "repository.git", "documents.sqlite", "state.sqlite"} <= {path.name for path in below}
+    return [path for path in (data, *below) if path.stat().st_mode & 0o077]
 
 
 def test_two_cannot_share_a_data_folder(shared: Dev) -> None:
