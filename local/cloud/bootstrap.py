@@ -5,11 +5,13 @@ when it closes the parent has gone, however it went, so this process goes too. I
 what a handler can import is what the host put on `PYTHONPATH`.
 """
 
+import importlib
 import importlib.util
 import os
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 STAND_IN_FLAG = "--stand-in"
 
@@ -28,10 +30,18 @@ def leave_with_the_parent() -> None:
     threading.Thread(target=watch, name="lifeline", daemon=True).start()
 
 
+def bring_the_key() -> None:
+    """Has the client of the Runtime API end its User-Agent with the access key of the run (`runtime_api.py`)."""
+    client: Any = importlib.import_module("runtime_client")
+    plain, key = client.initialize_client, os.environ["AWS_ACCESS_KEY_ID"]
+    client.initialize_client = lambda agent: plain(f"{agent} {key}")
+
+
 def main(arguments: list[str]) -> None:
     leave_with_the_parent()
     if STAND_IN_FLAG in arguments or importlib.util.find_spec("runtime_client") is None:
         sys.path.insert(0, str(Path(__file__).parent / "stand_in"))
+    bring_the_key()
     from awslambdaric.__main__ import main as run
 
     run([sys.argv[0], arguments[0]])

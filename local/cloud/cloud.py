@@ -12,8 +12,8 @@ from typing import Any, Self
 from local.cloud import moto_patches, moto_view
 from local.cloud.calls import Function, FunctionFailed, Outcome
 from local.cloud.clients import Clients
-from local.cloud.edge import Edge, EdgeServer
-from local.cloud.environment import aws_variables, replaced, worker_variables
+from local.cloud.edge import Edge, edge_server
+from local.cloud.environment import access_key, aws_variables, replaced, worker_variables
 from local.cloud.http_api import HttpApi
 from local.cloud.lambda_host import LambdaHost
 from local.cloud.parts import Parts
@@ -85,7 +85,8 @@ class Cloud:
             raise RuntimeError("A laptop cloud already runs in this process.")
         undo.callback(_ALONE.release)
         # Nothing needs the interpreter before the last step, so its import goes on beside the others.
-        threading.Thread(target=moto_patches.import_interpreter, daemon=True).start()
+        interpreter = threading.Thread(target=moto_patches.import_interpreter, daemon=True)
+        interpreter.start()
         data = self._data or Path(undo.enter_context(tempfile.TemporaryDirectory(prefix="commonplace-")))
         self._logs = data / "logs"
         self._start_servers()
@@ -96,6 +97,7 @@ class Cloud:
         if self._prewarm:
             names = {function.name for function in self._parts.functions.values()}
             self._lambdas.prewarm(*(names - {self.function(name).name for name in self._later}))
+        interpreter.join()
         for create in self._parts.deferred:
             create()
         self._rotations = Rotations(self._parts.rotations, self._lambdas, self.client("secretsmanager"))
@@ -119,18 +121,18 @@ class Cloud:
         ]
 
     def _start_servers(self) -> None:
-        undo, server = self._undo, EdgeServer()
+        undo, server = self._undo, edge_server()
         undo.callback(server.stop)
-        port = server.server_port
-        self.endpoint_url = f"http://127.0.0.1:{port}"
-        undo.enter_context(replaced(aws_variables(port) | {"MOTO_PORT": str(port)}))
+        port, self.access_key = server.server_port, access_key()
+        self.endpoint_url = server.url
+        undo.enter_context(replaced(aws_variables(port, self.access_key) | {"MOTO_PORT": str(port)}))
         moto_view.forget_everything()
         undo.callback(moto_view.forget_everything)
         self._clients = Clients(self.endpoint_url)
         undo.callback(self._clients.close)
-        self._lambdas = LambdaHost(worker_variables(port), self._logs, self._on_log)
+        self._lambdas = LambdaHost(worker_variables(port, self.access_key), self._logs, self._on_log)
         undo.callback(self._lambdas.stop)
-        self._edge = Edge(self._lambdas)
+        self._edge = Edge(self._lambdas, self.access_key)
         server.app = self._edge
         server.start()
         self._http = HttpApi(self._lambdas.invoke_within, self._port)

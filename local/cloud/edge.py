@@ -1,14 +1,16 @@
 """The one address of every AWS service on this machine.
 
-Lambda's Invoke goes to our host; everything else goes to moto, one request at a time, because moto has no locks. Two
-exceptions: Step Functions calls back into this edge while it works, so it never holds the lock; and a long poll of
-SQS waits outside it.
+Who brings the access key of the run may call, and nobody else: a signature is not checked. Lambda's Invoke goes to our
+host; everything else goes to moto, one request at a time, because moto has no locks. Two exceptions: Step Functions
+calls back into this edge while it works, so it never holds the lock; and a long poll of SQS waits outside it.
 """
 
 import contextlib
+import hmac
 import io
 import json
 import logging
+import re
 import sys
 import threading
 import time
@@ -23,18 +25,18 @@ from moto.moto_server.werkzeug_app import (
     MotoRequestHandler,
     create_backend_app,
 )
-from werkzeug.serving import BaseWSGIServer
 
 from local.cloud import moto_patches, moto_view
 from local.cloud.calls import MAX_PAYLOAD_BYTES
 from local.cloud.lambda_host import LambdaHost
-from local.cloud.servers import HOST, Loopback
+from local.cloud.servers import LoopbackHandler, WsgiLoopback
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 RECURSION_LIMIT = 20_000  # a Map worker of moto takes its next item by recursion
 MAX_EVENT_BYTES = 1_048_576  # asynchronous invocations
+_CREDENTIAL = re.compile(r"\bCredential=([^/,\s]+)/")
 _READS = ("Get", "List", "Describe", "Query", "Scan", "BatchGet", "Receive")
 
 
@@ -52,14 +54,14 @@ class _Dispatcher(DomainDispatcherApplication):
 
 
 class Edge:
-    """The WSGI application. `writes` counts the requests that may have changed something."""
+    """The WSGI application. `key` is the access key; `writes` counts the requests that may have changed something."""
 
-    def __init__(self, lambdas: LambdaHost) -> None:
+    def __init__(self, lambdas: LambdaHost, key: str) -> None:
         moto_patches.apply()
         default_user_config["stepfunctions"] = {"execute_state_machine": True}  # else executions are canned
         logging.getLogger("moto").setLevel(logging.CRITICAL)  # it logs the data of failing states
         sys.setrecursionlimit(max(RECURSION_LIMIT, sys.getrecursionlimit()))
-        self._lambdas = lambdas
+        self._lambdas, self._key = lambdas, key.encode()
         self._moto = _Dispatcher()
         self._lock, self._start_lock = threading.RLock(), threading.Lock()
         self.changed = threading.Condition()
@@ -68,6 +70,9 @@ class Edge:
 
     def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         body = _read(environ)
+        if not hmac.compare_digest(_access_key(environ), self._key):
+            message = "The access key is not that of this run. endpoint.json in the data folder has it."
+            return _refuse(start_response, "403 Forbidden", "UnrecognizedClientException", message)
         path, target = environ["PATH_INFO"], environ.get("HTTP_X_AMZ_TARGET", "")
         if path.startswith("/2015-03-31/functions/") and path.endswith("/invocations"):
             return self._invoke(unquote(path.split("/")[3]), body, environ, start_response)
@@ -180,6 +185,15 @@ class Edge:
         return _answer(start_response, "200 OK", outcome.payload, headers)
 
 
+def _access_key(environ: "WSGIEnvironment") -> bytes:
+    """As Signature Version 4 sends it: in the Authorization header, or in the query of a presigned URL."""
+    signed = _CREDENTIAL.search(environ.get("HTTP_AUTHORIZATION", ""))
+    if signed:
+        return str(signed[1]).encode("latin-1")
+    given = parse_qs(environ.get("QUERY_STRING", "")).get("X-Amz-Credential", [""])
+    return str(given[0]).partition("/")[0].encode()
+
+
 def _read(environ: "WSGIEnvironment") -> bytes:
     """The whole body, read before any lock is taken: a slow sender must not hold up the others."""
     stream = environ["wsgi.input"]
@@ -203,7 +217,7 @@ def _refuse(start_response: "StartResponse", status: str, kind: str, message: st
     return _answer(start_response, status, body, {"X-Amzn-ErrorType": kind})
 
 
-class _Handler(MotoRequestHandler):
+class _Handler(LoopbackHandler, MotoRequestHandler):
     # werkzeug's `wfile` stays unbuffered: a buffer would hold back `100 Continue`, and every upload would wait for it.
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -211,14 +225,9 @@ class _Handler(MotoRequestHandler):
     def log(self, type: str, message: str, *args: Any) -> None: ...
 
 
-class EdgeServer(Loopback, BaseWSGIServer):
-    """Serves an edge on a free port. The port is known before the application, which needs it, is set."""
-
-    multithread = True
-
-    def __init__(self) -> None:
-        BaseWSGIServer.__init__(self, HOST, 0, _not_ready, _Handler)
-        self.prepare()
+def edge_server() -> WsgiLoopback:
+    """For an edge, on a free port. The port is known before the edge, which needs it, is set as `app`."""
+    return WsgiLoopback(_not_ready, _Handler)
 
 
 def _not_ready(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:  # noqa: ARG001

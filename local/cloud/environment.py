@@ -1,11 +1,13 @@
 """The environment variables of this process and of its workers: nothing of the developer's AWS account is in reach."""
 
 import os
+import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 ACCOUNT = "123456789012"
 REGION = "us-east-1"
+UNCHECKED_SECRET = "x"  # noqa: S105  a client must have one
 
 # What a worker may inherit: where programs and certificates are, the language, the way out. Tokens are not among it.
 INHERITED = frozenset(
@@ -19,12 +21,17 @@ INHERITED = frozenset(
 )  # fmt: skip
 
 
-def aws_variables(port: int) -> dict[str, str]:
-    """Fake credentials (the digits select the account), no configuration files, one endpoint for all services."""
+def access_key() -> str:
+    """A new one of 128 random bits. moto knows it as nobody's, and so takes everything for its default account."""
+    return f"LAPTOP{secrets.token_hex(16).upper()}"
+
+
+def aws_variables(port: int, key: str) -> dict[str, str]:
+    """The credentials of this run, no configuration files, one endpoint for all services."""
     direct = ",".join(filter(None, ["127.0.0.1,localhost", os.environ.get("NO_PROXY") or os.environ.get("no_proxy")]))
     return {
-        "AWS_ACCESS_KEY_ID": ACCOUNT,
-        "AWS_SECRET_ACCESS_KEY": "x",
+        "AWS_ACCESS_KEY_ID": key,
+        "AWS_SECRET_ACCESS_KEY": UNCHECKED_SECRET,
         "AWS_REGION": REGION,
         "AWS_DEFAULT_REGION": REGION,
         "AWS_EC2_METADATA_DISABLED": "true",
@@ -36,10 +43,10 @@ def aws_variables(port: int) -> dict[str, str]:
     }
 
 
-def worker_variables(port: int) -> dict[str, str]:
+def worker_variables(port: int, key: str) -> dict[str, str]:
     """What every worker starts from."""
     kept = {name: value for name, value in os.environ.items() if name in INHERITED or name.startswith("LC_")}
-    return kept | aws_variables(port)
+    return kept | aws_variables(port, key)
 
 
 @contextmanager

@@ -1,24 +1,20 @@
 """The HTTP API's front: a server of its own whose every request becomes an invocation."""
 
 import json
-import socket
 import uuid
 from collections.abc import Callable
-from contextlib import suppress
 from email.utils import formatdate
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from local.cloud import http_event
 from local.cloud.calls import MAX_PAYLOAD_BYTES, Outcome
 from local.cloud.http_event import Request, Response, Route
-from local.cloud.servers import Loopback
+from local.cloud.servers import Loopback, LoopbackHandler
 
 MAX_BODY_BYTES = 10 * 1024 * 1024
 MAX_HEADER_BYTES = 10_240
 INTEGRATION_SECONDS = 30.0
-LINGER_SECONDS = 2.0
 
 Invoke = Callable[[str, bytes, float], Outcome | None]
 
@@ -37,7 +33,7 @@ class HttpApi:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return self._server.url
 
     def start(self) -> None:
         self._server.start()
@@ -68,8 +64,9 @@ class Unreadable(Exception):
         self.response = response
 
 
-def _handler(api: HttpApi) -> type[BaseHTTPRequestHandler]:
-    class Front(BaseHTTPRequestHandler):
+def _handler(api: HttpApi) -> type[LoopbackHandler]:
+    class Front(LoopbackHandler):
+        pages = True  # which of them may do what is for the functions to say, as it is where they are deployed
         protocol_version = "HTTP/1.1"
         disable_nagle_algorithm = True
         wbufsize = 1 << 16
@@ -157,14 +154,5 @@ def _handler(api: HttpApi) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             if not head and response.status not in (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED):
                 self.wfile.write(response.body)
-
-        def linger(self) -> None:
-            """Let the sender read the refusal: closing while it still sends would reset the connection."""
-            self.wfile.flush()
-            with suppress(OSError):
-                self.connection.shutdown(socket.SHUT_WR)
-                self.connection.settimeout(LINGER_SECONDS)
-                while self.connection.recv(1 << 16):
-                    pass
 
     return Front

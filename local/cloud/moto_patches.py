@@ -3,6 +3,8 @@ and how long transactions take.
 
 * A delete in a versioned bucket puts a marker over the object and announces it; moto says nothing.
 * Every event carries a `sequencer` that grows, and in a versioned bucket the version.
+* Every answer lets pages of every origin read it. Nothing does here.
+* The interpreter of Step Functions calls back with a key of its own, which is nobody's here.
 * A secret is read by the stage `AWSCURRENT`; moto goes on giving out the version that was current at first.
 * A transaction copies whole tables (`moto_transactions.py`), and a queue goes through all of its messages for each of
   them (`moto_queues.py`). A query sorts the whole table (`moto_queries.py`), and every value of an item is looked for
@@ -11,12 +13,15 @@ and how long transactions take.
 
 import importlib
 import itertools
+import os
 import sys
 import time
 import types
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import boto3
 
 from local.cloud import moto_answers, moto_changes, moto_queries, moto_queues, moto_streams, moto_transactions
 
@@ -36,12 +41,20 @@ def import_interpreter() -> None:
         package.__path__ = [str(Path(moto.__path__[0]) / "batch")]
         sys.modules["moto.batch"] = package
     importlib.import_module("moto.stepfunctions.parser.models")
+    clients: Any = importlib.import_module("moto.stepfunctions.parser.asl.utils.boto_client")
+    clients.boto3 = types.SimpleNamespace(client=_client_of_the_run)
+
+
+def _client_of_the_run(**options: Any) -> Any:
+    """As `boto3.client`, with the access key of the cloud that runs now."""
+    return boto3.client(**options | {"aws_access_key_id": os.environ["AWS_ACCESS_KEY_ID"]})
 
 
 @cache
 def apply() -> None:
     """Patch moto, once in this process. Raises when it is not the version that these patches were read from."""
     import moto
+    from moto.moto_server import werkzeug_app
     from moto.s3 import notifications
     from moto.s3.models import S3Backend
     from moto.secretsmanager.models import SecretsManagerBackend
@@ -91,6 +104,7 @@ def apply() -> None:
             self.secrets[secret_id].set_default_version_id(move_to_version_id)  # type: ignore[union-attr]
         return done
 
+    werkzeug_app.DISABLE_GLOBAL_CORS = True  # type: ignore[attr-defined]
     SecretsManagerBackend.update_secret_version_stage = update_secret_version_stage  # type: ignore[method-assign]
     notifications._get_s3_event = event
     S3Backend.delete_object = delete_object  # type: ignore[method-assign]

@@ -1,13 +1,18 @@
-"""The Lambda Runtime API (version 2018-06-01) as one execution environment sees it."""
+"""The Lambda Runtime API (version 2018-06-01) as one execution environment sees it.
 
+Calls are for the process that runs the function alone: it brings the access key of the run at the end of its
+User-Agent, since its client sends no header of ours. A failed import comes from another client, which sends no agent.
+"""
+
+import hmac
 import select
 import socket
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler
+from http import HTTPStatus
 from typing import Any, Protocol
 
 from local.cloud.calls import Call
-from local.cloud.servers import Loopback
+from local.cloud.servers import Loopback, LoopbackHandler
 
 
 class Environment(Protocol):
@@ -22,8 +27,8 @@ class Environment(Protocol):
     def init_failed(self, body: bytes) -> None: ...
 
 
-def runtime_api(environment: Environment) -> Loopback:
-    class Api(BaseHTTPRequestHandler):
+def runtime_api(environment: Environment, key: str) -> Loopback:
+    class Api(LoopbackHandler):
         protocol_version = "HTTP/1.1"
         disable_nagle_algorithm = True
         wbufsize = 1 << 16
@@ -46,7 +51,17 @@ def runtime_api(environment: Environment) -> Loopback:
             self.end_headers()
             self.wfile.write(body)
 
+        def is_known(self) -> bool:
+            """Whether the agent ends with the key; else it is refused."""
+            agent = self.headers.get("User-Agent", "").encode("latin-1")
+            if hmac.compare_digest(agent.rpartition(b" ")[2], key.encode()):
+                return True
+            self.refuse(HTTPStatus.FORBIDDEN, "Calls are for the process that runs the function.")
+            return False
+
         def do_GET(self) -> None:
+            if not self.is_known():
+                return
             call = environment.take(self.gone)
             if call is None:
                 self.close_connection = True
@@ -61,8 +76,10 @@ def runtime_api(environment: Environment) -> Loopback:
             self.reply(200, call.payload, headers)
 
         def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
             _, _, kind, *rest = self.path.strip("/").split("/")
+            if kind != "init" and not self.is_known():
+                return
+            body = self.rfile.read(int(self.headers["Content-Length"]))
             if kind == "init":
                 environment.init_failed(body)
             else:

@@ -1,18 +1,76 @@
-"""HTTP servers on 127.0.0.1 that stop at once and leave neither threads nor sockets behind."""
+"""HTTP servers on 127.0.0.1 that no page of another site reaches, and that leave neither threads nor sockets behind.
 
+A name of somebody else may lead a browser here (DNS rebinding), so each answers under its own names alone; and any page
+may send requests to this machine, so what no page has business with refuses whatever a browser sends.
+"""
+
+import json
 import logging
 import socket
 import socketserver
 import sys
 import threading
 from contextlib import suppress
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
+
+from werkzeug.serving import BaseWSGIServer
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
 
 logger = logging.getLogger(__name__)
 
 HOST = "127.0.0.1"
+NAMES = (HOST, "localhost")
 JOIN_SECONDS = 2.0
+LINGER_SECONDS = 2.0
+
+BY_BROWSERS = ("Origin", "Sec-Fetch-Site")
+"""What browsers say of the page that asks (RFC 6454, W3C Fetch Metadata): a GET without CORS has the second alone."""
+
+
+class LoopbackHandler(BaseHTTPRequestHandler):
+    """Refuses before anything is routed or read: 421 under another name, 403 to a page."""
+
+    pages = False
+    """Whether pages of other sites may call, as they may call what is deployed."""
+
+    def parse_request(self) -> bool:
+        if not super().parse_request():
+            return False
+        server = cast(Loopback, self.server)
+        hosts = [host if ":" in host else f"{host}:80" for host in self.headers.get_all("Host", [])]
+        if len(hosts) != 1 or hosts[0].lower() not in server.hosts:
+            self.refuse(HTTPStatus.MISDIRECTED_REQUEST, f"This server answers at {' and '.join(server.hosts)} alone.")
+        elif not self.pages and any(name in self.headers for name in BY_BROWSERS):
+            self.refuse(HTTPStatus.FORBIDDEN, "This server answers no page of a browser.")
+        else:
+            return True
+        return False
+
+    def refuse(self, status: HTTPStatus, message: str) -> None:
+        """Answers without having read the body, and ends the connection."""
+        body = json.dumps({"message": message}).encode()
+        self.send_response_only(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Connection", "close")
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+        self.close_connection = True
+        self.linger()
+
+    def linger(self) -> None:
+        """Lets the sender read the refusal: closing while it still sends would reset the connection."""
+        self.wfile.flush()
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_WR)
+            self.connection.settimeout(LINGER_SECONDS)
+            while self.connection.recv(1 << 16):
+                pass
 
 
 class Loopback(HTTPServer):
@@ -22,9 +80,19 @@ class Loopback(HTTPServer):
     allow_reuse_port = False  # a taken port is an error, in every version of Python
     _stopping = False
 
-    def __init__(self, handler: type[BaseHTTPRequestHandler], port: int = 0) -> None:
+    def __init__(self, handler: type[LoopbackHandler], port: int = 0) -> None:
         super().__init__((HOST, port), handler)
         self.prepare()
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Names and port under which it is reached."""
+        return tuple(f"{name}:{self.server_port}" for name in NAMES)
+
+    @property
+    def url(self) -> str:
+        """Without a slash at its end."""
+        return f"http://{HOST}:{self.server_port}"
 
     def prepare(self) -> None:
         """What `__init__` adds; for subclasses that are made by another constructor."""
@@ -77,3 +145,13 @@ class Loopback(HTTPServer):
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002  the base's signature
         if not isinstance(sys.exception(), OSError):
             logger.exception("A connection ended with an error")
+
+
+class WsgiLoopback(Loopback, BaseWSGIServer):
+    """The same for a WSGI application, which may be set later: the port is known before."""
+
+    multithread = True
+
+    def __init__(self, app: "WSGIApplication", handler: type[LoopbackHandler], port: int = 0) -> None:
+        BaseWSGIServer.__init__(self, HOST, port, app, cast(Any, handler))
+        self.prepare()

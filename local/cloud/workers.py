@@ -36,7 +36,7 @@ class Worker:
         self._next_call, self._on_init_error, self._on_exit = next_call, on_init_error, on_exit
         self.ready = self.lost = self.explained = False
         self.call: Call | None = None
-        self._api = runtime_api(self)
+        self._api = runtime_api(self, variables["AWS_ACCESS_KEY_ID"])
         self._api.start()
         self.process = subprocess.Popen(
             [sys.executable, "-P", str(BOOTSTRAP), function.handler, *([STAND_IN_FLAG] if stand_in else [])],

@@ -90,8 +90,10 @@ class Laptop:
     ) -> None:
         self.source, self.data, self.catalogues = source, data, tuple(catalogues)
         self.webhook_secret = secrets.token_urlsafe(32)
-        sources = repositories(source, catalogues)
-        self.repositories = [repository(one, data, first=one is source) for one in sources]
+        token, writer = secrets.token_hex(20), secrets.token_hex(20)
+        self.repositories = [
+            repository(one, data, (token, writer), first=one is source) for one in repositories(source, catalogues)
+        ]
         self.workspace, self.api = self.repositories[0].workspace, self.repositories[0].api
         self.github = GitHubServer(*(one.api for one in self.repositories))
         self._port = port
@@ -102,8 +104,8 @@ class Laptop:
             data / "cloud",
             environment=self._environment() | role_map(allow, chain=bool(rpc)) | dict(environment or {}),
             secrets={
-                SECRET: {"webhookSecret": self.webhook_secret, "token": secrets.token_hex(20)},
-                WRITER_SECRET: {"token": secrets.token_hex(20)},
+                SECRET: {"webhookSecret": self.webhook_secret, "token": token},
+                WRITER_SECRET: {"token": writer},
                 ENDPOINTS: endpoints(self._template, rpc),
             },
             port=port,
@@ -295,7 +297,7 @@ class Laptop:
 
     @property
     def deployment(self) -> Deployment:
-        return Deployment(self.outputs(), self.cloud.endpoint_url)
+        return Deployment(self.outputs(), self.cloud.endpoint_url, self.cloud.access_key)
 
     def outputs(self) -> dict[str, str]:
         """The stack's outputs, and what `commonplace sync` needs to know of the stand-in."""

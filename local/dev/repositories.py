@@ -1,6 +1,7 @@
 """The repositories of one `commonplace dev`: the knowledge base's, and those of catalogues beside it."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,8 +23,12 @@ class Repository:
     api: GitHubApi
 
 
-def repository(source: Source, data: Path, *, first: bool) -> Repository:
-    """Its private clone lies in `data`. Only the knowledge base takes branches and pull requests."""
+def repository(source: Source, data: Path, tokens: Iterable[str], *, first: bool) -> Repository:
+    """Its private clone lies in `data`; who brings one of the tokens may read it, for what is saved is not public.
+
+    Only the knowledge base takes branches and pull requests.
+    """
     folder = FIRST if first else f"repository-{_FOREIGN.sub('_', source.name)}.git"
     workspace = Workspace(source, data / folder)
-    return Repository(source, workspace, GitHubApi(GitRepository(workspace.git_dir), source.name, writable=first))
+    api = GitHubApi(GitRepository(workspace.git_dir), source.name, private=True, writable=first, tokens=tokens)
+    return Repository(source, workspace, api)

@@ -69,7 +69,8 @@ class Call:
 class GitHubApi:
     """Serves `name` (`owner/repository`). `hourly_limit` is enforced only when given.
 
-    Only a `writable` repository takes branches and pull requests: one that is this machine's own, never a user's.
+    A `private` one is not there for who brings no credential. Only a `writable` one takes branches and pull requests:
+    one that is this machine's own, never a user's.
     """
 
     def __init__(
@@ -81,9 +82,10 @@ class GitHubApi:
         hourly_limit: int | None = None,
         tokens: Iterable[str] = (),
         app: AppKey | None = None,
+        private: bool = False,
         writable: bool = False,
     ) -> None:
-        self.repository, self.name = repository, name
+        self.repository, self.name, self._private = repository, name, private
         self.faults = Faults()
         self._credentials = Credentials(tokens, app)
         self._endpoints = Endpoints(repository, name, tree_limit)
@@ -143,7 +145,9 @@ class GitHubApi:
     def _dispatch(self, endpoint: str, request: Request, arguments: Mapping[str, Any]) -> Response:
         if endpoint == "access_token":
             return json_response(self._credentials.installation_token(request, **arguments), 201)
-        self._credentials.check(request, required=endpoint in NEEDS_CREDENTIAL)
+        given = self._credentials.check(request, required=endpoint in NEEDS_CREDENTIAL)
+        if self._private and not given:
+            raise not_found()
         named = {key: arguments[key] for key in ("owner", "name") if key in arguments}
         if named and "/".join(named.values()).lower() != self.name.lower():
             raise not_found()

@@ -1,5 +1,6 @@
 """Who may call: tokens given out beforehand, and installation tokens that a GitHub App earns with a signed claim."""
 
+import hmac
 import secrets
 import time
 from collections.abc import Iterable
@@ -34,15 +35,17 @@ class Credentials:
         self._tokens = set(tokens)
         self._app = app
 
-    def check(self, request: Request, *, required: bool) -> None:
-        """Raises Refused 401 for a wrong credential, and for none where one is required."""
+    def check(self, request: Request, *, required: bool) -> bool:
+        """Whether there is a credential. Raises Refused 401 for a wrong one, and for none where one is required."""
         given = _bearer(request)
         if given is None:
             if required:
                 raise Refused(401, "Requires authentication")
-            return
-        if (self._tokens or self._app) and given not in self._tokens:
+            return False
+        known = any(hmac.compare_digest(given.encode(), token.encode()) for token in self._tokens)
+        if (self._tokens or self._app) and not known:
             raise Refused(401, "Bad credentials")
+        return True
 
     def installation_token(self, request: Request, installation: int) -> dict[str, Any]:
         """A new token for the installation (GitHub docs, "Generating an installation access token")."""

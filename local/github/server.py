@@ -1,16 +1,16 @@
 """The stand-in as a server on the loopback interface."""
 
-import threading
 from types import TracebackType
 from typing import Self
 
-from werkzeug.serving import WSGIRequestHandler, make_server
+from werkzeug.serving import WSGIRequestHandler
 
+from local.cloud.servers import LoopbackHandler, WsgiLoopback
 from local.github.api import GitHubApi
 from local.github.site import GitHubSite
 
 
-class QuietHandler(WSGIRequestHandler):
+class QuietHandler(LoopbackHandler, WSGIRequestHandler):
     """HTTP/1.1 with kept-alive connections; the calls are in the application's own log."""
 
     protocol_version = "HTTP/1.1"
@@ -26,24 +26,20 @@ class GitHubServer:
     def __init__(self, api: GitHubApi, *others: GitHubApi, port: int = 0) -> None:
         self.api = api
         self._site = GitHubSite([api, *others])
-        self._server = make_server("127.0.0.1", port, self._site, threaded=True, request_handler=QuietHandler)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="github", daemon=True)
+        self._server = WsgiLoopback(self._site, QuietHandler, port)
 
     @property
     def url(self) -> str:
         """Without trailing slash: what `GITHUB_API_URL` is set to."""
-        return f"http://127.0.0.1:{self._server.port}"
+        return self._server.url
 
     def start(self) -> Self:
-        self._thread.start()
+        self._server.start()
         return self
 
     def stop(self) -> None:
         """Closes the port and ends the `git` processes."""
-        if self._thread.is_alive():
-            self._server.shutdown()
-            self._thread.join()
-        self._server.server_close()
+        self._server.stop()
         self._site.close()
 
     def __enter__(self) -> Self:

@@ -7,10 +7,11 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from local.cloud.environment import UNCHECKED_SECRET
 from local.errors import CommandError
 
 if TYPE_CHECKING:
@@ -38,10 +39,14 @@ NEEDED = (
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """`outputs` of the stack; `endpoint_url` is set for the laptop cloud, where every AWS service answers at it."""
+    """`outputs` of the stack; `endpoint_url` is set for the laptop cloud, where every AWS service answers at it.
+
+    It answers who has its `access_key`, which is another one at each start.
+    """
 
     outputs: Mapping[str, str]
     endpoint_url: str | None = None
+    access_key: str = field(default="", repr=False)
 
     @property
     def base_url(self) -> str:
@@ -147,8 +152,8 @@ class Deployment:
             service,
             endpoint_url=self.endpoint_url,
             region_name="us-east-1",
-            aws_access_key_id="123456789012",
-            aws_secret_access_key="x",  # noqa: S106  the laptop cloud checks none
+            aws_access_key_id=self.access_key,
+            aws_secret_access_key=UNCHECKED_SECRET,
             config=Config(proxies={}, read_timeout=read_seconds, retries={"total_max_attempts": 2, "mode": "standard"}),
         )
 
@@ -167,19 +172,28 @@ def laptop(data: Path | None = None) -> Deployment:
     file = (data or LAPTOP_DATA) / ENDPOINT_FILE
     try:
         facts = json.loads(file.read_text(encoding="utf-8"))
-        pid, endpoint, told = int(facts["pid"]), str(facts["endpointUrl"]), dict(facts["outputs"])
+        pid, outputs = int(facts["pid"]), dict(facts["outputs"])
+        endpoint, key = str(facts["endpointUrl"]), str(facts["accessKey"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _not_running() from error
     if not _is_alive(pid):
         raise _not_running()
-    return Deployment(_complete(told, str(file)), endpoint)
+    return Deployment(_complete(outputs, str(file)), endpoint, key)
 
 
-def announce(file: Path, endpoint_url: str, outputs: Mapping[str, str]) -> None:
-    """Writes `endpoint.json`, whole or not at all."""
-    facts = {"pid": os.getpid(), "endpointUrl": endpoint_url, "httpUrl": outputs["BaseUrl"], "outputs": dict(outputs)}
-    file.parent.mkdir(parents=True, exist_ok=True)
+def announce(file: Path, deployment: Deployment) -> None:
+    """Writes `endpoint.json`, whole or not at all, for nobody else of this machine to read: it holds the access key."""
+    facts = {
+        "pid": os.getpid(),
+        "endpointUrl": deployment.endpoint_url,
+        "accessKey": deployment.access_key,
+        "httpUrl": deployment.outputs["BaseUrl"],
+        "outputs": dict(deployment.outputs),
+    }
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     draft = file.with_name(f"{file.name}.{os.getpid()}")
+    draft.unlink(missing_ok=True)
+    draft.touch(mode=0o600, exist_ok=False)
     draft.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
     draft.replace(file)
 

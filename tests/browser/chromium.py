@@ -21,6 +21,13 @@ INSTALL_SECONDS = 600
 UNPACK = "import('@sparticuz/chromium').then(async ({default: own}) => console.log(await own.executablePath()))"
 LIBRARIES = "al2023/lib"
 """Beside the fetched program: what it needs of a system, for one that has little."""
+FOREIGN = "elsewhere.test"
+"""The host of another site, whose name server says that it is this machine (DNS rebinding)."""
+ARGUMENTS = (
+    "--no-sandbox",
+    f"--host-resolver-rules=MAP {FOREIGN} 127.0.0.1",
+    "--disable-features=LocalNetworkAccessChecks",  # most browsers let pages of the Internet call this machine
+)
 
 
 class NotInstalled(Exception):
@@ -34,9 +41,7 @@ def browsing() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         libraries = executable.parent / LIBRARIES
         more = {"LD_LIBRARY_PATH": str(libraries)} if libraries.exists() and not _starts(executable) else {}
-        browser = playwright.chromium.launch(
-            executable_path=executable, args=["--no-sandbox"], env={**os.environ, **more}
-        )
+        browser = playwright.chromium.launch(executable_path=executable, args=ARGUMENTS, env={**os.environ, **more})
         try:
             yield browser
         finally:

@@ -10,7 +10,7 @@ import httpx
 
 from tests.browser.wallet import Wallet, fresh_key
 from tests.chain.node import HATS, Chain
-from tests.integration.running_dev import garden, started
+from tests.integration.running_dev import Dev, garden, started
 
 MEMBER_HAT = "30.3.5"
 
@@ -19,8 +19,12 @@ MEMBER_HAT = "30.3.5"
 class Deployment:
     """The real thing on this machine."""
 
-    url: str
+    dev: Dev
     chain: Chain
+
+    @property
+    def url(self) -> str:
+        return self.dev.url
 
     def member(self) -> Wallet:
         """Somebody new who wears the hat of members."""
@@ -50,7 +54,7 @@ class Deployment:
 def deployed(folder: Path, chain: Chain) -> Iterator[Deployment]:
     """Until the block ends."""
     with started(garden(folder / "garden"), folder / "data", "--rpc", chain.url) as dev:
-        yield Deployment(dev.url, chain)
+        yield Deployment(dev, chain)
 
 
 @contextmanager

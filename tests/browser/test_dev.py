@@ -8,12 +8,15 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, expect
 
+from tests.browser import foreign
+from tests.browser.chromium import FOREIGN
 from tests.browser.client import OAuthClient, listening
 from tests.browser.deployment import MEMBER_HAT, Deployment, deployed, unreachable
 from tests.browser.visiting import SECONDS, Visit, visiting
 from tests.browser.wallet import Wallet, fresh_key
 from tests.chain.node import Chain
 from tests.integration.chain.signing import wallet_of, wallet_to_be, wrapped
+from tests.integration.running_dev import descendants
 
 REFUSED = "The signature was not accepted."
 LATER = "The service cannot check this right now. Try again in a moment."
@@ -194,3 +197,24 @@ def test_nobody_signs_in_while_the_chain_is_silent(deployment: Deployment, openi
             assert httpx.get(f"{deployment.url}/api/v1/entries").status_code == 200
         visit.sign_in()
         asked(visit)
+
+
+def test_a_page_of_another_site_gets_nothing_of_any_server_and_changes_nothing(
+    deployment: Deployment, browser: Browser
+) -> None:
+    dev = deployment.dev
+    front = int(dev.url.rpartition(":")[2])
+    ports = foreign.ports({dev.process.pid, *descendants(dev.process.pid)})
+    before, requests, read = foreign.state(dev), foreign.attempts(dev), []
+    assert front in ports
+    assert len(ports) > 3, "the stand-ins of AWS and GitHub, and every function's own"
+    with visiting(browser, None, at=[]) as visit:
+        for port in ports:
+            rebound, ours = f"http://{FOREIGN}:{port}", f"http://127.0.0.1:{port}"
+            read += foreign.readable(visit.page, rebound, rebound, requests)
+            if port != front:  # whose public reads are for every page, as on a deployment
+                read += foreign.readable(visit.page, f"http://{FOREIGN}", ours, requests)
+                read += foreign.readable(visit.page, "http://localhost:1234", ours, requests)
+    assert read == []
+    assert foreign.state(dev) == before
+    assert "Crabs walk sideways" in httpx.get(f"{dev.url}/llms-full.txt").text

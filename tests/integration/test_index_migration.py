@@ -303,7 +303,7 @@ def test_the_command_line_changes_the_model_of_a_running_laptop(opensearch_url: 
     with Laptop(plain_folder(notes, "local/notes"), data, environment=environment) as laptop:
         laptop.push()
         laptop.wait(120)
-        announce(data / ENDPOINT_FILE, laptop.cloud.endpoint_url, laptop.outputs())
+        announce(data / ENDPOINT_FILE, laptop.deployment)
 
         def run(*arguments: str) -> str:
             done = CliRunner().invoke(cli.app, ["index", *arguments, "--data", str(data)])

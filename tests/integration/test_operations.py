@@ -22,13 +22,14 @@ from local.errors import CommandError
 from local.github.api import GitHubApi
 from local.github.repository import GitRepository
 from local.github.server import GitHubServer
-from local.operations.deployment import ENDPOINT_FILE, NEEDED, PROJECT, announce, find, laptop, withdraw
+from local.operations.deployment import ENDPOINT_FILE, NEEDED, PROJECT, Deployment, announce, find, laptop, withdraw
 from local.operations.dry_run import ForgetfulState, Overlay, ReadOnlyRepository, rehearse
 from local.operations.report_text import CAUSES, failure_text, rehearsal_text, report_text
 from tests.fakes.store import FakeObjectStore
 from tests.integration.repositories import Clone, document
 
 OUTPUTS = dict.fromkeys(NEEDED, "x") | {"BaseUrl": "http://127.0.0.1:1/"}
+RUNNING = Deployment(OUTPUTS, "http://127.0.0.1:2", "KEY")
 
 
 @pytest.fixture
@@ -125,9 +126,10 @@ def test_overlay_reads_through_and_keeps_writes_to_itself() -> None:
 
 
 def test_a_running_laptop_is_found_and_a_dead_one_is_not(tmp_path: Path) -> None:
-    announce(tmp_path / ENDPOINT_FILE, "http://127.0.0.1:2", OUTPUTS)
-    found = laptop(tmp_path)
-    assert (found.endpoint_url, found.base_url) == ("http://127.0.0.1:2", "http://127.0.0.1:1")
+    announce(tmp_path / ENDPOINT_FILE, RUNNING)
+    assert laptop(tmp_path) == RUNNING
+    assert (tmp_path / ENDPOINT_FILE).stat().st_mode & 0o777 == 0o600
+    assert "KEY" not in repr(RUNNING)
     facts = json.loads((tmp_path / ENDPOINT_FILE).read_text())
     (tmp_path / ENDPOINT_FILE).write_text(json.dumps(facts | {"pid": 2**22 + 1}))
     with pytest.raises(CommandError, match="No laptop cloud"):
@@ -136,13 +138,13 @@ def test_a_running_laptop_is_found_and_a_dead_one_is_not(tmp_path: Path) -> None
 
 def test_only_the_owner_withdraws_its_announcement(tmp_path: Path) -> None:
     file = tmp_path / ENDPOINT_FILE
-    announce(file, "http://127.0.0.1:2", OUTPUTS)
+    announce(file, RUNNING)
     facts = json.loads(file.read_text())
     assert facts["pid"] == os.getpid()
     file.write_text(json.dumps(facts | {"pid": 1}))
     withdraw(file)
     assert file.exists()
-    announce(file, "http://127.0.0.1:2", OUTPUTS)
+    announce(file, RUNNING)
     withdraw(file)
     assert not file.exists()
 

@@ -3,14 +3,13 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import httpx
 import pytest
 
 from commonplace.interfaces.origin import ORIGIN_HEADER, VIEWER_HEADER
-from local.cloud.servers import Loopback
+from local.cloud.servers import Loopback, LoopbackHandler
 from local.dev.laptop import Laptop
 from local.dev.source import clone
 from local.operations.smoke import Finding, Site, run
@@ -43,15 +42,16 @@ class Door:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.server.server_port}"
+        return self.server.url
 
     def pass_on(self, method: str, target: str, headers: dict[str, str], body: bytes) -> httpx.Response:
         sent = headers | {ORIGIN_HEADER: self.value, VIEWER_HEADER: self.viewer}
         return httpx.request(method, self.behind + target, headers=sent, content=body, timeout=60, trust_env=False)
 
 
-def _handler(door: Door) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
+def _handler(door: Door) -> type[LoopbackHandler]:
+    class Handler(LoopbackHandler):
+        pages = True
         protocol_version = "HTTP/1.1"
 
         def log_message(self, format: str, *args: Any) -> None: ...

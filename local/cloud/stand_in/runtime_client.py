@@ -12,19 +12,19 @@ FORWARDED = [
     f"Lambda-Runtime-{name}"
     for name in ("Aws-Request-Id", "Trace-Id", "Invoked-Function-Arn", "Client-Context", "Cognito-Identity")
 ]
-_connections: list[http.client.HTTPConnection] = []
+_clients: list[tuple[http.client.HTTPConnection, str]] = []
 
 
-def initialize_client(user_agent: str) -> None:  # noqa: ARG001  the extension sends it; nobody reads it here
+def initialize_client(user_agent: str) -> None:
     # No timeout: the next event may come in hours.
-    _connections[:] = [http.client.HTTPConnection(os.environ["AWS_LAMBDA_RUNTIME_API"])]
+    _clients[:] = [(http.client.HTTPConnection(os.environ["AWS_LAMBDA_RUNTIME_API"]), user_agent)]
 
 
 def _call(
     method: str, path: str, body: bytes | None = None, content_type: str | None = None
 ) -> tuple[http.client.HTTPResponse, bytes]:
-    connection = _connections[0]
-    headers = {"Content-Type": content_type} if content_type else {}
+    connection, user_agent = _clients[0]
+    headers = {"User-Agent": user_agent, **({"Content-Type": content_type} if content_type else {})}
     try:
         connection.request(method, "/2018-06-01/runtime/invocation/" + path, body, headers)
         response = connection.getresponse()

@@ -100,10 +100,12 @@ def test_headers_over_the_limit_are_refused(http: httpx.Client) -> None:
 
 
 def test_a_connection_serves_many_requests_and_a_wait_for_continue(cloud: Cloud) -> None:
+    host = cloud.http_url.removeprefix("http://")
     head = (
-        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
-    )
-    with socket.create_connection(("127.0.0.1", int(cloud.http_url.rpartition(":")[2])), timeout=30) as connection:
+        f"POST / HTTP/1.1\r\nHost: {host}\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n"
+        "Expect: 100-continue\r\n\r\n"
+    ).encode()
+    with socket.create_connection(("127.0.0.1", int(host.rpartition(":")[2])), timeout=30) as connection:
         for _ in range(2):
             connection.sendall(head)
             assert connection.recv(1024).startswith(b"HTTP/1.1 100 ")

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.laptop
 
 @pytest.fixture(scope="module", params=[False, True], ids=["extension", "stand-in"])
 def host(request: pytest.FixtureRequest, stack: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LambdaHost]:
-    host = LambdaHost(worker_variables(1), tmp_path_factory.mktemp("logs"), stand_in=request.param)
+    host = LambdaHost(worker_variables(1, "KEY"), tmp_path_factory.mktemp("logs"), stand_in=request.param)
     host.add(Function("probe", "handler.handler", (stack / "functions" / "probe",), {}, timeout_seconds=10), "Probe")
     host.add(Function("broken", "handler.handler", (stack / "functions" / "broken",), {}), "Broken")
     yield host

@@ -11,15 +11,16 @@ def test_workers_inherit_neither_the_account_nor_tokens(monkeypatch: pytest.Monk
     monkeypatch.setenv("AWS_SESSION_TOKEN", "real")
     monkeypatch.setenv("AWS_PROFILE", "real")
     monkeypatch.setenv("GITHUB_TOKEN", "real")
-    made = worker_variables(4566)
+    made = worker_variables(4566, "KEY")
     assert "real" not in made.values()
     assert made["AWS_ENDPOINT_URL"] == "http://127.0.0.1:4566"
+    assert made["AWS_ACCESS_KEY_ID"] == "KEY"
     assert made["PATH"] == os.environ["PATH"]
 
 
 def test_loopback_never_goes_through_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "intranet.example")
-    assert worker_variables(1)["NO_PROXY"] == "127.0.0.1,localhost,intranet.example"
+    assert worker_variables(1, "KEY")["NO_PROXY"] == "127.0.0.1,localhost,intranet.example"
 
 
 def test_the_environment_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
