@@ -38,6 +38,8 @@ class BadText(Exception):
 class Terms:
     """What a text must say to count here and now."""
 
+    scheme: str
+    """A text need not name it, but may name no other."""
     domain: str
     uri: str
     chain_id: int
@@ -51,6 +53,7 @@ class Terms:
     def of(cls, base_url: str, chain_id: int, nonce: str, now: float, *, foreign: bool = False) -> Self:
         """For a deployment, by its own origin: never by the Host of a request. `now` is in epoch seconds."""
         return cls(
+            scheme=urlsplit(base_url).scheme,
             domain=domain_of(base_url),
             uri=uri_of(base_url),
             chain_id=chain_id,

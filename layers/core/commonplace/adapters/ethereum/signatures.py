@@ -21,6 +21,7 @@ MAX_GAS = 5_000_000
 """Of one check. A wallet decides itself how much work it is."""
 
 _REASONS = {
+    "SchemeMismatch": "other_scheme",
     "DomainMismatch": "other_domain",
     "UriMismatch": "other_uri",
     "NonceMismatch": "other_nonce",
@@ -44,6 +45,7 @@ class SiweSignatures:
         try:
             message.verify(
                 signature,
+                scheme=terms.scheme if message.scheme else None,
                 domain=terms.domain,
                 uri=terms.uri,
                 nonce=terms.nonce,
@@ -91,6 +93,9 @@ def _foreign(text: str, terms: Terms) -> SiweMessage:
         raise BadText("text_form") from None
     if not same:
         raise BadText("text_form")
+    # The library lets one letter case through as well; the standard does not (EIP-4361's grammar, EIP-55).
+    if message.address != checksummed(message.address):
+        raise BadText("text_address")
     expires = message.expiration_time
     check_times(message.issued_at._datetime, expires._datetime if expires else None, terms.now)
     return message
