@@ -11,7 +11,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, precondition, rule
 
-from commonplace.identity.authorizing import Asked
+from commonplace.identity.authorizing import Asked, RequestRefused
 from commonplace.identity.consenting import Begun, RequestGone
 from commonplace.identity.oauth_errors import OAuthError
 from commonplace.identity.records import AuthorizationRequest, Client
@@ -71,6 +71,7 @@ class GrantModel:
     id: str
     subject: str
     client: Client
+    redirect_uri: str
     resource: str
     scopes: tuple[str, ...]
     created_at: int
@@ -206,6 +207,25 @@ class OAuthMachine(RuleBasedStateMachine):
         assert self.authority.consents.recalled(asked, profile(subject), held) is None
         return multiple(*([code] if code else []))
 
+    @rule(
+        place=st.sampled_from([(one, uri) for one in (APP, OTHER, DESK) for uri in one.redirect_uris]),
+        subject=st.sampled_from([None, ALICE, BOB]),
+        wrong=st.sampled_from([{"scope": "sing"}, {"response_type": "token"}, {"resource": "https://evil.example/"}]),
+    )
+    def an_error_leads_only_where_the_person_has_connected_it(
+        self, place: tuple[Client, str], subject: str | None, wrong: dict[str, str]
+    ) -> None:
+        client, uri = place
+        try:
+            self.authority.understand(client_id=client.id, redirect_uri=uri, **wrong)
+        except RequestRefused as error:
+            signed_in = profile(subject) if subject else None
+            heard = self.authority.consents.may_hear(error.client, error.redirect_uri, signed_in)
+        else:
+            raise AssertionError("this should have been refused")
+        living = [one for one in self.model.grants if one.alive(self.now)]
+        assert heard == ((subject, client, uri) in [(one.subject, one.client, one.redirect_uri) for one in living])
+
     @rule(target=codes, request=requests, subject=PEOPLE, allowed=SCOPES, all_of_it=st.booleans(), raced=st.booleans())
     def a_person_answers(self, request: Request, subject: str, allowed: list[str], all_of_it: bool, raced: bool) -> Any:
         won: list[Any] = []
@@ -259,6 +279,7 @@ class OAuthMachine(RuleBasedStateMachine):
             id=kept.grant_id,
             subject=subject,
             client=client,
+            redirect_uri=request.asked.redirect_uri,
             resource=request.asked.resource,
             scopes=scopes,
             created_at=self.now,

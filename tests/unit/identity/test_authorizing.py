@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.errors import Unavailable
-from commonplace.identity.authorizing import LocalRefusal, Redirected, answer_url, read_query, understand
+from commonplace.identity.authorizing import LocalRefusal, RequestRefused, answer_url, read_query, understand
 from commonplace.identity.records import AuthorizationRequest, Client
 from tests.fakes.authority import APP, BASE, LAPTOP, MCP, OTHER, REDIRECT, VERIFIER, Authority, challenge_of, told
 
@@ -19,7 +19,7 @@ def authority() -> Authority:
 
 def refused(authority: Authority, *more: tuple[str, str], **changes: str | None) -> dict[str, str]:
     """What the client hears, which is at its redirect URI."""
-    with pytest.raises(Redirected) as caught:
+    with pytest.raises(RequestRefused) as caught:
         authority.understand(*more, **changes)
     assert caught.value.url.startswith("https://app.example.net/callback?kept=1&error=")
     answer = told(caught.value.url)
@@ -65,7 +65,7 @@ def test_a3_a_challenge_is_43_characters_of_base64url(authority: Authority, chal
 
 
 def test_a4_a_confidential_client_needs_pkce_too(authority: Authority) -> None:
-    with pytest.raises(Redirected) as caught:
+    with pytest.raises(RequestRefused) as caught:
         authority.understand(
             client_id=OTHER.id, redirect_uri=OTHER.redirect_uris[0], code_challenge=None, code_challenge_method=None
         )
@@ -161,7 +161,7 @@ def test_a9_errors_carry_the_state_as_it_came_or_none(authority: Authority) -> N
 
 def test_a9_bytes_that_are_no_text_come_back_as_they_were(authority: Authority) -> None:
     query = b"client_id=app&redirect_uri=https%3A%2F%2Fapp.example.net%2Fcallback%3Fkept%3D1&state=%FF%00+%C3%28"
-    with pytest.raises(Redirected) as caught:
+    with pytest.raises(RequestRefused) as caught:
         understand(read_query(query), authority.known, authority.resources, issuer=BASE)
 
     assert "state=%FF%00+%C3%28&iss=" in caught.value.url

@@ -410,3 +410,32 @@ def test_a_consent_is_recorded_with_names_alone(authority: Authority) -> None:
         "roles": "member",
         "kinds": "all",
     }
+
+
+def test_an_error_may_lead_where_the_person_has_connected_the_client(authority: Authority) -> None:
+    """RFC 9700, section 4.11.2."""
+    hears = authority.consents.may_hear
+    assert not hears(APP, REDIRECT, profile(ALICE))
+
+    authority.decide(authority.begin())
+    assert hears(APP, REDIRECT, profile(ALICE))
+    assert not hears(APP, REDIRECT, None)
+    assert not hears(APP, REDIRECT, profile(BOB))
+    assert not hears(replace(APP, id="twin"), REDIRECT, profile(ALICE))
+    assert not hears(APP, "https://app.example.net/callback", profile(ALICE))
+
+    authority.connections.revoke_all(ALICE)
+    assert not hears(APP, REDIRECT, profile(ALICE))
+
+
+def test_an_error_may_lead_to_another_port_of_a_program_that_was_connected(authority: Authority) -> None:
+    authority.decide(authority.begin(client_id=LAPTOP.id, redirect_uri="http://127.0.0.1:5555/back?x=1"))
+
+    assert authority.consents.may_hear(LAPTOP, "http://127.0.0.1:6666/back?x=1", profile(ALICE))
+    assert not authority.consents.may_hear(LAPTOP, "http://127.0.0.1:6666/back", profile(ALICE))
+
+
+@pytest.mark.parametrize("who", [None, ALICE])
+def test_an_error_may_lead_to_a_client_of_an_operator(authority: Authority, who: str | None) -> None:
+    assert authority.consents.may_hear(replace(APP, source="operator"), REDIRECT, profile(who) if who else None)
+    assert not authority.consents.may_hear(replace(APP, source="document"), REDIRECT, profile(who) if who else None)

@@ -12,7 +12,7 @@ from eth_account.messages import encode_defunct
 from httpx2 import Response
 from starlette.testclient import TestClient
 
-from commonplace.identity.records import Client
+from commonplace.identity.records import Client, Source
 from commonplace.interfaces.oauth.app import create_app
 from tests.fakes.authority import standing
 from tests.fakes.authorization_server import AuthorizationServer
@@ -112,8 +112,8 @@ class World:
         self.loopback = self.client("loopback", "Desk app", LOOPBACK_CALLBACK)
         self.server.standings.held[Account.from_key(ALICE).address] = standing("member")
 
-    def client(self, id: str, name: str, *redirect_uris: str) -> Client:
-        made = Client(id=id, name=name, source="registered", redirect_uris=redirect_uris)
+    def client(self, id: str, name: str, *redirect_uris: str, source: Source = "registered") -> Client:
+        made = Client(id=id, name=name, source=source, redirect_uris=redirect_uris)
         self.server.client_store.add_client(made)
         return made
 

@@ -40,7 +40,13 @@ def test_programs_of_ours_get_the_same_as_json(world: World, alice: Browser) -> 
     (told,) = alice.get("/account/grants").json()["grants"]
     assert told == {
         "id": grant.id,
-        "client": {"id": "loopback", "name": "Desk app", "redirectHost": "127.0.0.1"},
+        "client": {
+            "id": "loopback",
+            "name": "Desk app",
+            "redirectHost": "127.0.0.1",
+            "source": "registered",
+            "imitates": None,
+        },
         "resource": f"{ISSUER}/mcp",
         "scopes": ["knowledge:read", "knowledge:write"],
         "permission": "action",

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from httpx2 import Response
 
 from commonplace.identity.accounts import Standing
 from commonplace.identity.records import Client
@@ -14,6 +15,7 @@ from tests.unit.oauth_pages.conftest import (
     BOB,
     ISSUER,
     JSON,
+    SITE_CALLBACK,
     Browser,
     World,
     field_of,
@@ -85,7 +87,7 @@ def test_an_unknown_client_or_address_is_a_page_of_ours(world: World, alice: Bro
     assert "evil.example" not in answer.text
 
 
-@pytest.mark.parametrize(
+MISTAKES = pytest.mark.parametrize(
     ("changed", "error"),
     [
         ({"code_challenge_method": "plain"}, "invalid_request"),
@@ -95,16 +97,99 @@ def test_an_unknown_client_or_address_is_a_page_of_ours(world: World, alice: Bro
         ({"scope": "sing dance"}, "invalid_scope"),
     ],
 )
-def test_other_errors_go_to_the_client(
-    world: World, alice: Browser, changed: dict[str, str | None], error: str
-) -> None:
-    """[A1, A2, A5, A6, A8]"""
-    answer = alice.get(path(world.site, **changed))
+"""[A1, A2, A5, A6, A8]"""
+
+
+def goes_back(answer: Response, error: str) -> None:
+    """The client hears of it, with all that lets it know whose answer this is."""
     told = dict(query(answer.headers["location"]))
     assert answer.status_code == 302
     assert (told["error"], told["iss"], told["state"]) == (error, ISSUER, "st ate&=")
     assert answer.headers["referrer-policy"] == "no-referrer"
+
+
+def stays_here(answer: Response, error: str) -> None:
+    """A page for the app's developer, which leads nowhere and leaves nothing behind."""
+    assert answer.status_code == 400
+    assert not {"location", "refresh", "set-cookie"} & set(answer.headers)
+    assert answer.headers["cache-control"] == "no-store"
+    assert "Nothing was allowed" in answer.text
+    assert f"<code>{error}</code>" in answer.text
+    assert "<a" not in answer.text.partition("<main>")[2]
+    assert "<form" not in answer.text
+
+
+@MISTAKES
+def test_an_error_leads_nobody_away_before_anybody_has_decided(
+    world: World, alice: Browser, changed: dict[str, str | None], error: str
+) -> None:
+    """[A1, A2, A5, A6, A8; RFC 9700, section 4.11.2]"""
+    for _ in range(2):  # signed out, and signed in
+        answer = alice.get(path(world.site, **changed))
+        stays_here(answer, error)
+        assert "<code>app.example.com</code>" in answer.text
+        assert "<code>https://app.example.com/callback?kept=1</code>" in answer.text
+        alice.sign_in()
     assert not world.server.sign_ins.requests
+
+
+@MISTAKES
+def test_an_operators_client_hears_of_errors(
+    world: World, alice: Browser, changed: dict[str, str | None], error: str
+) -> None:
+    ours = world.client("ours", "Ours", SITE_CALLBACK, source="operator")
+    goes_back(alice.get(path(ours, **changed)), error)
+    assert not world.server.sign_ins.requests
+
+
+@MISTAKES
+def test_a_client_that_the_person_has_connected_hears_of_errors(
+    world: World, alice: Browser, changed: dict[str, str | None], error: str
+) -> None:
+    alice.decide(alice.consent_page(path(world.site)))
+    goes_back(alice.get(path(world.site, **changed)), error)
+
+
+def test_what_another_person_has_connected_is_as_unknown_as_ever(world: World, alice: Browser) -> None:
+    alice.decide(alice.consent_page(path(world.site)))
+    bob = world.browser(BOB)
+    stays_here(bob.get(path(world.site, scope="sing")), "invalid_scope")
+    bob.sign_in()
+    stays_here(bob.get(path(world.site, scope="sing")), "invalid_scope")
+
+
+def test_another_address_of_a_client_that_was_connected_is_as_unknown_as_ever(world: World, alice: Browser) -> None:
+    many = world.client("many", "Many", "https://app.example.com/one", "https://evil.example/two")
+    alice.decide(alice.consent_page(path(many)))
+    stays_here(alice.get(path(many, redirect_uri="https://evil.example/two", scope="sing")), "invalid_scope")
+    goes_back(alice.get(path(many, scope="sing")), "invalid_scope")
+
+
+def test_another_client_at_an_address_that_was_connected_is_as_unknown_as_ever(world: World, alice: Browser) -> None:
+    alice.decide(alice.consent_page(path(world.site)))
+    stays_here(alice.get(path(world.client("twin", "Twin", SITE_CALLBACK), scope="sing")), "invalid_scope")
+
+
+def test_an_app_that_was_disconnected_or_that_signed_out_hears_no_more(world: World, alice: Browser) -> None:
+    alice.decide(alice.consent_page(path(world.site)))
+    session = alice.http.cookies[SESSION]
+    alice.http.cookies.clear()
+    stays_here(alice.get(path(world.site, scope="sing")), "invalid_scope")
+    alice.http.cookies.set(SESSION, session)
+    goes_back(alice.get(path(world.site, scope="sing")), "invalid_scope")
+    alice.ask("/account/revoke", {"grant": "all"})
+    stays_here(alice.get(path(world.site, scope="sing")), "invalid_scope")
+
+
+def test_the_page_of_an_error_shows_what_came_as_text(world: World, alice: Browser) -> None:
+    uri = "https://evil.example/<script>alert(1)</script>?x=<a/href='//evil.example'>" + "x" * 300
+    client = world.client("bad", "<img src=x>Claude", uri)
+    answer = alice.get(path(client, scope="sing"))
+    stays_here(answer, "invalid_scope")
+    for forbidden in ("<script>alert", "<a/", "<img", "x" * 200):
+        assert forbidden not in answer.text
+    assert "<code>evil.example</code>" in answer.text
+    assert "It calls itself Claude, but is not known to be." in answer.text
 
 
 def test_without_the_cookie_of_the_request_nothing_is_decided(world: World, alice: Browser) -> None:
@@ -316,20 +401,62 @@ def test_a_malicious_name_is_escaped_and_cut(world: World, alice: Browser, name:
             assert forbidden not in page.text
 
 
-def test_the_name_of_a_metadata_document_is_that_of_its_host(world: World, alice: Browser) -> None:
-    id = "https://apps.example.com/oauth/client.json"
-    document = Client(id=id, name="Docs app", source="document", redirect_uris=("https://apps.example.com/cb",))
-    world.server.client_store.keep_document(id, document, int(world.server.clock.now) + 600)
-    page = alice.consent_page(path(document)).text
-    assert "verified, published by apps.example.com" in page
-    assert "not verified" not in page
+def documented(world: World, name: str, *redirect_uris: str, host: str = "apps.example.com") -> Client:
+    id = f"https://{host}/oauth/client.json"
+    made = Client(id=id, name=name, source="document", redirect_uris=redirect_uris)
+    world.server.client_store.keep_document(id, made, int(world.server.clock.now) + 600)
+    return made
 
 
-def test_a_self_registered_name_is_said_to_be_unverified(world: World, alice: Browser) -> None:
-    page = alice.consent_page(path(world.site)).text
-    assert "self-registered, name not verified" in page
-    assert "<code>app.example.com</code>" in page
-    assert "app on your" not in page
+def test_a_metadata_document_verifies_a_host_and_no_name(world: World, alice: Browser) -> None:
+    client = documented(world, "Docs app", "https://apps.example.com/cb")
+    page = alice.consent_page(path(client))
+    alice.decide(page)
+    for shown in (world.browser(BOB).get(path(client)).text, page.text, alice.get("/account").text):
+        assert '<span class="badge">host verified: apps.example.com</span>' in shown
+        assert "name" not in shown.partition('class="badge')[2].partition("</span>")[0]
+
+
+def test_a_client_that_registered_itself_has_no_verified_host(world: World, alice: Browser) -> None:
+    page = alice.consent_page(path(world.site))
+    alice.decide(page)
+    for shown in (page.text, alice.get("/account").text):
+        assert '<span class="badge unsure">registered itself, no host verified</span>' in shown
+        assert "host verified:" not in shown
+    assert "<code>app.example.com</code>" in page.text
+    assert "app on your" not in page.text
+
+
+IMITATES = "It calls itself Claude, but is not known to be."
+
+
+@pytest.mark.parametrize("name", ["Claude", "Сlаudе", "C.L.A.U.D.E", "CIaude Desktop", "Anthropic"])
+def test_a_name_that_imitates_a_known_client_is_marked_wherever_it_is_shown(
+    world: World, alice: Browser, name: str
+) -> None:
+    for client in (
+        world.client("bad", name, "https://evil.example/cb"),
+        documented(world, name, "https://evil.example/cb", host="claude.evil.example"),
+    ):
+        page = alice.consent_page(path(client))
+        alice.decide(page)
+        for shown in (world.browser(BOB).get(path(client)).text, page.text, alice.get("/account").text):
+            assert IMITATES in shown
+        told = alice.get("/account/grants").json()["grants"]
+        assert [one["client"]["imitates"] for one in told] == ["Claude"] * len(told)
+
+
+def test_known_clients_and_those_of_an_operator_are_not_marked(world: World, alice: Browser) -> None:
+    for client in (
+        world.client("dcr", "Claude", "https://claude.ai/api/mcp/auth_callback"),
+        documented(world, "Claude Code", "http://localhost:99/callback", host="claude.ai"),
+        world.client("ours", "Claude of ours", "https://app.example.com/cb", source="operator"),
+        world.client("own", "Garden", "https://app.example.com/cb"),
+    ):
+        page = alice.consent_page(path(client))
+        alice.decide(page)
+        assert "calls itself" not in page.text
+    assert "calls itself" not in alice.get("/account").text
 
 
 def test_people_are_warned_of_programs_on_their_computer(world: World, alice: Browser) -> None:

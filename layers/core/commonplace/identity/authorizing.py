@@ -1,7 +1,8 @@
 """What a client asks for at /authorize, in the order of checks that decides who may be told of an error.
 
-Until client and redirect URI are known to belong together, an error is a page of ours; afterwards it goes to the
-client, with `iss` and `state` (RFC 6749, section 4.1.2.1; RFC 9207; RFC 9700, section 4.11).
+Until client and redirect URI are known to belong together, an error is a page of ours. Afterwards it may go to the
+client, with `iss` and `state` (RFC 6749, section 4.1.2.1; RFC 9207), if the browser may be sent there before its person
+has decided anything (`Consents.may_hear`; RFC 9700, section 4.11.2). Else it is a page of ours as well.
 """
 
 import re
@@ -34,13 +35,16 @@ class LocalRefusal(Exception):
         self.reason = reason
 
 
-class Redirected(Exception):
-    """An error that the client hears of: the browser goes to `url`."""
+class RequestRefused(Exception):
+    """The client has asked for what cannot be. It hears of that at `url`, if it may. `description` is ours."""
 
-    def __init__(self, url: str, *, code: str) -> None:
+    def __init__(self, client: Client, redirect_uri: str, url: str, *, code: str, description: str) -> None:
         super().__init__(code)
+        self.client = client
+        self.redirect_uri = redirect_uri
         self.url = url
         self.code = code
+        self.description = description
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,13 +97,13 @@ def understand(
 ) -> Asked:
     """What is asked for, and by whom. `network` is `limits.quota.network` of the caller.
 
-    Raises LocalRefusal, Redirected, RateLimited, Unavailable.
+    Raises LocalRefusal, RequestRefused, RateLimited, Unavailable.
     """
     # A parameter without a value counts as left out (RFC 6749, section 3.1).
     given = [(name, value) for name, value in params if value]
     client = _client(_only(given, "client_id"), clients, network)
     named = _only(given, "redirect_uri")
-    back = _Back(_redirect_uri(client, named), issuer, _state(given))
+    back = _Back(client, _redirect_uri(client, named), issuer, _state(given))
     if len(given) != len(dict(given)):
         back.refuse(*_repeated(given))
     values = dict(given)
@@ -130,13 +134,15 @@ def answer_url(redirect_uri: str, *, issuer: str, state: str | None, **values: s
 class _Back:
     """The way back to the client."""
 
+    client: Client
     uri: str
     issuer: str
     state: str | None
 
     def refuse(self, code: str, description: str) -> NoReturn:
         told = {"error": code, "error_description": description}
-        raise Redirected(answer_url(self.uri, issuer=self.issuer, state=self.state, **told), code=code)
+        url = answer_url(self.uri, issuer=self.issuer, state=self.state, **told)
+        raise RequestRefused(self.client, self.uri, url, code=code, description=description)
 
 
 def _only(given: Sequence[tuple[str, str]], name: str) -> str | None:

@@ -23,7 +23,7 @@ from commonplace.identity.records import (
     Pending,
     Remembered,
 )
-from commonplace.identity.redirects import is_loopback_redirect, redirect_host, redirect_matches
+from commonplace.identity.redirects import is_loopback_redirect, redirect_matches
 from commonplace.identity.scopes import covers, kinds_of, reach, within
 from commonplace.identity.stores import GrantStore, SignInStore
 from commonplace.limits.quota import Allowance, Quota
@@ -170,6 +170,15 @@ class Consents:
         answer = _Answer(request, profile, standing, offered, known.resource_scopes, network)
         return self._open(asked.client, answer, recalled=True)
 
+    def may_hear(self, client: Client, redirect_uri: str, profile: Profile | None) -> bool:
+        """Whether a browser may be sent there with an error although nobody has decided anything: for an operator's
+        client, and one that this person has connected at this address. Anybody can register a client, and would
+        otherwise lead people from here to anywhere (RFC 9700, section 4.11.2). Raises Unavailable."""
+        if client.source == "operator" or profile is None:
+            return client.source == "operator"
+        held = self._grants.of_subject(subject_hash(self._key(), profile.subject))
+        return any(one.client_id == client.id and redirect_matches([one.redirect_uri], redirect_uri) for one in held)
+
     def _client(self, request: AuthorizationRequest, network: str) -> Client:
         """As it is now: since it asked it may have gone, or changed its redirect URIs."""
         try:
@@ -247,7 +256,8 @@ class Consents:
             resource=request.resource,
             scopes=answer.scopes,
             seconds=self._absolute_seconds,
-            redirect_host=redirect_host(request.redirect_uri),
+            client_source=client.source,
+            redirect_uri=request.redirect_uri,
             resource_scopes=answer.kinds,
         )
         grant, secret = new_grant("person", answer.profile, terms, key=self._key(), now=now, network=answer.network)

@@ -6,7 +6,7 @@ from typing import Literal
 from commonplace.identity import secrets
 from commonplace.identity.accounts import Profile
 from commonplace.identity.issuing import subject_hash
-from commonplace.identity.records import CODE_SECONDS, AuthorizationRequest, Code, Grant, Refresh
+from commonplace.identity.records import CODE_SECONDS, AuthorizationRequest, Code, Grant, Refresh, Source
 from commonplace.identity.scopes import permission_of
 
 PROFILE, GRANT = "profile", "grant"
@@ -23,7 +23,8 @@ class Terms:
     scopes: tuple[str, ...]
     seconds: int
     """How long the grant lasts, used or not."""
-    redirect_host: str = ""
+    client_source: Source = "operator"
+    redirect_uri: str = ""
     resource_scopes: tuple[str, ...] | None = None
     organisation: str | None = None
     """Of agents."""
@@ -44,7 +45,8 @@ def new_grant(
         scopes=terms.scopes,
         created_at=now,
         expires_at=now + terms.seconds,
-        redirect_host=terms.redirect_host,
+        client_source=terms.client_source,
+        redirect_uri=terms.redirect_uri,
         permission=permission_of(terms.scopes),
         resource_scopes=terms.resource_scopes,
         organisation=terms.organisation,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from commonplace.identity.principals import Tier
+from commonplace.identity.redirects import redirect_host
 from commonplace.identity.scopes import Permission
 
 AuthMethod = Literal["none", "client_secret_basic", "client_secret_post", "private_key_jwt"]
@@ -57,7 +58,7 @@ class Client:
 
     @property
     def host(self) -> str | None:
-        """The host that vouches for the name: that of a metadata document."""
+        """The host of a metadata document: it vouches for where the client may be sent, never for its name."""
         return self.id.split("/")[2] if self.source == "document" else None
 
     @property
@@ -108,7 +109,9 @@ class Grant:
     created_at: int
     expires_at: int
     """Absolute; no token outlives it."""
-    redirect_host: str = ""
+    client_source: Source = "operator"
+    redirect_uri: str = ""
+    """Where its codes went; empty for agents."""
     permission: Permission = "action"
     resource_scopes: tuple[str, ...] | None = None
     organisation: str | None = None
@@ -122,6 +125,10 @@ class Grant:
     revoked_because: str = ""
     revoked_tokens: Mapping[str, int] = field(default_factory=dict)
     """`jti` of access tokens that were revoked alone -> when they expire anyway."""
+
+    @property
+    def redirect_host(self) -> str:
+        return redirect_host(self.redirect_uri) if self.redirect_uri else ""
 
     def alive(self, now: float) -> bool:
         return self.revoked_at is None and now < self.expires_at

@@ -15,7 +15,7 @@ from commonplace.identity.scopes import WORDS
 from commonplace.interfaces.oauth import telemetry
 from commonplace.interfaces.oauth.browsers import must_be_ours, page_route, read_json, script_route
 from commonplace.interfaces.oauth.limiting import network_of
-from commonplace.interfaces.oauth.pages.asking import Account
+from commonplace.interfaces.oauth.pages.asking import Account, Asker
 from commonplace.interfaces.oauth.pages.rendering import page, told
 from commonplace.interfaces.oauth.pages.words import listed, plain, stamp
 from commonplace.interfaces.oauth.services import OAuthServices
@@ -89,7 +89,7 @@ def _shown(grant: Grant) -> Mapping[str, Any]:
     """As the page has it: words of others cut, times as they are."""
     return {
         "id": grant.id,
-        "client": plain(grant.client_name, 60) or "An app without a name",
+        "asker": Asker.of_grant(grant),
         "host": plain(grant.redirect_host, 120),
         "words": [WORDS.get(one, plain(one)) for one in grant.scopes],
         "permission": grant.permission,
@@ -105,7 +105,13 @@ def _shown(grant: Grant) -> Mapping[str, Any]:
 def _as_json(grant: Grant) -> Mapping[str, Any]:
     return {
         "id": grant.id,
-        "client": {"id": grant.client_id, "name": grant.client_name, "redirectHost": grant.redirect_host},
+        "client": {
+            "id": grant.client_id,
+            "name": grant.client_name,
+            "redirectHost": grant.redirect_host,
+            "source": grant.client_source,
+            "imitates": Asker.of_grant(grant).imitates,
+        },
         "resource": grant.resource,
         "scopes": list(grant.scopes),
         "permission": grant.permission,

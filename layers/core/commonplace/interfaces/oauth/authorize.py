@@ -9,7 +9,7 @@ from starlette.routing import Route
 
 from commonplace.errors import BadRequest, Forbidden
 from commonplace.identity.accounts import Profile
-from commonplace.identity.authorizing import Asked, read_query, understand
+from commonplace.identity.authorizing import Asked, RequestRefused, read_query, understand
 from commonplace.identity.consenting import RequestGone
 from commonplace.interfaces.oauth import telemetry
 from commonplace.interfaces.oauth.browsers import (
@@ -48,11 +48,29 @@ def routes(services: OAuthServices) -> list[Route]:
 async def _show(services: OAuthServices, request: Request) -> Response:
     params = read_query(request.scope["query_string"])
     issuer, network = services.settings.issuer, network_of(request)
-    asked = understand(params, services.clients, services.resources, issuer=issuer, network=network)
     profile = Sessions.over(services).find(cookie_of(request, SESSION_COOKIE))
+    try:
+        asked = understand(params, services.clients, services.resources, issuer=issuer, network=network)
+    except RequestRefused as error:
+        return _refuse(services, error, profile)
     if profile is None or asked.prompts & SIGN_IN_AGAIN:
         return _ask_who(services, request, asked)
     return _ask(services, request, asked, profile)
+
+
+def _refuse(services: OAuthServices, error: RequestRefused, profile: Profile | None) -> Response:
+    telemetry.record("denied", "denied", error.code)
+    if services.consents.may_hear(error.client, error.redirect_uri, profile):
+        return seen(error.url, 302)
+    return page(
+        "mistake.html",
+        400,
+        site=services.settings.site_name,
+        asker=Asker.of(error.client, error.redirect_uri),
+        address=error.redirect_uri,
+        code=error.code,
+        description=error.description,
+    )
 
 
 def _ask_who(services: OAuthServices, request: Request, asked: Asked) -> Response:

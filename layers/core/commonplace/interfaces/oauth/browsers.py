@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from commonplace.errors import BadRequest, CommonplaceError, Forbidden, TooLarge
-from commonplace.identity.authorizing import LocalRefusal, Redirected
+from commonplace.identity.authorizing import LocalRefusal
 from commonplace.identity.records import AuthorizationRequest
 from commonplace.interfaces.oauth import telemetry
 from commonplace.interfaces.oauth.errors import NO_STORE, told
@@ -50,9 +50,6 @@ def _answering(services: OAuthServices, handler: Handler, path: str, *, script: 
         try:
             spend_network(services, request, path.strip("/").replace("/", "-"))
             return await handler(request)
-        except Redirected as error:
-            telemetry.record("denied", "denied", error.code)
-            return seen(error.url, 302)
         except LocalRefusal as error:
             telemetry.record("denied", "denied", error.reason or "local_refusal")
             return refused(site, BadRequest(error.message), "This app cannot be connected")

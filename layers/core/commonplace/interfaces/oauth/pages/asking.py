@@ -4,15 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from commonplace.identity.accounts import Profile, Standing, short
-from commonplace.identity.records import AuthorizationRequest, Client
+from commonplace.identity.imitations import imitated
+from commonplace.identity.records import AuthorizationRequest, Client, Grant
 from commonplace.identity.scopes import TOOLSETS, WORDS, kinds_of, ordered
 from commonplace.interfaces.oauth.pages.words import Destination, destination, listed, plain
 
 VOUCHED = {
-    "document": "verified, published by {host}",
-    "registered": "self-registered, name not verified",
+    "document": "host verified: {host}",
+    "registered": "registered itself, no host verified",
     "operator": "registered by the operator of this site",
 }
+"""A document proves that its host stands behind the redirect addresses. Nobody proves a name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,19 +22,29 @@ class Asker:
     """The application that asks, as far as anybody can say."""
 
     name: str
-    verified: bool
     vouched: str
+    unsure: bool
+    """Nobody vouches for anything of it."""
+    imitates: str | None
+    """The well-known client that it calls itself, and is not known to be."""
     place: Destination
     """What kind of place the browser is sent to afterwards."""
     goes_to: str
+
+    @classmethod
+    def of_grant(cls, grant: Grant) -> "Asker":
+        """As it was when it was connected."""
+        client = Client(id=grant.client_id, name=grant.client_name, source=grant.client_source)
+        return cls.of(client, grant.redirect_uri)
 
     @classmethod
     def of(cls, client: Client, redirect_uri: str) -> "Asker":
         place, goes_to = destination(redirect_uri)
         return cls(
             name=plain(client.name, 60) or "An app without a name",
-            verified=client.source != "registered",
             vouched=VOUCHED[client.source].format(host=plain(client.host or "")),
+            unsure=client.source == "registered",
+            imitates=None if client.source == "operator" else imitated(client.name, client.host, redirect_uri),
             place=place,
             goes_to=plain(goes_to, 120),
         )
