@@ -9,6 +9,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra import bundling
@@ -21,6 +22,8 @@ from infra.requirements import GROUPS, ONNX
 PLATFORM = lambda_.Architecture.ARM_64
 RUNTIME = lambda_.Runtime.PYTHON_3_13
 ALIAS = "live"
+RETRIES, MAX_EVENT_AGE = 2, Duration.hours(1)
+"""Of asynchronous calls, and of the schedules that make them: their next call makes up for what is older."""
 SNAP_START_WARNING = "@aws-cdk/aws-lambda:snapStartRequirePublish"
 SOURCES_WITH_MODELS = ("functions/index", "functions/rest", "functions/mcp")
 SOURCE = "commonplace:source"
@@ -98,6 +101,8 @@ class PythonFunction(Construct):
         self.name = name
         self.error_threshold = error_threshold
         """Errors within 15 minutes that an operator wants to hear of."""
+        self.asynchronous = False
+        """Whether it is called without anybody waiting for the answer."""
         self.timeout = Duration.seconds(timeout_seconds)
         group = self.logs = log_group(self, f"/commonplace/{configuration.stage}/{name}", configuration)
         self.role = iam.Role(
@@ -135,6 +140,27 @@ class PythonFunction(Construct):
             accept_warning(self.function, "The alias that everything calls publishes each version.", SNAP_START_WARNING)
         accept(self.role, "X-Ray takes traces for no particular resource.", "IAM5[Resource::*]")
         accept(self.function, "3.13 starts faster than 3.14 and every pinned wheel exists for it.", "L1")
+
+    def set_failures_aside(self, dead: sqs.Queue) -> None:
+        """For a function that is called asynchronously, so that nobody waits for what becomes of a call.
+
+        What fails three times, or waits for an hour, ends in the queue, with the payload and the error.
+        """
+        self.asynchronous = True
+        self.allow(["sqs:SendMessage"], [dead.queue_arn])
+        config = lambda_.CfnEventInvokeConfig(
+            self,
+            "Asynchronous",
+            function_name=self.function.function_name,
+            qualifier=ALIAS,
+            maximum_retry_attempts=RETRIES,
+            maximum_event_age_in_seconds=MAX_EVENT_AGE.to_seconds(),
+            destination_config=lambda_.CfnEventInvokeConfig.DestinationConfigProperty(
+                on_failure=lambda_.CfnEventInvokeConfig.OnFailureProperty(destination=dead.queue_arn)
+            ),
+        )
+        # Lambda refuses an alias that is not there yet, and a destination to which the role may not send yet.
+        config.node.add_dependency(self.live, self.role)
 
     def allow(
         self,

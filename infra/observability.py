@@ -68,6 +68,7 @@ class Observability(Construct):
             self._function_alarms(function)
         for name, queue in watched.dead_letters.items():
             self._dead_letter_alarm(name, queue)
+        self._lost_alarm([function for function in watched.functions if function.asynchronous])
         self._sync_alarms(configuration, watched.machine)
         self._index_alarm(watched.index_queue)
         self._api_alarm(watched.api)
@@ -118,6 +119,22 @@ class Observability(Construct):
             f"{name}-dead-letters",
             "Messages could not be dealt with and wait in the dead-letter queue.",
             queue.metric_approximate_number_of_messages_visible(period=Duration.minutes(1), statistic="Maximum"),
+            threshold=1,
+        )
+
+    def _lost_alarm(self, functions: Sequence[PythonFunction]) -> None:
+        """What the alarm of the dead letters cannot see: failures that Lambda could not put there."""
+        period = Duration.minutes(5)
+        lost = {
+            f"lost{number}": function.function.metric("DestinationDeliveryFailures", statistic="Sum", period=period)
+            for number, function in enumerate(functions)
+        }
+        self._alarm(
+            "invocations-lost",
+            "Calls that nobody waited for failed, and could not be set aside in the dead-letter queue either.",
+            cloudwatch.MathExpression(
+                expression="SUM(METRICS())", label="Failures that were lost", period=period, using_metrics=lost
+            ),
             threshold=1,
         )
 

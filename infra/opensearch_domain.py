@@ -9,6 +9,7 @@ from aws_cdk import aws_cloudformation as cloudformation
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_opensearchservice as service
+from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
@@ -58,7 +59,8 @@ class Domain(Construct):
     It holds nothing that the store does not: the service takes snapshots every hour, but an index is built anew.
     """
 
-    def __init__(self, scope: Construct, construct_id: str, platform: Platform) -> None:
+    def __init__(self, scope: Construct, construct_id: str, platform: Platform, failed: sqs.Queue) -> None:
+        """`failed` takes the calls of CloudFormation that the bootstrap function failed at."""
         super().__init__(scope, construct_id)
         configuration = platform.configuration
         self._own = own_names(configuration)
@@ -69,6 +71,7 @@ class Domain(Construct):
         self._writers: list[str] = []
         self.name = engine_name(configuration)
         self.bootstrap = self._bootstrap(platform)
+        self.bootstrap.set_failures_aside(failed)
         self._domain = self._make(configuration)
         self.environment = opensearch_environment(configuration, f"https://{self._domain.attr_domain_endpoint}", "es")
         self._roles = self._make_roles()

@@ -6,10 +6,10 @@ from aws_cdk import Duration
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from infra.functions import Platform, PythonFunction
-from infra.queues import dead_letters
+from infra.functions import MAX_EVENT_AGE, RETRIES, Platform, PythonFunction
 
 COMPLETE_MINUTES = 5
 COMPLETE = {"source": "aws.events", "complete": True}
@@ -20,11 +20,21 @@ class Schedules(Construct):
     """`sync` compares branch and store, `index` compares store and index. All cost little when all is well."""
 
     def __init__(
-        self, scope: Construct, construct_id: str, platform: Platform, *, sync: PythonFunction, index: PythonFunction
+        self,
+        scope: Construct,
+        construct_id: str,
+        platform: Platform,
+        *,
+        sync: PythonFunction,
+        index: PythonFunction,
+        dead: sqs.Queue,
     ) -> None:
+        """`dead` takes what did not reach its function, and what its function failed at."""
         super().__init__(scope, construct_id)
         configuration = platform.configuration
-        self.dead = dead_letters(self, "DeadLetters")
+        self._dead = dead
+        for function in (sync, index):
+            function.set_failures_aside(dead)
         self._every("Sync", Duration.minutes(configuration.reconcile_minutes), sync, "Compares branch and store")
         self._every("Index", Duration.hours(configuration.index_reconcile_hours), index, "Compares store and index")
         self._every(
@@ -44,9 +54,9 @@ class Schedules(Construct):
         target = targets.LambdaFunction(
             cast(lambda_.IFunction, function.live),
             event=events.RuleTargetInput.from_object(event) if event else None,
-            dead_letter_queue=self.dead,
-            retry_attempts=2,
-            max_event_age=Duration.hours(1),
+            dead_letter_queue=self._dead,
+            retry_attempts=RETRIES,
+            max_event_age=MAX_EVENT_AGE,
         )
         events.Rule(
             self,

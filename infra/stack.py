@@ -3,6 +3,7 @@
 from typing import Any
 
 from aws_cdk import App, CfnOutput, Environment, Fn, Stack
+from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.auth import AUTH_PATHS, Auth
@@ -20,6 +21,7 @@ from infra.opensearch import ExistingOpenSearch
 from infra.opensearch_domain import Domain
 from infra.opensearch_serverless import Collection
 from infra.origin import lock_origin
+from infra.queues import dead_letters
 from infra.rest import Rest
 from infra.schedules import Schedules
 from infra.search_watch import WatchedSearch
@@ -43,7 +45,8 @@ class CommonplaceStack(Stack):
         identity = IdentityState(self, "Identity", configuration)
         sync = Sync(self, "Sync", platform, store=store, state=state, secrets=secrets)
         webhook = Webhook(self, "Webhook", platform, state=state, secrets=secrets, sync=sync)
-        engine = _engine(self, platform, store)
+        failed = dead_letters(self, "FailedInvocations")
+        engine = _engine(self, platform, store, failed)
         indexing = Indexing(self, "Index", platform, store=store, state=state, engine=engine)
         front = Front(self, "Rest", configuration)
         base_url = front.base_url
@@ -58,7 +61,7 @@ class CommonplaceStack(Stack):
         front.route("Auth", auth, ANY, *AUTH_PATHS)
         lock_origin(configuration, webhook, rest, mcp, auth)
         self.api = front.api
-        schedules = Schedules(self, "Schedules", platform, sync=webhook, index=indexing.function)
+        Schedules(self, "Schedules", platform, sync=webhook, index=indexing.function, dead=failed)
         functions = [webhook, sync.run, sync.store, indexing.function, rest, mcp, auth, signing]
         users_of_models = [indexing.function, rest, mcp]
         search: WatchedSearch | None = None
@@ -79,14 +82,14 @@ class CommonplaceStack(Stack):
             openai = OpenAi(self, "OpenAi", configuration)
             openai.admit(users_of_models)
             self._say(OpenAiSecretArn=openai.secret.secret_arn)
-        dead_letters = {"index": indexing.dead, "records": indexing.records.dead, "schedules": schedules.dead}
+        set_aside = {"index": indexing.dead, "records": indexing.records.dead, "invocations": failed}
         observability = Observability(
             self,
             "Observability",
             configuration,
             Watched(
                 functions=functions,
-                dead_letters=dead_letters,
+                dead_letters=set_aside,
                 index_queue=indexing.queue,
                 records=indexing.records,
                 machine=sync.machine,
@@ -111,7 +114,7 @@ class CommonplaceStack(Stack):
             SyncMachineArn=sync.machine.state_machine_arn,
             IndexQueueUrl=indexing.queue.queue_url,
             RecordsQueueUrl=indexing.records.queue.queue_url,
-            DlqUrls=Fn.join(",", [queue.queue_url for queue in dead_letters.values()]),
+            DlqUrls=Fn.join(",", [queue.queue_url for queue in set_aside.values()]),
             AlarmTopicArn=observability.topic.topic_arn,
             DashboardUrl=observability.dashboard_url,
             WebhookFunction=webhook.live.function_arn,
@@ -146,10 +149,10 @@ class CommonplaceStack(Stack):
 Engine = EmbeddedIndex | Domain | Collection | ExistingOpenSearch
 
 
-def _engine(scope: Construct, platform: Platform, store: Store) -> Engine:
+def _engine(scope: Construct, platform: Platform, store: Store, failed: sqs.Queue) -> Engine:
     configuration = platform.configuration
     if configuration.makes_domain:
-        return Domain(scope, "OpenSearch", platform)
+        return Domain(scope, "OpenSearch", platform, failed)
     if configuration.makes_collection:
         return Collection(scope, "OpenSearch", configuration)
     if configuration.engine == "opensearch":

@@ -33,8 +33,9 @@ class Cloud:
 
     `root` holds `functions/` and `layers/`. `data` keeps state and logs; `None` forgets them. `environment` overrides
     variables of every function. `secrets` are initial values by logical id, its stem, or description.
-    `retry_interval_seconds` replaces every `IntervalSeconds` of state machines. `on_log` is told every line a function
-    writes, with the function's short name. `prewarm` starts every function but those of `later` before they are called.
+    `retry_interval_seconds` replaces every `IntervalSeconds` of state machines, and the pauses before calls are made
+    again that have an `EventInvokeConfig`. `on_log` is told every line a function writes, with the function's
+    short name. `prewarm` starts every function but those of `later` before they are called.
     """
 
     def __init__(
@@ -153,6 +154,9 @@ class Cloud:
         self._parts = builders.parts
         for logical_id, function in self._parts.functions.items():
             self._lambdas.add(function, _label(logical_id))
+        sqs = self.client("sqs")
+        self._lambdas.asynchronous |= self._parts.asynchronous
+        self._lambdas.set_aside = lambda queue_url, body: sqs.send_message(QueueUrl=queue_url, MessageBody=body)
         self._http.routes += self._parts.routes
         return builders
 

@@ -1,15 +1,17 @@
 """Runs functions as AWS Lambda does: an execution environment per concurrent call, started on demand and kept warm."""
 
+import json
 import math
 import re
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from local.cloud.calls import Call, Function, Outcome
+from local.cloud.asynchronous import AsyncConfig, see_through
+from local.cloud.calls import Call, Function, Outcome, stopped
 from local.cloud.pool import FunctionLog, LogCallback, Pool
 
 _FUNCTION_ARN = re.compile(r"(?:arn:aws[\w-]*:lambda:[\w-]*:\d*:function:|(?:\d+:)?function:)?([\w-]+)(:[\w$-]+)?$")
@@ -29,6 +31,11 @@ class LambdaHost:
         self._variables, self._logs, self._on_log, self._stand_in = dict(variables), logs, on_log, stand_in
         self._scratch = tempfile.TemporaryDirectory(prefix="commonplace-", ignore_cleanup_errors=True)
         self._pools: dict[str, Pool] = {}
+        self._stopping = threading.Event()
+        self.asynchronous: dict[str, AsyncConfig] = {}
+        """By the ARN that is called, alias included."""
+        self.set_aside: Callable[[str, str], object] = lambda queue_url, body: None  # noqa: ARG005
+        """Sends a message to a queue."""
 
     def add(self, function: Function, label: str) -> None:
         """`label` names the log file and is what listeners are told."""
@@ -53,8 +60,23 @@ class LambdaHost:
         return outcome
 
     def invoke_later(self, name: str, payload: bytes) -> None:
-        """Run the function without waiting (`InvocationType: Event`); the retries of AWS are not emulated."""
-        self._attend_later(*self._submit(name, payload))
+        """Run the function without waiting (`InvocationType: Event`), and again if it fails."""
+        pool, call = self._submit(name, payload)
+        threading.Thread(
+            target=self._see_through, args=(pool, call), name=f"attend-{pool.function.name}", daemon=True
+        ).start()
+
+    def _see_through(self, pool: Pool, call: Call) -> None:
+        config = self.asynchronous.get(call.arn, AsyncConfig())
+
+        def attempt(this: Call) -> Outcome:
+            if this is not call:
+                pool.submit(this)
+            return pool.attend(this) or stopped()
+
+        record = see_through(config, call, attempt, pause=lambda seconds: not self._stopping.wait(seconds))
+        if record is not None and config.queue_url is not None:
+            self.set_aside(config.queue_url, json.dumps(record))
 
     def _submit(self, name: str, payload: bytes) -> tuple[Pool, Call]:
         match = _FUNCTION_ARN.match(name)
@@ -88,6 +110,7 @@ class LambdaHost:
         return [pid for pool in self._pools.values() for pid in pool.pids]
 
     def stop(self) -> None:
+        self._stopping.set()
         for pool in self._pools.values():
             pool.stop()
         self._scratch.cleanup()

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from local.cloud.asynchronous import AsyncConfig
 from local.cloud.calls import Function
 from local.cloud.http_event import Route
 from local.cloud.pipes import Pipe
@@ -25,6 +26,7 @@ class Parts:
     machines: dict[str, str] = field(default_factory=dict)  # ARNs
     mappings: dict[str, QueueMapping] = field(default_factory=dict)
     pipes: dict[str, Pipe] = field(default_factory=dict)
+    asynchronous: dict[str, AsyncConfig] = field(default_factory=dict)  # by the ARN of an alias
     rotations: list[RotatedSecret] = field(default_factory=list)
     rules: dict[str, Rule] = field(default_factory=dict)
     routes: list[Route] = field(default_factory=list)

@@ -12,6 +12,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from local.cloud.asynchronous import PAUSES_SECONDS, AsyncConfig
 from local.cloud.calls import Function
 from local.cloud.environment import ACCOUNT, REGION
 from local.cloud.http_event import Route
@@ -73,6 +74,7 @@ class Builders(Stores):
             "AWS::DynamoDB::GlobalTable": self.table,
             "AWS::Events::Rule": self.rule,
             "AWS::Lambda::Alias": self.alias,
+            "AWS::Lambda::EventInvokeConfig": self.asynchronous,
             "AWS::Lambda::EventSourceMapping": self.mapping,
             "AWS::Lambda::Function": self.function,
             "AWS::Lambda::Version": self.version,
@@ -121,6 +123,23 @@ class Builders(Stores):
         refuse(logical_id, properties, "RoutingConfig")
         arn = f"{_arn(stack.value(properties['FunctionName']))}:{properties['Name']}"
         return {"Ref": arn, "AliasArn": arn}
+
+    def asynchronous(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
+        given = stack.value(properties)
+        destinations = given.get("DestinationConfig", {})
+        refuse(logical_id, destinations, "OnSuccess")
+        queue_arn = destinations.get("OnFailure", {}).get("Destination")
+        if queue_arn is not None and queue_arn not in self._visibility_seconds:
+            raise TemplateError(f"{logical_id} sets failures aside in {queue_arn}, no queue of this template.")
+        interval = self._retry_interval_seconds
+        function = self._called(logical_id, given["FunctionName"])
+        self.parts.asynchronous[f"{function.arn}:{given['Qualifier']}"] = AsyncConfig(
+            retries=int(given.get("MaximumRetryAttempts", 2)),
+            max_age_seconds=float(given.get("MaximumEventAgeInSeconds", 21_600)),
+            queue_url=self._url(queue_arn) if queue_arn else None,
+            pauses_seconds=PAUSES_SECONDS if interval is None else (interval,) * len(PAUSES_SECONDS),
+        )
+        return {"Ref": logical_id}
 
     def mapping(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
         given = stack.value(properties)

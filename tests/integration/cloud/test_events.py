@@ -65,6 +65,24 @@ def test_poison_reaches_the_dead_letters_and_its_batch_does_not(cloud: Cloud) ->
     assert len(items(cloud, "content/healthy.json")) == 1
 
 
+def test_a_call_that_nobody_waits_for_is_made_again_and_its_failure_is_set_aside(cloud: Cloud) -> None:
+    payload = json.dumps({"do": "raise", "why": "no"})
+    cloud.client("lambda").invoke(
+        FunctionName="synthetic-probe", Qualifier="live", InvocationType="Event", Payload=payload
+    )
+    sqs = cloud.client("sqs")
+    failures = sqs.get_queue_url(QueueName="Failures")["QueueUrl"]
+    (message,) = until(lambda: sqs.receive_message(QueueUrl=failures, WaitTimeSeconds=1).get("Messages"))
+    record = json.loads(message["Body"])
+    assert record["requestPayload"] == json.loads(payload)
+    assert record["requestContext"]["functionArn"].endswith(":function:synthetic-probe:live")
+    assert (record["requestContext"]["condition"], record["requestContext"]["approximateInvokeCount"]) == (
+        "RetriesExhausted",
+        2,
+    )
+    assert record["responsePayload"]["errorMessage"] == "no"
+
+
 def test_a_long_poll_ends_when_a_message_comes(cloud: Cloud) -> None:
     sqs = cloud.client("sqs")
     queue = sqs.create_queue(QueueName="other")["QueueUrl"]
