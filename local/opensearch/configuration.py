@@ -15,6 +15,8 @@ FAST = "-XX:TieredStopAtLevel=1"
 
 HEAP = "512m"
 ANY_PORT = 0
+NO_ORIGIN = "https://nobody.invalid"
+"""Nobody can have it (RFC 6761); pages of every other origin are 403."""
 FOLDERS = ("data", "logs", "tmp", "snapshots", "config")
 _UNWANTED = re.compile(r"-Xlog:gc|HeapDump|ErrorFile|-Xloggc")
 """These write into the program's folder, where a node may not write."""
@@ -57,6 +59,8 @@ def settings_text(state: Path, cluster: str, port: int) -> str:
         "path.data": str(state / "data"),
         "path.logs": str(state / "logs"),
         "path.repo": [str(state / "snapshots")],
+        "http.cors.enabled": True,  # off, it would do what a page asks, and only not let the page read the answer
+        "http.cors.allow-origin": NO_ORIGIN,
         "action.auto_create_index": False,  # a write to a missing alias must not make an index of that name
         "cluster.routing.allocation.disk.threshold_enabled": False,
     }

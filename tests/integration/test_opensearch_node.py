@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 from typer.testing import CliRunner
 
@@ -106,6 +107,15 @@ def test_status_says_what_the_node_holds(home: Path, url: str) -> None:
     assert f"Folder: {home}" in shown.stdout
     assert "Index status-test: 1 records" in shown.stdout
     assert "Health: green" in shown.stdout or "Health: yellow" in shown.stdout
+
+
+@pytest.mark.parametrize("origin", ["https://elsewhere.test", "http://localhost:3000", "null"])
+def test_a_page_of_another_origin_can_have_nothing_done(url: str, origin: str) -> None:
+    """Not even what needs no body and no answer, such as emptying an index."""
+    given = {"origin": origin, "content-type": "text/plain"}
+    for method, path in (("GET", "/"), ("OPTIONS", "/"), ("POST", "/_cache/clear"), ("POST", "/_all/_close")):
+        answer = httpx.request(method, url + path, headers=given, trust_env=False)
+        assert (answer.status_code, "access-control-allow-origin" in answer.headers) == (403, False)
 
 
 def test_the_node_runs_as_nobody_in_particular(home: Path, url: str) -> None:
