@@ -43,6 +43,12 @@ class TierName(StrEnum):
     VIBECODER = "vibecoder"
 
 
+class ChainName(StrEnum):
+    """Whose endpoints are asked about wallets."""
+
+    PUBLIC = "public"
+
+
 def dev_command(
     *,
     repository: Annotated[Path | None, typer.Option(help="A local clone; without it, the sample.")] = None,
@@ -58,7 +64,10 @@ def dev_command(
     ] = None,
     rpc: Annotated[
         list[str] | None,
-        typer.Option(help="Endpoint of Optimism, or mainnet=URL for names; repeatable. Default: public ones."),
+        typer.Option(help="Endpoint of Optimism, or mainnet=URL for names; repeatable. Default: nobody is asked."),
+    ] = None,
+    chain: Annotated[
+        ChainName | None, typer.Option(help="Ask the public endpoints of Optimism and mainnet about wallets.")
     ] = None,
     allow: Annotated[
         list[str] | None, typer.Option(help="ADDRESS=TIER: a wallet that needs no hat; as often as you like.")
@@ -95,6 +104,7 @@ def dev_command(
                     environment=environment,
                     on_log=log,
                     rpc=rpc or (),
+                    public_chain=chain is ChainName.PUBLIC,
                     allow=allow or (),
                     catalogues=catalogues,
                 )

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
+from urllib.parse import urlsplit
 
 from commonplace.identity.principals import Tier
 from local.cloud.template import stem
@@ -19,12 +20,14 @@ _URL = re.compile(r"https?://[^\s/,=]+(?:/\S*)?")
 _ALLOWED = re.compile(r"(0x[0-9a-fA-F]{40})=(\w+)")
 
 
-def endpoints(template: Mapping[str, Any], given: Sequence[str]) -> dict[str, list[str]]:
-    """The RPC secret's value: `URL` or `optimism=URL`, and `mainnet=URL`; without any, the template's own.
+def endpoints(template: Mapping[str, Any], given: Sequence[str], *, public: bool = False) -> dict[str, list[str]]:
+    """The RPC secret's value: `URL` or `optimism=URL`, and `mainnet=URL`, or the public ones, which the template has.
 
-    Who names one chain turns the other off: nothing leaves this machine that nobody asked for. Raises CommandError.
+    Nobody else is asked, and without any of it nobody is. Raises CommandError.
     """
-    if not given:
+    if public and given:
+        raise CommandError("--chain public goes without --rpc.", "Leave one of them out.")
+    if public:
         return _configured(template)
     found: dict[str, list[str]] = {chain: [] for chain in CHAINS}
     for text in given:
@@ -35,12 +38,21 @@ def endpoints(template: Mapping[str, Any], given: Sequence[str]) -> dict[str, li
     return found
 
 
+def asked_line(found: Mapping[str, Sequence[str]]) -> str:
+    """Who is asked about wallets. Hosts alone: URLs of endpoints hold keys of their providers."""
+    hosts = {chain: ", ".join(urlsplit(url).hostname or "" for url in found.get(chain, ())) for chain in CHAINS}
+    if not any(hosts.values()):
+        return "No chain is asked: roles come from --allow alone, and contract wallets cannot sign in (--chain public)"
+    told = (("hats and contract wallets", hosts["optimism"]), ("names", hosts["mainnet"]))
+    return "Asked of chains: " + "; ".join(f"{host} ({what})" for what, host in told if host)
+
+
 def role_map(allow: Sequence[str], *, chain: bool) -> dict[str, str]:
-    """`ROLE_MAP` with these wallets, each `ADDRESS=TIER`. Without a chain of one's own hats give nothing then.
+    """`ROLE_MAP` with these wallets, each `ADDRESS=TIER`. Hats give nothing unless their `chain` is asked.
 
     Raises CommandError.
     """
-    if not allow:
+    if chain and not allow:
         return {}
     rules: dict[str, Any] = {"addresses": {}} if chain else {"hats": {}, "addresses": {}}
     for text in allow:

@@ -24,7 +24,7 @@ from commonplace.sync.catalogue_report import CatalogueReport
 from commonplace.sync.report import Report, Summary
 from local.cloud.cloud import Cloud
 from local.cloud.template import TemplateError
-from local.dev.accounts import ENDPOINTS, endpoints, role_map
+from local.dev.accounts import ENDPOINTS, asked_line, endpoints, role_map
 from local.dev.catalogues import VARIABLE, CatalogueFolder, catalogue_environment, repositories
 from local.dev.repositories import Repository, repository
 from local.dev.source import Source
@@ -85,6 +85,7 @@ class Laptop:
         on_log: Callable[[str, str], None] | None = None,
         template: Mapping[str, Any] | None = None,
         rpc: Sequence[str] = (),
+        public_chain: bool = False,
         allow: Sequence[str] = (),
         catalogues: Sequence[CatalogueFolder] = (),
     ) -> None:
@@ -98,15 +99,17 @@ class Laptop:
         self.github = GitHubServer(*(one.api for one in self.repositories))
         self._port = port
         self._template = template or committed_template()
+        self.endpoints = endpoints(self._template, rpc, public=public_chain)
+        roles = role_map(allow, chain=bool(self.endpoints["optimism"]))
         self.cloud = Cloud(
             self._template,
             PROJECT,
             data / "cloud",
-            environment=self._environment() | role_map(allow, chain=bool(rpc)) | dict(environment or {}),
+            environment=self._environment() | roles | dict(environment or {}),
             secrets={
                 SECRET: {"webhookSecret": self.webhook_secret, "token": token},
                 WRITER_SECRET: {"token": writer},
-                ENDPOINTS: endpoints(self._template, rpc),
+                ENDPOINTS: self.endpoints,
             },
             port=port,
             retry_interval_seconds=retry_seconds,
@@ -159,6 +162,11 @@ class Laptop:
     def mcp_url(self) -> str:
         """Where agents connect."""
         return self.url + MCP_PATH
+
+    @property
+    def asked_of_chains(self) -> str:
+        """Who is asked about wallets, as a line to show."""
+        return asked_line(self.endpoints)
 
     def welcome_agents(self) -> None:
         """Starts what answers them. The sync has no use for it, and it takes longer to import than all the others."""

@@ -138,6 +138,7 @@ def serve(
             laptop.look_after_memory()
         laptop.welcome_agents()
         screen.addresses(laptop.url, laptop.mcp_url, outcome)
+        screen.say(laptop.asked_of_chains)
         keep_up(laptop, screen)
     return True
 

@@ -185,6 +185,7 @@ def test_a_search_is_asked_of_the_running_dev_and_explained(shared: Dev) -> None
 def test_agents_are_answered_at_the_address_that_it_names(shared: Dev) -> None:
     address = re.search(r"^Agents connect to (\S+);", shared.output, re.MULTILINE)
     assert address, shared.output
+    assert "No chain is asked: roles come from --allow alone" in shared.output
 
     def call(tool: str, **arguments: str) -> httpx.Response:
         params = {"name": tool, "arguments": arguments}

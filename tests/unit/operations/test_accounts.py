@@ -5,17 +5,26 @@ import json
 import pytest
 
 from commonplace.identity.roles import RoleMap
-from local.dev.accounts import endpoints, role_map
+from local.dev.accounts import asked_line, endpoints, role_map
 from local.dev.laptop import committed_template
 from local.errors import CommandError
 
 WALLET = "0x" + "aB" * 20
 
 
-def test_without_endpoints_of_ones_own_those_of_the_template_are_asked() -> None:
-    configured = endpoints(committed_template(), [])
+def test_nobody_is_asked_unless_that_is_wanted() -> None:
+    assert endpoints(committed_template(), []) == {"optimism": [], "mainnet": []}
+
+
+def test_public_endpoints_are_those_of_the_template() -> None:
+    configured = endpoints(committed_template(), [], public=True)
     assert configured["optimism"][0] == "https://mainnet.optimism.io"
     assert all(len(urls) == 2 for urls in configured.values())
+
+
+def test_public_endpoints_and_ones_own_exclude_each_other() -> None:
+    with pytest.raises(CommandError, match="--chain public goes without --rpc"):
+        endpoints(committed_template(), ["https://a.example"], public=True)
 
 
 @pytest.mark.parametrize(
@@ -30,7 +39,7 @@ def test_without_endpoints_of_ones_own_those_of_the_template_are_asked() -> None
         (["mainnet=https://c.example/?key=x=y"], [], ["https://c.example/?key=x=y"]),
     ],
 )
-def test_who_names_an_endpoint_turns_the_others_off(given: list[str], optimism: list[str], mainnet: list[str]) -> None:
+def test_who_names_an_endpoint_has_no_other_asked(given: list[str], optimism: list[str], mainnet: list[str]) -> None:
     assert endpoints(committed_template(), given) == {"optimism": optimism, "mainnet": mainnet}
 
 
@@ -51,8 +60,23 @@ def test_with_a_chain_hats_count_beside_the_list() -> None:
     assert given.keys() == {"addresses"}
 
 
-def test_without_a_list_the_role_map_is_left_alone() -> None:
-    assert role_map([], chain=False) == {}
+def test_without_a_list_hats_count_where_their_chain_is_asked_and_nothing_does_elsewhere() -> None:
+    assert role_map([], chain=True) == {}
+    assert json.loads(role_map([], chain=False)["ROLE_MAP"]) == {"hats": {}, "addresses": {}}
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"optimism": [], "mainnet": []}, "No chain is asked"),
+        ({"optimism": ["https://node.example/v2/secret"], "mainnet": []}, "node.example"),
+        ({"optimism": [], "mainnet": ["https://user:secret@names.example"]}, "names.example"),
+    ],
+)
+def test_it_is_told_who_is_asked_without_the_keys_of_providers(asked: dict[str, list[str]], told: str) -> None:
+    line = asked_line(asked)
+    assert told in line
+    assert "secret" not in line
 
 
 @pytest.mark.parametrize("given", [WALLET, f"{WALLET}=admin", "0x12=member", f"{WALLET[2:]}=member"])

@@ -150,6 +150,18 @@ def test_a_contract_wallet_is_503_while_its_chain_cannot_be_asked(break_it: str,
     assert world.refusals() == [("failed", "unavailable")]
 
 
+def test_where_no_chain_is_asked_keys_sign_in_and_a_contract_wallet_is_told_why_it_cannot(world: Wallets) -> None:
+    world.endpoints.clear()
+    assert world.signs_in().status == 200
+    asked = world.asked()
+    answer = world.verify({"id": asked["id"], "signature": signed(asked["message"], OTHER)})
+    assert (answer.status, world.refusals()[-1]) == (403, ("denied", "no_chain"))
+    told = answer.json()["error"]["message"]
+    assert "No chain is asked here, so only a wallet that signs with the key of its own address can sign in." in told
+    assert "commonplace dev --chain public" in told
+    assert world.node.asked == []
+
+
 def test_roles_are_read_anew_at_each_sign_in(world: Wallets) -> None:
     world.signs_in()
     world.signs_in()

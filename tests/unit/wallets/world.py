@@ -41,11 +41,11 @@ class Wallets(World):
 
     def __init__(self, node: StandInNode, **environment: str) -> None:
         super().__init__(**({"AUTH_RATE_LIMIT": "0"} | environment))
-        self.node, self.names = node, Names()
+        self.node, self.names, self.endpoints = node, Names(), [node.url]
         self.hats = FakeHats(self.clock)
         self.sign_in = SignIn(
             self.sign_ins,
-            SiweSignatures(Rpc(lambda: [node.url], 10)),
+            SiweSignatures(Rpc(lambda: self.endpoints, 10)),
             standings=MappedStandings(RoleMap(organisation="default"), self.hats),
             names=self.names,
             limiter=self.limiter,

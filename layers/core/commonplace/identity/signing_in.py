@@ -24,11 +24,20 @@ MAX_STATE_CHARACTERS = 200
 MIN_COOKIE_CHARACTERS, MAX_COOKIE_CHARACTERS = 32, 200
 
 
+_WITHOUT_A_CHAIN = (
+    "No chain is asked here, so only a wallet that signs with the key of its own address can sign in. "
+    "For contract wallets start `commonplace dev --chain public`, or name an endpoint with --rpc URL."
+)
+
+
 class SignInRefused(Forbidden):
-    """The wallet is not signed in. `reason` is for records and telemetry; the caller is told none."""
+    """The wallet is not signed in. `reason` is for records and telemetry; the caller is told none but NO_CHAIN."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__("The signature was not accepted.", hint="Start the sign-in again and sign the new text.")
+        if reason == wallets.NO_CHAIN:
+            super().__init__(_WITHOUT_A_CHAIN, hint="Use another wallet, or have this one's chain asked.")
+        else:
+            super().__init__("The signature was not accepted.", hint="Start the sign-in again and sign the new text.")
         self.reason = reason
 
 

@@ -18,6 +18,10 @@ _NONCE_LINE = re.compile(r"^Nonce: ([A-Za-z0-9]{8,64})$", re.MULTILINE)
 _UNSPEAKABLE = re.compile(r"[^A-Za-z0-9 :/?#@!$&'()*+,;=._~\[\]-]")  # EIP-4361: reserved, unreserved and space
 
 
+NO_CHAIN = "no_chain"
+"""The reason of a BadSignature where contracts cannot be asked, because there is no chain to ask."""
+
+
 class BadSignature(Exception):
     """The wallet did not sign this, or not for us. `reason` is for records: a stable code, nothing of the caller's."""
 

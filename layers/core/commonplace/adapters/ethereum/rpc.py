@@ -59,6 +59,10 @@ class Rpc:
         self._paused_until = 0.0
         self._used_at = 0.0
 
+    def has_endpoints(self) -> bool:
+        """Whether there is anybody to ask. Raises Unavailable."""
+        return bool(self._endpoints())
+
     def call(self, data: bytes, *, to: str | None = None, gas: int | None = None) -> bytes | None:
         """What a contract answers to `data` (eth_call); None when the EVM refused. Without `to`, `data` is run itself.
 

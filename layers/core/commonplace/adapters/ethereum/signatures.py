@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commonplace.adapters.ethereum.rpc import Rpc
-from commonplace.identity.wallets import BadSignature, BadText, Terms, check_times, checksummed
+from commonplace.identity.wallets import NO_CHAIN, BadSignature, BadText, Terms, check_times, checksummed
 
 if TYPE_CHECKING:
     from siwe import SiweMessage
@@ -68,6 +68,8 @@ class SiweSignatures:
 
         if chain_id != self._rpc.chain_id:
             raise BadSignature("other_key")
+        if not self._rpc.has_endpoints():
+            raise BadSignature(NO_CHAIN)
         if signature.endswith(MAGIC) and self._rpc.has_code(address):
             # The validator would run the wrapper's call first, and a wallet may answer differently after it.
             signature = _unwrapped(signature)
