@@ -187,6 +187,9 @@ def test_pages_fit_and_can_be_read(
 ) -> None:
     at, size = [client.issuer, client.redirect_uri], {"width": width, "height": 800}
     with visiting(browser, wallet, at=at, viewport=size, color_scheme=scheme) as visit:
+        visit.go(client.url(scope="sing"))
+        visit.heading("This app cannot be connected")
+        assert (too_wide(visit), pale(visit)) == (0, [])
         visit.go(client.url())
         expect(visit.page.get_by_role("button", name="Test Wallet")).to_be_visible()
         assert (too_wide(visit), pale(visit)) == (0, [])
