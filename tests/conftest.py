@@ -1,8 +1,10 @@
 """What tests of all kinds share."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from botocore.loaders import Loader
 from hypothesis import settings
 
 from tests.chain_fixture import chain, own_chain, running_chain
@@ -40,3 +42,21 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         raise pytest.UsageError(f"{item.nodeid} starts {', '.join(sorted(needs))}: it is no unit test")
     if needs or folder == "integration":
         item.add_marker("real")
+
+
+def _share_descriptions() -> None:
+    """Lets every session of botocore use the descriptions of services that another one has read.
+
+    They never change, and reading them takes most of the time of a test that makes clients of its own.
+    """
+    shared: dict[Any, Any] = {}
+    plain = Loader.__init__
+
+    def made(self: Loader, *positional: Any, **named: Any) -> None:
+        plain(self, *positional, **named)
+        self._cache = shared  # type: ignore[attr-defined]
+
+    Loader.__init__ = made  # type: ignore[method-assign]
+
+
+_share_descriptions()
