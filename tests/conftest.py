@@ -9,7 +9,7 @@ from hypothesis import settings
 
 from tests.chain_fixture import chain, own_chain, running_chain
 from tests.dynamodb_fixture import dynamodb_local, dynamodb_local_url
-from tests.examples import examples
+from tests.examples import SOAKING, examples
 from tests.opensearch_fixture import opensearch, opensearch_settings, opensearch_url, own_node, unique_stem
 
 __all__ = [
@@ -42,6 +42,15 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         raise pytest.UsageError(f"{item.nodeid} starts {', '.join(sorted(needs))}: it is no unit test")
     if needs or folder == "integration":
         item.add_marker("real")
+    if item.get_closest_marker("xdist_group") is None:  # tests of a file share what it starts
+        item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(TESTS))))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves the tests that `make soak` alone runs to it."""
+    long = [item for item in items if not SOAKING and item.get_closest_marker("soak")]
+    config.hook.pytest_deselected(items=long)
+    items[:] = [item for item in items if item not in long]
 
 
 def _share_descriptions() -> None:

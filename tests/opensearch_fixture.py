@@ -1,4 +1,4 @@
-"""A real OpenSearch node for tests: one for the whole run, and one of its own for a test that kills it.
+"""A real OpenSearch node for tests: one for the whole run, and one for the tests that kill it.
 
 `COMMONPLACE_TEST_OPENSEARCH=http://127.0.0.1:PORT` has the tests use a node that runs already, which saves its start; a
 test then finds other indexes there, so each test names its own with `unique_stem` and removes them.
@@ -32,9 +32,9 @@ def opensearch_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield from serving(tmp_path_factory.getbasetemp(), "opensearch", _started)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def own_node() -> "Iterator[OwnedNode]":
-    """A node for the tests of one module, which may `kill` it and must `restart` it."""
+    """A node for the modules of the group `own node`, which may `kill` it and must `restart` it."""
     node = _started()
     try:
         yield node

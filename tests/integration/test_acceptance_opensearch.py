@@ -22,7 +22,7 @@ from local.opensearch.asking import ask
 from local.opensearch.owned import OwnedNode
 from tests.integration.awkward import HIDDEN_TITLE, awkward
 
-pytestmark = [pytest.mark.laptop, pytest.mark.opensearch]
+pytestmark = [pytest.mark.laptop, pytest.mark.opensearch, pytest.mark.xdist_group("own node")]
 
 STEM = "acceptance-test-documents"
 AGAIN_SECONDS = 30
@@ -121,6 +121,7 @@ def test_an_unpublished_title_on_the_node_is_seen(laptop: Laptop, index: OpenSea
         ask(index.url, f"/{name}/_doc/planted", method="DELETE")
 
 
+@pytest.mark.soak
 def test_a_node_that_is_killed_under_pushes_loses_nothing(
     source: Source, own_node: OwnedNode, unique_stem: str, tmp_path: Path
 ) -> None:

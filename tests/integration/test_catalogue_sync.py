@@ -16,6 +16,7 @@ from local.dev.catalogues import CatalogueFolder
 from local.dev.laptop import Laptop
 from local.dev.outcome import judge
 from local.dev.source import clone
+from tests.examples import examples
 from tests.integration.repositories import Clone, document
 from tests.integration.running_dev import wait
 from tests.integration.test_faults import kill_functions_after
@@ -25,7 +26,7 @@ pytestmark = pytest.mark.laptop
 
 WAIT_SECONDS = 180
 ANSWER_SECONDS = 90
-KILLS = 5
+KILLS = examples(2, soak=20)
 GARDEN, TOOLS = "garden", "tools"
 
 

@@ -62,17 +62,6 @@ def test_once_syncs_a_clone_and_says_what_came_of_it(user: Clone) -> None:
     assert user.fingerprint() == before
 
 
-def test_once_serves_the_whole_sample() -> None:
-    done = commonplace("dev", "--once")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert int(re.findall(r"^(\d+) documents", done.stdout, re.MULTILINE)[0]) >= 40
-
-
-def test_verbose_names_the_skipped_files(user: Clone) -> None:
-    done = commonplace("dev", "--once", "--verbose", "--repository", str(user.folder))
-    assert "docs/hidden.md" in done.stdout
-
-
 def test_a_saved_file_is_searchable_within_seconds(shared: Dev) -> None:
     user, dev = shared.user, shared
     user.write("docs/whelks.md", document("Whelks", "Whelks bore through shells.\n", type="article"))
@@ -80,19 +69,6 @@ def test_a_saved_file_is_searchable_within_seconds(shared: Dev) -> None:
     assert found(dev.url, "bore through shells")[0] == "Whelks", dev.output
     dev.wait_for("1 stored, 0 removed, indexed in", EDIT_SECONDS)
     assert user.git("status", "--porcelain").strip() == "?? docs/whelks.md"
-
-
-def test_ctrl_c_leaves_nothing_running(dev: Dev) -> None:
-    port = int(dev.url.rpartition(":")[2])
-    below = descendants(dev.process.pid)
-    assert below, "functions run in processes of their own"
-    assert dev.end(signal.SIGINT) == 0, dev.output
-    wait(lambda: not alive(below), STOP_SECONDS)
-    assert alive(below) == set()
-    with socket.socket() as listener:
-        assert listener.connect_ex(("127.0.0.1", port)) != 0
-    assert not (dev.data / "endpoint.json").exists()
-    assert "Traceback" not in dev.output
 
 
 def test_ctrl_c_while_it_is_loaded_ends_it_without_a_traceback() -> None:
@@ -132,14 +108,25 @@ def test_a_killed_dev_takes_its_functions_with_it(dev: Dev) -> None:
     assert alive(below) == set()
 
 
-def test_kept_data_is_served_again_and_nobody_else_may_read_it(dev: Dev) -> None:
+def test_ctrl_c_leaves_nothing_running_and_kept_data_is_served_again_which_nobody_else_may_read(dev: Dev) -> None:
     assert readable_by_others(dev.data) == []
-    assert dev.end(signal.SIGTERM) == 0, dev.output
+    port = int(dev.url.rpartition(":")[2])
+    below = descendants(dev.process.pid)
+    assert below, "functions run in processes of their own"
+    assert dev.end(signal.SIGINT) == 0, dev.output
+    wait(lambda: not alive(below), STOP_SECONDS)
+    assert alive(below) == set()
+    with socket.socket() as listener:
+        assert listener.connect_ex(("127.0.0.1", port)) != 0
+    assert not (dev.data / "endpoint.json").exists()
+    assert "Traceback" not in dev.output
+
     for path in (dev.data, dev.data / "index", dev.data / "index" / "documents.sqlite", dev.data / "cloud"):
         path.chmod(0o777)  # as a former version left it
-    done = commonplace("dev", "--once", "--repository", str(dev.user.folder), "--data", str(dev.data))
+    done = commonplace("dev", "--once", "--verbose", "--repository", str(dev.user.folder), "--data", str(dev.data))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 documents" in done.stdout
+    assert "docs/hidden.md" in done.stdout, "--verbose names the skipped files"
     assert readable_by_others(dev.data) == []
 
 
@@ -168,6 +155,7 @@ def test_sync_commands_speak_to_the_running_dev(dev: Dev) -> None:
     as_json = json.loads(commonplace("sync", "report", status["head"][:8], "--json", *data).stdout)
     assert as_json["counts"]["documents"] == 2
     assert commonplace("sync", "report", "0000000", *data).returncode == 1
+    assert dev.end(signal.SIGTERM) == 0, dev.output
 
 
 def test_a_search_is_asked_of_the_running_dev_and_explained(shared: Dev) -> None:

@@ -51,10 +51,11 @@ def test_once_says_what_was_read_and_fails_for_a_catalogue_that_is_refused(user:
     assert "Traceback" not in done.stdout + done.stderr
 
 
-def test_once_serves_the_sample_with_its_catalogue() -> None:
+def test_once_serves_the_whole_sample_with_its_catalogue() -> None:
     done = commonplace("dev", "--once")
 
     assert done.returncode == 0, done.stdout + done.stderr
+    assert int(re.findall(r"^(\d+) documents", done.stdout, re.MULTILINE)[0]) >= 40
     assert re.search(r"^Catalogue tidebook: published; \d+ entries ", done.stdout, re.MULTILINE)
 
 

@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -31,7 +30,7 @@ from tests.integration.running_dev import (
     wait,
 )
 
-pytestmark = [pytest.mark.laptop, pytest.mark.opensearch]
+pytestmark = [pytest.mark.laptop, pytest.mark.opensearch, pytest.mark.xdist_group("own node")]
 
 WAIT_SECONDS = 180
 STEM = "dev-test-documents"
@@ -171,13 +170,3 @@ def test_dev_starts_a_node_of_its_own_keeps_its_index_and_leaves_nothing_running
         again = commonplace("dev", "--once", "--engine", "opensearch", "--repository", repository, "--data", data)
         assert again.returncode == 0, again.stdout + again.stderr
         assert "3 documents" in again.stdout
-
-
-def test_dev_uses_a_node_that_runs_and_leaves_it_running_and_empty(home: Path) -> None:
-    assert commonplace("opensearch", "start", "--fast").returncode == 0
-    done = commonplace("dev", "--once", "--engine", "opensearch")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "(it was running and stays)" in done.stdout
-    shown: dict[str, Any] = json.loads(commonplace("opensearch", "status", "--json").stdout)
-    assert shown["state"] == "running"
-    assert shown["indexes"] == []

@@ -1,4 +1,4 @@
-"""Five thousand entries by `commonplace kb seed`, killed in the middle, and run again."""
+"""Many entries by `commonplace kb seed`, killed in the middle, and run again."""
 
 import json
 import math
@@ -14,6 +14,7 @@ import yaml
 
 from commonplace.memory.patience import MemoryServer
 from local.dev.laptop import Laptop
+from tests.examples import examples
 from tests.fakes.openai_server import Standin
 from tests.fakes.openai_server import running as standing_in
 from tests.integration.memory_laptops import agent, serving, without_vectors
@@ -21,7 +22,8 @@ from tests.integration.running_dev import COMMAND, wait
 
 pytestmark = pytest.mark.laptop
 
-ENTRIES, STORIES, PER_CALL = 5_000, 500, 100
+ENTRIES = examples(1_000, soak=5_000)
+STORIES, PER_CALL = ENTRIES // 10, 100
 SECONDS = 1_200
 """For whatever the import waits for: on a machine with little to do it takes some minutes."""
 

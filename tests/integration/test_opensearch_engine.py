@@ -33,7 +33,7 @@ from tests.unit.search.records import indexed, record, versions
 if TYPE_CHECKING:
     from local.opensearch.owned import OwnedNode
 
-pytestmark = pytest.mark.opensearch
+pytestmark = [pytest.mark.opensearch, pytest.mark.xdist_group("own node")]
 
 PROVIDER = FakeEmbeddings()
 
@@ -303,9 +303,16 @@ def engines(
     connection.close()
 
 
-def test_a_node_killed_in_the_middle_of_writing_loses_nothing(own_node: "OwnedNode", unique_stem: str) -> None:
+def test_a_node_killed_in_the_middle_of_writing_loses_nothing_is_told_quickly_and_found_again(
+    own_node: "OwnedNode", unique_stem: str
+) -> None:
     engine = OpenSearchEngine(connect(own_node.url, "none", breaker=patient()), unique_stem, PROVIDER)
     engine.write(indexed(PROVIDER, note(9_000)), [Tombstone(RecordId("note/9001"), 20)])
+    moment = [0.0]
+    breaker = CircuitBreaker("OpenSearch", failures=3, open_seconds=5, clock=lambda: moment[0])
+    reader = opened(connect(own_node.url, "none", breaker=breaker), f"reader-{unique_stem}")
+    reader.write(indexed(PROVIDER, note(1)), ())
+    vector = QueryVector(model_fingerprint(PROVIDER), PROVIDER.embed(["rain"])[0])
     batches = [indexed(PROVIDER, *(note(number) for number in range(first, first + 20))) for first in range(0, 800, 20)]
     taken: list[IndexedRecord] = []
     failed: list[Sequence[IndexedRecord]] = []
@@ -326,36 +333,22 @@ def test_a_node_killed_in_the_middle_of_writing_loses_nothing(own_node: "OwnedNo
     assert some_taken.wait(60)
     own_node.kill()
     writer.join()
+    for _ in range(4):
+        with pytest.raises(Unavailable) as refusal:
+            reader.candidates("rain", vector, Filters(), 5)
+    assert breaker.trips == 1
+    assert refusal.value.retry_after_seconds <= 5
+
     own_node.restart()
     wait_until(lambda: bool(engine.held([RecordId("note/9000")])))
-
     assert failed
     assert {item.record.id for item in taken} <= versions(engine).keys()
     for batch in failed:
         engine.write(batch, ())
     engine.write(indexed(PROVIDER, note(9_001, generation=15)), ())
     assert versions(engine) == {RecordId(f"note/{number}"): 1 for number in (*range(800), 9_000)}
-
-
-def test_an_unreachable_node_is_told_quickly_and_found_again_without_a_restart(
-    own_node: "OwnedNode", unique_stem: str
-) -> None:
-    moment = [0.0]
-    breaker = CircuitBreaker("OpenSearch", failures=3, open_seconds=5, clock=lambda: moment[0])
-    engine = opened(connect(own_node.url, "none", breaker=breaker), unique_stem)
-    engine.write(indexed(PROVIDER, note(1)), ())
-    vector = QueryVector(model_fingerprint(PROVIDER), PROVIDER.embed(["rain"])[0])
-
-    own_node.kill()
-    for _ in range(4):
-        with pytest.raises(Unavailable) as refusal:
-            engine.candidates("rain", vector, Filters(), 5)
-    assert breaker.trips == 1
-    assert refusal.value.retry_after_seconds <= 5
-    own_node.restart()
     moment[0] = 6.0
-
-    wait_until(lambda: words_or_none(engine, moment) == ["note/1"])
+    wait_until(lambda: words_or_none(reader, moment) == ["note/1"])
 
 
 def patient() -> CircuitBreaker:

@@ -16,13 +16,13 @@ from typer.testing import CliRunner
 from local.commands.opensearch import NOT_RUNNING, opensearch_app
 from local.opensearch import java
 from local.opensearch.asking import ask
-from local.opensearch.folders import Home
+from local.opensearch.folders import HOME_VARIABLE, Home
 from local.opensearch.node import find_node
 from local.opensearch.process import is_ours
 from local.opensearch.record import NodeRecord
 from local.opensearch.requirements import RequirementMissing
 from tests.integration.opensearch_homes import lent_home
-from tests.integration.running_dev import COMMAND, alive, descendants, wait
+from tests.integration.running_dev import COMMAND, alive, commonplace, descendants, wait
 from tests.opensearch_fixture import or_skipped
 
 pytestmark = pytest.mark.opensearch
@@ -136,6 +136,17 @@ def test_a_node_is_found_by_its_cluster_not_by_its_port(home: Path, url: str) ->
     finally:
         record.write(state)
     assert find_node(Home(home)) is not None
+
+
+def test_dev_uses_a_node_that_runs_and_leaves_it_running_and_empty(
+    home: Path, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(HOME_VARIABLE, str(home))
+    done = commonplace("dev", "--once", "--engine", "opensearch")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "(it was running and stays)" in done.stdout
+    shown = status(home)
+    assert (shown["state"], shown["url"], shown["indexes"]) == ("running", url, [])
 
 
 def test_what_is_stored_outlives_a_stop_and_the_address_stays(home: Path, url: str) -> None:
