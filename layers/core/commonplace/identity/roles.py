@@ -5,13 +5,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any, Self, cast
 
 from commonplace.errors import Unavailable
 from commonplace.identity.accounts import OIDC, Hats, Standing
 from commonplace.identity.principals import TIERS, Tier, highest
 from commonplace.identity.scopes import CATALOGUE
-from commonplace.identity.secrets import digest
 
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 
@@ -132,7 +132,7 @@ class MappedStandings:
 
 def rule_id(claim: str) -> str:
     """Names the rule of a group in access tokens. A digest: the group may be somebody's address."""
-    return digest(f"groups|{claim}")[:RULE_CHARACTERS]
+    return sha256(f"groups|{claim}".encode("utf-8", "surrogateescape")).hexdigest()[:RULE_CHARACTERS]
 
 
 def _object(text: str) -> Mapping[str, Any]:
