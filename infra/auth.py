@@ -88,4 +88,6 @@ def _provider(configuration: Configuration, identity: IdentityState) -> dict[str
         "OIDC_CLIENT_ID": configuration.oidc_client_id or "",
         "OIDC_SECRET_ARN": identity.oidc.secret_arn,
     }
-    return provider | ({"OIDC_NAME": configuration.oidc_name} if configuration.oidc_name else {})
+    provider["OIDC_CLAIMS_HOURS"] = str(configuration.oidc_claims_hours)
+    provider |= {"OIDC_NAME": configuration.oidc_name} if configuration.oidc_name else {}
+    return provider | ({"OIDC_PARAMETERS": configuration.oidc_parameters} if configuration.oidc_parameters else {})

@@ -100,6 +100,8 @@ class Configuration:
     oidc_issuer: str | None = None
     oidc_client_id: str | None = None
     oidc_name: str | None = None
+    oidc_claims_hours: int = 24
+    oidc_parameters: str | None = None
     waap: str | None = None
     edge: bool = False
     public_url: str | None = None

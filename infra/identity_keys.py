@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from commonplace.auth_settings import OIDC_PARAMETERS, oidc_parameters
 from commonplace.identity.roles import RoleMap, RoleMapError, is_organisation
 from commonplace.interfaces.oauth.pages.waap import Waap
 from infra.readers import ConfigurationError, Reader, checked, names, number, text
@@ -79,8 +80,9 @@ def check_identity(chosen: Configuration) -> None:
     """Raises ConfigurationError for values that do not go together."""
     if bool(chosen.oidc_issuer) != bool(chosen.oidc_client_id):
         raise ConfigurationError("oidcIssuer and oidcClientId are a provider and our name there: set both")
-    if chosen.oidc_name and not chosen.oidc_issuer:
-        raise ConfigurationError("oidcName without oidcIssuer has no use; set both or neither")
+    for key, value in (("oidcName", chosen.oidc_name), ("oidcParameters", chosen.oidc_parameters)):
+        if value and not chosen.oidc_issuer:
+            raise ConfigurationError(f"{key} without oidcIssuer has no use; set both or neither")
     told = (chosen.role_map, chosen.open_search_parameters, chosen.catalogues)
     if sum(len(each.encode()) for each in told if each) > MAX_TOLD:
         raise ConfigurationError(f"roleMap, openSearchParameters and catalogues have {MAX_TOLD} bytes together at most")
@@ -100,5 +102,7 @@ IDENTITY_KEYS: Mapping[str, Reader] = {
     "oidcIssuer": text(rf"{_ORIGIN}(/[^\s?#]*[^\s?#/])?", "an https URL without a slash at its end"),
     "oidcClientId": text(r"[\x21-\x7e]{1,200}", "the id of this deployment at the provider"),
     "oidcName": text(r"[^\x00-\x1f]{1,60}", "a name of at most 60 characters"),
+    "oidcClaimsHours": number(1, 4_320),
+    "oidcParameters": checked(oidc_parameters, OIDC_PARAMETERS),
     "waap": waap,
 }

@@ -22,6 +22,7 @@ from commonplace.identity.documents import Documents
 from commonplace.identity.granting import Granting
 from commonplace.identity.issuing import Issuer, subject_hash
 from commonplace.identity.oidc import OidcSignIn
+from commonplace.identity.provider_sessions import NO_PROVIDER, ProviderSessions
 from commonplace.identity.registering import Registering
 from commonplace.identity.resources import Resources
 from commonplace.identity.signing_in import SignIn, SignInSettings
@@ -67,6 +68,18 @@ AUDIT = deferred(lambda: PARTS().audit)
 KEYS = deferred(lambda: PARTS().signing_keys)
 STANDINGS = deferred(lambda: PARTS().standings)
 FETCHER = deferred(lambda: PARTS().fetcher)
+PROVIDER = deferred(lambda: PARTS().provider)
+CLAIMS = (
+    ProviderSessions(
+        PROVIDER,
+        SIGN_INS,
+        CLOCK,
+        claims_seconds=SETTINGS.oidc_claims_seconds,
+        absolute_seconds=SETTINGS.absolute_seconds,
+    )
+    if SETTINGS.oidc_issuer
+    else None
+)
 LIMITER = Limiter(
     deferred(lambda: PARTS().counters), CLOCK, secret=f"{SETTINGS.stage}/{SETTINGS.activity_table}".encode()
 )
@@ -95,6 +108,7 @@ SERVICES = OAuthServices(
     granting=Granting(
         store=GRANTS,
         standings=STANDINGS,
+        claims=CLAIMS or NO_PROVIDER,
         issuer=Issuer(SETTINGS.issuer, KEYS, CLOCK),
         resources=RESOURCES,
         key=_key,
@@ -138,6 +152,7 @@ SERVICES = OAuthServices(
         clock=CLOCK,
     ),
     standings=STANDINGS,
+    claims=CLAIMS or NO_PROVIDER,
     grants=GRANTS,
     sign_ins=SIGN_INS,
     keys=KEYS,
@@ -145,9 +160,15 @@ SERVICES = OAuthServices(
     limiter=LIMITER,
     subject_hash=_subject_hash,
     oidc=OidcSignIn(
-        deferred(lambda: PARTS().provider), SIGN_INS, CLOCK, issuer=SETTINGS.issuer, name=SETTINGS.oidc_name
+        PROVIDER,
+        CLAIMS,
+        SIGN_INS,
+        CLOCK,
+        issuer=SETTINGS.issuer,
+        name=SETTINGS.oidc_name,
+        parameters=SETTINGS.oidc_parameters,
     )
-    if SETTINGS.oidc_issuer
+    if CLAIMS
     else None,
 )
 handler = Gateway(create_app(SERVICES), origin=origin_values(os.environ))

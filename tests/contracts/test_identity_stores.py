@@ -17,6 +17,7 @@ from commonplace.identity.records import (
     Code,
     Grant,
     Pending,
+    ProviderSession,
     Refresh,
     Remembered,
     Session,
@@ -400,6 +401,24 @@ def test_a_session_lasts_until_it_ends(stores: Stores) -> None:
     stores.signins.put_session(session)
     stores.clock.forward(100)
     assert stores.signins.session("s") is None
+
+
+def test_what_a_provider_gave_is_replaced_version_by_version_until_it_ends(stores: Stores) -> None:
+    first = ProviderSession(id="p", sealed=b"one", read_at=START, expires_at=START + 100)
+    stores.signins.put_provider_session(first)
+    assert stores.signins.provider_session("p") == first
+    second = replace(first, sealed=b"two", busy_until=START + 30, version=1)
+    stores.signins.replace_provider_session(second)
+    for late in (first, second, replace(first, version=3)):
+        with pytest.raises(Lost):
+            stores.signins.replace_provider_session(late)
+    assert stores.signins.provider_session("p") == second
+
+    stores.clock.forward(100)
+    assert stores.signins.provider_session("p") is None
+    stores.signins.end_provider_session("p")
+    with pytest.raises(Lost):
+        stores.signins.replace_provider_session(replace(second, version=2))
 
 
 def test_s6_a_consent_is_remembered_for_one_person_client_redirect_and_resource(stores: Stores) -> None:

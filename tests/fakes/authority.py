@@ -18,6 +18,7 @@ from commonplace.identity.consenting import Begun, Consents
 from commonplace.identity.granting import Granting
 from commonplace.identity.issuing import Issuer
 from commonplace.identity.principals import TIERS, Tier
+from commonplace.identity.provider_sessions import NO_PROVIDER, ReadsClaims
 from commonplace.identity.records import Client
 from commonplace.identity.resources import Resources
 from commonplace.identity.roles import DEFAULT_SCOPES
@@ -143,8 +144,10 @@ class Authority:
         signins: SignInStore | None = None,
         audit: AuditLog | None = None,
         sessions_per_hour: int = 0,
+        claims: ReadsClaims = NO_PROVIDER,
     ) -> None:
         self.clock = clock or Clock()
+        self.claims_of = claims
         self.memory = MemoryGrants(self.clock)
         self.signins: SignInStore = signins or MemorySignIns(self.clock)
         self.grants: GrantStore = grants or self.memory
@@ -176,6 +179,7 @@ class Authority:
         return Granting(
             store=store,
             standings=self.accounts,
+            claims=self.claims_of,
             issuer=self.issuer,
             resources=self.resources,
             key=lambda: KEY,

@@ -1,7 +1,6 @@
 """The authorization server over stores in memory: real logic everywhere, stand-ins for the chain and for AWS alone."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from commonplace.auth_settings import AuthSettings
 from commonplace.errors import Unavailable
@@ -13,6 +12,8 @@ from commonplace.identity.consenting import Consents
 from commonplace.identity.documents import Documents
 from commonplace.identity.granting import Granting
 from commonplace.identity.issuing import Issuer, subject_hash
+from commonplace.identity.oidc import OidcSignIn
+from commonplace.identity.provider_sessions import NO_PROVIDER, ProviderSessions, ReadsClaims
 from commonplace.identity.registering import Registering
 from commonplace.identity.resources import Resources
 from commonplace.identity.scopes import SERVED
@@ -23,6 +24,7 @@ from commonplace.limits.quota import Limiter
 from tests.fakes.authority import Accounts, Counters, Ring
 from tests.fakes.identity_clients import FakeClients, FakeWeb
 from tests.fakes.identity_stores import Clock, MemoryAudit, MemoryGrants, MemorySignIns
+from tests.fakes.oidc_provider import FakeProvider
 
 KEY = b"a key of tests, 32 bytes or more"
 
@@ -86,8 +88,8 @@ def settings(issuer: str, **changed: str) -> AuthSettings:
 class AuthorizationServer:
     """Everything in one place, for a test to look at and to change."""
 
-    def __init__(self, issuer: str, *, oidc: Any = None, **changed: str) -> None:
-        """`changed` are environment variables that differ."""
+    def __init__(self, issuer: str, *, groups: dict[str, list[str]] | None = None, **changed: str) -> None:
+        """`groups` are those of accounts at an OIDC provider; `changed` are environment variables that differ."""
         self.settings = settings(issuer, **changed)
         self.clock = now = Clock()
         self.audit, self.web = MemoryAudit(), FakeWeb()
@@ -95,9 +97,13 @@ class AuthorizationServer:
         self.sign_ins = MemorySignIns(now)
         self.standings, self.check, self.names = Accounts(), FakeCheck(), FakeNames()
         self.keys = Ring()
-        self.services = self._services(now, oidc)
+        self.provider = FakeProvider(now, groups or {})
+        sessions = ProviderSessions(self.provider, self.sign_ins, now)
+        self.claims: ReadsClaims = NO_PROVIDER if groups is None else sessions
+        oidc = OidcSignIn(self.provider, sessions, self.sign_ins, now, issuer=issuer, name=self.settings.oidc_name)
+        self.services = self._services(now, None if groups is None else oidc)
 
-    def _services(self, now: Clock, oidc: Any) -> OAuthServices:
+    def _services(self, now: Clock, oidc: OidcSignIn | None) -> OAuthServices:
         issuer, limiter = self.settings.issuer, Limiter(Counters(), now)
         documents = Documents(self.client_store, self.web, limiter, now)
         clients = Clients(self.client_store, documents, now)
@@ -115,6 +121,7 @@ class AuthorizationServer:
             granting=Granting(
                 store=self.grants,
                 standings=self.standings,
+                claims=self.claims,
                 issuer=Issuer(issuer, self.keys, now),
                 resources=resources,
                 key=_key,
@@ -142,6 +149,7 @@ class AuthorizationServer:
                 clock=now,
             ),
             standings=self.standings,
+            claims=self.claims,
             grants=self.grants,
             sign_ins=self.sign_ins,
             keys=self.keys,

@@ -7,10 +7,19 @@ from typing import Any, TypeVar
 from commonplace.audit.records import AuditRecord
 from commonplace.errors import Unavailable
 from commonplace.identity.auditing import revoked
-from commonplace.identity.records import Challenge, Code, Grant, Pending, Refresh, Remembered, Session
+from commonplace.identity.records import (
+    Challenge,
+    Code,
+    Grant,
+    Pending,
+    ProviderSession,
+    Refresh,
+    Remembered,
+    Session,
+)
 from commonplace.identity.stores import Audit, GrantStore, Lost, SignInStore
 
-R = TypeVar("R", Pending, Challenge, Session, Remembered)
+R = TypeVar("R", Pending, Challenge, Session, ProviderSession, Remembered)
 
 MAX_GRANTS = 10
 MAX_REVOKED_TOKENS = 50
@@ -197,6 +206,7 @@ class MemorySignIns:
     requests: dict[str, Pending] = field(default_factory=dict)
     challenges: dict[str, Challenge] = field(default_factory=dict)
     sessions: dict[str, Session] = field(default_factory=dict)
+    provider_sessions: dict[str, ProviderSession] = field(default_factory=dict)
     consents: dict[tuple[str, str, str, str], Remembered] = field(default_factory=dict)
     down: bool = False
 
@@ -232,6 +242,25 @@ class MemorySignIns:
         self._answer()
         self.sessions.pop(session_hash, None)
 
+    def put_provider_session(self, session: ProviderSession) -> None:
+        self._answer()
+        self.provider_sessions[session.id] = session
+
+    def provider_session(self, session_id: str) -> ProviderSession | None:
+        self._answer()
+        return self._alive(self.provider_sessions.get(session_id))
+
+    def replace_provider_session(self, session: ProviderSession) -> None:
+        self._answer()
+        stored = self.provider_sessions.get(session.id)
+        if stored is None or stored.version != session.version - 1:
+            raise Lost
+        self.provider_sessions[session.id] = session
+
+    def end_provider_session(self, session_id: str) -> None:
+        self._answer()
+        self.provider_sessions.pop(session_id, None)
+
     def remember(self, consent: Remembered) -> None:
         self._answer()
         where = (consent.subject_hash, consent.client_id, consent.redirect_uri, consent.resource)
@@ -249,7 +278,7 @@ class MemorySignIns:
 
     def dump(self) -> str:
         """Everything that is stored, as text."""
-        return repr((self.requests, self.challenges, self.sessions, self.consents))
+        return repr((self.requests, self.challenges, self.sessions, self.provider_sessions, self.consents))
 
     def _alive(self, record: R | None) -> R | None:
         return record if record is not None and record.expires_at > self.clock.now else None

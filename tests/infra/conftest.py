@@ -123,6 +123,8 @@ def identified(synthesized: Callable[..., Template]) -> Template:
         oidcIssuer="https://id.example.org",
         oidcClientId="commonplace",
         oidcName="Club account",
+        oidcClaimsHours="12",
+        oidcParameters="access_type=offline&prompt=consent",
     )
 
 

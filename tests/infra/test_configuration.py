@@ -211,6 +211,8 @@ break """,
         ("oidcIssuer", "http://id.example.org"),
         ("oidcIssuer", "https://id.example.org/"),
         ("oidcClientId", "two words"),
+        ("oidcClaimsHours", 0),
+        ("oidcParameters", "scope=openid"),
         ("waap", "[]"),
         ("waap", {"title": "t" * 500}),
         ("snapStart", "sometimes"),
@@ -290,7 +292,12 @@ def test_what_functions_are_told_fits_into_their_environment() -> None:
 
 
 def test_a_provider_and_our_name_there_come_together() -> None:
-    for alone in ({"oidcIssuer": "https://id.example.org"}, {"oidcClientId": "us"}, {"oidcName": "Club"}):
+    for alone in (
+        {"oidcIssuer": "https://id.example.org"},
+        {"oidcClientId": "us"},
+        {"oidcName": "Club"},
+        {"oidcParameters": "a=b"},
+    ):
         with pytest.raises(ConfigurationError, match="oidcIssuer"):
             from_context(alone)
     both = from_context({"oidcIssuer": "https://id.example.org/realms/club", "oidcClientId": "us", "oidcName": "Club"})

@@ -202,6 +202,8 @@ def test_what_is_configured_of_identity_reaches_the_authorization_server(identif
     settings = AuthSettings.from_environ(identified.environment(identified.function("auth")))
     assert (settings.oidc_issuer, settings.oidc_client_id) == ("https://id.example.org", "commonplace")
     assert settings.oidc_secret_arn
+    assert settings.oidc_claims_seconds == 12 * 3_600
+    assert settings.oidc_parameters == {"access_type": "offline", "prompt": "consent"}
     assert "OidcSecretArn" in identified.body["Outputs"]
     assert (settings.hats_chain_id, settings.siwe_chain_id) == (11155420, 11155420)
     guards = [GuardSettings.from_environ(identified.environment(identified.function(name))) for name in ("rest", "mcp")]

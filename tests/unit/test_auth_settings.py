@@ -1,6 +1,6 @@
 import pytest
 
-from commonplace.auth_settings import GuardSettings
+from commonplace.auth_settings import AuthSettings, GuardSettings, oidc_parameters
 from commonplace.settings import SettingsError
 
 ENVIRONMENT = {
@@ -16,6 +16,13 @@ def read(**more: str) -> GuardSettings:
     found = GuardSettings.from_environ(ENVIRONMENT | more)
     assert found is not None
     return found
+
+
+def auth(**more: str) -> AuthSettings:
+    arn = ENVIRONMENT["IDENTITY_SECRET_ARN"]
+    return AuthSettings.from_environ(
+        ENVIRONMENT | {"STAGE": "dev", "ACTIVITY_TABLE": "activity", "SIGNING_SECRET_ARN": arn} | more
+    )
 
 
 @pytest.mark.parametrize("environment", [{}, ENVIRONMENT | {"IDENTITY_TABLE": " "}])
@@ -59,3 +66,33 @@ def test_roles_and_the_organisation_are_configuration() -> None:
 def test_a_wrong_value_is_named(name: str, value: str) -> None:
     with pytest.raises(SettingsError, match=name):
         GuardSettings.from_environ(ENVIRONMENT | {name: value})
+
+
+def test_parameters_for_a_provider_are_none_of_those_that_we_send() -> None:
+    assert oidc_parameters("access_type=offline&prompt=consent") == {"access_type": "offline", "prompt": "consent"}
+    ours = ("client_id", "redirect_uri", "scope", "state", "nonce", "code_challenge", "response_type", "request_uri")
+    for odd in (
+        "",
+        "a",
+        "a=",
+        "=b",
+        "a=b&a=c",
+        "a=b&",
+        "A=b",
+        "a=b;c",
+        "a=" + "b" * 201,
+        *(f"{one}=x" for one in ours),
+    ):
+        assert oidc_parameters(odd) is None
+    assert oidc_parameters("&".join(f"p{number}={'x' * 90}" for number in range(4))) is None
+
+
+def test_the_age_of_groups_and_parameters_of_a_provider_are_configuration() -> None:
+    more = {"OIDC_ISSUER": "https://id.example.org", "OIDC_CLIENT_ID": "us"}
+    settings = auth(**more)
+    assert (settings.oidc_claims_seconds, settings.oidc_parameters) == (86_400, {})
+    settings = auth(**more, OIDC_CLAIMS_HOURS="8", OIDC_PARAMETERS="prompt=consent")
+    assert (settings.oidc_claims_seconds, settings.oidc_parameters) == (8 * 3_600, {"prompt": "consent"})
+    for name, value in (("OIDC_CLAIMS_HOURS", "0"), ("OIDC_PARAMETERS", "state=x")):
+        with pytest.raises(SettingsError, match=name):
+            auth(**more | {name: value})

@@ -15,9 +15,13 @@ from commonplace.settings import Environment, SettingsError
 HATS_CONTRACT = "0x3bc1A0Ad72417f2d411118085256fC53CBdDd137"
 """Hats Protocol v1, the same on every chain."""
 OPTIMISM = "10"
-DAY_SECONDS = 86_400
+HOUR_SECONDS, DAY_SECONDS = 3_600, 86_400
+MAX_PARAMETERS_CHARACTERS = 300
+OIDC_PARAMETERS = "parameters such as access_type=offline&prompt=consent, each once and none that we send ourselves"
 
 _CHAIN = re.compile(r"[1-9][0-9]{0,14}")
+_PARAMETER = re.compile(r"([a-z][a-z0-9_]{0,39})=([A-Za-z0-9._:/ -]{1,200})")
+_OURS = re.compile(r"response_.*|client_.*|redirect_uri|scope|state|nonce|code_.*|request(_uri)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +130,10 @@ class AuthSettings(GuardSettings):
     """JSON `{"clientSecret"}`; None for a public client."""
     oidc_name: str
     """What the button says."""
+    oidc_parameters: Mapping[str, str]
+    """Sent to the provider beside our own, where it wants more than the standard does for a refresh token."""
+    oidc_claims_seconds: int
+    """How old groups may be where the provider lets nobody read them again."""
     waap: Mapping[str, Any] | None
     """Configuration of WaaP, sign-in by e-mail and social accounts; None leaves it out."""
 
@@ -175,6 +183,8 @@ def _providers(env: Environment) -> dict[str, Any]:
         ),
         "oidc_secret_arn": env.arn("OIDC_SECRET_ARN", "secretsmanager") if secret else None,
         "oidc_name": env.text("OIDC_NAME", "what the provider is called", "your organisation's account"),
+        "oidc_parameters": env.optional("OIDC_PARAMETERS", OIDC_PARAMETERS, oidc_parameters) or {},
+        "oidc_claims_seconds": _positive(env, "OIDC_CLAIMS_HOURS", 24) * HOUR_SECONDS,
         "waap": env.json_object("WAAP", "a JSON object; docs/configuration.md lists its keys"),
     }
 
@@ -201,3 +211,10 @@ def _address(text: str) -> str | None:
 
 def _chain(text: str) -> int | None:
     return int(text) if _CHAIN.fullmatch(text) else None
+
+
+def oidc_parameters(text: str) -> Mapping[str, str] | None:
+    """Parameters of an authorization request, as `name=value&name=value`; None for what cannot be sent."""
+    found = [_PARAMETER.fullmatch(one) for one in text.split("&")]
+    values = {one[1]: one[2] for one in found if one and not _OURS.fullmatch(one[1])}
+    return values if len(values) == len(found) and len(text) <= MAX_PARAMETERS_CHARACTERS else None

@@ -1,5 +1,6 @@
 """A real OpenID provider, and a person at a browser without scripts."""
 
+import json
 import re
 import subprocess
 import warnings
@@ -19,12 +20,12 @@ HERE = Path(__file__).parent
 
 
 @contextmanager
-def running(programs: node.Clients, secret: str) -> Iterator[str]:
-    """The provider's issuer."""
+def running(programs: node.Clients, secret: str, **options: bool) -> Iterator[str]:
+    """The provider's issuer. Without the options `refresh` and `userinfo` it has both."""
     node_program = programs.command("")[0]
     modules = programs.folder / "node_modules"
     with subprocess.Popen(
-        [node_program, str(HERE / "provider.mjs"), str(modules), CALLBACK, secret],
+        [node_program, str(HERE / "provider.mjs"), str(modules), CALLBACK, secret, json.dumps(options)],
         env=programs.environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -9,6 +9,7 @@ import pytest
 from commonplace.adapters.oidc_provider import HttpProvider
 from commonplace.errors import Forbidden, Unavailable
 from commonplace.identity.oidc import OidcSignIn
+from commonplace.identity.provider_sessions import ProviderSessions
 from tests.fakes.identity_stores import Clock, MemorySignIns
 
 BASE = "https://commonplace.example"
@@ -21,8 +22,13 @@ Browse = Callable[[str, str], dict[str, str]]
 @pytest.fixture
 def oidc(provider: tuple[str, str]) -> OidcSignIn:
     issuer, secret = provider
-    http = HttpProvider(issuer, "commonplace", lambda: secret or None)
-    return OidcSignIn(http, MemorySignIns(Clock(time.time())), time.time, issuer=BASE, name="Example")
+    return sign_in_by(HttpProvider(issuer, "commonplace", lambda: secret or None))
+
+
+def sign_in_by(http: HttpProvider) -> OidcSignIn:
+    signins = MemorySignIns(Clock(time.time()))
+    sessions = ProviderSessions(http, signins, time.time)
+    return OidcSignIn(http, sessions, signins, time.time, issuer=BASE, name="Example")
 
 
 def test_whoever_signs_in_is_known_by_the_providers_name_and_groups(
@@ -94,7 +100,6 @@ def test_a_code_that_the_provider_never_gave_is_refused(oidc: OidcSignIn) -> Non
 
 def test_a_provider_that_is_gone_is_a_matter_of_time() -> None:
     http = HttpProvider("http://127.0.0.1:9", "commonplace", lambda: None)
-    oidc = OidcSignIn(http, MemorySignIns(Clock(time.time())), time.time, issuer=BASE, name="Example")
 
     with pytest.raises(Unavailable):
-        oidc.start(NEXT, BROWSER)
+        sign_in_by(http).start(NEXT, BROWSER)

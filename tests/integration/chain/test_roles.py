@@ -4,7 +4,7 @@ The chain's stand-in for Hats Protocol is at the contract's real address; table,
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import boto3
 import pytest
@@ -15,7 +15,6 @@ from commonplace.adapters.ethereum.rpc import PAUSE_SECONDS, Rpc
 from commonplace.adapters.role_cache import RememberedHats
 from commonplace.auth_settings import HATS_CONTRACT
 from commonplace.errors import Unavailable
-from commonplace.identity.accounts import Standing
 from commonplace.identity.guarding import TokenPrincipals
 from commonplace.identity.keyring import public_jwks
 from commonplace.identity.principals import ANONYMOUS, Principal
@@ -24,7 +23,7 @@ from commonplace.identity.verifying import AccessTokens, RememberedKeys
 from tests.chain.node import HATS, Chain
 from tests.fakes.identity_stores import Clock
 from tests.integration.chain.signing import rpc_of
-from tests.unit.oauth.world import ALICE, BASE, KEY, MCP, Roles, World
+from tests.unit.oauth.world import ALICE, BASE, KEY, MCP, World
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -58,9 +57,8 @@ class Deployment(World):
         super().__init__()
         self.client_id = str(self.register()["client_id"])
 
-    def _services(self) -> Any:
-        self.roles = cast(Roles, _WithStanding(self.standings()))
-        return super()._services()
+    def accounts(self) -> MappedStandings:
+        return self.standings()
 
     def standings(self) -> MappedStandings:
         """As one function has them."""
@@ -81,17 +79,6 @@ class Deployment(World):
         """Of another function."""
         tokens = AccessTokens(BASE, RememberedKeys(_Published(self), self.clock))
         return TokenPrincipals(tokens, self.grants, self.standings(), self.clock)
-
-
-class _WithStanding:
-    """`accounts.Standings`, with what the world of the tests asks for beside it."""
-
-    def __init__(self, standings: MappedStandings) -> None:
-        self.of = standings.of
-
-    @property
-    def standing(self) -> Standing:
-        return self.of(ALICE, fresh=True)
 
 
 class _Published:

@@ -7,11 +7,14 @@ import pytest
 
 from commonplace.identity.accounts import Profile
 from commonplace.identity.guarding import TokenPrincipals
+from commonplace.identity.oidc import ProviderTokens
 from commonplace.identity.principals import Principal
+from commonplace.identity.provider_sessions import ProviderSessions
 from commonplace.identity.roles import MappedStandings, RoleMap
 from commonplace.identity.verifying import AccessTokens, RememberedKeys
 from tests.fakes.ethereum import FakeHats
 from tests.fakes.identity_stores import Clock
+from tests.fakes.oidc_provider import FakeProvider
 from tests.unit.oauth.world import BASE, MCP, World
 
 SOMEBODY = "oidc:https://id.example.org#1"
@@ -23,15 +26,18 @@ class Grouped(World):
         self.mapped = MappedStandings(roles, FakeHats(Clock()))
         super().__init__()
 
-    def judging(self) -> MappedStandings:
+    def accounts(self) -> MappedStandings:
         return self.mapped
+
+    def claims(self) -> ProviderSessions:
+        return ProviderSessions(FakeProvider(self.clock), self.sign_ins, self.clock)
 
 
 def called(groups: dict[str, Any], *claims: str, scope: str = "knowledge:write") -> tuple[Any, Principal]:
     """What sign-in says of an account with these claims, and what the guard says of a token that it got."""
     world = Grouped(groups)
     client = str(world.register()["client_id"])
-    profile = Profile(subject=SOMEBODY, kind="oidc", claims=claims)
+    profile = world.claims().open(Profile(subject=SOMEBODY, kind="oidc", claims=claims), ProviderTokens(), {})
     answer = world.exchange(client, world.code(client, scope, profile=profile))
     assert answer.status == 200, answer.body
 

@@ -22,6 +22,7 @@ from commonplace.identity.consenting import Consents
 from commonplace.identity.documents import Documents
 from commonplace.identity.granting import Granting
 from commonplace.identity.issuing import Issuer, subject_hash
+from commonplace.identity.provider_sessions import NO_PROVIDER, ReadsClaims
 from commonplace.identity.records import Client
 from commonplace.identity.registering import Registering
 from commonplace.identity.resources import Resources
@@ -139,12 +140,16 @@ class World:
         self.app = create_app(self.services)
         self._gateway = Gateway(self.app)
 
-    def judging(self) -> Standings:
-        """What judges accounts."""
+    def accounts(self) -> Standings:
+        """What judges them."""
         return self.roles
 
+    def claims(self) -> ReadsClaims:
+        """What knows the groups of OIDC accounts."""
+        return NO_PROVIDER
+
     def _services(self) -> OAuthServices:
-        issuer = self.settings.issuer
+        issuer, standings, claims = self.settings.issuer, self.accounts(), self.claims()
         assertions = Assertions(
             self.store, self.web, self.limiter, self.clock, issuer=issuer, token_endpoint=f"{issuer}/token"
         )
@@ -157,7 +162,8 @@ class World:
             authentication=Authentication(self.clients, assertions),
             granting=Granting(
                 store=self.grants,
-                standings=self.judging(),
+                standings=standings,
+                claims=claims,
                 issuer=Issuer(issuer, self.ring, self.clock),
                 resources=self.resources,
                 key=lambda: KEY,
@@ -177,7 +183,8 @@ class World:
             ),
             connections=Connections(grants=self.grants, signins=self.sign_ins, key=lambda: KEY, clock=self.clock),
             sign_in=cast(SignIn, SimpleNamespace()),
-            standings=self.judging(),
+            standings=standings,
+            claims=claims,
             grants=self.grants,
             sign_ins=self.sign_ins,
             keys=self.ring,

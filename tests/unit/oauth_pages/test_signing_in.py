@@ -1,34 +1,23 @@
 """/siwe/nonce, /siwe/verify and /oidc/*: who signs in, in which browser, and where it leads."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from urllib.parse import urlencode
 
 import pytest
+from httpx2 import Response
 
-from commonplace.errors import Forbidden
-from commonplace.identity.accounts import Profile
 from commonplace.identity.wallets import Named
 from tests.unit.oauth_pages.conftest import ALICE, BOB, ISSUER, Browser, World, field_of, path
 
 SESSION, CHALLENGE = "__Host-cp_session", "__Host-cp_challenge"
 
 
-class FakeProvider:
-    """`commonplace.identity.oidc.OidcSignIn`: one trip, for one browser."""
+GROUPS = {"rosa": ["editors"]}
 
-    name = "The garden's accounts"
 
-    def __init__(self) -> None:
-        self.trips: dict[str, tuple[str, str]] = {}
-
-    def start(self, next_path: str, browser: str) -> str:
-        self.trips["upstream-state"] = (next_path, browser)
-        return "https://provider.example.net/authorize?state=upstream-state"
-
-    def finish(self, query: Mapping[str, str], browser: str) -> tuple[Profile, str]:
-        next_path, own = self.trips.pop(query.get("state", ""), ("", ""))
-        if not own or own != browser:
-            raise Forbidden("This sign-in is over, or it was begun in another browser.")
-        return Profile(subject="oidc:https://provider.example.net#7", kind="oidc", name="Alice"), next_path
+def back_from(world: World, started: Response, account: str = "rosa") -> str:
+    """Where the provider sends the browser that it was sent."""
+    return f"/oidc/callback?{urlencode(world.server.provider.answer(started.json()['redirectTo'], account))}"
 
 
 def test_the_bare_nonce_of_the_seed_is_given_to_whoever_asks(alice: Browser) -> None:
@@ -195,32 +184,42 @@ def test_without_a_provider_there_is_neither_button_nor_address(world: World, al
 
 
 def test_a_provider_signs_in_the_browser_that_pressed_the_button(make_world: Callable[..., World]) -> None:
-    world = make_world(oidc=FakeProvider(), OIDC_NAME="the <garden>")
+    world = make_world(groups=GROUPS, OIDC_NAME="the <garden>")
     browser = world.browser()
     page = browser.get(path(world.site))
     assert "Continue with <bdi>the &lt;garden&gt;</bdi>" in page.text
     started = browser.ask("/oidc/start", {"stateId": field_of(page, "handle")})
-    assert started.json() == {"redirectTo": "https://provider.example.net/authorize?state=upstream-state"}
+    assert started.json()["redirectTo"].startswith("https://id.example.org/authorize?")
     assert "SameSite=lax" in started.headers["set-cookie"]
-    back = browser.get("/oidc/callback?state=upstream-state&code=c", **{"sec-fetch-site": "cross-site"})
+    back = browser.get(back_from(world, started), **{"sec-fetch-site": "cross-site"})
     assert back.status_code == 303
     assert "<h1>Allow" in browser.get(back.headers["location"]).text
 
 
 def test_the_answer_of_a_provider_counts_once_and_in_its_own_browser(make_world: Callable[..., World]) -> None:
     """[S7]"""
-    world = make_world(oidc=FakeProvider())
+    world = make_world(groups=GROUPS)
     browser, other = world.browser(), world.browser(BOB)
-    browser.ask("/oidc/start", {})
-    assert other.get("/oidc/callback?state=upstream-state").status_code == 403
-    for query in ("state=upstream-state", "state=", "", "code=c"):
+    answer = back_from(world, browser.ask("/oidc/start", {}))
+    assert other.get(answer).status_code == 403
+    for query in (answer.partition("?")[2], "state=", "", "code=c"):
         assert browser.get(f"/oidc/callback?{query}").status_code == 403
     assert not world.server.sign_ins.sessions
 
 
+def test_who_was_refused_at_the_provider_is_signed_in_no_longer(make_world: Callable[..., World]) -> None:
+    world = make_world(groups=GROUPS)
+    browser = world.browser()
+    browser.get(back_from(world, browser.ask("/oidc/start", {})))
+    assert "<h1>Connected apps</h1>" in browser.get("/account").text
+    world.server.sign_ins.provider_sessions.clear()  # as a refresh does that the provider refused
+    for page in (browser.get("/account"), browser.get(path(world.site))):
+        assert 'id="oidc"' in page.text, "the sign-in page"
+
+
 def test_a_provider_is_not_asked_before_somebody_presses_the_button(make_world: Callable[..., World]) -> None:
     """[S7]"""
-    world = make_world(oidc=FakeProvider())
+    world = make_world(groups=GROUPS)
     browser = world.browser()
     browser.get(path(world.site))
     for headers in ({"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}):
@@ -230,7 +229,7 @@ def test_a_provider_is_not_asked_before_somebody_presses_the_button(make_world: 
 
 
 def test_repeated_parameters_of_a_provider_are_refused(make_world: Callable[..., World]) -> None:
-    browser = make_world(oidc=FakeProvider()).browser()
+    browser = make_world(groups=GROUPS).browser()
     assert browser.get("/oidc/callback?state=a&state=b").status_code == 400
 
 

@@ -12,9 +12,10 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from commonplace.adapters.dynamodb_calls import answering, get, holds, query
+from commonplace.adapters.dynamodb_calls import Writes, answering, get, holds, query
 from commonplace.adapters.dynamodb_items import Item, decoded, encode, key
-from commonplace.identity.records import Challenge, Pending, Remembered, Session
+from commonplace.identity.records import Challenge, Pending, ProviderSession, Remembered, Session
+from commonplace.identity.stores import Lost
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -31,12 +32,13 @@ R = TypeVar("R", bound=_Expiring)
 
 
 class DynamoSignIns:
-    """Pending requests, challenges, sessions and consents."""
+    """Pending requests, challenges, sessions, what providers gave at a sign-in, and consents."""
 
     def __init__(self, client: DynamoDBClient, table: str, *, clock: Callable[[], float] = time.time) -> None:
         """`clock` gives epoch seconds."""
         self._client = client
         self._table = table
+        self._to = Writes(table)
         self._clock = clock
 
     def put_pending(self, handle_hash: str, pending: Pending) -> None:
@@ -64,6 +66,22 @@ class DynamoSignIns:
 
     def end_session(self, session_hash: str) -> None:
         self._delete(key(f"session#{session_hash}", "session"))
+
+    def put_provider_session(self, session: ProviderSession) -> None:
+        self._put(_provider(session.id), session)
+
+    def provider_session(self, session_id: str) -> ProviderSession | None:
+        return self._get(ProviderSession, f"provider#{session_id}", "provider")
+
+    def replace_provider_session(self, session: ProviderSession) -> None:
+        told: Any = self._to.put(_provider(session.id), encode(session), "#version = :was", was=session.version - 1)[
+            "Put"
+        ]
+        if not holds(self._table, lambda: self._client.put_item(**told)):
+            raise Lost
+
+    def end_provider_session(self, session_id: str) -> None:
+        self._delete(_provider(session_id))
 
     def remember(self, consent: Remembered) -> None:
         where = _consent(consent.client_id, consent.redirect_uri, consent.resource)
@@ -106,6 +124,10 @@ class DynamoSignIns:
     def _alive(self, record: R | None) -> R | None:
         """The table deletes late: what has expired is gone, whether it is still there or not."""
         return record if record is not None and record.expires_at > self._clock() else None
+
+
+def _provider(session_id: str) -> Item:
+    return key(f"provider#{session_id}", "provider")
 
 
 def _consent(client_id: str, redirect_uri: str, resource: str) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote_plus, urlencode
 
 from commonplace.errors import Unavailable
-from commonplace.identity.oidc import Metadata, metadata_of, parse_document
+from commonplace.identity.oidc import Metadata, ProviderTokens, metadata_of, parse_document, tokens_of
 
 if TYPE_CHECKING:
     from urllib3 import PoolManager
@@ -46,6 +46,10 @@ class HttpProvider:
         self._pool: PoolManager | None = None
 
     @property
+    def issuer(self) -> str:
+        return self._issuer
+
+    @property
     def client_id(self) -> str:
         return self._client_id
 
@@ -59,26 +63,45 @@ class HttpProvider:
         found = self._remembered("keys", lambda: self._get(url), LOOK_AGAIN_SECONDS if again else KEPT_SECONDS)
         return found if isinstance(found, dict) else {}
 
-    def id_token(self, code: str, verifier: str, redirect_uri: str) -> str | None:
-        form = {
-            "grant_type": "authorization_code",
-            "code": code,
-            "redirect_uri": redirect_uri,
-            "code_verifier": verifier,
-            "client_id": self._client_id,
-        }
-        headers = {"content-type": "application/x-www-form-urlencoded"}
-        if (secret := self._secret()) is not None:
-            del form["client_id"]
-            pair = f"{quote_plus(self._client_id)}:{quote_plus(secret)}"  # RFC 6749, section 2.3.1
-            headers["authorization"] = f"Basic {b64encode(pair.encode()).decode()}"
-        status, body = self._ask("POST", self.metadata().token_endpoint, urlencode(form).encode(), headers)
+    def exchange(self, code: str, verifier: str, redirect_uri: str) -> ProviderTokens | None:
+        status, body = self._token(
+            {"grant_type": "authorization_code", "code": code, "redirect_uri": redirect_uri, "code_verifier": verifier}
+        )
         if status == 400:
             return None
-        token = body.get("id_token") if status == 200 and isinstance(body, dict) else None
-        if not isinstance(token, str):
-            raise Unavailable("The identity provider's answer cannot be used.")
-        return token
+        if status != 200:
+            raise _unusable()
+        return tokens_of(body)
+
+    def refresh(self, token: str) -> ProviderTokens | None:
+        status, body = self._token({"grant_type": "refresh_token", "refresh_token": token})
+        if status == 200:
+            return tokens_of(body)
+        # Any other error, such as a client secret that has run out, is no word about the account.
+        if isinstance(body, dict) and body.get("error") == "invalid_grant":
+            return None
+        raise _unusable()
+
+    def userinfo(self, access_token: str) -> Mapping[str, Any] | None:
+        url = self.metadata().userinfo_endpoint
+        if url is None:
+            raise _unusable()
+        status, body = self._ask("GET", url, headers={"authorization": f"Bearer {access_token}"})
+        if status in (401, 403):
+            return None
+        if status != 200 or not isinstance(body, dict):
+            raise _unusable()
+        return body
+
+    def _token(self, form: Mapping[str, str]) -> tuple[int, Any]:
+        """What the token endpoint answers: 200, or an error of RFC 6749, section 5.2."""
+        headers = {"content-type": "application/x-www-form-urlencoded"}
+        if (secret := self._secret()) is None:
+            form = {**form, "client_id": self._client_id}
+        else:
+            pair = f"{quote_plus(self._client_id)}:{quote_plus(secret)}"  # RFC 6749, section 2.3.1
+            headers["authorization"] = f"Basic {b64encode(pair.encode()).decode()}"
+        return self._ask("POST", self.metadata().token_endpoint, urlencode(form).encode(), headers)
 
     def _remembered(self, name: str, ask: Callable[[], Any], seconds: float) -> Any:
         with self._lock:
@@ -122,3 +145,7 @@ class HttpProvider:
         if len(text) > MAX_BYTES:
             raise Unavailable("The identity provider's answer is too large.")
         return answer.status, parse_document(text)
+
+
+def _unusable() -> Unavailable:
+    return Unavailable("The identity provider's answer cannot be used.")

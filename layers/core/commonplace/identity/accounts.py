@@ -16,7 +16,7 @@ OIDC = "oidc:"
 class Profile:
     """What a sign-in found out. Kept only encrypted under the grant's secret; shown to the person, never decided by.
 
-    `claims` is what roles are judged by where nothing can be read again: groups that an OIDC provider told.
+    `claims` are what an OIDC provider told at the sign-in, groups and the like; `provider_sessions` has them as of now.
     """
 
     subject: str
@@ -30,6 +30,8 @@ class Profile:
     """An https URL; a text for display, never fetched here."""
     github: str | None = None
     claims: tuple[str, ...] = ()
+    provider: str = ""
+    """The secret of the `records.ProviderSession` that says what the claims are now."""
 
     def as_json(self) -> dict[str, Any]:
         values = {name: getattr(self, name) for name in self.__slots__}

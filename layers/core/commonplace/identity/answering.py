@@ -10,11 +10,21 @@ from commonplace.identity.authorizing import KnowsResources
 from commonplace.identity.issuing import Issuer, claims_for
 from commonplace.identity.oauth_errors import OAuthError, invalid_grant
 from commonplace.identity.opening import GRANT, PROFILE
+from commonplace.identity.provider_sessions import ReadsClaims, SignInOver
 from commonplace.identity.records import ACCESS_SECONDS, Grant
 from commonplace.identity.scopes import OFFLINE_ACCESS, covers, parse_scopes, reach
 
 Form = Mapping[str, str]
 Json = dict[str, Any]
+
+
+class GrantOver(Exception):
+    """Nothing can come of the grant any more: it ends. `reason` is for records: a stable code."""
+
+    def __init__(self, grant: Grant, reason: str) -> None:
+        super().__init__(reason)
+        self.grant = grant
+        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +44,25 @@ class Answers:
         *,
         issuer: Issuer,
         standings: Standings,
+        claims: ReadsClaims,
         resources: KnowsResources,
         key: Callable[[], bytes],
         access_seconds: int = ACCESS_SECONDS,
     ) -> None:
         self._issuer = issuer
         self._standings = standings
+        self._claims = claims
         self._resources = resources
         self._key = key
         self._access_seconds = access_seconds
 
     def standing(self, holder: Holder, *, fresh: bool) -> Standing:
-        """What the holder's roles amount to. Raises Unavailable."""
-        return self._standings.of(holder.profile.subject, claims=holder.profile.claims, fresh=fresh)
+        """What the holder's roles amount to. Raises GrantOver for who has to sign in again, Unavailable."""
+        try:
+            claims = self._claims.claims(holder.profile, fresh=fresh)
+        except SignInOver as over:
+            raise GrantOver(holder.grant, over.reason) from None
+        return self._standings.of(holder.profile.subject, claims=claims, fresh=fresh)
 
     def check_resource(self, form: Form, resource: str) -> None:
         """Left out, it is inherited. Raises OAuthError `invalid_target`."""

@@ -13,15 +13,16 @@ from commonplace.errors import Unavailable
 from commonplace.identity import secrets
 from commonplace.identity.accounts import Standings
 from commonplace.identity.agents import Agents
-from commonplace.identity.answering import Answers, Form, Json
+from commonplace.identity.answering import Answers, Form, GrantOver, Json
 from commonplace.identity.auditing import refused, revoked
 from commonplace.identity.authorizing import KnowsResources
 from commonplace.identity.consenting import Limits
 from commonplace.identity.exchanging import Exchange
 from commonplace.identity.guarding import TokenJudge
 from commonplace.identity.issuing import Issuer
-from commonplace.identity.oauth_errors import OAuthError, temporarily_unavailable
+from commonplace.identity.oauth_errors import OAuthError, invalid_grant, temporarily_unavailable
 from commonplace.identity.principals import Principal, Tier
+from commonplace.identity.provider_sessions import NO_PROVIDER, ReadsClaims
 from commonplace.identity.records import ACCESS_SECONDS, IDLE_SECONDS, Client
 from commonplace.identity.rotating import Rotation
 from commonplace.identity.scopes import ordered
@@ -39,6 +40,7 @@ class Granting:
         *,
         store: GrantStore,
         standings: Standings,
+        claims: ReadsClaims = NO_PROVIDER,
         issuer: Issuer,
         resources: KnowsResources,
         key: Callable[[], bytes],
@@ -57,7 +59,12 @@ class Granting:
         self._organisation = organisation
         self._judge = TokenJudge(store, standings)
         answers = Answers(
-            issuer=issuer, standings=standings, resources=resources, key=key, access_seconds=access_seconds
+            issuer=issuer,
+            standings=standings,
+            claims=claims,
+            resources=resources,
+            key=key,
+            access_seconds=access_seconds,
         )
         self._exchange = Exchange(
             store=store, answers=answers, clock=clock, idle_seconds=idle_seconds, organisation=organisation
@@ -142,10 +149,19 @@ class Granting:
 
     @contextmanager
     def _judging(self, client: Client, network: str) -> Iterator[None]:
-        """Records who tries to use what is another's; what nobody has heard of is not worth a record."""
+        """Records who tries to use what is another's; what nobody has heard of is not worth a record.
+
+        Ends the grant of who has to sign in again.
+        """
         try:
             with _answering():
-                yield
+                try:
+                    yield
+                except GrantOver as over:
+                    now = int(self._clock())
+                    record = revoked(over.grant, over.reason, now, network, self._organisation)
+                    self._store.revoke(over.grant.id, over.reason, now, [record])
+                    raise invalid_grant(over.reason) from None
         except OAuthError as error:
             if error.grant and self._audit:
                 record = refused(

@@ -202,6 +202,23 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderSession:
+    """What an OIDC provider gave at one sign-in: for the browser's session and for every grant that came of it."""
+
+    id: str
+    """`secrets.digest` of a secret that only the encrypted profiles of session and grants hold."""
+    sealed: bytes
+    """Claims, and tokens of the provider, encrypted under that."""
+    read_at: int
+    """When the provider told the claims."""
+    expires_at: int
+    """When the last grant can end that may come of the sign-in."""
+    busy_until: int = 0
+    """Somebody asks the provider, until then at most."""
+    version: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
     """A consent that need not be asked again: for one person, client, redirect URI and resource."""
 

@@ -8,7 +8,17 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from commonplace.audit.records import AuditRecord
-from commonplace.identity.records import Challenge, Client, Code, Grant, Pending, Refresh, Remembered, Session
+from commonplace.identity.records import (
+    Challenge,
+    Client,
+    Code,
+    Grant,
+    Pending,
+    ProviderSession,
+    Refresh,
+    Remembered,
+    Session,
+)
 
 Audit = Sequence[AuditRecord]
 
@@ -119,6 +129,16 @@ class SignInStore(Protocol):
     def session(self, session_hash: str) -> Session | None: ...
 
     def end_session(self, session_hash: str) -> None: ...
+
+    def put_provider_session(self, session: ProviderSession) -> None: ...
+
+    def provider_session(self, session_id: str) -> ProviderSession | None: ...
+
+    def replace_provider_session(self, session: ProviderSession) -> None:
+        """In place of the version before. Raises Lost when that is there no more."""
+        ...
+
+    def end_provider_session(self, session_id: str) -> None: ...
 
     def remember(self, consent: Remembered) -> None: ...
 

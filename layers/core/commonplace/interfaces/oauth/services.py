@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from commonplace.identity.consenting import Consents
     from commonplace.identity.granting import Granting
     from commonplace.identity.oidc import OidcSignIn
+    from commonplace.identity.provider_sessions import ReadsClaims
     from commonplace.identity.registering import Registering
     from commonplace.identity.resources import Resources
     from commonplace.identity.signing_in import SignIn
@@ -44,6 +45,7 @@ class OAuthServices:
     connections: Connections
     sign_in: SignIn
     standings: Standings
+    claims: ReadsClaims
     grants: GrantStore
     sign_ins: SignInStore
     keys: SigningKeys

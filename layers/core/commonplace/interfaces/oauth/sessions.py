@@ -1,7 +1,7 @@
 """A browser whose person has signed in. What the store knows of them is encrypted under the browser's cookie."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Self
 
 from starlette.requests import Request
@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from commonplace.identity import secrets
 from commonplace.identity.accounts import Profile
+from commonplace.identity.provider_sessions import ReadsClaims, SignInOver
 from commonplace.identity.records import CHALLENGE_SECONDS, REQUEST_SECONDS, SESSION_SECONDS, Session
 from commonplace.identity.stores import SignInStore
 from commonplace.interfaces.oauth.services import OAuthServices
@@ -28,12 +29,13 @@ class Sessions:
     """Opened by a sign-in, ended by signing out or after twelve hours."""
 
     store: SignInStore
+    claims: ReadsClaims
     subject_hash: Callable[[str], str]
     clock: Callable[[], float]
 
     @classmethod
     def over(cls, services: OAuthServices) -> Self:
-        return cls(services.sign_ins, services.subject_hash, services.clock)
+        return cls(services.sign_ins, services.claims, services.subject_hash, services.clock)
 
     def open(self, profile: Profile) -> str:
         """The value of the cookie: known to the browser alone."""
@@ -50,13 +52,16 @@ class Sessions:
         return cookie
 
     def find(self, cookie: str) -> Profile | None:
-        """Who has signed in with this browser; None when nobody has, or it was too long ago."""
+        """Who has signed in with this browser; None when nobody has, it was too long ago, or their provider has taken
+        it back. Raises Unavailable.
+        """
         session = self.store.session(secrets.digest(cookie)) if cookie else None
         if session is None or session.expires_at <= self.clock():
             return None
         try:
-            return Profile.from_json(secrets.unseal(cookie, PURPOSE, session.sealed_profile))
-        except secrets.SealBroken:
+            profile = Profile.from_json(secrets.unseal(cookie, PURPOSE, session.sealed_profile))
+            return replace(profile, claims=self.claims.claims(profile))
+        except (secrets.SealBroken, SignInOver):
             return None
 
     def end(self, cookie: str) -> None:
