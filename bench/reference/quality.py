@@ -29,7 +29,7 @@ FUSIONS: Mapping[str, Fusion] = {
 }
 DEPTHS = (1, 3, 5)
 LEAST = 0.9
-"""Share of paraphrases with an answer among the first five (the issue's third point)."""
+"""Share of paraphrases with an answer among the first five."""
 
 System = Callable[[Query], Sequence[str]]
 """From a query to ids, best first."""

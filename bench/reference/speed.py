@@ -21,7 +21,7 @@ from commonplace.search.service import SearchService
 LARGE = 5_000
 WARM_UP, CALLS = 20, 200
 ALLOWED_MS = 5.0
-"""CPU of a warm look-up by its exact name, half of the calls and more (the issue's fourth point)."""
+"""CPU of a warm look-up by its exact name, half of the calls and more."""
 
 Call = Callable[[int], object]
 """The nth call of its kind: each asks for something else."""

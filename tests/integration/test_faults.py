@@ -13,11 +13,12 @@ import pytest
 from local.dev.laptop import Laptop
 from local.dev.outcome import judge
 from local.dev.source import clone
+from tests.examples import examples
 from tests.integration.repositories import Clone, document
 
 pytestmark = pytest.mark.laptop
 
-ROUNDS = 6
+ROUNDS = examples(2, soak=20)
 FILES = 12
 WAIT_SECONDS = 180
 CANARY = "narwhal-that-nobody-may-see"

@@ -104,7 +104,7 @@ def talk(dev: Dev, question: Callable[[Session], Awaitable[Any]], token: str | N
 
 
 async def life_of_an_entry(here: Session, subject: str) -> None:
-    """What the issue asks of one entry, from its first moment to its last."""
+    """What one entry goes through, from its first moment to its last."""
     content = f"{subject}: specific routes come before parameterized ones."
     id = await here.found_soon(content, f"ordering of {subject} routes")
 
