@@ -9,6 +9,7 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import KeySet
 
+from commonplace.identity.accounts import Standing
 from commonplace.identity.secrets import digest
 from tests.unit.oauth.world import ALICE, BASE, MCP, World, basic
 
@@ -60,6 +61,19 @@ def test_client_goes_the_whole_way(world: World, client: str) -> None:
     for token in (told["access_token"], second.json()["access_token"]):
         assert asked(world, token) == INACTIVE
     assert world.refresh(client, second.json()["refresh_token"]).json()["error"] == "invalid_grant"
+
+
+def test_what_introspection_tells_follows_the_accounts_roles(world: World, client: str) -> None:
+    token = world.tokens(client)["access_token"]
+    assert asked(world, token)["scope"] == "knowledge:read knowledge:write"
+    world.roles.standing = Standing(scopes=frozenset({"knowledge:read"}), organisation="default")
+    told = asked(world, token)
+    assert (told["active"], told["scope"], told["tier"], told["roles"]) == (True, "knowledge:read", "public", [])
+    world.roles.down = True
+    form = {"token": token}
+    answer = world.post("/introspect", form, authorization=basic("resource-server", "cps_" + "s" * 43))
+    assert (answer.status, answer.json()["error"]) == (503, "temporarily_unavailable")
+    assert answer.headers["retry-after"]
 
 
 def test_access_token_is_verified_with_the_published_keys(world: World, client: str) -> None:

@@ -30,7 +30,7 @@ class Profile:
     """An https URL; a text for display, never fetched here."""
     github: str | None = None
     claims: tuple[str, ...] = ()
-    provider: str = ""
+    provider: str = field(default="", repr=False)
     """The secret of the `records.ProviderSession` that says what the claims are now."""
 
     def as_json(self) -> dict[str, Any]:
