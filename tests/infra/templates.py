@@ -47,8 +47,11 @@ class Template:
         return {key: self._text(value) for key, value in properties["Environment"]["Variables"].items()}
 
     def statements(self, role: str = "") -> Iterator[dict[str, Any]]:
-        """Identity-policy statements, of the roles whose logical id begins so."""
-        for properties in self.properties("AWS::IAM::Policy"):
+        """Identity-policy statements, of the roles whose logical id begins so.
+
+        CDK puts what is too long for a role's own policy (10,240 characters) into a managed one.
+        """
+        for properties in (*self.properties("AWS::IAM::Policy"), *self.properties("AWS::IAM::ManagedPolicy")):
             if any(each["Ref"].startswith(role) for each in properties["Roles"]):
                 yield from properties["PolicyDocument"]["Statement"]
 
