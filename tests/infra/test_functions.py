@@ -124,7 +124,7 @@ def test_everything_calls_functions_by_their_alias(template: Template) -> None:
         *template.properties("AWS::StepFunctions::StateMachine")[0]["DefinitionSubstitutions"].values(),
         *(each["RotationLambdaARN"] for each in template.properties("AWS::SecretsManager::RotationSchedule")),
     ]
-    assert len(called) == 37
+    assert len(called) == 34
     assert {reference["Ref"] for reference in called} == aliases.keys()
 
 
