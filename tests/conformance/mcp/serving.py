@@ -22,7 +22,7 @@ def served(handler: str, folder: Path, variables: Mapping[str, str] | None = Non
 
     More than one environment answers, so what a client is given by one must be good for another.
     """
-    host = LambdaHost({"AWS_ENDPOINT_URL": NOWHERE}, folder)
+    host = LambdaHost({"AWS_ENDPOINT_URL": NOWHERE, "AWS_ACCESS_KEY_ID": "nobodys"}, folder)
     api = HttpApi(host.invoke_within)
     api.routes.append(Route("$default", NAME))
     host.add(
