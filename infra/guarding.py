@@ -4,6 +4,7 @@ A guard must not be able to make or widen a grant. It reads grants and public ke
 and whom it refused.
 """
 
+from commonplace.adapters.dynamodb_guard import OF_LAST_USE
 from infra.catalogues import catalogues_environment
 from infra.configuration import Configuration
 from infra.functions import PythonFunction
@@ -17,9 +18,6 @@ ROLES = "roles#*"
 
 REFUSALS = "denied#*"
 """Partition of the activity table, apart from all other records."""
-
-OF_LAST_USE = ("pk", "sk", "lastUsedAt", "lastUsedFrom")
-"""Every attribute that the write of a last use names, in its conditions as well."""
 
 
 def guard_environment(

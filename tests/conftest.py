@@ -1,5 +1,8 @@
 """What tests of all kinds share."""
 
+import gc
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,16 +37,33 @@ PARTS = {"opensearch_url", "own_node", "dynamodb_local_url", "running_chain", "o
 """Fixtures that start Java or a chain."""
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Collects without looking for garbage: modules and tests stay to the end, and are never looked at again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+@cache
+def _relative(file: Path) -> Path:
+    return file.relative_to(TESTS)
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Marks what needs a part of its own as `real`, and refuses it among the unit tests."""
-    folder = item.path.relative_to(TESTS).parts[0]
+    file = _relative(item.path)
+    folder = file.parts[0]
     needs = PARTS.intersection(getattr(item, "fixturenames", ()))
     if folder == "unit" and needs:
         raise pytest.UsageError(f"{item.nodeid} starts {', '.join(sorted(needs))}: it is no unit test")
     if needs or folder == "integration":
         item.add_marker("real")
     if item.get_closest_marker("xdist_group") is None:  # tests of a file share what it starts
-        item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(TESTS))))
+        item.add_marker(pytest.mark.xdist_group(str(file)))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

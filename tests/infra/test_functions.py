@@ -7,7 +7,7 @@ import pytest
 from commonplace.adapters.dynamodb import DynamoCounters, DynamoSyncState
 from commonplace.adapters.dynamodb_audit import DynamoAudit
 from commonplace.adapters.dynamodb_changes import DynamoChanges
-from commonplace.adapters.dynamodb_guard import DynamoGuard
+from commonplace.adapters.dynamodb_guard import OF_LAST_USE, DynamoGuard
 from commonplace.adapters.name_cache import RememberedNames
 from commonplace.adapters.role_cache import RememberedHats
 from commonplace.audit.records import AuditRecord
@@ -17,7 +17,6 @@ from commonplace.reference_settings import catalogue_sources, served
 from commonplace.search.changes import Change
 from commonplace.search.records import RecordId
 from commonplace.settings import IndexSettings, McpSettings, RestSettings, SyncSettings, WebhookSettings
-from infra.guarding import OF_LAST_USE
 from tests.infra.templates import Template
 
 

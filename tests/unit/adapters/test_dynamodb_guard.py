@@ -8,10 +8,9 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
 from commonplace.adapters.dynamodb_grants import DynamoGrants
-from commonplace.adapters.dynamodb_guard import DynamoGuard
+from commonplace.adapters.dynamodb_guard import OF_LAST_USE, DynamoGuard
 from commonplace.errors import Unavailable
 from commonplace.identity.records import Grant
-from infra.guarding import OF_LAST_USE
 from tests.aws_fixture import TABLE
 from tests.fakes.identity_stores import Clock
 

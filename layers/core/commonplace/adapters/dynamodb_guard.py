@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 PUBLIC_KEYS = key("keys", "public")
 
+OF_LAST_USE = ("pk", "sk", "lastUsedAt", "lastUsedFrom")
+"""Every attribute that the write of a last use names, in its conditions as well: a guard's policy allows no other."""
+
 Reads = Callable[[Item], Mapping[str, Any] | None]
 """One item by its key, consistently; raises what the client raises."""
 
