@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 
 from bench.reference.judged import Query, misspelt, paraphrases, unanswerable
 from bench.reference.made import catalogue
@@ -73,17 +74,27 @@ def searched(reference: Reference) -> System:
 
 def seed_scoring() -> System:
     """The scoring of the seed to the letter, as the baseline: terms anywhere in a text, 20, 10, 5 and 1 points."""
-    texts = [(placed.entry, placed.entry.title.lower(), placed.entry.content.lower()) for placed in catalogue().entries]
+    entries = [placed.entry for placed in catalogue().entries]
+    titles = [entry.title.lower() for entry in entries]
+    texts = list(zip(titles, (entry.content.lower() for entry in entries), entries, strict=True))
+
+    @cache
+    def points(term: str) -> list[int]:
+        return [
+            10 * (term in title) + (term in content) + 5 * sum(term in keyword for keyword in entry.keywords)
+            for title, content, entry in texts
+        ]
+
+    @cache
+    def named(term: str) -> set[int]:
+        return {place for place, entry in enumerate(entries) if entry.type == "command" and term in titles[place]}
 
     def rank(query: Query) -> Sequence[str]:
         terms = query.text.lower().split()
-        scored = []
-        for place, (entry, title, content) in enumerate(texts):
-            score = 20 if entry.type == "command" and any(term in title for term in terms) else 0
-            score += sum(10 * (term in title) + (term in content) for term in terms)
-            score += sum(5 for keyword in entry.keywords for term in terms if term in keyword)
-            scored.append((-score, place, entry.id))
-        return [id for score, _, id in sorted(scored) if score][: max(DEPTHS)]
+        commands = set().union(*map(named, terms))
+        scores = [sum(each) for each in zip(*map(points, terms), strict=True)]
+        scored = [(-score - 20 * (place in commands), place) for place, score in enumerate(scores)]
+        return [entries[place].id for score, place in sorted(scored) if score][: max(DEPTHS)]
 
     return rank
 

@@ -171,6 +171,7 @@ def test_a_run_writes_its_figures(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(table, "RESULTS", tmp_path)
+    monkeypatch.setattr(costs, "SAMPLES", 2)
     assert program.main(["--embeddings", "none", "--only", "costs"]) == 0
     kept = json.loads((tmp_path / "reference.json").read_text(encoding="utf-8"))
     assert {"answer", "in the system prompt"} <= {column for row in kept["rows"] for column in row}
