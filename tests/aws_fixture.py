@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING
 import boto3
 import pytest
 from moto import mock_aws
+from moto.core import models
 
 from local.cloud import moto_transactions
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
+    from mypy_boto3_secretsmanager import SecretsManagerClient
+
+# For each test moto would note a thousand addresses that it answers to clients of `requests`. Ours are botocore's.
+models.RESPONSES_METHODS.clear()
 
 BUCKET = "content"
 TABLE = "activity"
@@ -39,6 +44,11 @@ def dynamodb_client(session: boto3.session.Session) -> "DynamoDBClient":
     return session.client("dynamodb")
 
 
+@pytest.fixture(scope="session")
+def secrets_client(session: boto3.session.Session) -> "SecretsManagerClient":
+    return session.client("secretsmanager")
+
+
 @pytest.fixture
 def aws() -> Iterator[None]:
     moto_transactions.apply()
@@ -54,8 +64,13 @@ def s3(s3_client: "S3Client", aws: None) -> "S3Client":
 
 @pytest.fixture
 def dynamodb(dynamodb_client: "DynamoDBClient", aws: None) -> "DynamoDBClient":
-    dynamodb_client.create_table(
-        TableName=TABLE,
+    create_table(dynamodb_client, TABLE)
+    return dynamodb_client
+
+
+def create_table(client: "DynamoDBClient", name: str) -> None:
+    client.create_table(
+        TableName=name,
         KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
         AttributeDefinitions=[
             {"AttributeName": "pk", "AttributeType": "S"},
@@ -63,4 +78,3 @@ def dynamodb(dynamodb_client: "DynamoDBClient", aws: None) -> "DynamoDBClient":
         ],
         BillingMode="PAY_PER_REQUEST",
     )
-    return dynamodb_client

@@ -1,15 +1,31 @@
-"""The sync's state machine, read from its file: placeholders filled, retries hurried, its shape walked."""
+"""State machines: the sync's read from its file, its shape walked, and runs of one in moto's interpreter."""
 
+import itertools
 import json
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+
+import boto3
+import pytest
+from moto import mock_aws
+from moto.core.config import DefaultConfig, default_user_config
+from moto.stepfunctions.parser.asl.component.common.retry import retrier_decl
+from moto.stepfunctions.parser.asl.component.state.wait.wait_function.wait_function import WaitFunction
 
 MACHINE = Path(__file__).parents[3] / "functions" / "sync" / "machine.asl.json"
 RUN_ARN = "arn:aws:lambda:us-east-1:123456789012:function:run"
 STORE_ARN = "arn:aws:lambda:us-east-1:123456789012:function:store"
 
+DEADLINE_SECONDS = 60
+
 State = dict[str, Any]
+Execute = Callable[[State], dict[str, Any]]
+"""What became of an execution with this input."""
 
 
 def definition() -> State:
@@ -19,13 +35,30 @@ def definition() -> State:
     return machine
 
 
-def hurried(machine: State) -> State:
-    """The same machine, its retries one second apart at most: the one change that the laptop makes, too."""
-    text = json.dumps(machine)
-    for seconds in (30, 15):
-        text = text.replace(f'"IntervalSeconds": {seconds}', '"IntervalSeconds": 1')
-    hurry: State = json.loads(text.replace('"BackoffRate": 2', '"BackoffRate": 1'))
-    return hurry
+@contextmanager
+def executing(session: boto3.session.Session, machine: State, waits: list[float]) -> Iterator[Execute]:
+    """Executes a machine with a clock on which no wait takes any time: `waits` are the seconds asked for."""
+    config: DefaultConfig = {"stepfunctions": {"execute_state_machine": True}}
+    with pytest.MonkeyPatch.context() as patch, mock_aws(config=config):
+        patch.setitem(default_user_config, "stepfunctions", config["stepfunctions"])
+        patch.setattr(retrier_decl, "time", SimpleNamespace(sleep=waits.append))
+        patch.setattr(WaitFunction, "_wait_interval", lambda _, env, wait_seconds: waits.append(wait_seconds))
+        client = session.client("stepfunctions")
+        role = "arn:aws:iam::123456789012:role/machine"
+        arn = client.create_state_machine(name="machine", definition=json.dumps(machine), roleArn=role)
+        names = (f"execution-{number}" for number in itertools.count(1))
+
+        def execute(given: State) -> dict[str, Any]:
+            run = client.start_execution(
+                stateMachineArn=arn["stateMachineArn"], name=next(names), input=json.dumps(given)
+            )["executionArn"]
+            waited, deadline = threading.Event(), time.monotonic() + DEADLINE_SECONDS
+            while (answer := client.describe_execution(executionArn=run))["status"] == "RUNNING":
+                assert time.monotonic() < deadline, "the execution does not end"
+                waited.wait(0.01)
+            return dict(answer)
+
+        yield execute
 
 
 def levels(machine: State) -> Iterator[State]:

@@ -11,21 +11,24 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-import boto3
 import pytest
 from joserfc import jwt
 from joserfc.jwk import KeySet
-from moto import mock_aws
 
 from commonplace.adapters import clients
 from commonplace.identity import keyring
 from commonplace.identity.accounts import Profile
 from commonplace.identity.authorizing import understand
 from commonplace.settings import SettingsError
+from tests.aws_fixture import TABLE, create_table
 from tests.unit.oauth.world import ALICE, BASE, FORM, MCP, REDIRECT, VERIFIER, Answer, answered, challenge, payload
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_secretsmanager import SecretsManagerClient
 
 ROOT = Path(__file__).parents[3]
 ENVIRONMENT = {
@@ -33,7 +36,7 @@ ENVIRONMENT = {
     "BASE_URL": BASE,
     "IDENTITY_TABLE": "identity",
     "ROLE_CACHE_TABLE": "cache",
-    "ACTIVITY_TABLE": "activity",
+    "ACTIVITY_TABLE": TABLE,
     "IDENTITY_SECRET_ARN": "arn:aws:secretsmanager:us-east-1:123456789012:secret:identity-AbCdEf",
     "RPC_SECRET_ARN": "arn:aws:secretsmanager:us-east-1:123456789012:secret:rpc-AbCdEf",
     "SIGNING_SECRET_ARN": "arn:aws:secretsmanager:us-east-1:123456789012:secret:signing-AbCdEf",
@@ -55,7 +58,9 @@ Load = Callable[..., ModuleType]
 
 
 @pytest.fixture
-def load(monkeypatch: pytest.MonkeyPatch) -> Iterator[Load]:
+def load(
+    monkeypatch: pytest.MonkeyPatch, dynamodb: "DynamoDBClient", secrets_client: "SecretsManagerClient"
+) -> Iterator[Load]:
     """The handler, built anew from the environment as in a new process."""
     for name in [name for name in os.environ if name.startswith(("AWS_", "MCP_", "OIDC_"))]:
         monkeypatch.delenv(name)
@@ -67,33 +72,18 @@ def load(monkeypatch: pytest.MonkeyPatch) -> Iterator[Load]:
         sys.modules.pop("functions.auth.handler", None)
         return importlib.import_module("functions.auth.handler")
 
-    with mock_aws():
-        session = boto3.session.Session("123456789012", "x", region_name="us-east-1")
-        for table in ("identity", "activity", "cache"):
-            _create(session, table)
-        secrets = session.client("secretsmanager")
-        ring = keyring.as_json(keyring.next_ring((), int(time.time()) - 60))
-        for name, value in (("identity", '{"key": "%s"}' % ("k" * 64)), ("rpc", "{}"), ("signing", ring)):
-            arn = secrets.create_secret(Name=name, SecretString=value)["ARN"]
-            monkeypatch.setitem(ENVIRONMENT, f"{name.upper()}_SECRET_ARN", arn)
-        clients._session.cache_clear()
-        yield built
-        sys.modules.pop("functions.auth.handler", None)
-        clients._session.cache_clear()
+    for table in ("identity", "cache"):
+        create_table(dynamodb, table)
+    ring = keyring.as_json(keyring.next_ring((), int(time.time()) - 60))
+    for name, value in (("identity", '{"key": "%s"}' % ("k" * 64)), ("rpc", "{}"), ("signing", ring)):
+        arn = secrets_client.create_secret(Name=name, SecretString=value)["ARN"]
+        monkeypatch.setitem(ENVIRONMENT, f"{name.upper()}_SECRET_ARN", arn)
+    clients._session.cache_clear()
+    yield built
+    sys.modules.pop("functions.auth.handler", None)
+    clients._session.cache_clear()
     for name, level in levels.items():
         logging.getLogger(name).setLevel(level)
-
-
-def _create(session: boto3.session.Session, table: str) -> None:
-    session.client("dynamodb").create_table(
-        TableName=table,
-        KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
-        AttributeDefinitions=[
-            {"AttributeName": "pk", "AttributeType": "S"},
-            {"AttributeName": "sk", "AttributeType": "S"},
-        ],
-        BillingMode="PAY_PER_REQUEST",
-    )
 
 
 def ask(function: ModuleType, method: str, path: str, body: str | None = None, **more: Any) -> Answer:
@@ -163,12 +153,14 @@ def test_a_start_loads_nothing_that_a_request_may_not_need() -> None:
 def test_a_token_is_given_without_what_wallets_and_pages_need() -> None:
     program = """
 import time
+import boto3
 from moto import mock_aws
 import tests.unit.functions.test_auth as own
 with mock_aws():
-    session = own.boto3.session.Session("123456789012", "x", region_name="us-east-1")
+    session = boto3.session.Session("123456789012", "x", region_name="us-east-1")
+    dynamodb = session.client("dynamodb")
     for table in ("identity", "activity", "cache"):
-        own._create(session, table)
+        own.create_table(dynamodb, table)
     secrets = session.client("secretsmanager")
     ring = own.keyring.as_json(own.keyring.next_ring((), int(time.time()) - 60))
     for name, value in (("identity", '{"key": "%s"}' % ("k" * 64)), ("rpc", "{}"), ("signing", ring)):

@@ -8,64 +8,71 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import boto3
 import pytest
 from botocore.exceptions import ClientError, ConnectTimeoutError
-from moto import mock_aws
 
 from commonplace.adapters import clients
 from commonplace.adapters.dynamodb import DynamoSyncState
 from commonplace.errors import BadRequest
 from commonplace.sync.ports import RunState
+from tests.aws_fixture import BUCKET, TABLE
 from tests.unit.functions.deliveries import BRANCH, REPOSITORY, SECRET, SHA, delivery, push
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_secretsmanager import SecretsManagerClient
+    from mypy_boto3_stepfunctions import SFNClient
 
 ROOT = Path(__file__).parents[3]
 MACHINE = "arn:aws:states:us-east-1:123456789012:stateMachine:commonplace-dev-sync"
 
 
+@pytest.fixture(scope="module")
+def stepfunctions(session: boto3.session.Session) -> "SFNClient":
+    return session.client("stepfunctions")
+
+
 @pytest.fixture
-def environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
+def environment(
+    monkeypatch: pytest.MonkeyPatch,
+    secrets_client: "SecretsManagerClient",
+    stepfunctions: "SFNClient",
+    s3: "S3Client",
+    dynamodb: "DynamoDBClient",
+) -> Iterator[dict[str, str]]:
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         monkeypatch.delenv(name)
-    with mock_aws():
-        session = boto3.session.Session("123456789012", "x", region_name="us-east-1")
-        secret = session.client("secretsmanager").create_secret(
-            Name="github", SecretString=json.dumps({"webhookSecret": SECRET, "token": ""})
-        )
-        session.client("s3").create_bucket(Bucket="content")
-        session.client("dynamodb").create_table(
-            TableName="activity",
-            KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
-            AttributeDefinitions=[
-                {"AttributeName": "pk", "AttributeType": "S"},
-                {"AttributeName": "sk", "AttributeType": "S"},
-            ],
-            BillingMode="PAY_PER_REQUEST",
-        )
-        passing = {"StartAt": "Done", "States": {"Done": {"Type": "Succeed"}}}
-        session.client("stepfunctions").create_state_machine(
-            name="commonplace-dev-sync", definition=json.dumps(passing), roleArn="arn:aws:iam::123456789012:role/sync"
-        )
-        variables = {
-            "STAGE": "dev",
-            "CONTENT_BUCKET": "content",
-            "ACTIVITY_TABLE": "activity",
-            "SYNC_MACHINE_ARN": MACHINE,
-            "GITHUB_REPOSITORY": REPOSITORY,
-            "GITHUB_BRANCH": BRANCH,
-            "GITHUB_SECRET_ARN": secret["ARN"],
-            "GITHUB_API_URL": "http://127.0.0.1:9",
-            "AWS_DEFAULT_REGION": "us-east-1",
-            "AWS_CONFIG_FILE": os.devnull,
-            "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
-        }
-        for name, value in variables.items():
-            monkeypatch.setenv(name, value)
-        clients._session.cache_clear()
-        yield variables
-        clients._session.cache_clear()
+    secret = secrets_client.create_secret(
+        Name="github", SecretString=json.dumps({"webhookSecret": SECRET, "token": ""})
+    )
+    passing = {"StartAt": "Done", "States": {"Done": {"Type": "Succeed"}}}
+    stepfunctions.create_state_machine(
+        name="commonplace-dev-sync", definition=json.dumps(passing), roleArn="arn:aws:iam::123456789012:role/sync"
+    )
+    variables = {
+        "STAGE": "dev",
+        "CONTENT_BUCKET": BUCKET,
+        "ACTIVITY_TABLE": TABLE,
+        "SYNC_MACHINE_ARN": MACHINE,
+        "GITHUB_REPOSITORY": REPOSITORY,
+        "GITHUB_BRANCH": BRANCH,
+        "GITHUB_SECRET_ARN": secret["ARN"],
+        "GITHUB_API_URL": "http://127.0.0.1:9",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_ACCESS_KEY_ID": "123456789012",
+        "AWS_SECRET_ACCESS_KEY": "x",
+        "AWS_CONFIG_FILE": os.devnull,
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+    }
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    clients._session.cache_clear()
+    yield variables
+    clients._session.cache_clear()
 
 
 def load(name: str) -> ModuleType:

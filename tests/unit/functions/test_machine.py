@@ -4,21 +4,18 @@ import io
 import itertools
 import json
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import boto3
 import pytest
-from moto import mock_aws
-from moto.core.config import default_user_config
 from moto.stepfunctions.parser.asl.component.state.exec.state_task import lambda_eval_utils
 
-from tests.unit.functions.machine import RUN_ARN, definition, hurried, levels, reachable, states, targets
+from tests.unit.functions import machine as machines
+from tests.unit.functions.machine import RUN_ARN, definition, levels, reachable, states, targets
 
 PAST = "2026-01-01T00:00:00Z"
-DEADLINE_SECONDS = 60
 Answers = dict[str, Any]
 
 
@@ -115,31 +112,27 @@ def functions(monkeypatch: pytest.MonkeyPatch) -> Functions:
     return stub
 
 
-@pytest.fixture
-def execute(monkeypatch: pytest.MonkeyPatch) -> Iterator[Execute]:
-    monkeypatch.setitem(default_user_config, "stepfunctions", {"execute_state_machine": True})
-    with mock_aws(config={"stepfunctions": {"execute_state_machine": True}}):
-        session = boto3.session.Session("123456789012", "x", region_name="us-east-1")
+@pytest.fixture(scope="module")
+def waits() -> list[float]:
+    return []
+
+
+@pytest.fixture(scope="module")
+def machine(session: boto3.session.Session, waits: list[float]) -> Iterator[machines.Execute]:
+    """Made once: reading it takes longer than most executions."""
+    with machines.executing(session, definition(), waits) as execute:
         s3 = session.client("s3")
         s3.create_bucket(Bucket="content")
         s3.put_object(
             Bucket="content", Key="items.json", Body=json.dumps([{"blobs": ["a"]}, {"blobs": ["b"]}]).encode()
         )
-        client = session.client("stepfunctions")
-        machine = client.create_state_machine(
-            name="sync", definition=json.dumps(hurried(definition())), roleArn="arn:aws:iam::123456789012:role/sync"
-        )["stateMachineArn"]
+        yield execute
 
-        def run() -> dict[str, Any]:
-            given = json.dumps({"source": "helios", "run": "run-1", "reason": "push", "full": False})
-            arn = client.start_execution(stateMachineArn=machine, name="run-1", input=given)["executionArn"]
-            waited, deadline = threading.Event(), time.monotonic() + DEADLINE_SECONDS
-            while (answer := client.describe_execution(executionArn=arn))["status"] == "RUNNING":
-                assert time.monotonic() < deadline, "the execution does not end"
-                waited.wait(0.02)
-            return dict(answer)
 
-        yield run
+@pytest.fixture
+def execute(machine: machines.Execute, waits: list[float]) -> Execute:
+    waits.clear()
+    return lambda: machine({"source": "helios", "run": "run-1", "reason": "push", "full": False})
 
 
 def fetch(action: str, **more: Any) -> Answers:
@@ -248,11 +241,14 @@ def test_a_hint_that_came_meanwhile_makes_the_run_go_round_again(functions: Func
     assert [event.get("seen") for _, event in functions.calls] == [None, 1, None, 2]
 
 
-def test_publishing_waits_for_the_lease_of_another_run(functions: Functions, execute: Execute) -> None:
+def test_publishing_waits_for_the_lease_of_another_run(
+    functions: Functions, execute: Execute, waits: list[float]
+) -> None:
     functions.will("plan", fetch("publish"))
     functions.will("publish", "LeaseHeld", "LeaseHeld", PUBLISHED)
 
     assert execute()["status"] == "SUCCEEDED"
+    assert waits == [15, 15]
     assert functions.steps == ["plan", "publish", "publish", "publish", "finish"]
 
 
@@ -268,10 +264,11 @@ def test_an_error_that_stays_fails_the_run_whole_and_is_recorded_by_name(
     ]
 
 
-def test_retries_end(functions: Functions, execute: Execute) -> None:
+def test_retries_end(functions: Functions, execute: Execute, waits: list[float]) -> None:
     functions.will("plan", "RepositoryUnavailable")
 
     assert execute()["error"] == "RepositoryUnavailable"
+    assert waits == [30, 60, 120, 240, 480]
     assert functions.steps == ["plan"] * 6 + ["fail"]
 
 

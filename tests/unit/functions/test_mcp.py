@@ -9,11 +9,9 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import boto3
 import pytest
-from moto import mock_aws
 
 from commonplace.adapters import clients
 from commonplace.adapters.embedded.engine import EmbeddedEngine
@@ -21,17 +19,22 @@ from commonplace.adapters.local_embeddings import LocalEmbeddings
 from commonplace.search.documents import record_from_document
 from commonplace.search.embedding import embed_records
 from commonplace.settings import SettingsError
+from tests.aws_fixture import BUCKET, TABLE
 from tests.fakes.catalogues import publish
 from tests.fakes.library import FakeLibrary, garden
 from tests.fakes.store import FakeObjectStore
 from tests.reference_files import helios
 from tests.unit.mcp.world import body_of, call, legacy, modern
 
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_s3 import S3Client
+
 ROOT = Path(__file__).parents[3]
 ENVIRONMENT = {
     "STAGE": "dev",
-    "CONTENT_BUCKET": "content",
-    "ACTIVITY_TABLE": "activity",
+    "CONTENT_BUCKET": BUCKET,
+    "ACTIVITY_TABLE": TABLE,
     "GITHUB_REPOSITORY": "example/garden",
     "GITHUB_BRANCH": "main",
     "BASE_URL": "https://kb.example.org",
@@ -62,7 +65,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def load(monkeypatch: pytest.MonkeyPatch, index: Path) -> Iterator[Load]:
+def load(monkeypatch: pytest.MonkeyPatch, index: Path, s3: "S3Client", dynamodb: "DynamoDBClient") -> Iterator[Load]:
     """The handler over the garden, built anew from the environment as in a new process."""
     for name in [name for name in os.environ if name.startswith(("AWS_", "MCP_"))]:
         monkeypatch.delenv(name)
@@ -74,24 +77,12 @@ def load(monkeypatch: pytest.MonkeyPatch, index: Path) -> Iterator[Load]:
         sys.modules.pop("functions.mcp.handler", None)
         return importlib.import_module("functions.mcp.handler")
 
-    with mock_aws():
-        session = boto3.session.Session("123456789012", "x", region_name="us-east-1")
-        session.client("s3").create_bucket(Bucket="content")
-        for key, stored in FakeLibrary(garden()).objects.items():
-            session.client("s3").put_object(Bucket="content", Key=key, Body=stored.body)
-        session.client("dynamodb").create_table(
-            TableName="activity",
-            KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
-            AttributeDefinitions=[
-                {"AttributeName": "pk", "AttributeType": "S"},
-                {"AttributeName": "sk", "AttributeType": "S"},
-            ],
-            BillingMode="PAY_PER_REQUEST",
-        )
-        clients._session.cache_clear()
-        yield built
-        sys.modules.pop("functions.mcp.handler", None)
-        clients._session.cache_clear()
+    for key, stored in FakeLibrary(garden()).objects.items():
+        s3.put_object(Bucket=BUCKET, Key=key, Body=stored.body)
+    clients._session.cache_clear()
+    yield built
+    sys.modules.pop("functions.mcp.handler", None)
+    clients._session.cache_clear()
     for name, level in levels.items():
         logging.getLogger(name).setLevel(level)
 
@@ -202,13 +193,13 @@ def test_the_reference_is_there_where_there_are_catalogues(load: Load) -> None:
 
 @pytest.mark.parametrize("era", [modern, legacy])
 def test_a_command_is_looked_up_in_what_is_published_and_nobody_is_asked_again(
-    load: Load, era: Any, monkeypatch: pytest.MonkeyPatch
+    load: Load, era: Any, s3: "S3Client", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     published = FakeObjectStore()
     publish(published, helios())
     function = load(MCP_TOOLSETS="reference", **REFERRING)
     for key, stored in published.objects.items():
-        clients.s3().put_object(Bucket="content", Key=key, Body=stored.body)
+        s3.put_object(Bucket="content", Key=key, Body=stored.body)
     first = called(function, "get_command", era, command="helios gw users list")
     assert first["structuredContent"]["id"] == "cmd-gw-users-list"
 

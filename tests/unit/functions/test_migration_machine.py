@@ -1,18 +1,13 @@
 """The state machine of a migration: its shape, and whole runs in moto's interpreter over the function's own steps."""
 
 import io
-import itertools
 import json
-import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import boto3
 import pytest
-from moto import mock_aws
-from moto.core.config import default_user_config
 from moto.stepfunctions.parser.asl.component.state.exec.state_task import lambda_eval_utils
 
 from commonplace.errors import Unavailable
@@ -23,13 +18,13 @@ from commonplace.search.stored import StoredDocuments
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.generations import FakeCluster, FakeGenerations
 from tests.fakes.store import FakeObjectStore
+from tests.unit.functions import machine as machines
 from tests.unit.functions.machine import reachable, targets
 from tests.unit.search.records import document, publish, versions
 
 MACHINE = Path(__file__).parents[3] / "functions" / "index" / "migration.asl.json"
 INDEX_ARN = "arn:aws:lambda:us-east-1:123456789012:function:index"
 LONGEST_FUNCTION_SECONDS = 900
-DEADLINE_SECONDS = 60
 DOCUMENTS = 7
 
 State = dict[str, Any]
@@ -40,12 +35,6 @@ def definition() -> State:
     assert "${" not in text
     machine: State = json.loads(text)
     return machine
-
-
-def hurried() -> str:
-    """The same machine, its retries and waits a second apart."""
-    text = json.dumps(definition()).replace('"IntervalSeconds": 30', '"IntervalSeconds": 1')
-    return text.replace('"BackoffRate": 2', '"BackoffRate": 1').replace('"Seconds": 60', '"Seconds": 1')
 
 
 def tasks() -> list[tuple[str, State]]:
@@ -153,28 +142,21 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[IndexFunc
     function.cluster.close()
 
 
+@pytest.fixture(scope="module")
+def waits() -> list[float]:
+    return []
+
+
+@pytest.fixture(scope="module")
+def machine(session: boto3.session.Session, waits: list[float]) -> Iterator[machines.Execute]:
+    with machines.executing(session, definition(), waits) as execute:
+        yield execute
+
+
 @pytest.fixture
-def execute(monkeypatch: pytest.MonkeyPatch) -> Iterator[Execute]:
-    monkeypatch.setitem(default_user_config, "stepfunctions", {"execute_state_machine": True})
-    numbers = itertools.count(1)
-    with mock_aws(config={"stepfunctions": {"execute_state_machine": True}}):
-        session = boto3.session.Session("123456789012", "x", region_name="us-east-1")
-        client = session.client("stepfunctions")
-        role = "arn:aws:iam::123456789012:role/index"
-        machine = client.create_state_machine(name="index", definition=hurried(), roleArn=role)["stateMachineArn"]
-
-        def run(given: dict[str, Any] | None = None) -> dict[str, Any]:
-            name = f"run-{next(numbers)}"
-            arn = client.start_execution(stateMachineArn=machine, name=name, input=json.dumps(given or {}))[
-                "executionArn"
-            ]
-            waited, deadline = threading.Event(), time.monotonic() + DEADLINE_SECONDS
-            while (answer := client.describe_execution(executionArn=arn))["status"] == "RUNNING":
-                assert time.monotonic() < deadline, "the execution does not end"
-                waited.wait(0.02)
-            return dict(answer)
-
-        yield run
+def execute(machine: machines.Execute, waits: list[float]) -> Execute:
+    waits.clear()
+    return lambda given=None: machine(given or {})
 
 
 def test_a_migration_builds_in_stretches_verifies_and_swaps(index: IndexFunction, execute: Execute) -> None:
@@ -209,10 +191,11 @@ def test_a_migration_stops_before_the_swap_when_asked_to(index: IndexFunction, e
     assert index.serving() == "fake@1/64"
 
 
-def test_calls_that_fail_for_a_while_are_made_again(index: IndexFunction, execute: Execute) -> None:
+def test_calls_that_fail_for_a_while_are_made_again(index: IndexFunction, execute: Execute, waits: list[float]) -> None:
     index.failures = ["Unavailable", "Sandbox.Timedout", "Unavailable"]
 
     assert execute()["status"] == "SUCCEEDED"
+    assert waits[:3] == [30, 60, 120]
     assert index.serving() == "fake@2/64"
 
 

@@ -8,11 +8,9 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import boto3
 import pytest
-from moto import mock_aws
 
 from commonplace.adapters import clients
 from commonplace.adapters.embedded.engine import EmbeddedEngine
@@ -20,8 +18,12 @@ from commonplace.adapters.local_embeddings import LocalEmbeddings
 from commonplace.operators import fresh_key, key_hash
 from commonplace.search.documents import record_from_document
 from commonplace.search.embedding import embed_records
+from tests.aws_fixture import BUCKET
 from tests.fakes.library import FakeLibrary, garden
 from tests.unit.rest.events import payload_2
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
 
 KEY = fresh_key()
 
@@ -29,7 +31,7 @@ Load = Callable[..., ModuleType]
 
 
 @pytest.fixture
-def load(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Load]:
+def load(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, s3: "S3Client") -> Iterator[Load]:
     """The handler over the garden, built anew from the environment as in a new process."""
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         monkeypatch.delenv(name)
@@ -37,7 +39,7 @@ def load(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Load]:
     write_index(index)
     variables = {
         "STAGE": "dev",
-        "CONTENT_BUCKET": "content",
+        "CONTENT_BUCKET": BUCKET,
         "ACTIVITY_TABLE": "activity",
         "GITHUB_REPOSITORY": "example/garden",
         "GITHUB_BRANCH": "main",
@@ -58,15 +60,12 @@ def load(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Load]:
         sys.modules.pop("functions.rest.handler", None)
         return importlib.import_module("functions.rest.handler")
 
-    with mock_aws():
-        s3 = boto3.client("s3", region_name="us-east-1", aws_access_key_id="123456789012", aws_secret_access_key="x")
-        s3.create_bucket(Bucket="content")
-        for key, stored in FakeLibrary(garden()).objects.items():
-            s3.put_object(Bucket="content", Key=key, Body=stored.body)
-        clients._session.cache_clear()
-        yield built
-        sys.modules.pop("functions.rest.handler", None)
-        clients._session.cache_clear()
+    for key, stored in FakeLibrary(garden()).objects.items():
+        s3.put_object(Bucket=BUCKET, Key=key, Body=stored.body)
+    clients._session.cache_clear()
+    yield built
+    sys.modules.pop("functions.rest.handler", None)
+    clients._session.cache_clear()
 
 
 def write_index(path: Path) -> None:

@@ -5,15 +5,18 @@ import json
 import os
 import uuid
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import boto3
 import pytest
-from moto import mock_aws
 
 from commonplace.adapters import clients
 from commonplace.adapters.rotation import RotationRefused
 from commonplace.settings import SettingsError
+from tests.aws_fixture import create_table
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_secretsmanager import SecretsManagerClient
 
 STEPS = ("createSecret", "setSecret", "testSecret", "finishSecret")
 ENVIRONMENT = {
@@ -49,27 +52,19 @@ class Deployed:
 
 
 @pytest.fixture
-def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployed]:
+def deployed(
+    monkeypatch: pytest.MonkeyPatch, dynamodb: "DynamoDBClient", secrets_client: "SecretsManagerClient"
+) -> Iterator[Deployed]:
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         monkeypatch.delenv(name)
     for name, value in ENVIRONMENT.items():
         monkeypatch.setenv(name, value)
-    with mock_aws():
-        clients._session.cache_clear()
-        secrets, dynamodb = boto3.client("secretsmanager"), boto3.client("dynamodb")
-        dynamodb.create_table(
-            TableName="identity",
-            KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
-            AttributeDefinitions=[
-                {"AttributeName": "pk", "AttributeType": "S"},
-                {"AttributeName": "sk", "AttributeType": "S"},
-            ],
-            BillingMode="PAY_PER_REQUEST",
-        )
-        arn = secrets.create_secret(Name="signing", SecretString='{"keys": []}')["ARN"]
-        monkeypatch.setenv("SIGNING_SECRET_ARN", arn)
-        module = importlib.reload(importlib.import_module("functions.rotate.handler"))
-        yield Deployed(module.handler, secrets, dynamodb, arn)
+    clients._session.cache_clear()
+    create_table(dynamodb, "identity")
+    arn = secrets_client.create_secret(Name="signing", SecretString='{"keys": []}')["ARN"]
+    monkeypatch.setenv("SIGNING_SECRET_ARN", arn)
+    module = importlib.reload(importlib.import_module("functions.rotate.handler"))
+    yield Deployed(module.handler, secrets_client, dynamodb, arn)
     clients._session.cache_clear()
 
 
