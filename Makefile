@@ -49,10 +49,10 @@ unit: ## Run the unit tests
 	$(RUN) pytest tests/unit tests/contracts -m "not real" -n 2 -q
 
 integration: ## Run the tests on the laptop cloud, OpenSearch, DynamoDB Local and a chain
-	$(RUN) pytest tests/integration tests/contracts -m real -q -n 2 --dist loadgroup
+	$(RUN) pytest tests/integration tests/contracts -m real -q -n 2 --dist loadfile
 
 conformance: ## Run the tests against published contracts, and clients of others on Node.js
-	$(RUN) pytest tests/conformance -q -n 2 --dist loadgroup
+	$(RUN) pytest tests/conformance -q -n 2 --dist loadfile
 
 browser: ## Run the tests of sign-in, consent and connected apps in a real browser
 	$(RUN) pytest tests/browser -q

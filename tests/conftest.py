@@ -14,6 +14,7 @@ from tests.chain_fixture import chain, own_chain, running_chain
 from tests.dynamodb_fixture import dynamodb_local, dynamodb_local_url
 from tests.examples import SOAKING, examples
 from tests.opensearch_fixture import opensearch, opensearch_settings, opensearch_url, own_node, unique_stem
+from tests.workers import GroupScheduling, start_order
 
 __all__ = [
     "chain",
@@ -62,15 +63,21 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         raise pytest.UsageError(f"{item.nodeid} starts {', '.join(sorted(needs))}: it is no unit test")
     if needs or folder == "integration":
         item.add_marker("real")
-    if item.get_closest_marker("xdist_group") is None:  # tests of a file share what it starts
-        item.add_marker(pytest.mark.xdist_group(str(file)))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves the tests that `make soak` alone runs to it."""
+    """Leaves the tests that `make soak` alone runs to it, and begins with those that take longest."""
     long = [item for item in items if not SOAKING and item.get_closest_marker("soak")]
     config.hook.pytest_deselected(items=long)
-    items[:] = [item for item in items if item not in long]
+    items[:] = sorted((item for item in items if item not in long), key=lambda item: start_order(item.nodeid))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> GroupScheduling | None:
+    """For `--dist loadfile`; called where pytest-xdist hands tests to its workers."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    config.option.loadscopereorder = False
+    return GroupScheduling(config, log)
 
 
 def _share_descriptions() -> None:

@@ -22,7 +22,7 @@ from local.opensearch.asking import ask
 from local.opensearch.owned import OwnedNode
 from tests.integration.awkward import HIDDEN_TITLE, awkward
 
-pytestmark = [pytest.mark.laptop, pytest.mark.opensearch, pytest.mark.xdist_group("own node")]
+pytestmark = [pytest.mark.laptop, pytest.mark.opensearch]
 
 STEM = "acceptance-test-documents"
 AGAIN_SECONDS = 30

@@ -30,7 +30,7 @@ from tests.integration.running_dev import (
     wait,
 )
 
-pytestmark = [pytest.mark.laptop, pytest.mark.opensearch, pytest.mark.xdist_group("own node")]
+pytestmark = [pytest.mark.laptop, pytest.mark.opensearch]
 
 WAIT_SECONDS = 180
 STEM = "dev-test-documents"

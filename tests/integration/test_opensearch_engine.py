@@ -33,7 +33,7 @@ from tests.unit.search.records import indexed, record, versions
 if TYPE_CHECKING:
     from local.opensearch.owned import OwnedNode
 
-pytestmark = [pytest.mark.opensearch, pytest.mark.xdist_group("own node")]
+pytestmark = pytest.mark.opensearch
 
 PROVIDER = FakeEmbeddings()
 

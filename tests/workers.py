@@ -1,0 +1,46 @@
+"""Which worker of pytest-xdist runs what: tests of a file stay together, and so do files that share what starts slowly.
+
+Its own groups (`--dist loadgroup`) rename tests, which pytest 9.2 does not let it do any more.
+"""
+
+from xdist.scheduler import LoadFileScheduling
+
+INTEGRATION = "tests/integration"
+TOGETHER = {
+    f"{INTEGRATION}/test_acceptance_opensearch.py": "own node",
+    f"{INTEGRATION}/test_dev_opensearch.py": "own node",
+    f"{INTEGRATION}/test_opensearch_engine.py": "own node",
+}
+"""File -> group."""
+
+LONGEST = (
+    "own node",
+    f"{INTEGRATION}/test_opensearch_node.py",
+    f"{INTEGRATION}/test_dev.py",
+    f"{INTEGRATION}/test_acceptance.py",
+    f"{INTEGRATION}/test_push_to_answer.py",
+    f"{INTEGRATION}/test_memory_learn.py",
+    f"{INTEGRATION}/test_memory_outage.py",
+    f"{INTEGRATION}/test_catalogue_sync.py",
+    f"{INTEGRATION}/test_dev_catalogues.py",
+)
+"""These begin first, so that no worker is left with one of them at the end."""
+
+
+def group_of(nodeid: str) -> str:
+    """What stays on one worker with this test: a file, or a name of `TOGETHER`."""
+    file = nodeid.split("::", 1)[0]
+    return TOGETHER.get(file, file)
+
+
+def start_order(nodeid: str) -> int:
+    """By how long its group takes."""
+    group = group_of(nodeid)
+    return LONGEST.index(group) if group in LONGEST else len(LONGEST)
+
+
+class GroupScheduling(LoadFileScheduling):  # type: ignore[misc]
+    """As `--dist loadfile`, by group and in the order of the tests."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group_of(nodeid)
