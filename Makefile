@@ -58,7 +58,7 @@ browser: ## Run the tests of sign-in, consent and connected apps in a real brows
 	$(RUN) pytest tests/browser -q
 
 infra: ## Synthesize and check the AWS template
-	$(RUN) pytest tests/infra -q
+	$(RUN) pytest tests/infra -q -n 2 --dist loadfile
 
 format: setup-all ## Rewrite the code in the house format
 	$(RUN) ruff check --fix .

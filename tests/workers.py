@@ -23,6 +23,10 @@ LONGEST = (
     f"{INTEGRATION}/test_memory_outage.py",
     f"{INTEGRATION}/test_catalogue_sync.py",
     f"{INTEGRATION}/test_dev_catalogues.py",
+    "tests/infra/test_policy.py",
+    "tests/infra/test_imports.py",
+    "tests/infra/test_edge.py",
+    "tests/infra/test_bundles.py",
 )
 """These begin first, so that no worker is left with one of them at the end."""
 

@@ -1,4 +1,4 @@
-"""One synthesis for all tests: starting CDK's engine takes longer than any of them."""
+"""One synthesis of each kind for all tests, and all processes that run them: it takes longer than any of them."""
 
 import os
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from infra.node import provide_node
-from tests.infra.templates import Template, synthesize
+from tests.infra.templates import Template, synthesize_once
 
 PROD = {"stage": "prod", "repository": "example/knowledge-base", "branch": "main"}
 DOMAIN = {
@@ -23,7 +23,9 @@ def synthesized(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Templ
         if os.environ.get("CI"):
             pytest.fail(message)
         pytest.skip(message)
-    return lambda **context: synthesize(tmp_path_factory.mktemp("cdk"), **context)
+    own = tmp_path_factory.getbasetemp()
+    run = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    return lambda **context: synthesize_once(run, **context)
 
 
 @pytest.fixture(scope="session")
@@ -48,9 +50,10 @@ def opensearch(synthesized: Callable[..., Template]) -> Template:
 
 @pytest.fixture(scope="session")
 def large(synthesized: Callable[..., Template]) -> Template:
-    """Stage prod on a domain over three zones, with masters of their own."""
+    """Stage prod on a domain over three zones, with masters of their own, and on its way to a model of OpenAI."""
     return synthesized(
         **PROD,
+        embeddingProviderNext="openai",
         engine="opensearch",
         openSearchInstanceType="r7g.large.search",
         openSearchNodes="3",
@@ -69,33 +72,12 @@ def serverless(synthesized: Callable[..., Template]) -> Template:
 
 @pytest.fixture(scope="session")
 def existing(synthesized: Callable[..., Template]) -> Template:
-    """Stage dev on a domain that is already there."""
+    """Stage dev on a domain that is already there, with an MCP server through which nothing can be proposed."""
     return synthesized(
+        mcpReadOnly="true",
         engine="opensearch",
         openSearchEndpoint="https://search-kb-abc.eu-central-1.es.amazonaws.com",
         openSearchArn="arn:aws:es:eu-central-1:123456789012:domain/kb",
-    )
-
-
-@pytest.fixture(scope="session")
-def read_only(synthesized: Callable[..., Template]) -> Template:
-    """Stage dev with an MCP server through which nothing can be proposed."""
-    return synthesized(mcpReadOnly="true")
-
-
-@pytest.fixture(scope="session")
-def remembering(synthesized: Callable[..., Template]) -> Template:
-    """Stage dev with a memory that is asked otherwise than by default."""
-    return synthesized(
-        mcpRateLimits='{"memory": {"search": 7}}',
-        serviceRateFactor="9",
-        accountRateFactor="2",
-        listensPerAccount="1",
-        listens="3",
-        kbDefaultSearchLimit="5",
-        kbMinConfidence="0.25",
-        kbBatchSize="50",
-        kbFusion="min-max:0.5,0.5",
     )
 
 
@@ -130,7 +112,21 @@ def identified(synthesized: Callable[..., Template]) -> Template:
 
 @pytest.fixture(scope="session")
 def prod(synthesized: Callable[..., Template]) -> Template:
-    """Stage prod with everything optional switched on."""
+    """Stage prod with everything optional switched on, and a memory that is asked otherwise than by default."""
     return synthesized(
-        **PROD, **DOMAIN, alarmEmail="operators@example.org", exclude='["drafts/"]', reconcileMinutes="15"
+        **PROD,
+        **DOMAIN,
+        alarmEmail="operators@example.org",
+        exclude='["drafts/"]',
+        reconcileMinutes="15",
+        embeddingProvider="bedrock-titan:256",
+        mcpRateLimits='{"memory": {"search": 7}}',
+        serviceRateFactor="9",
+        accountRateFactor="2",
+        listensPerAccount="1",
+        listens="3",
+        kbDefaultSearchLimit="5",
+        kbMinConfidence="0.25",
+        kbBatchSize="50",
+        kbFusion="min-max:0.5,0.5",
     )

@@ -3,8 +3,17 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
+
+from cfnlint.api import lint
+from cfnlint.config import ManualArgs
+from cfnlint.core import get_rules
+from cfnlint.rules import RulesCollection
+
+from local.opensearch.locks import held
 
 Resource = dict[str, Any]
 
@@ -84,17 +93,44 @@ def reaches(statement: dict[str, Any], prefix: str) -> bool:
     return any(start.startswith(f"/{prefix}") or f"/{prefix}".startswith(start) for start in starts)
 
 
+REPORT = "validation-report.json"
+
+
 def synthesize(folder: Path, **context: str) -> Template:
     """One synthesis without bundles. Findings of cdk-nag are in the report instead of an exception."""
     from infra.synthesis import WITHOUT_BUNDLES, application
 
-    app, stack = application(folder, {**WITHOUT_BUNDLES, **context})
-    complaint = ""
+    app, _ = application(folder, {**WITHOUT_BUNDLES, **context})
     try:
         app.synth()
-    except RuntimeError as error:
-        complaint = str(error)
-    report = folder / "validation-report.json"
-    if complaint and not report.exists():
-        raise RuntimeError(complaint)
-    return Template(json.loads((folder / stack.template_file).read_text()), json.loads(report.read_text()), folder)
+    except RuntimeError:
+        if not (folder / REPORT).exists():
+            raise
+    return _read(folder)
+
+
+def synthesize_once(run: Path, **context: str) -> Template:
+    """The synthesis of this context by whichever process of the test run asks first; `run` is the run's own folder."""
+    folder = run / f"cdk-{sha256(json.dumps(context, sort_keys=True).encode()).hexdigest()}"
+    with held(folder.with_suffix(".lock")):
+        return _read(folder) if (folder / REPORT).exists() else synthesize(folder, **context)
+
+
+def _read(folder: Path) -> Template:
+    (file,) = (file for file in folder.glob("*.template.json") if not file.name.endswith("-edge.template.json"))
+    return Template(json.loads(file.read_text()), json.loads((folder / REPORT).read_text()), folder)
+
+
+def lint_findings(text: str) -> list[str]:
+    """What cfn-lint has to say of a template."""
+    found = lint(text, rules=_lint_rules(), config=ManualArgs(ignore_checks=[*_NOT_LINTED]))
+    return [f"{match.rule.id} {match.message} (line {match.linenumber})" for match in found]
+
+
+_NOT_LINTED = ("W3005",)
+"""CDK writes a DependsOn even where a reference says it already."""
+
+
+@cache
+def _lint_rules() -> RulesCollection:
+    return get_rules([], [*_NOT_LINTED], [])

@@ -58,7 +58,7 @@ FUNCTIONS = {
 }
 
 
-STAGES = ("template", "prod", "opensearch", "large", "serverless", "existing", "read_only", "identified", "referenced")
+STAGES = ("template", "prod", "opensearch", "large", "serverless", "existing", "identified", "referenced")
 
 
 class Environment(dict[str, str]):
@@ -147,8 +147,8 @@ def test_what_is_configured_reaches_the_functions(prod: Template) -> None:
     assert (sync.repository, sync.branch, sync.exclude) == ("example/knowledge-base", "main", ("drafts/",))
 
 
-def test_what_is_configured_of_the_memory_reaches_the_functions(remembering: Template) -> None:
-    variables = remembering.environment(remembering.function("mcp"))
+def test_what_is_configured_of_the_memory_reaches_the_functions(prod: Template) -> None:
+    variables = prod.environment(prod.function("mcp"))
     mcp = McpSettings.from_environ(variables)
     assert (mcp.rate_limits, mcp.service_rate_factor) == ({"memory": {"search": 7}}, 9)
     assert (mcp.account_rate_factor, mcp.listens_per_account, mcp.listens) == (2, 1, 3)
@@ -156,7 +156,7 @@ def test_what_is_configured_of_the_memory_reaches_the_functions(remembering: Tem
     assert memory is not None
     assert (memory.default_limit, memory.min_confidence, memory.batch) == (5, 0.25, 50)
     assert memory.fusion == "min-max:0.5,0.5"
-    kept = MemorySettings.from_environ(remembering.environment(remembering.function("index")))
+    kept = MemorySettings.from_environ(prod.environment(prod.function("index")))
     assert kept is not None
     assert (kept.batch, kept.organisation) == (50, "default")
 

@@ -7,6 +7,8 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable, Mapping
+from functools import cache
 
 import grimp
 import pytest
@@ -40,6 +42,7 @@ SCRIPT = """
 import json, sys
 
 hidden = {hidden!r}
+loaded = []
 
 class Bundle:
     @staticmethod
@@ -50,9 +53,13 @@ class Bundle:
 sys.meta_path.insert(0, Bundle)
 sys.path[:0] = {path!r}
 import handler
-{also}
-print(json.dumps(sorted({{name.partition(".")[0] for name in sys.modules}})))
+{steps}
+print()
+print(json.dumps(loaded))
 """
+
+LOADED = "loaded.append([*sys.modules])"
+"""After the import of the handler, and after every step: full names of all modules."""
 
 EMBED = """
 from commonplace.adapters.local_embeddings import LocalEmbeddings
@@ -119,16 +126,38 @@ assert reference.command("helios users lsit").suggestions == ("helios users list
 """
 
 
-def run(template: Template, name: str, also: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
-    """Imports the function's handler where only its bundle and the runtime can be seen, and prints what was loaded."""
+def run(template: Template, name: str, *steps: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Imports the function's handler where only its bundle and the runtime can be seen, and takes the steps."""
     visible = bundled(name) | RUNTIME | {"commonplace"}
-    owners = importlib.metadata.packages_distributions()
-    hidden = {module for module, names in owners.items() if not visible & {_canonical(each) for each in names}}
+    hidden = {module for module, names in owners().items() if not visible & {_canonical(each) for each in names}}
     path = [str(ROOT / "functions" / HANDLERS[name]), str(ROOT / "layers/core")]
     keys = {"AWS_ACCESS_KEY_ID": "example", "AWS_SECRET_ACCESS_KEY": "example", "AWS_DEFAULT_REGION": "eu-central-1"}
     environment = {"PATH": os.environ["PATH"], **keys, **template.environment(template.function(name)), **variables}
-    command = [sys.executable, "-c", SCRIPT.format(hidden=hidden | {"infra", "local"}, path=path, also=also)]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    noted = "\n".join(f"{step}\n{LOADED}" for step in ("", *steps))
+    script = SCRIPT.format(hidden=hidden | {"infra", "local"}, path=path, steps=noted)
+    return subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
+
+
+@cache
+def owners() -> Mapping[str, list[str]]:
+    """Names of the installed packages that have a module of this name."""
+    return importlib.metadata.packages_distributions()
+
+
+Loaded = Callable[..., list[set[str]]]
+
+
+@pytest.fixture(scope="module")
+def loaded(request: pytest.FixtureRequest) -> Loaded:
+    """`run` with the name of a stage, once for all tests that ask the same: what the import loads, and every step."""
+
+    @cache
+    def found(stage: str, name: str, *steps: str, **variables: str) -> list[set[str]]:
+        done = run(request.getfixturevalue(stage), name, *steps, **variables)
+        assert done.returncode == 0, done.stderr
+        return [set(modules) for modules in json.loads(done.stdout.splitlines()[-1])]
+
+    return found
 
 
 def bundled(name: str) -> set[str]:
@@ -148,8 +177,7 @@ def imports() -> grimp.ImportGraph:
 def named(imports: grimp.ImportGraph, source: str) -> set[str]:
     """The third-party packages that the handler's code names, at whatever depth."""
     modules = {each.partition(".")[0] for each in imports.find_upstream_modules(f"{source.replace('/', '.')}.handler")}
-    owners = importlib.metadata.packages_distributions()
-    return {_canonical(owner) for module in modules for owner in owners.get(module, [])} - {"commonplace"}
+    return {_canonical(owner) for module in modules for owner in owners().get(module, [])} - {"commonplace"}
 
 
 @pytest.mark.parametrize("source", sorted({f"functions/{source}" for source in HANDLERS.values()}))
@@ -171,78 +199,65 @@ def test_nothing_is_bundled_that_no_import_asks_for(imports: grimp.ImportGraph, 
     assert bundled_for_a_reason == named(imports, source) - (RUNTIME - OWN)
 
 
+STEPS = {"index": (EMBED,), "rest": (TOKEN, EMBED), "mcp": (TOKEN, EMBED)}
+"""What functions that search do after their import, each in one process."""
+
+
 @pytest.mark.parametrize("name", HANDLERS)
-def test_a_handler_needs_only_what_its_bundle_or_the_runtime_holds(opensearch: Template, name: str) -> None:
-    loaded = run(opensearch, name)
-    assert loaded.returncode == 0, loaded.stderr
+def test_a_handler_needs_only_what_its_bundle_or_the_runtime_holds(loaded: Loaded, name: str) -> None:
+    assert "handler" in loaded("opensearch", name)[0]
 
 
-def test_an_embedded_index_loads_nothing_of_opensearch(template: Template) -> None:
-    for name in ("index", "rest", "mcp"):
-        loaded = run(template, name)
-        assert loaded.returncode == 0, loaded.stderr
-        assert not {"commonplace.adapters.opensearch.engine", "rapidfuzz", "onnxruntime"} & set(
-            json.loads(loaded.stdout)
-        )
+@pytest.mark.parametrize("name", STEPS)
+def test_an_embedded_index_loads_nothing_of_opensearch(loaded: Loaded, name: str) -> None:
+    found = loaded("template", name, *STEPS[name])[0]
+    assert not {"commonplace.adapters.opensearch.engine", "rapidfuzz", "onnxruntime"} & found
 
 
 @pytest.mark.parametrize("name", ["webhook", "bootstrap"])
-def test_what_answers_in_a_hurry_loads_no_package(opensearch: Template, name: str) -> None:
-    loaded = run(opensearch, name)
-    assert loaded.returncode == 0, loaded.stderr
-    assert not {"pydantic", "commonplace.adapters.opensearch.engine", "numpy", "httpx"} & set(json.loads(loaded.stdout))
+def test_what_answers_in_a_hurry_loads_no_package(loaded: Loaded, name: str) -> None:
+    found = loaded("opensearch", name)[0]
+    assert not {"pydantic", "commonplace.adapters.opensearch.engine", "numpy", "httpx"} & found
 
 
-@pytest.mark.parametrize("name", ["index", "rest", "mcp"])
-def test_embedding_needs_nothing_that_was_left_out_of_the_bundle(template: Template, name: str) -> None:
-    loaded = run(template, name, EMBED)
-    assert loaded.returncode == 0, loaded.stderr
-    assert {"numpy", "tokenizers"} <= set(json.loads(loaded.stdout))
+@pytest.mark.parametrize("name", STEPS)
+def test_embedding_needs_nothing_that_was_left_out_of_the_bundle(loaded: Loaded, name: str) -> None:
+    assert {"numpy", "tokenizers"} <= loaded("template", name, *STEPS[name])[-1]
 
 
-@pytest.mark.parametrize("name", ["index", "rest", "mcp"])
-def test_the_model_is_not_loaded_before_somebody_searches(template: Template, name: str) -> None:
-    loaded = run(template, name)
-    assert loaded.returncode == 0, loaded.stderr
-    assert not {"numpy", "tokenizers", "wordllama"} & set(json.loads(loaded.stdout))
+@pytest.mark.parametrize("name", STEPS)
+def test_the_model_is_not_loaded_before_somebody_searches(loaded: Loaded, name: str) -> None:
+    for found in loaded("template", name, *STEPS[name])[:-1]:
+        assert not {"numpy", "tokenizers", "wordllama"} & found
 
 
-def test_agents_are_answered_without_what_was_left_out_of_the_bundle(template: Template) -> None:
-    loaded = run(template, "mcp", LIST, MCP_RATE_LIMIT_READS="0")
-    assert loaded.returncode == 0, loaded.stderr
-    assert not {"boto3", "numpy", "tokenizers", "httpx", "fastapi", "jsonschema"} & set(
-        json.loads(loaded.stdout.splitlines()[-1])
-    )
+def test_agents_are_answered_without_what_was_left_out_of_the_bundle(loaded: Loaded) -> None:
+    found = loaded("template", "mcp", LIST, MCP_RATE_LIMIT_READS="0")[-1]
+    assert not {"boto3", "numpy", "tokenizers", "httpx", "fastapi", "jsonschema"} & found
 
 
 @pytest.mark.parametrize("name", ["rest", "mcp"])
-def test_the_first_token_loads_what_judges_it_and_the_bundle_holds_that(template: Template, name: str) -> None:
-    loaded = run(template, name, TOKEN)
-    assert loaded.returncode == 0, loaded.stderr
+def test_the_first_token_loads_what_judges_it_and_the_bundle_holds_that(loaded: Loaded, name: str) -> None:
+    assert "joserfc" in loaded("template", name, *STEPS[name])[1]
 
 
-def test_every_toolset_that_can_be_configured_is_there(template: Template) -> None:
-    loaded = run(template, "mcp", MCP_TOOLSETS=",".join(SERVED), CATALOGUES='[{"name": "helios"}]')
-    assert loaded.returncode == 0, loaded.stderr
+def test_every_toolset_that_can_be_configured_is_there(loaded: Loaded) -> None:
+    assert loaded("template", "mcp", MCP_TOOLSETS=",".join(SERVED), CATALOGUES='[{"name": "helios"}]')
 
 
-def test_the_first_look_up_loads_neither_models_nor_what_reads_files(template: Template) -> None:
-    loaded = run(template, "mcp", LOOK_UP, CATALOGUES='[{"name": "helios"}]')
-    assert loaded.returncode == 0, loaded.stderr
-    assert not {"numpy", "tokenizers", "wordllama", "yaml", "markdown_it", "httpx", "sqlite3"} & set(
-        json.loads(loaded.stdout.splitlines()[-1])
-    )
+def test_the_first_look_up_loads_neither_models_nor_what_reads_files(loaded: Loaded) -> None:
+    found = loaded("template", "mcp", LOOK_UP, SUGGEST, CATALOGUES='[{"name": "helios"}]')[1]
+    assert not {"numpy", "tokenizers", "wordllama", "yaml", "markdown_it", "httpx", "sqlite3"} & found
 
 
-def test_a_suggestion_needs_nothing_that_was_left_out_of_the_bundle(template: Template) -> None:
-    loaded = run(template, "mcp", LOOK_UP + SUGGEST, CATALOGUES='[{"name": "helios"}]')
-    assert loaded.returncode == 0, loaded.stderr
+def test_a_suggestion_needs_nothing_that_was_left_out_of_the_bundle(loaded: Loaded) -> None:
+    assert "rapidfuzz" in loaded("template", "mcp", LOOK_UP, SUGGEST, CATALOGUES='[{"name": "helios"}]')[-1]
 
 
 def test_what_is_not_bundled_cannot_be_imported_here(template: Template) -> None:
-    loaded = run(template, "webhook", "import pydantic")
-    assert loaded.returncode == 1
-    assert "pydantic is not in the bundle" in loaded.stderr
+    done = run(template, "webhook", "import pydantic")
+    assert done.returncode == 1
+    assert "pydantic is not in the bundle" in done.stderr
 
 
 def _canonical(name: str) -> str:

@@ -7,14 +7,10 @@ from infra.configuration import ConfigurationError, from_context
 from tests.infra.templates import Template, as_list
 
 
-def test_what_bedrock_has_answered_is_kept_in_the_cache_whatever_the_engine(
-    synthesized: Callable[..., Template],
-) -> None:
-    stack = synthesized(embeddingProvider="bedrock-titan:256")
-
-    variables = stack.environment(stack.function("index"))
+def test_what_bedrock_has_answered_is_kept_in_the_cache_whatever_the_engine(prod: Template) -> None:
+    variables = prod.environment(prod.function("index"))
     assert (variables["SEARCH_ENGINE"], "CACHE_TABLE" in variables) == ("embedded", True)
-    allowed = [each for each in stack.statements("IndexRole") if "*#vectors" in json.dumps(each)]
+    allowed = [each for each in prod.statements("IndexRole") if "*#vectors" in json.dumps(each)]
     assert [sorted(each["Action"]) for each in allowed] == [["dynamodb:BatchGetItem", "dynamodb:BatchWriteItem"]]
 
 
@@ -39,17 +35,14 @@ def test_openai_has_a_secret_of_its_own_that_only_those_who_need_vectors_can_rea
     assert "OPENAI" not in json.dumps(template.body)
 
 
-def test_the_secret_for_openai_starts_without_a_key(synthesized: Callable[..., Template]) -> None:
-    stack = synthesized(
-        engine="opensearch", embeddingProviderNext="openai", stage="prod", repository="o/kb", branch="main"
-    )
+def test_the_secret_for_openai_starts_without_a_key(large: Template) -> None:
     (secret,) = [
         each
-        for each in stack.body["Resources"].values()
+        for each in large.body["Resources"].values()
         if each["Type"] == "AWS::SecretsManager::Secret" and "OpenAI" in each["Properties"]["Description"]
     ]
     assert (secret["Properties"]["SecretString"], secret["DeletionPolicy"]) == ('{"apiKey": ""}', "Retain")
-    assert "OPENAI_SECRET_ARN" in stack.environment(stack.function("index-build"))
+    assert "OPENAI_SECRET_ARN" in large.environment(large.function("index-build"))
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,17 @@
 import json
-from collections.abc import Callable
+from pathlib import Path
 
 from infra.requirements import ROOT
 from infra.snapshot import SNAPSHOT, normalised
-from tests.infra.templates import Template
+from tests.infra.templates import Template, synthesize
 
 
 def test_the_committed_template_is_what_the_code_says(template: Template) -> None:
     assert SNAPSHOT.read_text() == normalised(template.body), "run `make snapshot` and read what has changed"
 
 
-def test_two_syntheses_are_equal_to_the_byte(synthesized: Callable[..., Template], template: Template) -> None:
-    assert normalised(synthesized().body) == normalised(template.body)
+def test_two_syntheses_are_equal_to_the_byte(template: Template, tmp_path: Path) -> None:
+    assert normalised(synthesize(tmp_path).body) == normalised(template.body)
 
 
 def test_the_snapshot_knows_neither_this_machine_nor_this_build() -> None:
