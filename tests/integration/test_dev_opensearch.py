@@ -153,20 +153,31 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def test_dev_starts_a_node_of_its_own_keeps_its_index_and_leaves_nothing_running(home: Path) -> None:
     with passable_folder() as folder:
-        with running(folder, "--engine", "opensearch") as dev:
-            assert "Searches are answered by OpenSearch 3.6.0 at http://127.0.0.1:" in dev.output
-            assert found(dev.url, "crabs walk sideways") == ["Crabs"]
-            dev.user.write("docs/whelks.md", document("Whelks", "Whelks bore through shells.\n", type="article"))
-            wait(lambda: found(dev.url, "bore through shells")[:1] == ["Whelks"], EDIT_SECONDS)
-            assert found(dev.url, "bore through shells")[:1] == ["Whelks"], dev.output
-            facts = json.loads((dev.data / "endpoint.json").read_text())["outputs"]
-            below = descendants(dev.process.pid)
-            assert dev.end(signal.SIGINT) == 0, dev.output
-        wait(lambda: not alive(below), STOP_SECONDS)
-        assert alive(below) == set()
-        assert facts["SearchEngine"] == "opensearch"
-        assert any((dev.data / "opensearch" / "data").rglob("*.si")), "the index is kept with the store"
-        repository, data = str(folder / "garden"), str(dev.data)
+        in_dev(folder)
+
+
+@pytest.mark.soak
+def test_dev_serves_from_the_index_that_its_node_kept(home: Path) -> None:
+    with passable_folder() as folder:
+        repository, data = in_dev(folder)
         again = commonplace("dev", "--once", "--engine", "opensearch", "--repository", repository, "--data", data)
         assert again.returncode == 0, again.stdout + again.stderr
         assert "3 documents" in again.stdout
+
+
+def in_dev(folder: Path) -> tuple[str, str]:
+    """A `dev` with a node of its own, from its start to its end: the repository and the data folder that it leaves."""
+    with running(folder, "--engine", "opensearch") as dev:
+        assert "Searches are answered by OpenSearch 3.6.0 at http://127.0.0.1:" in dev.output
+        assert found(dev.url, "crabs walk sideways") == ["Crabs"]
+        dev.user.write("docs/whelks.md", document("Whelks", "Whelks bore through shells.\n", type="article"))
+        wait(lambda: found(dev.url, "bore through shells")[:1] == ["Whelks"], EDIT_SECONDS)
+        assert found(dev.url, "bore through shells")[:1] == ["Whelks"], dev.output
+        facts = json.loads((dev.data / "endpoint.json").read_text())["outputs"]
+        below = descendants(dev.process.pid)
+        assert dev.end(signal.SIGINT) == 0, dev.output
+    wait(lambda: not alive(below), STOP_SECONDS)
+    assert alive(below) == set()
+    assert facts["SearchEngine"] == "opensearch"
+    assert any((dev.data / "opensearch" / "data").rglob("*.si")), "the index is kept with the store"
+    return str(folder / "garden"), str(dev.data)
