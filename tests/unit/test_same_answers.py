@@ -99,7 +99,8 @@ def both(folder: Path, provider: FakeEmbeddings | None) -> Iterator[Both]:
         site = Site(name="The shore", base_url=ORIGIN, reads_per_minute=0, searches_per_minute=0)
         app = create_app(using.library, using.search, site, Limiter(Counters(), time))
         toolset = knowledge_toolset(replace(using, full_text_tier="public"))
-        yield Both(using, TestClient(app), build_server([toolset], Surface(base_url=ORIGIN)))
+        with TestClient(app) as client:
+            yield Both(using, client, build_server([toolset], Surface(base_url=ORIGIN)))
 
 
 @pytest.fixture(scope="module", params=["hybrid", "words"])

@@ -1,9 +1,11 @@
 """The official client beside a server in one process."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import json
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from jsonschema import Draft202012Validator
 from mcp import Client
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
@@ -31,3 +33,20 @@ def call(server: Server[Any], name: str, arguments: dict[str, Any] | None = None
 
 def text_of(result: Any) -> str:
     return str(result.content[0].text)
+
+
+def _check_each_schema_once() -> None:
+    """Lets every client use what another one has found of a schema: checking it takes most of the time of a call."""
+    valid: set[str] = set()
+    plain = Draft202012Validator.check_schema
+
+    def check(schema: Mapping[str, Any]) -> None:
+        written = json.dumps(schema)
+        if written not in valid:
+            plain(schema)
+            valid.add(written)
+
+    Draft202012Validator.check_schema = check
+
+
+_check_each_schema_once()

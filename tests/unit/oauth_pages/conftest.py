@@ -16,6 +16,9 @@ from commonplace.identity.records import Client, Source
 from commonplace.interfaces.oauth.app import create_app
 from tests.fakes.authority import standing
 from tests.fakes.authorization_server import AuthorizationServer
+from tests.one_loop import one_loop
+
+__all__ = ["one_loop"]
 
 ISSUER = "https://garden.example.org"
 SITE_CALLBACK = "https://app.example.com/callback?kept=1"

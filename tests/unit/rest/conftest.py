@@ -13,6 +13,9 @@ from commonplace.interfaces.rest.services import Site
 from commonplace.limits.quota import Limiter
 from tests.fakes.library import SYNCED, FakeLibrary, garden, links_between
 from tests.fakes.search import FakeSearch, hit
+from tests.one_loop import one_loop
+
+__all__ = ["one_loop"]
 
 ORIGIN = "https://garden.example.org"
 
