@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -16,7 +17,7 @@ _NAMED = ("properties", "$defs", "patternProperties", "dependentSchemas")
 def input_schema(tool: Tool) -> dict[str, Any]:
     """What a call may hold. Models see it with every conversation, so notes on parsing stay out of it."""
     given = tool.input_schema
-    schema = dict(given) if given is not None else _of(tool.arguments)
+    schema = dict(given if given is not None else _of(tool.arguments))
     schema.setdefault("type", "object")
     schema.setdefault("properties", {})
     schema.setdefault("additionalProperties", False)
@@ -27,13 +28,15 @@ def output_schema(tool: Tool) -> dict[str, Any] | None:
     """What `structuredContent` holds; absent values are left out, so nothing with a default is required."""
     if tool.output is None:
         return None
-    schema = _of(tool.output)
+    schema = dict(_of(tool.output))
     if tool.verbatim:
         schema["properties"] = {name: one for name, one in schema["properties"].items() if name != "notes"}
     return schema
 
 
-def _of(model: type[BaseModel]) -> dict[str, Any]:
+@cache
+def _of(model: type[BaseModel]) -> Mapping[str, Any]:
+    """Made once: it takes milliseconds, and a client asks for every tool's whenever it connects."""
     return compact_schema(model.model_json_schema(by_alias=True, mode="validation"))
 
 
