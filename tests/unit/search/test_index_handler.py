@@ -7,11 +7,9 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import boto3
 import pytest
-from moto import mock_aws
 
 from commonplace.adapters import clients
 from commonplace.adapters.dynamodb_changes import DynamoChanges
@@ -24,18 +22,22 @@ from commonplace.errors import Unavailable
 from commonplace.memory.entries import Entry, EntryId, content_hash
 from commonplace.search.changes import Change
 from commonplace.search.records import RecordId
+from tests.aws_fixture import BUCKET
 from tests.fakes.catalogues import catalogue, entry
 from tests.fakes.catalogues import publish as publish_catalogue
 from tests.unit.search.records import TEST_EVENT, body_of, document, notification, publish, put, versions
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
 
 Load = Callable[..., ModuleType]
 
 
 @pytest.fixture
-def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[S3ObjectStore]:
+def store(monkeypatch: pytest.MonkeyPatch, s3: "S3Client") -> Iterator[S3ObjectStore]:
     facts = {
         "STAGE": "dev",
-        "CONTENT_BUCKET": "content",
+        "CONTENT_BUCKET": BUCKET,
         "INDEX_LOCATION": "s3://content/index/documents.sqlite",
         "EMBEDDING_PROVIDER": "local",
         "AWS_DEFAULT_REGION": "us-east-1",
@@ -48,13 +50,10 @@ def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[S3ObjectStore]:
         monkeypatch.delenv(name)
     for name, value in facts.items():
         monkeypatch.setenv(name, value)
-    with mock_aws():
-        client = boto3.session.Session(region_name="us-east-1").client("s3")
-        client.create_bucket(Bucket="content")
-        client.put_bucket_versioning(Bucket="content", VersioningConfiguration={"Status": "Enabled"})
-        clients._session.cache_clear()
-        yield S3ObjectStore(client, "content")
-        clients._session.cache_clear()
+    s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})
+    clients._session.cache_clear()
+    yield S3ObjectStore(s3, BUCKET)
+    clients._session.cache_clear()
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.adapters.local_embeddings import LocalEmbeddings
+from commonplace.adapters.local_embeddings import LocalEmbeddings, model
 from commonplace.errors import Unavailable
 
 CORE = Path(__file__).parents[3] / "layers" / "core"
@@ -21,6 +21,8 @@ def cosine(one: Sequence[float], other: Sequence[float]) -> float:
 
 @pytest.fixture(scope="module")
 def local() -> LocalEmbeddings:
+    """It reads its files here, whatever another test has read before."""
+    model.cache_clear()
     return LocalEmbeddings()
 
 

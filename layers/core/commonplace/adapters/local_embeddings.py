@@ -8,7 +8,7 @@ import importlib.util
 import json
 from array import array
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,8 @@ TOKENIZER = Path("tokenizers/l2_supercat_tokenizer_config.json")
 DIMENSION = 256
 BATCH = 64
 
+_LOADING = Lock()
+
 
 class LocalEmbeddings:
     """256-dimensional vectors: the mean of a text's token vectors, normalised. Files are read at the first use.
@@ -40,12 +42,11 @@ class LocalEmbeddings:
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
-        self._loading = Lock()
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> list[Vector]:  # noqa: ARG002 - one model for both
         """One vector per text, in order. Raises Unavailable when the bundled files are missing."""
-        with self._loading:
-            tokenizer, weights = self._tokenizer, self._weights
+        with _LOADING:
+            tokenizer, weights = model(self._folder)
         vectors: list[Vector] = []
         for start in range(0, len(texts), BATCH):
             batch = [encodable(text) for text in texts[start : start + BATCH]]
@@ -54,27 +55,24 @@ class LocalEmbeddings:
             ]
         return vectors
 
-    @cached_property
-    def _tokenizer(self) -> "Tokenizer":
-        from tokenizers import Tokenizer
 
-        tokenizer = Tokenizer.from_str(self._read(TOKENIZER).decode("utf-8"))
-        tokenizer.no_padding()
-        tokenizer.no_truncation()
-        return tokenizer
+@cache
+def model(folder: Path | None) -> "tuple[Tokenizer, numpy.ndarray[Any, Any]]":
+    """The tokenizer and its vectors, read once in a process. Raises Unavailable when a file is missing."""
+    from tokenizers import Tokenizer
 
-    @cached_property
-    def _weights(self) -> "numpy.ndarray[Any, Any]":
-        return _single_tensor(self._read(WEIGHTS))
+    home = folder or _package_folder()
+    tokenizer = Tokenizer.from_str(_read(home / TOKENIZER).decode("utf-8"))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer, _single_tensor(_read(home / WEIGHTS))
 
-    def _read(self, name: Path) -> bytes:
-        path = (self._folder or _package_folder()) / name
-        try:
-            return path.read_bytes()
-        except OSError as error:
-            raise Unavailable(
-                f"The local embedding model lacks {name.name}.", hint=f"Install {PACKAGE} again."
-            ) from error
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise Unavailable(f"The local embedding model lacks {path.name}.", hint=f"Install {PACKAGE} again.") from error
 
 
 def _package_folder() -> Path:

@@ -53,7 +53,7 @@ class _Section:
 
 def count_pieces(text: str) -> int:
     """Words (long ones count as several), East Asian characters and punctuation marks."""
-    return sum(1 for _ in _PIECE.finditer(text))
+    return len(_PIECE.findall(text))
 
 
 def chunk_body(body: str, pieces: int = PIECES_PER_CHUNK) -> tuple[Chunk, ...]:
@@ -197,7 +197,7 @@ def pack(blocks: Sequence[str], budget: int) -> list[str]:
 
 def _cut(block: str, budget: int, joint: str = "\n\n", boundary: int = 0) -> Iterator[tuple[str, str]]:
     """The block, or its parts where it exceeds the budget, each with what joins it to the part before."""
-    if boundary == len(_BOUNDARIES) or count_pieces(block) <= budget:
+    if boundary == len(_BOUNDARIES) or len(block) <= budget or count_pieces(block) <= budget:
         yield joint, block
         return
     for position, (separator, part) in enumerate(_parts(block, _BOUNDARIES[boundary])):
