@@ -148,7 +148,7 @@ BEGUN = st.lists(BEGINNINGS, min_size=3, max_size=6)
 GONE_ON = st.lists(STEPS, min_size=4, max_size=12)
 # A failing example of so many calls takes minutes to shrink, and reads no better then.
 EXAMPLES = settings(
-    max_examples=examples(60),
+    max_examples=examples(25, soak=600),
     phases=(Phase.explicit, Phase.reuse, Phase.generate),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

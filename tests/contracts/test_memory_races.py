@@ -29,13 +29,14 @@ from commonplace.memory.searching import MemorySearch
 from commonplace.memory.service import Memory
 from tests.aws_fixture import TABLE
 from tests.dynamodb_fixture import new_table
+from tests.examples import examples
 from tests.fakes.memory_stores import MemoryCaches
 from tests.fakes.one_at_a_time import OneAtATime
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-CALLERS = 32
+CALLERS = examples(16, soak=32)
 ACME = Author(organisation="acme", account="a" * 32)
 NO_INDEX: Any = None
 """Nothing is searched here."""

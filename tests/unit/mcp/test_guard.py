@@ -705,7 +705,7 @@ NAMES = st.sampled_from(
 )
 
 
-@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(30, soak=600), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     headers=st.dictionaries(NAMES.map(lambda name: f"x-{name}"), WORDS, max_size=4),
     extra=st.dictionaries(NAMES, WORDS, max_size=4),

@@ -132,7 +132,7 @@ def test_an_answer_that_was_lost_changes_nothing() -> None:
     assert lossy.contents() == without.contents()
 
 
-@settings(max_examples=examples(30))
+@settings(max_examples=examples(15, soak=300))
 @given(st.lists(st.sampled_from(["down", "lost", "crash", "done"]), max_size=6))
 def test_whatever_happens_on_the_way_each_entry_is_there_once_in_the_end(happened: list[str]) -> None:
     without, server = FakeMemoryServer(), FakeMemoryServer()

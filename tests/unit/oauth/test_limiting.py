@@ -29,7 +29,7 @@ def counted(caller: tuple[str, bool, str]) -> set[str]:
     return set(counters.totals)
 
 
-@settings(deadline=None, max_examples=examples(60))
+@settings(deadline=None, max_examples=examples(30, soak=600))
 @given(one=callers, other=callers)
 def test_l4_two_callers_never_share_a_counter(one: tuple[str, bool, str], other: tuple[str, bool, str]) -> None:
     def who(caller: tuple[str, bool, str]) -> tuple[str, ...]:

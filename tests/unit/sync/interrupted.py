@@ -171,12 +171,12 @@ class InterruptedRuns(RuleBasedStateMachine):
             pass
 
 
-def holds_whatever_happens(machine: type[InterruptedRuns], usual: int) -> None:
+def holds_whatever_happens(machine: type[InterruptedRuns], usual: int, soak: int) -> None:
     """Asserts what the machine does, over so many random histories."""
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=examples(usual),
+            max_examples=examples(usual, soak),
             stateful_step_count=30,
             deadline=None,
             report_multiple_bugs=False,

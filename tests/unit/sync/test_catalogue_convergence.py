@@ -153,4 +153,4 @@ class Sync(InterruptedRuns):
 
 def test_readers_see_whole_catalogues_alone_and_in_the_end_that_of_the_head(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.CRITICAL)
-    holds_whatever_happens(Sync, usual=80)
+    holds_whatever_happens(Sync, usual=40, soak=800)

@@ -226,4 +226,4 @@ def test_the_store_converges_on_the_published_tree_and_the_index_on_the_store(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.CRITICAL)
-    holds_whatever_happens(Sync, usual=120)
+    holds_whatever_happens(Sync, usual=50, soak=1_200)

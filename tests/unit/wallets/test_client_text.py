@@ -192,7 +192,7 @@ def _swapped(address: str) -> str:
     return address[:at] + address[at].swapcase() + address[at + 1 :]
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(30, soak=600), deadline=None)
 @given(st.data())
 def test_whatever_a_client_writes_is_read_or_refused(data: st.DataObject) -> None:
     """Nothing else leaves the check: no error of a library, no answer to a text that says anything else."""

@@ -157,7 +157,7 @@ def entries(draw: st.DrawFn) -> Entry:
     )
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(30, soak=600), deadline=None)
 @given(st.lists(entries(), min_size=1, max_size=6))
 def test_no_entry_costs_more_than_its_room(found: list[Entry]) -> None:
     book = shelf(*found)
