@@ -33,7 +33,7 @@ test: setup-all lint types contracts unit integration conformance browser infra 
 test-fast: setup-all lint types contracts unit ## Run what needs no server: the inner loop
 
 soak: export COMMONPLACE_TEST_SOAK := 1
-soak: setup-all unit integration ## Run the long versions: many more examples, large imports, series of kills
+soak: setup-all unit integration conformance ## Run the long versions: many more examples, large imports, series of kills
 
 lint: ## Check style and formatting
 	$(RUN) ruff check .

@@ -5,13 +5,15 @@ Its own groups (`--dist loadgroup`) rename tests, which pytest 9.2 does not let 
 
 from xdist.scheduler import LoadFileScheduling
 
-INTEGRATION = "tests/integration"
+INTEGRATION, CONFORMANCE = "tests/integration", "tests/conformance"
 TOGETHER = {
     f"{INTEGRATION}/test_acceptance_opensearch.py": "own node",
     f"{INTEGRATION}/test_dev_opensearch.py": "own node",
     f"{INTEGRATION}/test_opensearch_engine.py": "own node",
+    f"{CONFORMANCE}/mcp": "a laptop of the sample",
+    f"{CONFORMANCE}/auth": "a laptop of the sample and its accounts",
 }
-"""File -> group."""
+"""File, or folder -> group."""
 
 LONGEST = (
     "own node",
@@ -23,6 +25,13 @@ LONGEST = (
     f"{INTEGRATION}/test_memory_outage.py",
     f"{INTEGRATION}/test_catalogue_sync.py",
     f"{INTEGRATION}/test_dev_catalogues.py",
+    "a laptop of the sample",
+    "a laptop of the sample and its accounts",
+    f"{CONFORMANCE}/memory/test_tools.py",
+    f"{CONFORMANCE}/reference/test_seed.py",
+    f"{CONFORMANCE}/reference/test_tools.py",
+    f"{CONFORMANCE}/memory/test_bad_input.py",
+    f"{CONFORMANCE}/generators/test_openapi_documents.py",
     "tests/infra/test_policy.py",
     "tests/infra/test_imports.py",
     "tests/infra/test_edge.py",
@@ -34,7 +43,7 @@ LONGEST = (
 def group_of(nodeid: str) -> str:
     """What stays on one worker with this test: a file, or a name of `TOGETHER`."""
     file = nodeid.split("::", 1)[0]
-    return TOGETHER.get(file, file)
+    return TOGETHER.get(file) or TOGETHER.get(file.rpartition("/")[0], file)
 
 
 def start_order(nodeid: str) -> int:

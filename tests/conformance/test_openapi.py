@@ -31,11 +31,12 @@ from commonplace.search.documents import record_from_document
 from commonplace.search.model import IndexedRecord
 from commonplace.search.service import SearchService
 from commonplace.sync.report import Counts, Note, Summary
+from tests.examples import examples
 from tests.fakes.access_tokens import ISSUER, Realm
 from tests.fakes.library import FakeLibrary, garden, links_between
 
 SNAPSHOT = Path(__file__).with_name("openapi.json")
-EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "25"))
+EXAMPLES = examples(25)
 UPDATE = "UPDATE_SNAPSHOTS"
 """Set this variable to 1 to accept what the application says now."""
 

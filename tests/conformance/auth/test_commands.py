@@ -1,14 +1,14 @@
 """Operators make agents and tokens, see what clients may do, and end it, while the deployment runs."""
 
 import json
-import subprocess
 from typing import Any
 
 import httpx
 import pytest
+from typer.testing import CliRunner, Result
 
+from local import cli
 from tests.conformance.auth.conftest import MEMBER, Place
-from tests.integration.running_dev import COMMAND
 from tests.person import Person, query_of
 
 pytestmark = pytest.mark.laptop
@@ -20,17 +20,15 @@ CHALLENGE = "7w_YNF9DSfIdPf_pRjSq646_kPr-2-o9NAl16JGghdM"
 READ = ("get_document", {"id": "same-pool-same-day", "contentType": "pattern"})
 
 
-def commonplace(place: Place, *words: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [*COMMAND, *words, "--data", str(place.dev.data)], capture_output=True, text=True, check=False
-    )
-    assert "Traceback" not in done.stderr, done.stderr
+def commonplace(place: Place, *words: str) -> Result:
+    done = CliRunner().invoke(cli.app, [*words, "--data", str(place.dev.data)])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done
 
 
 def listed(place: Place, *words: str) -> list[dict[str, str]]:
     done = commonplace(place, *words, "--json")
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     rows: list[dict[str, str]] = json.loads(done.stdout)
     return rows
 
@@ -49,13 +47,13 @@ def test_a_service_token_works_until_it_is_revoked(place: Place) -> None:
     minted = commonplace(
         place, "tokens", "mint", "--org", "tide-pools", "--agent", "nightly", "--scopes", "knowledge:read"
     )
-    assert minted.returncode == 0, minted.stderr
+    assert minted.exit_code == 0, minted.stderr
     token = minted.stdout.strip()
     assert call(place, token, *READ).json()["result"].get("isError") is not True
 
     (grant,) = (row for row in listed(place, "grants", "list") if row["client"] == "nightly")
     assert (grant["organisation"], grant["kind"], grant["scopes"]) == ("tide-pools", "agent", "knowledge:read")
-    assert commonplace(place, "grants", "revoke", grant["grant"]).returncode == 0
+    assert commonplace(place, "grants", "revoke", grant["grant"]).exit_code == 0
 
     refused = call(place, token, *READ)
     assert refused.status_code == 401
@@ -75,7 +73,7 @@ def test_a_service_token_cannot_be_widened_by_asking(place: Place) -> None:
 def test_an_agent_gets_tokens_for_itself(place: Place) -> None:
     words = ("--agent", "--org", "tide-pools", "--scopes", "knowledge:read", "--tier", "member")
     added = commonplace(place, "clients", "add", "watcher", *words)
-    assert added.returncode == 0, added.stderr
+    assert added.exit_code == 0, added.stderr
     told = dict(line.split() for line in added.stdout.splitlines())
 
     answer = httpx.post(
@@ -89,7 +87,7 @@ def test_an_agent_gets_tokens_for_itself(place: Place) -> None:
     assert answer.status_code == 200, answer.text
     token = answer.json()["access_token"]
     assert call(place, token, *READ).json()["result"].get("isError") is not True
-    assert commonplace(place, "clients", "remove", told["client_id"]).returncode == 0
+    assert commonplace(place, "clients", "remove", told["client_id"]).exit_code == 0
     assert call(place, token, *READ).status_code == 401
 
 
@@ -122,7 +120,7 @@ def test_an_operator_ends_everything_of_an_account(place: Place) -> None:
     assert "Notebook" in [row["client"] for row in rows]
     assert MEMBER.address.lower() not in json.dumps(rows).lower()
 
-    assert commonplace(place, "grants", "revoke", "--subject", MEMBER.address).returncode == 0
+    assert commonplace(place, "grants", "revoke", "--subject", MEMBER.address).exit_code == 0
 
     assert listed(place, "grants", "list", "--subject", MEMBER.address) == []
     assert call(place, tokens["access_token"], *READ).status_code == 401
@@ -145,5 +143,5 @@ def test_an_operator_ends_everything_of_an_account(place: Place) -> None:
 def test_what_cannot_be_done_says_what_can(words: tuple[str, ...], told: str, place: Place) -> None:
     done = commonplace(place, *words)
 
-    assert done.returncode == 1
+    assert done.exit_code == 1
     assert told in done.stderr

@@ -6,6 +6,8 @@ from itertools import cycle
 from threading import Barrier
 from typing import Any
 
+import pytest
+
 from commonplace.memory.entries import content_hash
 from tests.conformance.memory.worlds import Team, calling
 from tests.unit.mcp.talking import text_of
@@ -22,6 +24,10 @@ BANANAS = "Bananas are yellow and grow in bunches"
 
 
 FACT: dict[str, Any] = {"content": ROUTES, "entry_type": "fact", "roles": ["dev"]}
+
+
+in_both_eras = pytest.mark.parametrize("team", ["auto"], indirect=True)
+"""Of tests whose calls go over connections of both eras anyway."""
 
 
 def at_once(team: Team, calls: Sequence[tuple[str, dict[str, Any]]]) -> list[Any]:
@@ -117,6 +123,7 @@ def test_kb_add_names_the_nearest_entries(team: Team) -> None:
     assert 0.8 < answer["nearest"][0]["similarity"] <= 1
 
 
+@in_both_eras
 def test_one_of_32_kb_add_of_one_text_adds_it(team: Team) -> None:
     answers = [result.structured_content for result in at_once(team, [("kb_add", FACT)] * CALLERS)]
 
@@ -272,6 +279,7 @@ def test_kb_update_refuses_another_version_and_anothers_content(team: Team) -> N
     assert team.data("kb_get", id=id)["version"] == 2
 
 
+@in_both_eras
 def test_none_of_32_kb_update_is_lost(team: Team) -> None:
     id = team.add(ROUTES)
     updates = [("kb_update", {"id": id, "metadata": {f"k{number}": number}}) for number in range(CALLERS)]
