@@ -14,8 +14,10 @@ from typer.testing import CliRunner, Result
 
 from commonplace.errors import RateLimited
 from local import cli
+from tests.examples import examples
 from tests.fakes.memory_http import TOKEN, MemoryOverHttp
 
+SYNCS = examples(2, soak=4)
 COMMAND = [str(Path(sys.executable).with_name("commonplace"))]
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "memory"
 STORY = """\
@@ -216,8 +218,8 @@ def test_several_syncs_at_once_deliver_once(place: MemoryOverHttp) -> None:
     place.stop()
     kb("learn", "story.yaml")
     place.start()
-    running = [subprocess.Popen([*COMMAND, "kb", "sync-pending"], stdout=subprocess.DEVNULL) for _ in range(4)]
-    assert [one.wait(120) for one in running] == [0] * 4
+    running = [subprocess.Popen([*COMMAND, "kb", "sync-pending"], stdout=subprocess.DEVNULL) for _ in range(SYNCS)]
+    assert [one.wait(120) for one in running] == [0] * SYNCS
     assert timeless(record()) == timeless(straight)
     assert place.memory.contents() == contents
 

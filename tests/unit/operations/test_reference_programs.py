@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,14 @@ FOLDER = Path(__file__).parents[2] / "fixtures" / "reference" / "programs"
 PROGRAMS = Path(sys.executable).parent
 
 
+@cache
+def _raw(kind: str, target: str, options: str) -> bytes:
+    """Asked once: each program starts a process that imports it."""
+    return raw_of(kind, target, folder=FOLDER, options=json.loads(options))
+
+
 def made(kind: str, target: str, options: Mapping[str, Any] = {}) -> Generated:
-    raw = raw_of(kind, target, folder=FOLDER, options=options)
-    return plan.generate(kind, raw, source=target, options=options)
+    return plan.generate(kind, _raw(kind, target, json.dumps(options)), source=target, options=options)
 
 
 def named(found: Generated) -> dict[str, Entry]:

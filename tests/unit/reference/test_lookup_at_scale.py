@@ -8,12 +8,13 @@ import pytest
 from commonplace.reference.entries import Entry
 from commonplace.reference.lookup import Lookup
 from commonplace.reference.results import Asked
+from tests.examples import examples
 from tests.reference_catalogue import catalogue
 from tests.reference_files import helios, sample
 from tests.reference_names import MadeUp, Random, with_one_edit
 
 CATALOGUES = {"synthetic": catalogue, "helios": helios, "tidebook": sample}
-MADE_UP = 250
+MADE_UP = examples(100, soak=250)
 
 
 @cache
@@ -76,7 +77,7 @@ def test_every_deprecated_name_finds_what_replaces_it() -> None:
         assert (hit.entry.id, hit.instead_of) == (kept.entry.replaced_by, kept.entry)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", range(1, 1 + examples(1, soak=10)))
 @pytest.mark.parametrize("name", CATALOGUES)
 def test_a_name_with_one_mistake_is_among_three_suggestions_in_95_of_100(name: str, seed: int) -> None:
     lookup, rng = _lookup(name), Random(seed)
