@@ -1,6 +1,5 @@
 """What an answer costs in tokens: by `kb_search`, by looking words up in the files, by reading them."""
 
-import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -166,7 +165,6 @@ def _searching(judged: JudgedMemory, search: MemorySearch, limit: int, *, data: 
     names = {str(id_of(name)): name for name in judged.entries}
     using = MemoryServices(memory=cast(Memory, _Searching(search)))
     call = Call(Caller(Principal(organisation=ORGANISATION)))
-    logging.getLogger("commonplace.interfaces.mcp.memory.searching").setLevel(logging.WARNING)
 
     def read(query: Query) -> Reading:
         asked = query.asked

@@ -83,8 +83,8 @@ def wait_slowly(world: World, number: int) -> None:
     assert (answer["statusCode"], body_of(answer)["id"]) == (504, number)
 
 
-def test_a_thousand_invocations_leave_nothing_behind(world: World) -> None:
-    logging.getLogger("commonplace.interfaces.mcp.edge").setLevel(logging.ERROR)
+def test_a_thousand_invocations_leave_nothing_behind(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.ERROR, logger="commonplace.interfaces.mcp.edge")
     for number in range(100):
         assert is_answered(number, world.ask(asked(number)))
     wait_slowly(world, 7)
