@@ -33,7 +33,7 @@ class Tap:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, name="tap", daemon=True)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), name="tap", daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()

@@ -149,7 +149,7 @@ def published(name: str, document: dict[str, Any]) -> Iterator[str]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Documents)
     url = f"http://127.0.0.1:{server.server_port}/{name}.json"
-    serving = threading.Thread(target=server.serve_forever)
+    serving = threading.Thread(target=server.serve_forever, args=(0.01,))
     serving.start()
     try:
         yield url

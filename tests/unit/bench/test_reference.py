@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,19 +16,23 @@ from bench.reference.judged import NOTHING, SCENARIO, Query, misspelt, paraphras
 from bench.reference.made import catalogue, of_size
 from bench.reference.quality import BUILT, SEED, VECTORS, WORDS, Figures
 from commonplace.adapters.local_embeddings import LocalEmbeddings
+from commonplace.reference.entries import Entry
 from commonplace.reference.reading import read_catalogue
 from commonplace.reference.results import MAX_QUERY_CHARACTERS
 from commonplace.search.text import fold
 from tests.reference_files import files_of
 
-ENTRIES = {placed.entry.id: placed.entry for placed in catalogue().entries}
+
+@cache
+def entries() -> dict[str, Entry]:
+    return {placed.entry.id: placed.entry for placed in catalogue().entries}
 
 
 def test_the_catalogue_is_large_and_no_two_entries_are_one() -> None:
-    called = Counter(entry.called for entry in ENTRIES.values() if entry.type in ("command", "api"))
-    assert len(ENTRIES) == len(catalogue().entries) >= 1_000
+    called = Counter(entry.called for entry in entries().values() if entry.type in ("command", "api"))
+    assert len(entries()) == len(catalogue().entries) >= 1_000
     assert called.most_common(1)[0][1] == 1
-    assert {entry.type for entry in ENTRIES.values()} == {
+    assert {entry.type for entry in entries().values()} == {
         "command",
         "api",
         "guide",
@@ -47,15 +52,17 @@ def test_there_are_enough_questions_of_every_kind_and_each_is_asked_once() -> No
 
 
 def test_every_answer_exists_and_is_of_what_is_asked() -> None:
-    assert [query.text for query in paraphrases() if not query.answers or not query.answers <= ENTRIES.keys()] == []
+    assert [query.text for query in paraphrases() if not query.answers or not query.answers <= entries().keys()] == []
     for query in paraphrases():
         if query.kind == "endpoint":
-            assert all(ENTRIES[id].type == "api" for id in query.answers), query.text
+            assert all(entries()[id].type == "api" for id in query.answers), query.text
 
 
 def test_a_paraphrase_is_no_name_title_or_alias() -> None:
     own = {
-        fold(text) for entry in ENTRIES.values() for text in (entry.title, entry.called, entry.summary, *entry.aliases)
+        fold(text)
+        for entry in entries().values()
+        for text in (entry.title, entry.called, entry.summary, *entry.aliases)
     }
     assert [query.text for query in paraphrases() if query.kind != SCENARIO and fold(query.text) in own] == []
 
@@ -125,7 +132,7 @@ def test_a_perfect_ranking_scores_all_and_an_empty_one_nothing() -> None:
 def test_the_catalogue_is_one_that_would_be_published(tmp_path: Path) -> None:
     reading = read_catalogue(files_of(served.as_files(tmp_path / "suite")), "suite")
     assert [problem.message for problem in reading.errors] == []
-    assert {one.entry.id: one.entry for one in reading.entries} == ENTRIES
+    assert {one.entry.id: one.entry for one in reading.entries} == entries()
     assert {key: list(told) for key, told in reading.settings.synonyms.items()} == catalogue().synonyms
 
 

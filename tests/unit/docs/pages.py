@@ -1,5 +1,6 @@
 """Reads the project's Markdown pages: code blocks, headings, links and tables."""
 
+import os
 import re
 import shlex
 from collections.abc import Iterator
@@ -47,7 +48,10 @@ def pages() -> list[Path]:
 
 def room_readmes() -> list[Path]:
     """The README of every folder of the project, the sample's own documents left out."""
-    found = (path for path in ROOT.rglob("README.md") if not set(path.relative_to(ROOT).parts) & set(BUILT))
+    found = []
+    for folder, inside, files in os.walk(ROOT):
+        inside[:] = [name for name in inside if name not in BUILT]
+        found += [Path(folder) / name for name in files if name == "README.md"]
     return sorted(path for path in found if path.parent != SAMPLE)
 
 

@@ -2,6 +2,7 @@
 
 import importlib
 import re
+from functools import cache
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ PLAIN = {"aws", "curl", "export", "python"}
 CDK = {"bootstrap", "destroy", "diff"}
 
 
+@cache
 def shown() -> list[Command]:
     return [command for page in pages() for command in commands(page)]
 

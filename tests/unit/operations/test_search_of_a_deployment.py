@@ -42,7 +42,7 @@ def outputs(tmp_path: Path) -> Iterator[Path]:
             """Nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Serving)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     told = dict.fromkeys(NEEDED, "x") | {"BaseUrl": f"http://127.0.0.1:{server.server_address[1]}/"}
     file = tmp_path / "outputs.json"

@@ -31,7 +31,7 @@ def _called() -> frozenset[str]:
     return frozenset(kept.entry.called for kept in _large().entries)
 
 
-NAMES = st.sampled_from(sorted(placed.entry.called for placed in _large().commands()))
+NAMES = st.deferred(lambda: st.sampled_from(sorted(placed.entry.called for placed in _large().commands())))
 WORD = st.text(string.ascii_lowercase, min_size=2, max_size=8)
 _MARKS = "--json $ ` \" ' <id> {id} [x] ? / // GET curl helios orchard \x00 \u00ad …"
 MARKS = st.sampled_from(_MARKS.split(" "))
