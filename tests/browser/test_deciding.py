@@ -4,7 +4,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from commonplace.identity.records import Client
 from tests.browser.client import OAuthClient
@@ -89,6 +89,25 @@ def test_who_is_led_to_an_app_of_the_device_is_told_how_it_went(
         visit.told("Allowed. You can go back to the app.")
         expect(visit.page.get_by_role("button", name="Allow")).to_be_disabled()
         visit.check()
+
+
+def test_nobody_decides_before_the_script_is_there_that_sends_it(visit: Visit, client: OAuthClient) -> None:
+    """The browser itself would send the form, and the policy then forbids where it is led."""
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    visit.go(client.url())
+    visit.page.route("**/auth/assets/decision.js", hold)
+    visit.sign_in()
+    visit.heading(ASKED)
+    for name in ("Allow", "Decline", "Not you? Sign out"):
+        expect(visit.page.get_by_role("button", name=name)).to_be_disabled()
+    (script,) = held
+    script.continue_()
+    visit.press("Decline")
+    assert back(visit, client)["error"] == "access_denied"
 
 
 def test_people_can_allow_less(visit: Visit, client: OAuthClient) -> None:

@@ -169,7 +169,7 @@ def test_who_has_no_role_is_shown_what_is_out_of_reach(opening: Opening, app: OA
     with opening(Wallet(fresh_key())) as visit:
         visit.sign_in()
         asked(visit)
-        expect(visit.page.locator("fieldset")).to_contain_text("not available to your account")
+        expect(visit.page.get_by_role("group", name="It asks to")).to_contain_text("not available to your account")
         visit.press("Allow")
         back(visit, app)
     assert app.exchange()["scope"] == "knowledge:read"

@@ -1,8 +1,11 @@
 // Sends a decision, and leads back to the app. By script: a form's redirect to another site is what the policy forbids.
+// Until it is here the buttons rest, or the browser would send the form itself.
 import { $, ask, busy, say } from "/auth/assets/page.js";
 
 export function offerDeciding() {
-  $("decision")?.addEventListener("submit", (event) => {
+  const decision = $("decision");
+  if (!decision) return;
+  decision.addEventListener("submit", (event) => {
     event.preventDefault();
     const form = new URLSearchParams(new FormData(event.target, event.submitter));
     busy(async () => {
@@ -12,4 +15,5 @@ export function offerDeciding() {
       return true;
     });
   });
+  decision.querySelector("fieldset:disabled").disabled = false;
 }

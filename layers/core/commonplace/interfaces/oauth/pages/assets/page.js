@@ -58,9 +58,12 @@ export async function busy(work) {
 
 /** Signs out, and shows the page again to whoever comes next. */
 export function offerSigningOut() {
-  $("sign-out")?.addEventListener("click", () => busy(async () => {
+  const button = $("sign-out");
+  if (!button) return;
+  button.addEventListener("click", () => busy(async () => {
     await post("/account/signout", {});
     location.reload();
     return true;
   }));
+  button.disabled = false;
 }
