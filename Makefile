@@ -55,7 +55,7 @@ conformance: ## Run the tests against published contracts, and clients of others
 	$(RUN) pytest tests/conformance -q -n 2 --dist loadfile
 
 browser: ## Run the tests of sign-in, consent and connected apps in a real browser
-	$(RUN) pytest tests/browser -q
+	$(RUN) pytest tests/browser -q -n 2 --dist loadfile
 
 infra: ## Synthesize and check the AWS template
 	$(RUN) pytest tests/infra -q -n 2 --dist loadfile

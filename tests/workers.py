@@ -32,6 +32,7 @@ LONGEST = (
     f"{CONFORMANCE}/reference/test_tools.py",
     f"{CONFORMANCE}/memory/test_bad_input.py",
     f"{CONFORMANCE}/generators/test_openapi_documents.py",
+    "tests/browser/test_dev.py",
     "tests/infra/test_policy.py",
     "tests/infra/test_imports.py",
     "tests/infra/test_edge.py",
