@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from commonplace.content.store import REFERENCE_PREFIX
+from commonplace.reference.keys import REFERENCE_PREFIX
 from commonplace.reference_settings import CATALOGUES, CatalogueSource, parse_catalogues
 from infra.readers import ConfigurationError, Reader, checked
 

@@ -7,7 +7,8 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct, IDependable
 
-from commonplace.content.store import CONTENT_PREFIX, REFERENCE_PREFIX
+from commonplace.content.store import CONTENT_PREFIX
+from commonplace.reference.keys import REFERENCE_PREFIX
 from commonplace.sync.keys import REPORTS_PREFIX, RUNS_PREFIX, STAGED_PREFIX
 from infra.configuration import Configuration
 from infra.nag import accept

@@ -10,7 +10,8 @@ from bench.acceptance.reading import Page
 from bench.acceptance.statements import Statement, all_of, fact, none
 from bench.acceptance.traces import Traces, texts_in
 from bench.acceptance.truth import Truth
-from commonplace.content.store import ATTACHMENTS_PREFIX, OPERATIONS_PREFIX
+from commonplace.content.store import ATTACHMENTS_PREFIX
+from commonplace.kernel.objects import OPERATIONS_PREFIX
 from commonplace.search.chunking import chunk_body
 from commonplace.search.text import plain
 from local.dev.laptop import Laptop

@@ -27,7 +27,8 @@ from commonplace.adapters.s3 import S3ObjectStore
 from commonplace.adapters.secrets import GitHubSecret
 from commonplace.content.exclusions import DEFAULT_EXCLUDES, Exclusions
 from commonplace.content.manifest import MANIFEST_KEY, Manifest
-from commonplace.content.store import CONTENT_PREFIX, ListedObject, StoredObject
+from commonplace.content.store import CONTENT_PREFIX
+from commonplace.kernel.objects import ListedObject, StoredObject
 from commonplace.search.indexing import Indexer, Message
 from commonplace.search.stored import StoredDocuments
 from commonplace.sync.keys import report_key

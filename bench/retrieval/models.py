@@ -4,8 +4,9 @@ from pathlib import Path
 
 from commonplace.adapters import wiring
 from commonplace.errors import CommonplaceError
+from commonplace.kernel.environment import SettingsError
 from commonplace.search.model import EmbeddingProvider, Reranker
-from commonplace.settings import EmbeddingChoice, RerankChoice, RestSettings, RetrievalSettings, SettingsError
+from commonplace.settings import EmbeddingChoice, RerankChoice, RestSettings, RetrievalSettings
 
 _ENVIRONMENT = {
     "STAGE": "bench",

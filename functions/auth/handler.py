@@ -26,10 +26,10 @@ from commonplace.identity.provider_sessions import NO_PROVIDER, ProviderSessions
 from commonplace.identity.registering import Registering
 from commonplace.identity.resources import Resources
 from commonplace.identity.signing_in import SignIn, SignInSettings
-from commonplace.interfaces.deferred import Deferred, deferred
 from commonplace.interfaces.gateway import Gateway
 from commonplace.interfaces.oauth.app import create_app
 from commonplace.interfaces.oauth.services import OAuthServices
+from commonplace.kernel.deferred import Deferred, deferred
 from commonplace.limits.quota import Limiter
 from commonplace.reference_settings import served
 

@@ -13,8 +13,8 @@ from commonplace.adapters.operations import document_operations
 from commonplace.adapters.s3 import S3ObjectStore
 from commonplace.memory.events import is_of_memory
 from commonplace.memory_settings import MemorySettings
+from commonplace.reference.upkeep import is_of_catalogues
 from commonplace.reference_settings import catalogue_sources
-from commonplace.search.events import is_of_catalogues
 from commonplace.search.indexing import Message, Report, nobody_waits
 from commonplace.search.operations import Operations, stretch
 from commonplace.search.source import Collection

@@ -24,7 +24,6 @@ from commonplace.identity.principals import ANONYMOUS, Everybody, Level, Princip
 from commonplace.identity.resources import Resources
 from commonplace.identity.verifying import AccessTokens, RememberedKeys
 from commonplace.interfaces.challenges import Challenges
-from commonplace.interfaces.deferred import DeferredSearch, deferred
 from commonplace.interfaces.gateway import Gateway
 from commonplace.interfaces.mcp.app import create_app
 from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
@@ -36,10 +35,12 @@ from commonplace.interfaces.mcp.reference.toolset import reference_toolset
 from commonplace.interfaces.mcp.surface import Surface
 from commonplace.interfaces.mcp.telemetry import record
 from commonplace.interfaces.mcp.throttle import Throttle
+from commonplace.kernel.deferred import deferred
 from commonplace.limits.quota import CounterStore, Limiter
 from commonplace.limits.slots import Slots
 from commonplace.memory_settings import MemorySettings
 from commonplace.reference_settings import catalogue_sources, max_age_seconds, served
+from commonplace.search.deferred import DeferredSearch
 from commonplace.search.fusion import Fusion
 from commonplace.settings import McpSettings
 
@@ -47,11 +48,11 @@ if TYPE_CHECKING:
     from commonplace.adapters.dynamodb_changes import DynamoChanges
     from commonplace.adapters.dynamodb_guard import DynamoGuard
     from commonplace.adapters.dynamodb_slots import DynamoSlots
-    from commonplace.content.store import ObjectStore
     from commonplace.drafts.proposing import Proposals
     from commonplace.identity.accounts import Standings
     from commonplace.identity.denials import Denials
     from commonplace.interfaces.mcp.declaring import Toolset
+    from commonplace.kernel.objects import ObjectStore
     from commonplace.memory.service import Memory
     from commonplace.reference.service import Reference
     from commonplace.search.service import SearchService
@@ -80,7 +81,7 @@ def _objects() -> ObjectStore:
 
 def _counters() -> CounterStore:
     from commonplace.adapters import clients
-    from commonplace.adapters.dynamodb import DynamoCounters
+    from commonplace.adapters.counters import DynamoCounters
 
     return DynamoCounters(clients.dynamodb(read_timeout_seconds=0.5, attempts=1), SETTINGS.activity_table)
 

@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 from commonplace.adapters import clients
-from commonplace.adapters.dynamodb import DynamoCounters
+from commonplace.adapters.counters import DynamoCounters
 from commonplace.adapters.origin_secret import origin_values
 from commonplace.adapters.s3 import S3ObjectStore
 from commonplace.auth_settings import GuardSettings
@@ -20,13 +20,14 @@ from commonplace.identity.guarding import TokenPrincipals
 from commonplace.identity.resources import Resources
 from commonplace.identity.verifying import AccessTokens, RememberedKeys
 from commonplace.interfaces.challenges import Challenges
-from commonplace.interfaces.deferred import DeferredSearch, deferred
 from commonplace.interfaces.gateway import Gateway
 from commonplace.interfaces.rest.app import create_app
 from commonplace.interfaces.rest.guarding import Accounts
 from commonplace.interfaces.rest.services import Site
+from commonplace.kernel.deferred import deferred
 from commonplace.limits.quota import Limiter
 from commonplace.reference_settings import served
+from commonplace.search.deferred import DeferredSearch
 from commonplace.search.fusion import Fusion
 from commonplace.search.service import SearchService
 from commonplace.settings import RestSettings

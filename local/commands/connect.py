@@ -21,7 +21,8 @@ def connect_command(
     from commonplace.interfaces.connect.clients import Endpoint, clients
     from commonplace.interfaces.connect.markdown import client_text
     from commonplace.interfaces.rest.documentation import API_VERSION
-    from commonplace.settings import WEB_URL, Environment, SettingsError
+    from commonplace.kernel.environment import SettingsError
+    from commonplace.settings import WEB_URL, Environment
 
     try:
         base = Environment({"URL": url}).url("URL")

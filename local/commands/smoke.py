@@ -34,7 +34,8 @@ def smoke_command(
 
 
 def _address(url: str) -> str:
-    from commonplace.settings import WEB_URL, Environment, SettingsError
+    from commonplace.kernel.environment import SettingsError
+    from commonplace.settings import WEB_URL, Environment
 
     try:
         base = Environment({"URL": url}).url("URL")

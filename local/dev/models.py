@@ -13,7 +13,8 @@ HERE = ("local", "none", "onnx", "openai")
 def model_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """What the functions are given; the key goes along only where OpenAI is chosen. Raises CommandError."""
     from commonplace.adapters import wiring
-    from commonplace.settings import RetrievalSettings, SettingsError
+    from commonplace.kernel.environment import SettingsError
+    from commonplace.settings import RetrievalSettings
 
     given = _given(environ, "EMBEDDING_PROVIDER", *OPENAI, *MEMORY)
     if "KB_EMBEDDING_MODEL" in given:

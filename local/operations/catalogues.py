@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from commonplace.content.store import ObjectReader
+from commonplace.kernel.objects import ObjectReader
 from commonplace.reference.keys import report_key
 from commonplace.reference.problems import Problem
 from commonplace.sync.catalogue_report import CatalogueReport

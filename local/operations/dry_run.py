@@ -10,7 +10,8 @@ from commonplace.adapters.github import GitHubRepository
 from commonplace.content.document import DocumentRef
 from commonplace.content.exclusions import Exclusions
 from commonplace.content.manifest import MANIFEST_KEY, Manifest
-from commonplace.content.store import CONTENT_PREFIX, ListedObject, ObjectStore, PreconditionFailed, StoredObject
+from commonplace.content.store import CONTENT_PREFIX
+from commonplace.kernel.objects import ListedObject, ObjectStore, PreconditionFailed, StoredObject
 from commonplace.sync import keys
 from commonplace.sync.parallel import Parallel
 from commonplace.sync.ports import RunState

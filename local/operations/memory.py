@@ -93,7 +93,8 @@ def _token(place: Place) -> Iterator[tuple[str, str | None]]:
 
 
 def _base(url: str) -> str:
-    from commonplace.settings import WEB_URL, Environment, SettingsError
+    from commonplace.kernel.environment import SettingsError
+    from commonplace.settings import WEB_URL, Environment
 
     try:
         return Environment({"URL": url}).url("URL")

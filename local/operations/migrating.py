@@ -88,7 +88,8 @@ def ask_function(deployment: Deployment, collection: str = "documents") -> Ask:
 def ask_here(place: Place) -> Ask:
     """This process, with the models of its own environment: for an index that its operator can reach."""
     from commonplace.errors import CommonplaceError
-    from commonplace.settings import RetrievalSettings, SettingsError
+    from commonplace.kernel.environment import SettingsError
+    from commonplace.settings import RetrievalSettings
 
     given = {"SEARCH_ENGINE": "opensearch", "OPENSEARCH_ENDPOINT": place.endpoint, "OPENSEARCH_INDEX": place.index}
     environment = {"STAGE": "dev"} | dict(os.environ) | {name: value for name, value in given.items() if value}

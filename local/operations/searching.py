@@ -56,7 +56,7 @@ def ask_deployment(base_url: str, question: Question, transport: "httpx.BaseTran
     """The answer of a running REST API. The operators' key goes with a question for an explanation only."""
     import httpx
 
-    from commonplace.settings import is_loopback
+    from commonplace.kernel.environment import is_loopback
 
     key = os.environ.get(KEY_VARIABLE, "").strip() if question.explain else ""
     headers = {"Authorization": f"Bearer {key}"} if key else {}

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from commonplace.settings import is_loopback
+from commonplace.kernel.environment import is_loopback
 
 Outcome = Literal["ok", "failed", "skipped"]
 

@@ -21,12 +21,12 @@ from commonplace.content.problems import Problem
 from commonplace.identity.resources import Resources
 from commonplace.identity.scopes import SERVED
 from commonplace.interfaces.challenges import Challenges
-from commonplace.interfaces.deferred import DeferredSearch
 from commonplace.interfaces.finding import MAX_HITS
 from commonplace.interfaces.rest.app import create_app
 from commonplace.interfaces.rest.guarding import Accounts
 from commonplace.interfaces.rest.services import Site
 from commonplace.limits.quota import Limiter
+from commonplace.search.deferred import DeferredSearch
 from commonplace.search.documents import record_from_document
 from commonplace.search.model import IndexedRecord
 from commonplace.search.service import SearchService

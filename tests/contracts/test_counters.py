@@ -6,7 +6,7 @@ from itertools import cycle
 
 import pytest
 
-from commonplace.adapters.dynamodb import DynamoCounters
+from commonplace.adapters.counters import DynamoCounters
 from commonplace.errors import RateLimited
 from commonplace.identity.principals import Principal
 from commonplace.interfaces.mcp.declaring import Caller, Cost

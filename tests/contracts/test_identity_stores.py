@@ -22,7 +22,8 @@ from commonplace.identity.records import (
     Remembered,
     Session,
 )
-from commonplace.identity.stores import GrantStore, Lost, SignInStore
+from commonplace.identity.stores import GrantStore, SignInStore
+from commonplace.kernel.writes import Lost
 from tests.aws_fixture import TABLE
 from tests.dynamodb_fixture import new_table
 from tests.fakes.authority import APP, Authority

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from commonplace.content.store import ObjectStore
+from commonplace.kernel.objects import ObjectStore
 from commonplace.reference.catalogue import Catalogue, Manifest, Placed
 from commonplace.reference.entries import Entry
 from commonplace.reference.keys import catalogue_key, manifest_key

@@ -7,7 +7,7 @@ from threading import Lock
 from commonplace.audit.records import AuditRecord
 from commonplace.identity.fetching import JSON_TYPES, Fetched, FetchFailed
 from commonplace.identity.records import Client
-from commonplace.identity.stores import Audit, Lost
+from commonplace.kernel.writes import Audit, Lost
 
 
 class FakeClients:

@@ -17,7 +17,8 @@ from commonplace.identity.records import (
     Remembered,
     Session,
 )
-from commonplace.identity.stores import Audit, GrantStore, Lost, SignInStore
+from commonplace.identity.stores import GrantStore, SignInStore
+from commonplace.kernel.writes import Audit, Lost
 
 R = TypeVar("R", Pending, Challenge, Session, ProviderSession, Remembered)
 

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from commonplace.content.store import ListedObject, PreconditionFailed, StoredObject
+from commonplace.kernel.objects import ListedObject, PreconditionFailed, StoredObject
 
 
 class Crash(BaseException):

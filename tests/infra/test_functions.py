@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from commonplace.adapters.dynamodb import DynamoCounters, DynamoSyncState
+from commonplace.adapters.counters import DynamoCounters
+from commonplace.adapters.dynamodb import DynamoSyncState
 from commonplace.adapters.dynamodb_audit import DynamoAudit
 from commonplace.adapters.dynamodb_changes import DynamoChanges
 from commonplace.adapters.dynamodb_guard import OF_LAST_USE, DynamoGuard

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from commonplace.content.store import OPERATIONS_PREFIX
+from commonplace.kernel.objects import OPERATIONS_PREFIX
 from local.cloud.template import stem
 from tests.infra.templates import Template, as_list, lint_findings, reaches
 

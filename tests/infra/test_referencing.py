@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from commonplace.adapters.dynamodb_waiting import DynamoNote
-from commonplace.content.store import REFERENCE_PREFIX
+from commonplace.reference.keys import REFERENCE_PREFIX
 from commonplace.reference_settings import CatalogueSource, catalogue_sources, served
 from commonplace.sync.catalogue_report import REFUSED
 from tests.infra.templates import Template, as_list, reaches

@@ -5,14 +5,14 @@ from typing import Any, get_args
 import pytest
 
 from commonplace.auth_settings import AuthSettings, GuardSettings
-from commonplace.content.store import CONTENT_PREFIX, REFERENCE_PREFIX
+from commonplace.content.store import CONTENT_PREFIX
 from commonplace.interfaces.mcp.memory.searching import note_query
 from commonplace.interfaces.mcp.surface import CallRecord
 from commonplace.interfaces.mcp.telemetry import record
 from commonplace.interfaces.oauth.telemetry import Event, Outcome
 from commonplace.interfaces.oauth.telemetry import record as record_event
 from commonplace.memory.results import Asked
-from commonplace.reference.keys import catalogue_key, manifest_key
+from commonplace.reference.keys import REFERENCE_PREFIX, catalogue_key, manifest_key
 from infra.auth import AUTH_PATHS
 from local.cloud.pipes import Pipe, parse_filter, parse_template
 from local.cloud.template import stem

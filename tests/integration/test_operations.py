@@ -15,7 +15,7 @@ from commonplace.content.document import DocumentRef
 from commonplace.content.exclusions import Exclusions
 from commonplace.content.graph import BrokenLink
 from commonplace.content.problems import Problem
-from commonplace.content.store import PreconditionFailed
+from commonplace.kernel.objects import PreconditionFailed
 from commonplace.sync.report import Counts, Note, Report, SkippedFile
 from commonplace.sync.steps import Steps
 from local.errors import CommandError

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from commonplace.content.store import OPERATIONS_PREFIX
+from commonplace.kernel.objects import OPERATIONS_PREFIX
 from local.dev.laptop import Laptop
 from local.dev.outcome import judge
 from local.dev.source import clone

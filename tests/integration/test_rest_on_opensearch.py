@@ -15,10 +15,10 @@ from commonplace.adapters.opensearch.directory import Aliases
 from commonplace.adapters.opensearch.engine import OpenSearchEngine
 from commonplace.adapters.resilience import CircuitBreaker
 from commonplace.content.library import Library
-from commonplace.interfaces.deferred import DeferredSearch
 from commonplace.interfaces.rest.app import create_app
 from commonplace.interfaces.rest.services import Site
 from commonplace.limits.quota import Limiter
+from commonplace.search.deferred import DeferredSearch
 from commonplace.search.documents import record_from_document
 from commonplace.search.embedding import embed_records
 from commonplace.search.service import SearchService

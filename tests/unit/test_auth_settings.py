@@ -1,7 +1,7 @@
 import pytest
 
 from commonplace.auth_settings import AuthSettings, GuardSettings, oidc_parameters
-from commonplace.settings import SettingsError
+from commonplace.kernel.environment import SettingsError
 
 ENVIRONMENT = {
     "BASE_URL": "https://kb.example.org",

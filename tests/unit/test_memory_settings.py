@@ -2,8 +2,8 @@
 
 import pytest
 
+from commonplace.kernel.environment import SettingsError
 from commonplace.memory_settings import MemorySettings
-from commonplace.settings import SettingsError
 
 ENVIRONMENT = {"RECORDS_TABLE": "records", "CACHE_TABLE": "cache", "ACTIVITY_TABLE": "activity"}
 

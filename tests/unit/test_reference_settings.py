@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commonplace.kernel.environment import SettingsError
 from commonplace.reference_settings import (
     CatalogueSource,
     catalogue_sources,
@@ -18,7 +19,6 @@ from commonplace.reference_settings import (
     parse_catalogues,
     served,
 )
-from commonplace.settings import SettingsError
 
 KNOWLEDGE_BASE = {"GITHUB_REPOSITORY": "example/kb", "GITHUB_BRANCH": "main"}
 

@@ -4,6 +4,7 @@ from typing import get_args
 
 import pytest
 
+from commonplace.kernel.environment import SettingsError
 from commonplace.search.source import Collection
 from commonplace.settings import (
     EmbeddingChoice,
@@ -12,7 +13,6 @@ from commonplace.settings import (
     RerankChoice,
     RestSettings,
     RetrievalSettings,
-    SettingsError,
     SyncSettings,
     WebhookSettings,
 )

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from commonplace.identity.roles import ADDRESS, RoleMap, RoleMapError
-from commonplace.settings import Environment, SettingsError
+from commonplace.kernel.environment import SettingsError
+from commonplace.settings import Environment
 
 HATS_CONTRACT = "0x3bc1A0Ad72417f2d411118085256fC53CBdDd137"
 """Hats Protocol v1, the same on every chain."""

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from commonplace.identity.principals import TIERS, Tier
 from commonplace.identity.roles import is_organisation
+from commonplace.kernel.environment import SettingsError, is_loopback
 from commonplace.search.source import Collection
 
 SearchEngine = Literal["embedded", "opensearch"]
@@ -50,7 +51,6 @@ LISTENS = "a whole number from 0 to 1000, 0 for none"
 
 WEB_URL = "an https:// URL, or an http:// URL of this machine"
 
-_LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 _REPOSITORY = re.compile(r"[A-Za-z0-9-]{1,39}/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}")
 _BRANCH = re.compile(r"(?![/.-])(?!.*(?:\.\.|//|@\{|/\.))[^\x00-\x20\x7f~^:?*\[\\]{1,200}(?<![/.])")
 _EMBEDDING = re.compile(
@@ -70,10 +70,6 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 _ARN = re.compile(r"arn:[a-z-]+:(?P<service>[a-z-]+):[a-z0-9-]*:[0-9]*:.+")
 
 T = TypeVar("T")
-
-
-class SettingsError(ValueError):
-    """The environment does not say what the function needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -626,11 +622,6 @@ def _factor(text: str) -> int | None:
 
 def _listens(text: str) -> int | None:
     return int(text) if re.fullmatch(r"[0-9]{1,3}|1000", text) else None
-
-
-def is_loopback(host: str | None) -> bool:
-    """Whether the host is this very machine."""
-    return host in _LOOPBACK_HOSTS
 
 
 def _web_url(text: str) -> str | None:

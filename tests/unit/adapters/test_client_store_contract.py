@@ -10,7 +10,8 @@ from commonplace.adapters.dynamodb_clients import DynamoClients
 from commonplace.audit.records import AuditRecord
 from commonplace.errors import Unavailable
 from commonplace.identity.records import Client
-from commonplace.identity.stores import ClientStore, Lost
+from commonplace.identity.stores import ClientStore
+from commonplace.kernel.writes import Lost
 from tests.aws_fixture import TABLE
 from tests.fakes.identity_clients import FakeClients
 

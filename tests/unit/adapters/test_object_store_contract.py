@@ -3,7 +3,7 @@
 import pytest
 
 from commonplace.adapters.s3 import S3ObjectStore
-from commonplace.content.store import ListedObject, ObjectStore, PreconditionFailed
+from commonplace.kernel.objects import ListedObject, ObjectStore, PreconditionFailed
 from tests.aws_fixture import BUCKET
 from tests.fakes.store import FakeObjectStore
 

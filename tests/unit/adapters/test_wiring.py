@@ -18,8 +18,9 @@ from commonplace.adapters.openai_embeddings import OpenAiEmbeddings
 from commonplace.adapters.resilience import RETRY_DELAYS
 from commonplace.content.filters import Filters
 from commonplace.errors import Unavailable
+from commonplace.kernel.environment import SettingsError
 from commonplace.search.reranking import MemoryRerankCache
-from commonplace.settings import IndexSettings, RestSettings, RetrievalSettings, SettingsError
+from commonplace.settings import IndexSettings, RestSettings, RetrievalSettings
 from tests.fakes.onnx_models import cross_encoder, encoder
 
 ROOT = Path(__file__).resolve().parents[3]

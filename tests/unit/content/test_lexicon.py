@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bench.retrieval.sample import documents
@@ -210,6 +210,7 @@ def test_any_text_can_be_asked_for(text: str) -> None:
 
 
 @given(st.text(max_size=40))
+@example("-«0")
 def test_spelling_is_stable(text: str) -> None:
     assert key(key(text)) == key(text)
     assert bare(bare(text)) == bare(text)

@@ -11,7 +11,7 @@ from commonplace.adapters.origin_secret import (
     origin_values,
 )
 from commonplace.errors import Unavailable
-from commonplace.settings import SettingsError
+from commonplace.kernel.environment import SettingsError
 from tests.fakes.vault import Vault
 
 

@@ -22,7 +22,7 @@ from commonplace.adapters import clients
 from commonplace.identity import keyring
 from commonplace.identity.accounts import Profile
 from commonplace.identity.authorizing import understand
-from commonplace.settings import SettingsError
+from commonplace.kernel.environment import SettingsError
 from tests.aws_fixture import TABLE, create_table
 from tests.unit.oauth.world import ALICE, BASE, FORM, MCP, REDIRECT, VERIFIER, Answer, answered, challenge, payload
 

@@ -16,9 +16,9 @@ import pytest
 from commonplace.adapters import clients
 from commonplace.adapters.embedded.engine import EmbeddedEngine
 from commonplace.adapters.local_embeddings import LocalEmbeddings
+from commonplace.kernel.environment import SettingsError
 from commonplace.search.documents import record_from_document
 from commonplace.search.embedding import embed_records
-from commonplace.settings import SettingsError
 from tests.aws_fixture import BUCKET, TABLE
 from tests.fakes.catalogues import publish
 from tests.fakes.library import FakeLibrary, garden

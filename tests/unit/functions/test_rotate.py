@@ -11,7 +11,7 @@ import pytest
 
 from commonplace.adapters import clients
 from commonplace.adapters.rotation import RotationRefused
-from commonplace.settings import SettingsError
+from commonplace.kernel.environment import SettingsError
 from tests.aws_fixture import create_table
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ import pytest
 from commonplace.identity import secrets
 from commonplace.identity.oauth_errors import OAuthError
 from commonplace.identity.records import Client
-from commonplace.identity.stores import GrantStore, Lost
+from commonplace.identity.stores import GrantStore
+from commonplace.kernel.writes import Lost
 from tests.fakes.authority import ALICE, APP, BASE, BOB, MCP, OTHER, Authority, standing, stored
 from tests.fakes.identity_stores import Racing
 

@@ -17,9 +17,9 @@ from commonplace.content.bytecache import ByteCache
 from commonplace.content.catalogue import Catalogue, Selection
 from commonplace.content.filters import Filters
 from commonplace.content.library import Library
-from commonplace.content.store import StoredObject
-from commonplace.interfaces.deferred import Deferred, deferred
 from commonplace.interfaces.mcp.threads import in_thread
+from commonplace.kernel.deferred import Deferred, deferred
+from commonplace.kernel.objects import StoredObject
 from commonplace.limits.quota import Limiter, Quota
 from commonplace.search.model import SearchRequest
 from commonplace.search.reranking import MemoryRerankCache

@@ -7,7 +7,7 @@ import pytest
 
 from commonplace.auth_settings import AuthSettings
 from commonplace.identity import keyring
-from commonplace.settings import SettingsError
+from commonplace.kernel.environment import SettingsError
 from tests.unit.oauth.world import BASE, ENVIRONMENT, World
 
 SERVER = "/.well-known/oauth-authorization-server"

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from commonplace.content.store import StoredObject
 from commonplace.errors import Unavailable
+from commonplace.kernel.objects import StoredObject
 from commonplace.reference.keys import manifest_key
 from commonplace.reference.library import MAX_AGE_SECONDS, RETRY_SECONDS, CatalogueLibrary
 from tests.fakes.catalogues import catalogue, entry, publish

@@ -7,10 +7,10 @@ from starlette.testclient import TestClient
 
 from commonplace.content.library import Library
 from commonplace.errors import Unavailable
-from commonplace.interfaces.deferred import DeferredSearch
 from commonplace.interfaces.rest.app import create_app
 from commonplace.interfaces.rest.services import Site
 from commonplace.limits.quota import Limiter
+from commonplace.search.deferred import DeferredSearch
 from commonplace.search.service import SearchService
 from tests.fakes.library import FakeLibrary, garden
 from tests.unit.rest.conftest import Counters, Seconds

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from commonplace.adapters import clients
-from commonplace.adapters.dynamodb import DynamoCounters
+from commonplace.adapters.counters import DynamoCounters
 from commonplace.adapters.dynamodb_audit import DynamoAudit
 from commonplace.adapters.dynamodb_clients import DynamoClients
 from commonplace.adapters.dynamodb_grants import DynamoGrants

@@ -13,7 +13,7 @@ from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
-from commonplace.settings import is_loopback
+from commonplace.kernel.environment import is_loopback
 
 logger = logging.getLogger(__name__)
 

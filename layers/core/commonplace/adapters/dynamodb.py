@@ -1,4 +1,4 @@
-"""Run state and counters on DynamoDB, table `activity`. Every write is conditional or an atomic ADD.
+"""Run state on DynamoDB, table `activity`. Every write is conditional or an atomic ADD.
 
 Item of the knowledge base: `pk = sync#{repository}#{branch}`, `sk = state`; beside it `sk = delivery#{id}` for thirty
 days. Of a catalogue: `pk = sync#reference#{name}`, whatever its repository and branch: attempts and generations have to
@@ -204,55 +204,6 @@ class DynamoSyncState:
 
     def _pause(self, attempt: int) -> None:
         self._sleep(_RANDOM.uniform(0, min(0.4, 0.01 * 2**attempt)))
-
-
-class DynamoCounters:
-    """Counters that expire, for rate limits: every addition is atomic."""
-
-    def __init__(self, client: DynamoDBClient, table: str, *, clock: Clock = utc_now) -> None:
-        self._client = client
-        self._table = table
-        self._clock = clock
-
-    def add(self, key: str, amount: int, expires_at: int) -> int:
-        """Adds and returns the new total. `expires_at` is in epoch seconds; an expired counter starts again at zero."""
-        now, amount_value, until = (
-            {"N": str(int(self._clock().timestamp()))},
-            {"N": str(amount)},
-            {"N": str(expires_at)},
-        )
-        live = self._update(
-            key,
-            "SET expiresAt = :until ADD used :amount",
-            "attribute_not_exists(pk) OR expiresAt > :now",
-            {":until": until, ":amount": amount_value, ":now": now},
-        )
-        if live is not None:
-            return live
-        again = self._update(
-            key,
-            "SET expiresAt = :until, used = :amount",
-            "expiresAt <= :now",
-            {":until": until, ":amount": amount_value, ":now": now},
-        )
-        # Somebody else has started it again in between: it is live now.
-        return again if again is not None else self.add(key, amount, expires_at)
-
-    def _update(self, key: str, change: str, condition: str, values: Item) -> int | None:
-        try:
-            answer = self._client.update_item(
-                TableName=self._table,
-                Key={"pk": {"S": f"counter#{key}"}, "sk": {"S": "counter"}},
-                UpdateExpression=change,
-                ConditionExpression=condition,
-                ExpressionAttributeValues=values,
-                ReturnValues="UPDATED_NEW",
-            )
-        except ClientError as error:
-            if _code(error) == "ConditionalCheckFailedException":
-                return None
-            raise
-        return _number(dict(answer["Attributes"]), "used")
 
 
 def _number(item: Item, name: str) -> int:

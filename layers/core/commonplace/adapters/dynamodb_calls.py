@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace.adapters.dynamodb_items import Item, key, names, typed
 from commonplace.errors import Unavailable
-from commonplace.identity.stores import Lost
+from commonplace.kernel.writes import Lost
 
 if TYPE_CHECKING:
     from botocore.exceptions import ClientError

@@ -16,7 +16,7 @@ from commonplace.adapters.dynamodb_audit import audit_writes
 from commonplace.adapters.dynamodb_calls import answering, get, holds, transact
 from commonplace.adapters.dynamodb_items import Item, decoded, encode, key, typed
 from commonplace.identity.records import Client
-from commonplace.identity.stores import Audit, Lost
+from commonplace.kernel.writes import Audit, Lost
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

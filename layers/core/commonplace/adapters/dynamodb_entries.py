@@ -29,7 +29,7 @@ from commonplace.adapters.dynamodb_memory_items import (
     room,
 )
 from commonplace.errors import Unavailable
-from commonplace.identity.stores import Lost
+from commonplace.kernel.writes import Lost
 from commonplace.memory.entries import Card, Entry, EntryId
 from commonplace.memory.ports import Once, Replayed, Stale, Taken
 from commonplace.search.source import batches

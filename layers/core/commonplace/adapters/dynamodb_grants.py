@@ -17,7 +17,7 @@ from commonplace.adapters.dynamodb_items import Item, decoded, encode, key, name
 from commonplace.errors import CommonplaceError
 from commonplace.identity.auditing import revoked
 from commonplace.identity.records import Code, Grant, Refresh
-from commonplace.identity.stores import Audit, Lost
+from commonplace.kernel.writes import Audit, Lost
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

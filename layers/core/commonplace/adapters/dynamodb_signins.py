@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from commonplace.adapters.dynamodb_calls import Writes, answering, get, holds, query
 from commonplace.adapters.dynamodb_items import Item, decoded, encode, key
 from commonplace.identity.records import Challenge, Pending, ProviderSession, Remembered, Session
-from commonplace.identity.stores import Lost
+from commonplace.kernel.writes import Lost
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from commonplace.adapters.github_limits import limited_until
-from commonplace.settings import is_loopback
+from commonplace.kernel.environment import is_loopback
 from commonplace.sync.ports import RepositoryRateLimited, RepositoryRefused, RepositoryUnavailable
 
 API_VERSION = "2022-11-28"

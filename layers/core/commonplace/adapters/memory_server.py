@@ -23,7 +23,7 @@ from commonplace.errors import (
     Unauthorized,
     Unavailable,
 )
-from commonplace.settings import is_loopback
+from commonplace.kernel.environment import is_loopback
 
 PATH = "/mcp/memory"
 VERSION = "2026-07-28"

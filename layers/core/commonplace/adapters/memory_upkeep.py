@@ -14,7 +14,7 @@ from commonplace.memory.upkeep import Upkeep
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from commonplace.content.store import ObjectStore
+    from commonplace.kernel.objects import ObjectStore
     from commonplace.memory_settings import MemorySettings
     from commonplace.search.model import EmbeddingProvider
     from commonplace.settings import RetrievalSettings

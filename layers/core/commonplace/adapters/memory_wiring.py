@@ -15,7 +15,7 @@ from commonplace.memory.service import Memory
 from commonplace.search.fusion import Fusion
 
 if TYPE_CHECKING:
-    from commonplace.content.store import ObjectStore
+    from commonplace.kernel.objects import ObjectStore
     from commonplace.memory_settings import MemorySettings
     from commonplace.search.model import EmbeddingProvider, Engine
     from commonplace.settings import RetrievalSettings

@@ -15,7 +15,7 @@ from commonplace.search.stored import StoredDocuments
 from commonplace.settings import RetrievalSettings
 
 if TYPE_CHECKING:
-    from commonplace.content.store import ObjectReader
+    from commonplace.kernel.objects import ObjectReader
     from commonplace.memory.ports import VectorCaches
     from commonplace.search.changes import ChangeLog
     from commonplace.search.source import Collection, Source

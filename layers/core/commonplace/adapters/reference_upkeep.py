@@ -13,7 +13,7 @@ from commonplace.search.indexing import nobody_waits
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonplace.content.store import ObjectStore
+    from commonplace.kernel.objects import ObjectStore
     from commonplace.reference_settings import CatalogueSource
     from commonplace.search.model import EmbeddingProvider
     from commonplace.search.waiting import Note

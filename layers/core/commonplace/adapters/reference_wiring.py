@@ -15,7 +15,7 @@ from commonplace.reference.service import Reference
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from commonplace.content.store import ObjectStore
+    from commonplace.kernel.objects import ObjectStore
     from commonplace.reference.ports import GapStore, Meaning, Near
     from commonplace.reference.results import Asked
     from commonplace.reference_settings import CatalogueSource

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from commonplace.content.store import ListedObject, PreconditionFailed, StoredObject
+from commonplace.kernel.objects import ListedObject, PreconditionFailed, StoredObject
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
+from commonplace.kernel.environment import SettingsError, is_loopback
 from commonplace.search.model import EmbeddingProvider, Engine, RerankCache, Reranker, VectorMemory
 from commonplace.search.reranking import MemoryRerankCache
 from commonplace.settings import (
@@ -19,8 +20,6 @@ from commonplace.settings import (
     ReaderSettings,
     RerankChoice,
     RetrievalSettings,
-    SettingsError,
-    is_loopback,
 )
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
     from commonplace.adapters.opensearch.connection import Connection
     from commonplace.adapters.opensearch.parameters import IndexParameters
-    from commonplace.content.store import ObjectStore
+    from commonplace.kernel.objects import ObjectStore
 
 QUERY_READ_SECONDS = 1.5
 RERANK_READ_SECONDS = 2.0

@@ -17,8 +17,9 @@ from commonplace.content.catalogue import Catalogue
 from commonplace.content.document import Document, DocumentRef
 from commonplace.content.graph import Graph
 from commonplace.content.manifest import MANIFEST_KEY, Attachment, Entry, Manifest
-from commonplace.content.store import METADATA_PREFIX, ObjectReader, StoredObject, raw_key
+from commonplace.content.store import METADATA_PREFIX, raw_key
 from commonplace.errors import Unavailable
+from commonplace.kernel.objects import ObjectReader, StoredObject
 
 logger = logging.getLogger(__name__)
 

@@ -1,71 +1,9 @@
-"""The canonical store as its users see it: keys, the port to the objects, and what may be read where."""
-
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Protocol
+"""Where the canonical store keeps what: prefixes and keys, and what may be read where."""
 
 CONTENT_PREFIX = "content/"
 RAW_PREFIX = "raw/"
 ATTACHMENTS_PREFIX = "attachments/"
 METADATA_PREFIX = "metadata/"
-REFERENCE_PREFIX = "reference/"
-"""Catalogues of the product reference (`commonplace.reference.keys`)."""
-OPERATIONS_PREFIX = "operations/"
-"""Plans, staged files, full reports: for operators only, expiring; the functions that serve readers cannot read it."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredObject:
-    body: bytes
-    etag: str
-    """Without quotes."""
-
-
-@dataclass(frozen=True, slots=True)
-class ListedObject:
-    key: str
-    etag: str
-    size: int
-
-
-class PreconditionFailed(Exception):
-    """A conditional write met another version than the one it expected."""
-
-
-class ObjectReader(Protocol):
-    """Reading side of an object store (S3)."""
-
-    def get(self, key: str) -> StoredObject | None:
-        """The object, or None when there is none."""
-        ...
-
-    def get_if_changed(self, key: str, etag: str | None) -> StoredObject | None:
-        """The object unless its ETag is still `etag`; None means unchanged. Raises KeyError when there is none."""
-        ...
-
-
-class ObjectStore(ObjectReader, Protocol):
-    """Reading and writing side of an object store (S3)."""
-
-    def put(
-        self,
-        key: str,
-        body: bytes,
-        *,
-        media_type: str = "application/json",
-        if_match: str | None = None,
-        if_absent: bool = False,
-    ) -> str:
-        """Writes and returns the new ETag. Raises PreconditionFailed when `if_match` or `if_absent` does not hold."""
-        ...
-
-    def delete(self, keys: Iterable[str]) -> None:
-        """Removes the objects; absent ones are no error."""
-        ...
-
-    def list(self, prefix: str) -> Iterator[ListedObject]:
-        """Every object under the prefix, in key order."""
-        ...
 
 
 def content_key(content_type: str, document_id: str) -> str:

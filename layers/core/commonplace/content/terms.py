@@ -25,7 +25,11 @@ def bare(text: str) -> str:
 
 def key(text: str) -> str:
     """`#Mutual Aid`, `mutual_aid` and `"Mutual–aid"` share one: letter case, gaps and hyphens do not count."""
-    return _GAPS.sub("-", unicodedata.normalize("NFKC", bare(text)).casefold()).strip("-")
+    found = text
+    # What is taken off at one end can uncover something else: `-«0` is `«0` first.
+    while (shorter := _GAPS.sub("-", unicodedata.normalize("NFKC", bare(found)).casefold()).strip("-")) != found:
+        found = shorter
+    return found
 
 
 def words(text: str) -> list[str]:

@@ -18,7 +18,8 @@ from commonplace.identity.auditing import issued, reused
 from commonplace.identity.oauth_errors import OAuthError, invalid_grant
 from commonplace.identity.opening import kept_token
 from commonplace.identity.records import IDLE_SECONDS, Client, Code, Grant
-from commonplace.identity.stores import GrantStore, Lost
+from commonplace.identity.stores import GrantStore
+from commonplace.kernel.writes import Lost
 
 REPLAYED = "code_replayed"
 

@@ -18,7 +18,8 @@ from commonplace.identity.id_tokens import IdTokens, profile_of
 from commonplace.identity.oidc import Provider, ProviderTokens
 from commonplace.identity.records import ABSOLUTE_SECONDS, SESSION_SECONDS, ProviderSession
 from commonplace.identity.secrets import SealBroken, digest, fresh, seal, unseal
-from commonplace.identity.stores import Lost, SignInStore
+from commonplace.identity.stores import SignInStore
+from commonplace.kernel.writes import Lost
 
 CLAIMS_SECONDS = 24 * 3_600
 """How old claims may be where the provider lets nobody read them again."""

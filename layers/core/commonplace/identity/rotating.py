@@ -19,7 +19,8 @@ from commonplace.identity.auditing import issued, reused
 from commonplace.identity.oauth_errors import OAuthError, invalid_grant, temporarily_unavailable
 from commonplace.identity.opening import kept_token
 from commonplace.identity.records import IDLE_SECONDS, RETRY_SECONDS, Client, Grant, Refresh
-from commonplace.identity.stores import GrantStore, Lost
+from commonplace.identity.stores import GrantStore
+from commonplace.kernel.writes import Lost
 
 ATTEMPTS = 4
 """Each judges what it finds anew: whoever was faster has changed it."""

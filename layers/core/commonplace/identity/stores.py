@@ -7,7 +7,6 @@ audit records in the same transaction. All raise Unavailable when the store does
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from commonplace.audit.records import AuditRecord
 from commonplace.identity.records import (
     Challenge,
     Client,
@@ -19,12 +18,7 @@ from commonplace.identity.records import (
     Remembered,
     Session,
 )
-
-Audit = Sequence[AuditRecord]
-
-
-class Lost(Exception):
-    """Somebody else was faster: read again, and judge what is there now."""
+from commonplace.kernel.writes import Audit
 
 
 class ClientStore(Protocol):

@@ -1,6 +1,8 @@
 """Where catalogues are kept in the store."""
 
-from commonplace.content.store import OPERATIONS_PREFIX, REFERENCE_PREFIX
+from commonplace.kernel.objects import OPERATIONS_PREFIX
+
+REFERENCE_PREFIX = "reference/"
 
 
 def manifest_key(name: str) -> str:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from threading import Lock
 from time import monotonic
 
-from commonplace.content.store import ObjectReader
 from commonplace.errors import Unavailable
+from commonplace.kernel.objects import ObjectReader
 from commonplace.reference.catalogue import Catalogue, Manifest
 from commonplace.reference.keys import manifest_key
 from commonplace.reference.ports import Edition

@@ -3,11 +3,11 @@
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 
-from commonplace.content.store import ObjectReader
+from commonplace.kernel.events import keys_of
+from commonplace.kernel.objects import ObjectReader
 from commonplace.reference.catalogue import Catalogue, Manifest, Placed
 from commonplace.reference.keys import manifest_key
 from commonplace.reference.records import address, record_id, record_of
-from commonplace.search.events import keys_of
 from commonplace.search.model import RecordId
 from commonplace.search.source import Horizon, Published, Reading
 

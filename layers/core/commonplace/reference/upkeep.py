@@ -4,11 +4,24 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 
+from commonplace.kernel.events import keys_of
+from commonplace.reference.keys import REFERENCE_PREFIX
 from commonplace.search.indexing import Enough, Message, Report, never
 from commonplace.search.operations import Operations
 from commonplace.search.waiting import Note, complete
 
 logger = logging.getLogger(__name__)
+
+
+def is_of_catalogues(body: str) -> bool:
+    """Whether a message tells of the part of the store that catalogues are in.
+
+    Such a message names no records: it asks to compare with all that is published. False for what cannot be read.
+    """
+    try:
+        return any(key.startswith(REFERENCE_PREFIX) for key in keys_of(body))
+    except ValueError:
+        return False
 
 
 class Upkeep:

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from commonplace.content.document import Document
 from commonplace.search.fusion import RELEVANCE_SHARE
-from commonplace.search.model import Found, Hit, RecordId
+from commonplace.search.model import Found, Hit, RecordId, WholeDocument
 from commonplace.search.snippets import Snippet, snippet
 
 HALF_SCORE = 10.0
@@ -18,7 +17,7 @@ def to_hit(
     *,
     rerank_score: float | None = None,
     duplicates: Sequence[RecordId] = (),
-    document: Document | None = None,
+    document: WholeDocument | None = None,
 ) -> Hit:
     """A result with the part of its chunk that shows why it was found, or its description where there is no text."""
     record, chunk = found.record, found.chunk

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
 
-from commonplace.content.document import Document
 from commonplace.content.filters import Filters
 from commonplace.errors import Unavailable
 from commonplace.search.records import Chunk, IndexedRecord, QueryVector, Record, RecordId, Tombstone, Vector
@@ -43,6 +42,7 @@ __all__ = [
     "VectorMemories",
     "VectorMemory",
     "Verdict",
+    "WholeDocument",
 ]
 
 
@@ -264,6 +264,18 @@ class SearchRequest:
     """With `explain`: a record whose place, or absence, is to be accounted for."""
 
 
+class WholeDocument(Protocol):
+    """A document as its capability keeps it: its text, and all of it as JSON."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def content(self) -> str: ...
+
+    def to_json(self) -> bytes: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """One result. `snippet` is the matched chunk cut to size, `heading` its heading path joined by ` › `."""
@@ -285,7 +297,7 @@ class Hit:
     marks: tuple[tuple[int, int], ...] = ()
     """Where the query's words stand in `snippet`: start and end, in characters."""
     duplicates: tuple[RecordId, ...] = ()
-    document: Document | None = None
+    document: WholeDocument | None = None
     """When asked for; None also when it is gone, or was left out for the size of the answer."""
 
 
@@ -385,6 +397,6 @@ class Publication(Protocol):
 class Documents(Protocol):
     """Stage three: whole documents."""
 
-    def read(self, records: Sequence[RecordId]) -> list[Document | None]:
+    def read(self, records: Sequence[RecordId]) -> Sequence[WholeDocument | None]:
         """Concurrently, aligned with `records`; None for what is gone or unreadable. Raises Unavailable."""
         ...

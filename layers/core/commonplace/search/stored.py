@@ -1,20 +1,24 @@
 """What the canonical store holds, as records to index."""
 
 import logging
+import re
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 from commonplace.content.document import Document
 from commonplace.content.manifest import MANIFEST_KEY, Manifest
-from commonplace.content.store import CONTENT_PREFIX, ObjectReader
+from commonplace.content.store import CONTENT_PREFIX
+from commonplace.kernel.events import keys_of
+from commonplace.kernel.objects import ObjectReader
 from commonplace.search.documents import record_from_document
-from commonplace.search.events import records_of
 from commonplace.search.model import Record, RecordId
 from commonplace.search.source import Horizon, Published, Reading
 
 logger = logging.getLogger(__name__)
 
 PARALLEL_READS = 16
+
+_DOCUMENT_KEY = re.compile(re.escape(CONTENT_PREFIX) + r"(?P<id>[^/]+/[^/]+)\.json")
 
 
 class StoredDocuments:
@@ -61,6 +65,21 @@ class StoredDocuments:
     def _manifest(self) -> Manifest | None:
         stored = self._objects.get(MANIFEST_KEY)
         return Manifest.model_validate_json(stored.body) if stored else None
+
+
+def record_of_key(key: str) -> RecordId | None:
+    """The record that an object stands for; None when it is no document."""
+    match = _DOCUMENT_KEY.fullmatch(key)
+    return RecordId(match["id"]) if match else None
+
+
+def records_of(body: str) -> tuple[RecordId, ...]:
+    """The records that a message asks to look at; none for S3's test message and for keys that are no documents.
+
+    Raises ValueError when the message is no notification of S3 in the known structure.
+    """
+    found = (record_of_key(key) for key in keys_of(body))
+    return tuple(dict.fromkeys(record for record in found if record))
 
 
 def _always(generation: int) -> Horizon:

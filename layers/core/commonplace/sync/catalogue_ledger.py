@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from commonplace.content.document import BlobSha
 from commonplace.content.reading import git_blob_sha
-from commonplace.content.store import ObjectStore
+from commonplace.kernel.objects import ObjectStore
 from commonplace.reference.catalogue import Catalogue, Manifest
 from commonplace.reference.keys import catalogue_key, catalogues_prefix, manifest_key, report_key
 from commonplace.sync import keys

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from commonplace.content.document import BlobSha
-from commonplace.content.store import PreconditionFailed
+from commonplace.kernel.objects import PreconditionFailed
 from commonplace.reference.catalogue import Catalogue, Manifest
 from commonplace.reference.compiling import compile
 from commonplace.reference.keys import catalogue_key, manifest_key

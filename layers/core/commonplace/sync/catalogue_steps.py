@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import BinaryIO
 
 from commonplace.content.document import BlobSha
-from commonplace.content.store import ObjectStore
+from commonplace.kernel.objects import ObjectStore
 from commonplace.reference_settings import CatalogueSource
 from commonplace.sync.archive import archived_files
 from commonplace.sync.catalogue_judging import NOT_FETCHED, Judged, judge_files

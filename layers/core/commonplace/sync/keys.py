@@ -1,7 +1,8 @@
 """Where a run keeps its things: all of it under the operators' prefix, most of it expiring."""
 
 from commonplace.content.document import BlobSha
-from commonplace.content.store import METADATA_PREFIX, OPERATIONS_PREFIX
+from commonplace.content.store import METADATA_PREFIX
+from commonplace.kernel.objects import OPERATIONS_PREFIX
 
 KNOWN_KEY = f"{OPERATIONS_PREFIX}known.json"
 """What the last run learned: the head's ETag and the verdicts on files that are not published."""

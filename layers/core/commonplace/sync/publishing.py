@@ -12,7 +12,8 @@ from commonplace.content.links import Link
 from commonplace.content.manifest import MANIFEST_KEY, Attachment, Entry, Manifest
 from commonplace.content.problems import Problem
 from commonplace.content.reading import git_blob_sha
-from commonplace.content.store import METADATA_PREFIX, ObjectStore, PreconditionFailed, content_key, raw_key
+from commonplace.content.store import METADATA_PREFIX, content_key, raw_key
+from commonplace.kernel.objects import ObjectStore, PreconditionFailed
 from commonplace.sync.attachments import Wanted, media_type, wanted
 from commonplace.sync.composition import Naming, Reading, Source, compose, entry_of, former_refs, name_all, read
 from commonplace.sync.keys import STAGED_PREFIX, staged_key

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 
 from commonplace.content.document import BlobSha
-from commonplace.content.store import ObjectStore
+from commonplace.kernel.objects import ObjectStore
 from commonplace.sync import keys
 from commonplace.sync.outcomes import Batch, Verdicts, merge
 from commonplace.sync.parallel import Parallel

@@ -9,7 +9,7 @@ from commonplace.content.document import BlobSha
 from commonplace.content.exclusions import Exclusions
 from commonplace.content.links import LinkResolver, ToFile, extract_links
 from commonplace.content.reading import PARSER_VERSION, Published, Verdict, judge
-from commonplace.content.store import ObjectStore
+from commonplace.kernel.objects import ObjectStore
 from commonplace.sync.archive import archived_files
 from commonplace.sync.attachments import servable
 from commonplace.sync.composition import Source

@@ -8,7 +8,7 @@ from onnx import TensorProto
 
 from commonplace.adapters.onnx.embeddings import OnnxEmbeddings
 from commonplace.adapters.onnx.rerank import OnnxReranker
-from commonplace.settings import SettingsError
+from commonplace.kernel.environment import SettingsError
 from tests.fakes.onnx_models import cross_encoder, encoder, options
 
 

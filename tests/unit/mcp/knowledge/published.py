@@ -7,8 +7,8 @@ from pathlib import Path
 from commonplace.adapters.embedded.engine import EmbeddedEngine
 from commonplace.content.document import Document
 from commonplace.content.library import Library
-from commonplace.content.store import ObjectStore
 from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
+from commonplace.kernel.objects import ObjectStore
 from commonplace.search.documents import record_from_document
 from commonplace.search.embedding import embed_records
 from commonplace.search.model import EmbeddingProvider

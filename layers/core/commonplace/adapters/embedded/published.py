@@ -15,8 +15,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from commonplace.adapters.embedded.engine import EmbeddedEngine
 from commonplace.content.filters import Filters
-from commonplace.content.store import ObjectStore, PreconditionFailed
 from commonplace.errors import Unavailable
+from commonplace.kernel.objects import ObjectStore, PreconditionFailed
 from commonplace.search.model import (
     VECTOR_FLOOR,
     Candidates,

@@ -8,8 +8,8 @@ from typing import Any
 from commonplace.adapters.model_values import encodable, unit
 from commonplace.adapters.onnx.folder import ModelFolder
 from commonplace.adapters.onnx.graph import Graph
+from commonplace.kernel.environment import SettingsError
 from commonplace.search.model import Vector
-from commonplace.settings import SettingsError
 
 POOLED = ("sentence_embedding",)
 PER_TOKEN = ("last_hidden_state", "token_embeddings")

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from commonplace.settings import SettingsError
+from commonplace.kernel.environment import SettingsError
 
 MODEL = "model.onnx"
 TOKENIZER = "tokenizer.json"

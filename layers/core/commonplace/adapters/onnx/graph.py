@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace.adapters.onnx.folder import ModelFolder
 from commonplace.errors import Unavailable
-from commonplace.settings import SettingsError
+from commonplace.kernel.environment import SettingsError
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer

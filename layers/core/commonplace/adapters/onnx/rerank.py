@@ -9,8 +9,8 @@ from commonplace.adapters.model_values import encodable
 from commonplace.adapters.onnx.folder import ModelFolder
 from commonplace.adapters.onnx.graph import Graph
 from commonplace.errors import Unavailable
+from commonplace.kernel.environment import SettingsError
 from commonplace.search.model import RecordId, Reranked
-from commonplace.settings import SettingsError
 
 
 class OnnxReranker:

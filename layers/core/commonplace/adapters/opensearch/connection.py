@@ -13,7 +13,7 @@ from commonplace.adapters.opensearch import wire
 from commonplace.adapters.opensearch.transport import HttpTransport, Lost, Sign
 from commonplace.adapters.resilience import CircuitBreaker, RetryBudget
 from commonplace.errors import Unavailable
-from commonplace.settings import is_loopback
+from commonplace.kernel.environment import is_loopback
 
 Service = Literal["es", "aoss", "none"]
 

@@ -14,7 +14,6 @@ from starlette.types import ASGIApp
 
 from commonplace.identity.principals import Everybody, Principals
 from commonplace.interfaces.challenges import Challenges
-from commonplace.interfaces.deferred import Deferred
 from commonplace.interfaces.mcp.declaring import Toolset
 from commonplace.interfaces.mcp.doorway import Admission, Doorway
 from commonplace.interfaces.mcp.edge import Endpoint, Shield
@@ -25,6 +24,7 @@ from commonplace.interfaces.mcp.refusing import internal, rpc_error
 from commonplace.interfaces.mcp.server import build_server
 from commonplace.interfaces.mcp.surface import Surface
 from commonplace.interfaces.mcp.throttle import Throttle
+from commonplace.kernel.deferred import Deferred
 from commonplace.limits.slots import Slots
 from commonplace.search.changes import ChangeFeed
 

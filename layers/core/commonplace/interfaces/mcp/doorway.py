@@ -12,7 +12,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from commonplace.interfaces.mcp.refusing import invalid
-from commonplace.settings import is_loopback
+from commonplace.kernel.environment import is_loopback
 
 METHODS = "POST, OPTIONS"
 EXPOSED = (

@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from commonplace.content.manifest import Entry
-from commonplace.content.store import StoredObject
 from commonplace.interfaces.mcp import continuing
 from commonplace.interfaces.mcp.budgets import DEFAULT_TOKENS, MAX_TOKENS, Piece, estimate_tokens, piece
 from commonplace.interfaces.mcp.declaring import Answer
 from commonplace.interfaces.mcp.rendering import compact, data_of, link_block
+from commonplace.kernel.objects import StoredObject
 
 PAGE_CHARACTERS = 7_000
 """Of a body, where nobody asked for more: with what stands above it the text stays under 8 KB, which every client

@@ -12,7 +12,6 @@ from commonplace.content.catalogue import Catalogue
 from commonplace.content.graph import GraphNode
 from commonplace.content.manifest import Entry
 from commonplace.content.ontology import ONTOLOGY
-from commonplace.content.store import StoredObject
 from commonplace.errors import NotFound
 from commonplace.interfaces.rest import examples, shapes
 from commonplace.interfaces.rest.documentation import STRING, answers
@@ -31,6 +30,7 @@ from commonplace.interfaces.rest.parameters import Listing, PathId, PathType, li
 from commonplace.interfaces.rest.services import Services, services
 from commonplace.interfaces.rest.views import broken_link, entry_url, summary
 from commonplace.interfaces.showing import markdown, pointer
+from commonplace.kernel.objects import StoredObject
 
 router = APIRouter(tags=["Documents"])
 

@@ -9,7 +9,6 @@ from starlette.responses import JSONResponse, Response
 
 from commonplace.content.catalogue import Catalogue, Selection
 from commonplace.content.manifest import Entry
-from commonplace.content.store import StoredObject
 from commonplace.interfaces.rest import examples, shapes
 from commonplace.interfaces.rest.documentation import answers
 from commonplace.interfaces.rest.pages import API, Page, encode, fitting, json_array, json_object
@@ -17,6 +16,7 @@ from commonplace.interfaces.rest.parameters import Feed
 from commonplace.interfaces.rest.services import Services, services
 from commonplace.interfaces.rest.views import entry_url
 from commonplace.interfaces.showing import moment
+from commonplace.kernel.objects import StoredObject
 
 router = APIRouter(tags=["For machines"])
 

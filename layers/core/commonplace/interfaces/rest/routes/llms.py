@@ -10,12 +10,12 @@ from starlette.responses import Response
 from commonplace.content.library import Edition
 from commonplace.content.manifest import Entry
 from commonplace.content.ontology import ONTOLOGY
-from commonplace.content.store import StoredObject
 from commonplace.interfaces.rest import examples
 from commonplace.interfaces.rest.documentation import STRING, answers
 from commonplace.interfaces.rest.pages import API, PAGE_BYTES, Page, fitting
 from commonplace.interfaces.rest.services import Services, services
 from commonplace.interfaces.rest.views import entry_url
+from commonplace.kernel.objects import StoredObject
 
 router = APIRouter(tags=["For machines"])
 

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
-
-if TYPE_CHECKING:
-    from commonplace.search.model import SearchRequest, SearchResults
-    from commonplace.search.service import SearchService
+from typing import Any, Generic, TypeVar, cast
 
 T = TypeVar("T")
 
@@ -46,17 +42,3 @@ def deferred(build: Callable[[], T]) -> T:
     `build` imports what it needs, so that a process that never uses the part never loads it.
     """
     return cast(T, _Proxy(build))
-
-
-class DeferredSearch:
-    """Builds the search at the first question: most processes only ever answer documents."""
-
-    def __init__(self, build: Callable[[], SearchService]) -> None:
-        self._service = Deferred(build)
-
-    def search(self, request: SearchRequest) -> SearchResults:
-        return self._service().search(request)
-
-    def check(self) -> None:
-        """One small request to the index. Raises Unavailable."""
-        self._service().check()
