@@ -51,7 +51,7 @@ def secrets_client(session: boto3.session.Session) -> "SecretsManagerClient":
 
 @pytest.fixture
 def aws() -> Iterator[None]:
-    moto_transactions.apply()
+    moto_transactions.patch_transactions()
     with mock_aws():
         yield
 

@@ -47,10 +47,10 @@ class HttpApi:
         if found is None:
             return http_event.NOT_FOUND
         route, parameters = found
-        event = json.dumps(http_event.event(request, route, parameters, self._api_id)).encode()
-        if len(event) > MAX_PAYLOAD_BYTES:
+        payload = json.dumps(http_event.event(request, route, parameters, self._api_id)).encode()
+        if len(payload) > MAX_PAYLOAD_BYTES:
             return http_event.TOO_LARGE
-        outcome = self._invoke(route.function, event, INTEGRATION_SECONDS)
+        outcome = self._invoke(route.function, payload, INTEGRATION_SECONDS)
         if outcome is None:
             return http_event.TIMED_OUT
         return http_event.FAILED if outcome.failed else http_event.response(outcome.payload)

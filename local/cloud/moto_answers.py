@@ -12,7 +12,7 @@ _PLAIN = {"S": str, "N": str, "BOOL": bool}
 
 
 @cache
-def apply() -> None:
+def patch_answers() -> None:
     """Patch moto, once in this process."""
     from moto.core.serialize import BaseJSONSerializer
 

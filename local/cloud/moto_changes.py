@@ -16,7 +16,7 @@ _changed: dict[str, dict[str, Key]] = {}
 
 
 @cache
-def apply() -> None:
+def patch_writes() -> None:
     """Patch moto, once in this process."""
     from moto.dynamodb.models import DynamoDBBackend
     from moto.dynamodb.models.table import Table
@@ -27,44 +27,44 @@ def apply() -> None:
         try:
             return plain_put(self, item_attrs, *rest, **named)
         finally:
-            note(self.name, {name: item_attrs[name] for name in _names(self) if name in item_attrs})
+            note_writes(self.name, {name: item_attrs[name] for name in _names(self) if name in item_attrs})
 
     def delete_item(self: Any, hash_key: Any, range_key: Any) -> Any:
         try:
             return plain_delete(self, hash_key, range_key)
         finally:
             values = [value.to_json() for value in (hash_key, range_key) if value is not None]
-            note(self.name, dict(zip(_names(self), values, strict=True)))
+            note_writes(self.name, dict(zip(_names(self), values, strict=True)))
 
     def update_item(self: Any, table_name: str, key: Key, *rest: Any, **named: Any) -> Any:
         try:
             return plain_update(self, table_name, key, *rest, **named)
         finally:
-            note(self.get_table(table_name).name, key)
+            note_writes(self.get_table(table_name).name, key)
 
     Table.put_item = put_item  # type: ignore[method-assign]
     Table.delete_item = delete_item  # type: ignore[method-assign]
     DynamoDBBackend.update_item = update_item  # type: ignore[method-assign]
 
 
-def note(table: str, *keys: Key) -> None:
+def note_writes(table: str, *keys: Key) -> None:
     """A table's name, and keys as DynamoDB writes them."""
     with _lock:
-        _changed.setdefault(table, {}).update({named(key): key for key in keys})
+        _changed.setdefault(table, {}).update({key_text(key): key for key in keys})
 
 
-def take(table: str) -> list[Key]:
+def take_writes(table: str) -> list[Key]:
     """The keys that were written since this was asked last. They are noted after the write: who reads now, reads it."""
     with _lock:
         return list(_changed.pop(table, {}).values())
 
 
-def named(key: Key) -> str:
+def key_text(key: Key) -> str:
     """A key as text, the same for equal ones."""
     return json.dumps(key, sort_keys=True)
 
 
-def forget_everything() -> None:
+def forget_writes() -> None:
     with _lock:
         _changed.clear()
 

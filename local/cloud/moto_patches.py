@@ -65,12 +65,12 @@ def apply() -> None:
             "read s3/notifications.py, S3Backend.delete_object, SecretsManagerBackend.update_secret_version_stage and "
             "DynamoDBBackend.transact_write_items again before raising the version."
         )
-    moto_transactions.apply()
-    moto_queues.apply()
-    moto_answers.apply()
-    moto_queries.apply()
-    moto_changes.apply()
-    moto_streams.apply()
+    moto_transactions.patch_transactions()
+    moto_queues.patch_queues()
+    moto_answers.patch_answers()
+    moto_queries.patch_queries()
+    moto_changes.patch_writes()
+    moto_streams.patch_streams()
     ticks = itertools.count(int(time.time()) << 24)
     plain_event, plain_delete = notifications._get_s3_event, S3Backend.delete_object
     plain_stage = SecretsManagerBackend.update_secret_version_stage

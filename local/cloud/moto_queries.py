@@ -13,7 +13,7 @@ INDEX_NAME = 6
 
 
 @cache
-def apply() -> None:
+def patch_queries() -> None:
     """Patch moto, once in this process. Queries of an index, and scans, are as they were."""
     from moto.dynamodb.models.table import Table
 

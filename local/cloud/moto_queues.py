@@ -10,7 +10,7 @@ from typing import Any
 
 
 @cache
-def apply() -> None:
+def patch_queues() -> None:
     """Patch moto, once in this process."""
     from moto.core.utils import unix_time, unix_time_millis
     from moto.sqs.models import Queue, SQSBackend

@@ -9,7 +9,7 @@ from typing import Any
 
 
 @cache
-def apply() -> None:
+def patch_streams() -> None:
     """Patch moto, once in this process."""
     from moto.dynamodbstreams.models import DynamoDBStreamsBackend
 

@@ -35,7 +35,7 @@ class _Copying:
 
 
 @cache
-def apply() -> None:
+def patch_transactions() -> None:
     """Patch moto, once in this process. For tables with two keys, as all of ours are."""
     from moto.dynamodb import models
 

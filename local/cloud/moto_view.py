@@ -82,4 +82,4 @@ def forget_everything() -> None:
     from moto.core.base_backend import BackendDict
 
     BackendDict.reset()
-    moto_changes.forget_everything()
+    moto_changes.forget_writes()

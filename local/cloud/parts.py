@@ -10,7 +10,7 @@ from local.cloud.http_event import Route
 from local.cloud.pipes import Pipe
 from local.cloud.rotations import RotatedSecret
 from local.cloud.schedules import Rule
-from local.cloud.sqs_mapping import Mapping as QueueMapping
+from local.cloud.sqs_mapping import QueueMapping
 from local.cloud.template import TemplateError
 
 

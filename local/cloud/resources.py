@@ -20,7 +20,7 @@ from local.cloud.parts import refuse
 from local.cloud.pipes import Pipe, parse_filter, parse_template
 from local.cloud.rotations import RotatedSecret
 from local.cloud.schedules import Rule, Target, parse
-from local.cloud.sqs_mapping import Mapping as QueueMapping
+from local.cloud.sqs_mapping import QueueMapping
 from local.cloud.stores import Stores
 from local.cloud.template import Attributes, Builder, Stack, TemplateError, stem
 

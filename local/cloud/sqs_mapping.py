@@ -24,7 +24,7 @@ PAUSE_AFTER_ERROR_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Mapping:
+class QueueMapping:
     queue_url: str
     queue_arn: str
     function: str
@@ -81,7 +81,7 @@ class Poller:
 
     def __init__(
         self,
-        mapping: Mapping,
+        mapping: QueueMapping,
         sqs: Any,
         *,
         wait_for_message: Callable[[str, float], bool],

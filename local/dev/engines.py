@@ -9,11 +9,10 @@ from pathlib import Path
 
 from local.dev.screen import Screen
 from local.opensearch.configuration import Options
-from local.opensearch.folders import find_home
+from local.opensearch.folders import VERSION, find_home
 from local.opensearch.indexes import drop_indexes
 from local.opensearch.node import find_node
 from local.opensearch.owned import OwnedNode
-from local.opensearch.parts import VERSION
 
 STEM = "commonplace-dev"
 

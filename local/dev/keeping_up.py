@@ -13,7 +13,7 @@ from local.dev.watcher import Watcher
 from local.dev.workspace import Move, SnapshotFailed
 from local.operations.report_text import failure_text
 
-LOOK_SECONDS = 0.05
+LOOK_AT_RUNS_SECONDS = 0.05
 AGAIN_SECONDS = 1.0
 PATHS_TOLD = 20
 
@@ -38,7 +38,7 @@ def _follow_saves(laptop: Laptop, screen: Screen, changed: threading.Event) -> N
     shown: dict[str, Move] = {}
     began, runs = 0.0, _runs(laptop)
     while True:
-        if changed.wait(LOOK_SECONDS if shown else None):
+        if changed.wait(LOOK_AT_RUNS_SECONDS if shown else None):
             changed.clear()
             moves = _push(laptop, screen, changed)
             if not shown:

@@ -5,11 +5,11 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from local.opensearch.folders import Home
+from local.opensearch.folders import PROGRAM, VERSION, Home
 from local.opensearch.java import Java
 from local.opensearch.locks import held
 from local.opensearch.maven import fetch
-from local.opensearch.parts import PARTS, PROGRAM, VERSION, Part
+from local.opensearch.parts import PARTS, Part
 from local.opensearch.telling import Tell
 from local.opensearch.user import make_passable
 

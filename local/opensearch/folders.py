@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from local.errors import CommandError
-from local.opensearch.parts import PROGRAM
 from local.opensearch.user import UID, can_enter, let_pass
 from local.operations.deployment import PROJECT
+
+VERSION = "3.6.0"
+PROGRAM = f"opensearch-{VERSION}"
+"""The folder that the distribution unpacks to."""
 
 HOME_VARIABLE = "COMMONPLACE_OPENSEARCH_HOME"
 IN_PROJECT = PROJECT / ".tools" / "opensearch"

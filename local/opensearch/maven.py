@@ -10,8 +10,9 @@ from tempfile import TemporaryDirectory
 from xml.sax.saxutils import escape
 
 from local.errors import CommandError
+from local.opensearch.folders import VERSION
 from local.opensearch.java import Java
-from local.opensearch.parts import MEGABYTES, VERSION, Part, check, is_whole
+from local.opensearch.parts import MEGABYTES, Part, check, is_whole
 from local.opensearch.requirements import RequirementMissing
 from local.opensearch.telling import Tell
 

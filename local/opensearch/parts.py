@@ -9,10 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from local.errors import CommandError
-
-VERSION = "3.6.0"
-PROGRAM = f"opensearch-{VERSION}"
-"""The folder that the distribution unpacks to."""
+from local.opensearch.folders import PROGRAM, VERSION
 
 MEGABYTES = 180
 """What all parts weigh together."""

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from local.opensearch.folders import find_home, temporary_state
-from local.opensearch.parts import PROGRAM
+from local.opensearch.folders import PROGRAM, find_home, temporary_state
 from local.opensearch.starting import ensure_engine
 from local.opensearch.telling import silently
 from tests.opensearch_fixture import or_skipped

@@ -21,7 +21,7 @@ def client(request: pytest.FixtureRequest) -> Iterator[object]:
     if request.param == "DynamoDB Local":
         yield request.getfixturevalue("dynamodb_local")
         return
-    moto_transactions.apply()
+    moto_transactions.patch_transactions()
     with mock_aws():
         session = boto3.session.Session("123456789012", "x", region_name="us-east-1")
         yield OneAtATime(session.client("dynamodb"))

@@ -70,7 +70,7 @@ class _moto:
     """One process's DynamoDB."""
 
     def __enter__(self) -> object:
-        moto_transactions.apply()
+        moto_transactions.patch_transactions()
         self._mock = mock_aws()
         self._mock.start()
         session = boto3.session.Session("123456789012", "x", region_name="us-east-1")

@@ -29,7 +29,7 @@ ITEM: dict[str, Any] = {
 
 @pytest.fixture
 def dynamodb() -> "Iterator[DynamoDBClient]":
-    moto_answers.apply()
+    moto_answers.patch_answers()
     with mock_aws():
         client: Any = boto3.session.Session("1", "x", region_name="us-east-1").client("dynamodb")
         client.create_table(

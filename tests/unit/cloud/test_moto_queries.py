@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def dynamodb() -> "Iterator[DynamoDBClient]":
-    moto_queries.apply()
+    moto_queries.patch_queries()
     with mock_aws():
         client: Any = boto3.session.Session("1", "x", region_name="us-east-1").client("dynamodb")
         client.create_table(

@@ -24,7 +24,7 @@ COUNTS = {
 
 @pytest.fixture
 def sqs() -> "Iterator[SQSClient]":
-    moto_queues.apply()
+    moto_queues.patch_queues()
     with mock_aws():
         client: Any = boto3.session.Session("1", "x", region_name="us-east-1").client("sqs")
         yield client

@@ -22,7 +22,7 @@ TABLE = "records"
 
 @pytest.fixture
 def table() -> "Iterator[DynamoDBClient]":
-    moto_transactions.apply()
+    moto_transactions.patch_transactions()
     with mock_aws():
         session = boto3.session.Session("1", "x", region_name="us-east-1")
         client: Any = session.client("dynamodb")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from local.cloud.calls import Outcome
-from local.cloud.sqs_mapping import Mapping, Poller, kept, record
+from local.cloud.sqs_mapping import Poller, QueueMapping, kept, record
 
 ARN = "arn:aws:sqs:us-east-1:123456789012:queue"
 SENT = {"a", "b"}
@@ -59,7 +59,7 @@ class FakeQueue:
         self.deleted += [entry["ReceiptHandle"] for entry in Entries]
 
 
-def run(queue: FakeQueue, mapping: Mapping) -> list[int]:
+def run(queue: FakeQueue, mapping: QueueMapping) -> list[int]:
     """Poll until the queue is empty; the size of each batch."""
     sizes: list[int] = []
 
@@ -80,12 +80,12 @@ def run(queue: FakeQueue, mapping: Mapping) -> list[int]:
 
 def test_a_batch_is_gathered_by_several_receives_and_deleted_in_tens() -> None:
     queue = FakeQueue(120)
-    assert run(queue, Mapping("url", ARN, "f", batch_size=100, window_seconds=5)) == [100, 20]
+    assert run(queue, QueueMapping("url", ARN, "f", batch_size=100, window_seconds=5)) == [100, 20]
     assert sorted(queue.deleted) == sorted(f"r{n}" for n in range(120))
 
 
 def test_without_a_window_what_is_there_goes_at_once() -> None:
-    assert run(FakeQueue(7), Mapping("url", ARN, "f", batch_size=5)) == [5, 2]
+    assert run(FakeQueue(7), QueueMapping("url", ARN, "f", batch_size=5)) == [5, 2]
 
 
 def test_a_record_has_the_shape_of_the_service() -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from local.opensearch.assembling import TRIMMED, assemble
-from local.opensearch.parts import PROGRAM, Part
+from local.opensearch.folders import PROGRAM
+from local.opensearch.parts import Part
 
 
 def archive(folder: Path, name: str, files: dict[str, str], place: str = "") -> Part:

@@ -9,8 +9,8 @@ import yaml
 
 from local.errors import CommandError
 from local.opensearch.configuration import Options, environment, prepare, settings_text
+from local.opensearch.folders import PROGRAM
 from local.opensearch.java import Java
-from local.opensearch.parts import PROGRAM
 from local.opensearch.ports import choose_port
 from local.opensearch.readiness import last_words, listening
 from local.opensearch.record import NodeRecord
