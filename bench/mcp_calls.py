@@ -19,7 +19,7 @@ from bench.serving import RUN_SECONDS, NotSynced
 from commonplace.interfaces.mcp.budgets import DEFAULT_TOKENS, MAX_TOKENS, estimate_tokens
 from local.commands.dev import SAMPLE, SAMPLE_NAME
 from local.dev.laptop import Laptop
-from local.dev.outcome import judge
+from local.dev.screen import judge
 from local.dev.source import Source, clone, plain_folder
 
 WARM_UP, ROUNDS = 3, 30

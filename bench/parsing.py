@@ -9,8 +9,7 @@ from commonplace.content.exclusions import Exclusions
 from commonplace.content.links import extract_links
 from commonplace.content.normalise import normalise
 from commonplace.content.reading import Published, judge
-from local.github.git import git, neutral_environment
-from local.github.objects import ObjectReader
+from local.github.git import ObjectReader, git, neutral_environment
 
 EXCLUSIONS = Exclusions()
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from bench.corpus import Corpus
 from local.dev.laptop import Laptop
-from local.dev.outcome import judge
+from local.dev.screen import judge
 
 RUN_SECONDS = 900
 LOG_SECONDS = 0.3

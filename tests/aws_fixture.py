@@ -9,7 +9,7 @@ import pytest
 from moto import mock_aws
 from moto.core import models
 
-from local.cloud import moto_transactions
+from local.cloud import moto_patches
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -51,7 +51,7 @@ def secrets_client(session: boto3.session.Session) -> "SecretsManagerClient":
 
 @pytest.fixture
 def aws() -> Iterator[None]:
-    moto_transactions.patch_transactions()
+    moto_patches.patch_transactions()
     with mock_aws():
         yield
 

@@ -17,7 +17,7 @@ from tests.one_for_all import serving
 if TYPE_CHECKING:
     from commonplace.adapters.opensearch.connection import Connection
     from commonplace.settings import RetrievalSettings
-    from local.opensearch.owned import OwnedNode
+    from local.opensearch.node import OwnedNode
 
 T = TypeVar("T")
 RUNNING = "COMMONPLACE_TEST_OPENSEARCH"
@@ -82,8 +82,8 @@ def remove_indexes(connection: "Connection", *aliases: str) -> None:
 
 
 def _started() -> "OwnedNode":
-    from local.opensearch.configuration import Options
-    from local.opensearch.owned import OwnedNode
+    from local.opensearch.node import OwnedNode
+    from local.opensearch.process import Options
 
     node = OwnedNode(options=Options(fast=True))
     or_skipped(node.start)
@@ -92,7 +92,7 @@ def _started() -> "OwnedNode":
 
 def or_skipped(start: Callable[[], T]) -> T:
     """Without Java or Maven a test is left out, and in CI it fails: there nobody reads what was left out."""
-    from local.opensearch.requirements import RequirementMissing
+    from local.opensearch.java import RequirementMissing
 
     try:
         return start()

@@ -18,10 +18,10 @@ from bench.acceptance.node import OpenSearchIndex
 from bench.acceptance.statements import Statement, failures, rows
 from bench.acceptance.tap import Tap
 from local.dev.laptop import Laptop
-from local.dev.serving import ended_by_signals
+from local.dev.session import ended_by_signals
 from local.dev.source import Source, clone
 from local.errors import CommandError
-from local.opensearch.owned import OwnedNode
+from local.opensearch.node import OwnedNode
 
 PARTS = ("served", "history", "crash")
 

@@ -37,7 +37,7 @@ from commonplace.sync.report import Report
 from commonplace.sync.steps import Steps
 from local.dev.source import Source
 from local.github.api import GitHubApi
-from local.github.repository import GitRepository
+from local.github.git import GitRepository
 from local.github.server import GitHubServer
 
 logger = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from bench.acceptance.truth import Truth
 from commonplace.adapters.opensearch.connection import connect
 from commonplace.adapters.opensearch.engine import OpenSearchEngine
 from commonplace.search.model import EmbeddingProvider, Engine, VectorMemory
-from local.opensearch.asking import ask
+from local.opensearch.client import ask
 
 PAGE = 500
 """Documents in one answer of the node: whole ones, so that it stays some megabytes."""

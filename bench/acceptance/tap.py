@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
-from local.opensearch.owned import OwnedNode
+from local.opensearch.node import OwnedNode
 
 READ_SECONDS = 60
 LONGEST_WAIT_SECONDS = 0.2

@@ -26,9 +26,8 @@ from bench.table import Row
 from commonplace.reference.catalogue import SETTINGS_FILE
 from commonplace.reference.generating.writing import written
 from local.commands.dev import SAMPLE, SAMPLE_NAME
-from local.dev.catalogues import CatalogueFolder
 from local.dev.laptop import Laptop
-from local.dev.source import Source, plain_folder
+from local.dev.source import CatalogueFolder, Source, plain_folder
 
 REFERENCE, KNOWLEDGE = "/mcp/reference", "/mcp/knowledge"
 BARE = "tools/list"

@@ -1,29 +1,137 @@
-"""The laptop cloud: a synthesized template, running on this machine."""
+"""The boto3 clients of one cloud: made once for each service, closed together.
+
+Whether the cloud is at rest, and waiting until it is.
+
+What brings work to the functions by itself: streams, queues, schedules, and requests from outside.
+
+The laptop cloud: a synthesized template, running on this machine.
+"""
 
 import contextlib
 import json
 import tempfile
 import threading
-from collections.abc import Callable, Collection, Mapping
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import boto3
+from botocore.config import Config
+
 from local.cloud import moto_patches, moto_view
-from local.cloud.calls import Function, FunctionFailed, Outcome
-from local.cloud.clients import Clients
 from local.cloud.edge import Edge, edge_server
 from local.cloud.environment import access_key, aws_variables, replaced, worker_variables
+from local.cloud.event_sources import Poller, Pump
 from local.cloud.http_api import HttpApi
 from local.cloud.lambda_host import LambdaHost
-from local.cloud.parts import Parts
-from local.cloud.pipes import Pump
-from local.cloud.resources import Builders
-from local.cloud.rest import Rest
-from local.cloud.rotations import Rotations
-from local.cloud.sources import Sources
+from local.cloud.resources import Builders, Parts
+from local.cloud.runtime import Function, FunctionFailed, Outcome
+from local.cloud.schedules import Rotations, Rule, Scheduler
 from local.cloud.state import Holdings, SavedState, Saver
 from local.cloud.template import Stack, TemplateError, choose, stem
+
+
+class Clients:
+    def __init__(self, endpoint_url: str) -> None:
+        self._endpoint_url = endpoint_url
+        self._session: Any = boto3.Session()  # one: the descriptions of services are read once for each
+        self._made: dict[str, Any] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, service: str) -> Any:
+        with self._lock:
+            if service not in self._made:
+                config = Config(max_pool_connections=50, retries={"total_max_attempts": 1})
+                self._made[service] = self._session.client(service, endpoint_url=self._endpoint_url, config=config)
+            return self._made[service]
+
+    def close(self) -> None:
+        for client in self._made.values():
+            client.close()
+
+
+LOOK_AGAIN_SECONDS = 0.02
+
+
+class Rest:
+    """Looks at executions, calls, pipes, and the queues that feed functions; `queues` are names."""
+
+    def __init__(self, lambdas: LambdaHost, edge: Edge, queues: Iterable[str], pumps: Iterable[Pump]) -> None:
+        self._lambdas, self._edge, self._queues, self._pumps = lambdas, edge, list(queues), list(pumps)
+
+    def busy(self) -> list[str]:
+        """What is not at rest. Read in the order in which work flows, and void when work began meanwhile."""
+        before = self._lambdas.started, self._edge.writes
+        busy = [f"execution {name}" for name in moto_view.running_executions()]
+        busy += [f"function {name}" for name in self._lambdas.busy]
+        busy += [f"{count} records before the pipe {pump.name}" for pump in self._pumps if (count := pump.waiting)]
+        for queue in self._queues:
+            if count := moto_view.messages(queue):
+                busy.append(f"{count} messages in {queue}")
+        return busy or (["work that has just begun"] if before != (self._lambdas.started, self._edge.writes) else [])
+
+    def wait(self, busy: Callable[[], list[str]], seconds: float) -> None:
+        """Wait until nothing is busy. Raises `TimeoutError` that says what still is."""
+        deadline = time.monotonic() + seconds
+        while now := busy():
+            if time.monotonic() >= deadline:
+                raise TimeoutError(f"Still busy after {seconds:g} s: {', '.join(now)}.")
+            self._edge.wait_for_change(LOOK_AGAIN_SECONDS)
+
+
+GRACE_SECONDS = 2.0
+THREAD_SECONDS = 5.0
+
+
+class Sources:
+    """Started last and stopped first."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        lambdas: LambdaHost,
+        edge: Edge,
+        http: HttpApi,
+        *,
+        rest: Rest,
+        sqs: Any,
+        pumps: Sequence[Pump],
+    ) -> None:
+        self._lambdas, self._edge, self._http, self._rest = lambdas, edge, http, rest
+        self._scheduler = Scheduler(parts.rules.values(), lambdas.invoke_later)
+        pollers = [
+            Poller(mapping, sqs, wait_for_message=edge.wait_for_message, invoke=lambdas.invoke)
+            for mapping in parts.mappings.values()
+            for _ in range(mapping.pollers)
+        ]
+        self._threads: list[Pump | Poller] = [*pumps, *pollers]
+
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+        self._scheduler.start()
+        self._http.start()
+
+    def stop(self) -> None:
+        """No new work; what runs may finish for a moment; then its executions are aborted and its calls cut off."""
+        self._http.stop()
+        self._scheduler.stop()
+        for thread in self._threads:
+            thread.ask_to_stop()
+        self._edge.stop_waiting()
+        moto_view.stop_executions()
+        with suppress(TimeoutError):
+            self._rest.wait(lambda: self._lambdas.busy, GRACE_SECONDS)
+        self._lambdas.stop()
+        for thread in self._threads:
+            thread.join(THREAD_SECONDS)
+
+    def fire(self, rule: Rule) -> None:
+        self._scheduler.fire(rule)
+
 
 _ALONE = threading.Lock()  # moto keeps its state for the process
 

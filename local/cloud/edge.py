@@ -27,8 +27,8 @@ from moto.moto_server.werkzeug_app import (
 )
 
 from local.cloud import moto_patches, moto_view
-from local.cloud.calls import MAX_PAYLOAD_BYTES
 from local.cloud.lambda_host import LambdaHost
+from local.cloud.runtime import MAX_PAYLOAD_BYTES
 from local.cloud.servers import LoopbackHandler, WsgiLoopback
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from threading import Event
 from time import monotonic
 from typing import Any
 
-from local.cloud import moto_changes
+from local.cloud import moto_patches
 from local.cloud.environment import ACCOUNT, REGION
 
 BEGIN_SECONDS = 5.0
@@ -82,4 +82,4 @@ def forget_everything() -> None:
     from moto.core.base_backend import BackendDict
 
     BackendDict.reset()
-    moto_changes.forget_writes()
+    moto_patches.forget_writes()

@@ -1,28 +1,171 @@
-"""What each resource type of the template becomes on this machine.
+"""What a template came to: the running resources, and what the host, the gateway and the event sources shall do.
+
+Builders of what holds something: buckets, queues, tables, secrets. Each is made through its service's own API.
+
+What each resource type of the template becomes on this machine.
 
 A builder makes the resource through its service's own API, so boto3 validates what CDK lets through (`stores.py`), or
 notes it in `Parts` for the host, the gateway, the pollers and the scheduler. Properties that would change behaviour
 and are not handled here raise.
 """
 
+import json
 import re
+import secrets
+import string
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from botocore.exceptions import ClientError
 
-from local.cloud.asynchronous import PAUSES_SECONDS, AsyncConfig
-from local.cloud.calls import Function
 from local.cloud.environment import ACCOUNT, REGION
-from local.cloud.http_event import Route
-from local.cloud.parts import refuse
-from local.cloud.pipes import Pipe, parse_filter, parse_template
-from local.cloud.rotations import RotatedSecret
-from local.cloud.schedules import Rule, Target, parse
-from local.cloud.sqs_mapping import QueueMapping
-from local.cloud.stores import Stores
+from local.cloud.event_sources import Pipe, QueueMapping, parse_filter, parse_template
+from local.cloud.http_api import Route
+from local.cloud.lambda_host import PAUSES_SECONDS, AsyncConfig
+from local.cloud.runtime import Function
+from local.cloud.schedules import RotatedSecret, Rule, Target, parse
 from local.cloud.template import Attributes, Builder, Stack, TemplateError, stem
+
+
+@dataclass(slots=True)
+class Parts:
+    """What a template came to, by logical id."""
+
+    functions: dict[str, Function] = field(default_factory=dict)
+    buckets: dict[str, str] = field(default_factory=dict)
+    tables: dict[str, str] = field(default_factory=dict)
+    queues: dict[str, str] = field(default_factory=dict)  # URLs
+    secrets: dict[str, str] = field(default_factory=dict)  # ARNs
+    machines: dict[str, str] = field(default_factory=dict)  # ARNs
+    mappings: dict[str, QueueMapping] = field(default_factory=dict)
+    pipes: dict[str, Pipe] = field(default_factory=dict)
+    asynchronous: dict[str, AsyncConfig] = field(default_factory=dict)  # by the ARN of an alias
+    rotations: list[RotatedSecret] = field(default_factory=list)
+    rules: dict[str, Rule] = field(default_factory=dict)
+    routes: list[Route] = field(default_factory=list)
+    notifications: dict[str, dict[str, Any]] = field(default_factory=dict)  # by bucket name
+    deferred: list[Callable[[], None]] = field(default_factory=list)  # slow, and nobody needs the result
+
+
+def refuse(logical_id: str, properties: Mapping[str, Any], *names: str) -> None:
+    """Raise when the resource has one of these properties, none of which a laptop can honour."""
+    for name in names:
+        if properties.get(name):
+            raise TemplateError(f"{logical_id} has the property {name}, which the laptop cloud does not emulate.")
+
+
+class Stores:
+    """`secret_values` are what this start gives, by logical id, its stem, or description."""
+
+    def __init__(self, client: Callable[[str], Any], secret_values: Mapping[str, Mapping[str, Any]]) -> None:
+        self.parts = Parts()
+        self.given_secrets: set[str] = set()  # logical ids whose value this start gave
+        self._client, self._secret_values = client, secret_values
+        self._unused = set(secret_values)
+        self._visibility_seconds: dict[str, int] = {}  # by queue ARN
+
+    @property
+    def unused_secrets(self) -> list[str]:
+        """Names of given values that no secret of the template answers to."""
+        return sorted(self._unused)
+
+    def bucket(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
+        given = stack.value(properties)
+        name = given.get("BucketName", f"commonplace-{stem(logical_id).lower()}")
+        s3 = self._client("s3")
+        s3.create_bucket(Bucket=name)
+        if given.get("VersioningConfiguration"):
+            s3.put_bucket_versioning(Bucket=name, VersioningConfiguration=given["VersioningConfiguration"])
+        if given.get("NotificationConfiguration"):
+            self.parts.notifications[name] = _notifications(logical_id, given["NotificationConfiguration"])
+        self.parts.buckets[logical_id] = name
+        return {"Ref": name, "Arn": f"arn:aws:s3:::{name}"}
+
+    def queue(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
+        given = stack.value(properties)
+        refuse(logical_id, given, "FifoQueue", "DelaySeconds")
+        name = given.pop("QueueName", stem(logical_id))
+        given.pop("Tags", None)
+        url = self._client("sqs").create_queue(QueueName=name, Attributes={k: _text(v) for k, v in given.items()})
+        arn = f"arn:aws:sqs:{REGION}:{ACCOUNT}:{name}"
+        self.parts.queues[logical_id] = url["QueueUrl"]
+        self._visibility_seconds[arn] = int(given.get("VisibilityTimeout", 30))
+        return {"Ref": url["QueueUrl"], "QueueUrl": url["QueueUrl"], "Arn": arn, "QueueName": name}
+
+    def table(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
+        given = stack.value(properties)
+        refuse(logical_id, given, "LocalSecondaryIndexes")
+        name = given.get("TableName", stem(logical_id))
+        indexes = [
+            {part: index[part] for part in ("IndexName", "KeySchema", "Projection")}
+            for index in given.get("GlobalSecondaryIndexes", [])
+        ]
+        dynamodb = self._client("dynamodb")
+        stream = given.get("StreamSpecification")
+        made = dynamodb.create_table(
+            TableName=name,
+            BillingMode="PAY_PER_REQUEST",
+            KeySchema=given["KeySchema"],
+            AttributeDefinitions=given["AttributeDefinitions"],
+            **({"GlobalSecondaryIndexes": indexes} if indexes else {}),
+            **({"StreamSpecification": {"StreamEnabled": True, **stream}} if stream else {}),
+        )["TableDescription"]
+        if expiry := given.get("TimeToLiveSpecification"):
+            dynamodb.update_time_to_live(TableName=name, TimeToLiveSpecification=expiry)
+        self.parts.tables[logical_id] = name
+        told = {"StreamArn": made["LatestStreamArn"]} if stream else {}
+        return {"Ref": name, "Arn": f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{name}", **told}
+
+    def secret(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
+        given = stack.value(properties)
+        names = {logical_id, stem(logical_id), given.get("Description", "")}
+        known = next((name for name in self._secret_values if name in names), None)
+        if known is not None:
+            self._unused.discard(known)
+            self.given_secrets.add(logical_id)
+        value = json.dumps(dict(self._secret_values[known])) if known is not None else _generated(given)
+        made = self._client("secretsmanager").create_secret(
+            Name=given.get("Name", stem(logical_id)), SecretString=value
+        )
+        self.parts.secrets[logical_id] = made["ARN"]
+        return {"Ref": made["ARN"], "Id": made["ARN"]}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return json.dumps(value) if isinstance(value, dict) else str(value)
+
+
+def _notifications(logical_id: str, given: dict[str, Any]) -> dict[str, Any]:
+    """From the shape of CloudFormation to that of `PutBucketNotificationConfiguration`."""
+    refuse(logical_id, given, "LambdaConfigurations", "TopicConfigurations", "EventBridgeConfiguration")
+    return {
+        "QueueConfigurations": [
+            {
+                "Id": f"{stem(logical_id)}-{index}",
+                "QueueArn": entry["Queue"],
+                "Events": [entry["Event"]],
+                "Filter": {"Key": {"FilterRules": entry.get("Filter", {}).get("S3Key", {}).get("Rules", [])}},
+            }
+            for index, entry in enumerate(given.get("QueueConfigurations", []))
+        ]
+    }
+
+
+def _generated(given: Mapping[str, Any]) -> str:
+    """The value that `GenerateSecretString` asks for, from letters and digits."""
+    asked = given.get("GenerateSecretString")
+    if asked is None:
+        return str(given.get("SecretString", "{}"))
+    alphabet = string.ascii_letters + string.digits
+    word = "".join(secrets.choice(alphabet) for _ in range(int(asked.get("PasswordLength", 32))))
+    if "GenerateStringKey" not in asked:
+        return word
+    return json.dumps({**json.loads(asked.get("SecretStringTemplate", "{}")), asked["GenerateStringKey"]: word})
+
 
 SOURCE = "commonplace:source"
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/laptop"

@@ -19,8 +19,8 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from local.cloud import moto_changes
-from local.cloud.moto_changes import Key
+from local.cloud import moto_patches
+from local.cloud.moto_patches import Key
 
 logger = logging.getLogger(__name__)
 
@@ -63,12 +63,12 @@ class SavedState:
 
     def save(self) -> None:
         """What fails is tried again with the next save."""
-        changed = {role: moto_changes.take_writes(table) for role, table in self._holdings.tables.items()}
+        changed = {role: moto_patches.take_writes(table) for role, table in self._holdings.tables.items()}
         try:
             self._save(changed)
         except BaseException:
             for role, keys in changed.items():
-                moto_changes.note_writes(self._holdings.tables[role], *keys)
+                moto_patches.note_writes(self._holdings.tables[role], *keys)
             raise
 
     def _save(self, changed: Mapping[str, list[Key]]) -> None:
@@ -94,7 +94,7 @@ class SavedState:
                     self._s3.put_object(Bucket=bucket, Key=key, Body=body, **json.loads(head))
             for role, table in self._holdings.tables.items():
                 self._put_items(table, database.execute("select item from rows where role = ?", (role,)))
-                moto_changes.take_writes(table)  # it is saved already
+                moto_patches.take_writes(table)  # it is saved already
                 self._put_items(table, database.execute("select item from items where role = ?", (role,)))
             for role, arn in self._holdings.secrets.items():
                 for (value,) in database.execute("select value from secrets where role = ?", (role,)):
@@ -127,8 +127,8 @@ class SavedState:
         rows = []
         for item in self._items(self._holdings.tables[role], keys):
             key = {name: item[name] for name in keys[0]}
-            rows.append((role, moto_changes.key_text(key), json.dumps(item, default=_bytes_to_json)))
-        gone = ((role, moto_changes.key_text(key)) for key in keys)
+            rows.append((role, moto_patches.key_text(key), json.dumps(item, default=_bytes_to_json)))
+        gone = ((role, moto_patches.key_text(key)) for key in keys)
         database.executemany("delete from rows where role = ? and key = ?", gone)
         database.executemany("insert into rows values (?, ?, ?)", rows)
 

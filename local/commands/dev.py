@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from local.dev.catalogues import CatalogueFolder
-from local.dev.catalogues import catalogue as catalogue_folder
-from local.dev.source import Source, clone, plain_folder
+from local.dev.source import CatalogueFolder, Source, clone, plain_folder
+from local.dev.source import catalogue as catalogue_folder
 from local.entry import INTERRUPTED
 from local.errors import CommandError
 from local.operations.deployment import PROJECT
@@ -81,11 +80,10 @@ def dev_command(
     """Serve a knowledge base on this machine, and keep up with every saved file."""
     source = _source(repository, branch)
     catalogues = _catalogues(source, catalogue or (), sample=repository is None)
-    from local.dev.engines import search_engine
     from local.dev.laptop import Laptop
-    from local.dev.models import model_environment
     from local.dev.screen import Screen
-    from local.dev.serving import data_folder, ended_by_signals, serve
+    from local.dev.session import data_folder, ended_by_signals, search_engine, serve
+    from local.dev.settings import model_environment
 
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     screen = Screen()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from local.opensearch.status import Status
+    from local.opensearch.node import Status
 
 NOT_RUNNING = 3
 """Exit code of `status` when no node answers, as init scripts have it."""
@@ -39,8 +39,8 @@ def start(
     folder: Folder = None,
 ) -> None:
     """Start the node, unless it runs. The first time it is fetched (180 MB, through Maven)."""
-    from local.opensearch.configuration import Options
     from local.opensearch.node import ensure_node
+    from local.opensearch.process import Options
     from local.opensearch.progress import told
 
     with told() as tell:
@@ -69,7 +69,7 @@ def status(
     *, as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False, folder: Folder = None
 ) -> None:
     """Say where the node is and what it holds. Exit code 0 when it answers, 3 when not."""
-    from local.opensearch.status import status as look
+    from local.opensearch.node import status as look
 
     found = look(folder)
     typer.echo(json.dumps(asdict(found), indent=2, default=str) if as_json else _as_text(found))

@@ -24,14 +24,11 @@ from commonplace.sync.catalogue_report import CatalogueReport
 from commonplace.sync.report import Report, Summary
 from local.cloud.cloud import Cloud
 from local.cloud.template import TemplateError
-from local.dev.accounts import ENDPOINTS, asked_line, endpoints, role_map
-from local.dev.catalogues import VARIABLE, CatalogueFolder, catalogue_environment, repositories
-from local.dev.repositories import Repository, repository
-from local.dev.source import Source
-from local.dev.workspace import Move
+from local.dev.settings import ENDPOINTS, asked_line, endpoints, role_map
+from local.dev.source import VARIABLE, CatalogueFolder, Source, catalogue_environment, repositories
+from local.dev.workspace import Move, Repository, repository
 from local.errors import CommandError
-from local.github.push import deliver, push_event
-from local.github.server import GitHubServer
+from local.github.server import GitHubServer, deliver, push_event
 from local.operations.catalogues import report_of
 from local.operations.deployment import PROJECT, Deployment
 from local.operations.retrieval import outputs_of

@@ -1,16 +1,26 @@
 """The private clone: shows a folder as a branch without writing to the user's repository, index or branches.
 
 Objects are borrowed from the user's clone and new ones are written here; the snapshot is made with an index of our own.
+
+Tells when the folder or the branch behind it has changed.
+
+The repositories of one `commonplace dev`: the knowledge base's, and those of catalogues beside it.
 """
 
+import logging
 import os
+import re
 import shutil
 import threading
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from watchfiles import Change, watch
+
 from local.dev.source import Source
-from local.github.git import GitError, git, git_environment, git_text, neutral_environment
+from local.github.api import GitHubApi
+from local.github.git import GitError, GitRepository, git, git_environment, git_text, neutral_environment
 
 BASE_REF = "refs/commonplace/base"
 """The user's commit that the newest scratch commit stands on."""
@@ -171,3 +181,101 @@ def _quoted(objects: Path) -> str:
         return text
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
+
+
+logger = logging.getLogger(__name__)
+
+QUIET_MS = 100
+"""A burst of saves counts as one once nothing has changed for so long."""
+LONGEST_BURST_MS = 1000
+WAKE_MS = 300
+"""How soon a stop is noticed."""
+START_SECONDS = 30
+
+
+class Watcher:
+    """Calls `changed` from a thread of its own, once per burst of changes."""
+
+    def __init__(self, source: Source, changed: Callable[[], None]) -> None:
+        self._folders = _folders(source)
+        self._source = source
+        self._changed = changed
+        self._stopping = threading.Event()
+        self._watching = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="watcher", daemon=True)
+
+    def start(self) -> None:
+        """Returns when no later change can be missed."""
+        self._thread.start()
+        self._watching.wait(START_SECONDS)
+
+    def stop(self) -> None:
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        bursts = watch(
+            *self._folders,
+            watch_filter=self._matters,
+            debounce=LONGEST_BURST_MS,
+            step=QUIET_MS,
+            stop_event=self._stopping,
+            rust_timeout=WAKE_MS,
+            yield_on_timeout=True,
+            raise_interrupt=False,
+            ignore_permission_denied=True,
+        )
+        try:
+            for burst in bursts:
+                self._watching.set()
+                if burst:
+                    self._changed()
+        except OSError as error:
+            logger.error("The folder cannot be watched: %s. Saved files are not picked up.", error)
+        finally:
+            self._watching.set()
+
+    def _matters(self, _change: Change, path: str) -> bool:
+        """Files of the folder, and in the repository only what moves a branch."""
+        git_dir, common_dir = self._source.git_dir, self._source.common_dir
+        changed = Path(path)
+        for inside in (git_dir, common_dir):
+            if inside is not None and changed.is_relative_to(inside):
+                return _moves_a_branch(changed.relative_to(inside))
+        return ".git" not in changed.parts
+
+
+def _folders(source: Source) -> list[Path]:
+    wanted = {folder for folder in (source.work_tree, source.git_dir, source.common_dir) if folder}
+    return [folder for folder in wanted if not wanted & set(folder.parents)]
+
+
+def _moves_a_branch(path: Path) -> bool:
+    if path.suffix == ".lock":
+        return False
+    return path.parts[:1] in {("HEAD",), ("packed-refs",)} or path.parts[:2] in {("refs", "heads"), ("refs", "remotes")}
+
+
+FIRST = "repository.git"
+_FOREIGN = re.compile(r"[^A-Za-z0-9.-]")
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A folder shown as a branch, and the stand-in that serves it."""
+
+    source: Source
+    workspace: Workspace
+    api: GitHubApi
+
+
+def repository(source: Source, data: Path, tokens: Iterable[str], *, first: bool) -> Repository:
+    """Its private clone lies in `data`; who brings one of the tokens may read it, for what is saved is not public.
+
+    Only the knowledge base takes branches and pull requests.
+    """
+    folder = FIRST if first else f"repository-{_FOREIGN.sub('_', source.name)}.git"
+    workspace = Workspace(source, data / folder)
+    api = GitHubApi(GitRepository(workspace.git_dir), source.name, private=True, writable=first, tokens=tokens)
+    return Repository(source, workspace, api)

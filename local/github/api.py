@@ -1,25 +1,163 @@
-"""The front of the stand-in, a WSGI application: routes, credentials, rate limits, faults, and a log of calls."""
+"""Who may call: tokens given out beforehand, and installation tokens that a GitHub App earns with a signed claim.
 
+Faults on demand: the next answers of the stand-in that match fail as GitHub fails.
+
+The front of the stand-in, a WSGI application: routes, credentials, rate limits, faults, and a log of calls.
+"""
+
+import hmac
+import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from joserfc import jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import RSAKey
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import Map, Rule
 from werkzeug.wrappers import Request, Response
 
-from local.github.answers import Refused, json_response, not_found
-from local.github.credentials import AppKey, Credentials
-from local.github.endpoints import CommitStatus, Endpoints
-from local.github.faults import Fault, Faults
-from local.github.proposing import ProposalEndpoints
-from local.github.repository import GitRepository
-from local.github.writing import GitWriter, PullRequests
+from local.github.endpoints import CommitStatus, Endpoints, Refused, json_response, not_found
+from local.github.git import GitRepository
+from local.github.proposals import GitWriter, ProposalEndpoints, PullRequests
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+
+LONGEST_CLAIM_SECONDS = 600
+CLOCK_DRIFT_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class AppKey:
+    """A GitHub App, one installation of it, and the public half of its key (PEM)."""
+
+    app_id: str
+    installation_id: int
+    public_key: str
+
+
+class Credentials:
+    """Without tokens and without an App, any credential is good, as a public repository is readable with any."""
+
+    def __init__(self, tokens: Iterable[str] = (), app: AppKey | None = None) -> None:
+        self._tokens = set(tokens)
+        self._app = app
+
+    def check(self, request: Request, *, required: bool) -> bool:
+        """Whether there is a credential. Raises Refused 401 for a wrong one, and for none where one is required."""
+        given = _bearer(request)
+        if given is None:
+            if required:
+                raise Refused(401, "Requires authentication")
+            return False
+        known = any(hmac.compare_digest(given.encode(), token.encode()) for token in self._tokens)
+        if (self._tokens or self._app) and not known:
+            raise Refused(401, "Bad credentials")
+        return True
+
+    def installation_token(self, request: Request, installation: int) -> dict[str, Any]:
+        """A new token for the installation (GitHub docs, "Generating an installation access token")."""
+        app = self._app
+        if app is None or installation != app.installation_id:
+            raise Refused(404, "Not Found")
+        _check_claim(_bearer(request), app)
+        token = f"ghs_{secrets.token_hex(18)}"
+        self._tokens.add(token)
+        expires = datetime.now(UTC) + timedelta(hours=1)
+        return {"token": token, "expires_at": f"{expires:%Y-%m-%dT%H:%M:%SZ}", "repository_selection": "selected"}
+
+
+def _bearer(request: Request) -> str | None:
+    scheme, _, value = request.headers.get("Authorization", "").partition(" ")
+    return value.strip() if scheme.lower() in {"bearer", "token"} and value.strip() else None
+
+
+def _check_claim(claim: str | None, app: AppKey) -> None:
+    """RS256, issued by the App, alive, for at most ten minutes."""
+    try:
+        claims = jwt.decode(claim or "", RSAKey.import_key(app.public_key), algorithms=["RS256"]).claims
+        issued, expires, now = int(claims["iat"]), int(claims["exp"]), time.time()
+    except (JoseError, ValueError, KeyError, TypeError) as error:
+        raise Refused(401, "A JSON web token could not be decoded") from error
+    if str(claims.get("iss")) != app.app_id:
+        raise Refused(401, "'Issuer' claim ('iss') must be the App's id")
+    if (
+        not issued <= now + CLOCK_DRIFT_SECONDS
+        or not now < expires <= now + LONGEST_CLAIM_SECONDS + CLOCK_DRIFT_SECONDS
+    ):
+        raise Refused(401, "'Expiration time' claim ('exp') is too far in the future")
+
+
+@dataclass(slots=True)
+class Fault:
+    """What to answer instead, how often, and to which requests."""
+
+    status: int
+    message: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    times: int = 1
+    matching: str = ""
+    """A part of the path; empty matches every request."""
+    method: str = ""
+    """Empty matches every one."""
+    afterwards: bool = False
+    """The request is carried out, and its answer is lost on the way."""
+
+    def meets(self, method: str, path: str) -> bool:
+        return self.matching in path and self.method in ("", method)
+
+
+class Faults:
+    """Faults waiting to happen, oldest first."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: list[Fault] = []
+
+    def fail(self, times: int = 1, *, status: int = 502, matching: str = "", method: str = "") -> None:
+        """The next `times` matching requests are answered with `status`."""
+        self._add(Fault(status, "Server Error", times=times, matching=matching, method=method))
+
+    def lose(self, times: int = 1, *, matching: str = "", method: str = "") -> None:
+        """The next `times` matching requests are carried out, and answered with 502 all the same."""
+        self._add(Fault(502, "Server Error", times=times, matching=matching, method=method, afterwards=True))
+
+    def limit(self, times: int = 1, *, retry_after_seconds: int = 1, status: int = 403, matching: str = "") -> None:
+        """A secondary rate limit: 403 (or 429) with `Retry-After`, quota left."""
+        message = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
+        headers = {"Retry-After": str(retry_after_seconds)}
+        self._add(Fault(status, message, headers, times, matching))
+
+    def exhaust(self, times: int = 1, *, reset_epoch_seconds: int, matching: str = "") -> None:
+        """The primary rate limit: 403 with nothing remaining until the reset."""
+        headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(reset_epoch_seconds)}
+        self._add(Fault(403, "API rate limit exceeded for user ID 1.", headers, times, matching))
+
+    def clear(self) -> None:
+        with self._lock:
+            self._waiting.clear()
+
+    def take(self, method: str, path: str) -> Fault | None:
+        """The fault that this request meets, used up by one."""
+        with self._lock:
+            fault = next((fault for fault in self._waiting if fault.meets(method, path)), None)
+            if fault is None:
+                return None
+            fault.times -= 1
+            if fault.times <= 0:
+                self._waiting.remove(fault)
+            return fault
+
+    def _add(self, fault: Fault) -> None:
+        with self._lock:
+            self._waiting.append(fault)
+
 
 HOUR_SECONDS = 3600
 USUAL_LIMIT = 5000

@@ -1,8 +1,16 @@
-"""The endpoints the sync calls, each in GitHub's own shape."""
+"""Answers in GitHub's shapes: media types, errors, entity tags.
+
+The one GraphQL query the sync sends: when did these paths last change, as of a commit?
+
+The endpoints the sync calls, each in GitHub's own shape.
+"""
 
 import base64
+import hashlib
+import json
 import re
 import threading
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -11,9 +19,102 @@ from urllib.parse import quote
 from werkzeug.utils import redirect
 from werkzeug.wrappers import Request, Response
 
-from local.github import graphql
-from local.github.answers import Refused, json_body, json_response, not_found, raw_response, wants
-from local.github.repository import SHA, GitRepository, TreeEntry
+from local.github.git import SHA, GitRepository, TreeEntry
+
+DOCUMENTATION = "https://docs.github.com/rest"
+
+
+class Refused(Exception):
+    """The request is answered with an error."""
+
+    def __init__(self, status: int, message: str, **more: Any) -> None:
+        super().__init__(message)
+        self.status = status
+        self.body = {"message": message, **more, "documentation_url": DOCUMENTATION, "status": str(status)}
+
+    def response(self) -> Response:
+        return json_response(self.body, self.status)
+
+
+def not_found() -> Refused:
+    """What GitHub says of anything absent, and of anything the caller may not see."""
+    return Refused(404, "Not Found")
+
+
+def json_body(request: Request) -> dict[str, Any]:
+    """What was sent. Raises Refused 400 unless it is a JSON object."""
+    body = request.get_json(force=True, silent=True)
+    if not isinstance(body, dict):
+        raise Refused(400, "Problems parsing JSON")
+    return body
+
+
+def json_response(body: Any, status: int = 200, *, tag: str | None = None) -> Response:
+    """A JSON answer; `tag` is what its entity tag is made from, by default the body."""
+    raw = json.dumps(body, separators=(",", ":")).encode()
+    response = Response(raw, status, content_type="application/json; charset=utf-8")
+    if status == 200:
+        response.set_etag(hashlib.sha256(tag.encode() if tag else raw).hexdigest(), weak=True)
+    return response
+
+
+def raw_response(body: bytes, media_type: str, *, tag: str) -> Response:
+    response = Response(body, content_type=f"{media_type}; charset=utf-8")
+    response.set_etag(hashlib.sha256(f"{media_type} {tag}".encode()).hexdigest())
+    return response
+
+
+def wants(request: Request, kind: str) -> bool:
+    """Whether `Accept` asks for a media type of GitHub's own, with or without `+json` and the `v3` of old clients."""
+    accept = request.headers.get("Accept", "").replace("application/vnd.github.v3.", "application/vnd.github.")
+    return any(
+        part.split(";")[0].strip().removesuffix("+json") == f"application/vnd.github.{kind}"
+        for part in accept.split(",")
+    )
+
+
+HISTORY = re.compile(r"(\w+)\s*:\s*history\s*\(\s*first\s*:\s*1\s*,\s*path\s*:\s*\$(\w+)\s*\)")
+OBJECT = re.compile(
+    r"repository\s*\(\s*owner\s*:\s*\$\w+\s*,\s*name\s*:\s*\$\w+\s*\)\s*\{\s*object\s*\(\s*oid\s*:\s*\$\w+"
+)
+MOST_ALIASES = 500
+"""GitHub counts the nodes a query may touch; this stands for that bound."""
+
+
+def answer(body: Any, name: str, last_changed: Callable[[str], Mapping[str, str] | None]) -> dict[str, Any]:
+    """`data` in the query's shape, or GitHub's `errors`; `last_changed` is None for an unknown commit."""
+    query, variables = _parts(body)
+    asked = HISTORY.findall(query)
+    if not OBJECT.search(query) or not asked:
+        return _errors("Parse error on this query: only the last-changed query is served here")
+    if len(asked) > MOST_ALIASES:
+        return _errors(
+            f"By the time this query traverses to the history connection, it is requesting up to {len(asked)} nodes"
+        )
+    if missing := [path for _, path in asked if not isinstance(variables.get(path), str)]:
+        return _errors(f"Variable ${missing[0]} of type String! was provided invalid value")
+    if f"{variables.get('owner')}/{variables.get('name')}".lower() != name.lower():
+        return {"data": {"repository": None}} | _errors("Could not resolve to a Repository")
+    dates = last_changed(str(variables.get("oid")))
+    if dates is None:
+        return {"data": {"repository": {"object": None}}}
+    return {"data": {"repository": {"object": {alias: _nodes(dates.get(variables[path])) for alias, path in asked}}}}
+
+
+def _parts(body: Any) -> tuple[str, dict[str, Any]]:
+    if not isinstance(body, dict):
+        return "", {}
+    query, variables = body.get("query"), body.get("variables")
+    return query if isinstance(query, str) else "", variables if isinstance(variables, dict) else {}
+
+
+def _nodes(when: str | None) -> dict[str, Any]:
+    return {"nodes": [{"committedDate": when}] if when else []}
+
+
+def _errors(message: str) -> dict[str, Any]:
+    return {"errors": [{"message": message}]}
+
 
 STATES = frozenset({"error", "failure", "pending", "success"})
 STATUS_CHARACTERS = 140
@@ -108,7 +209,7 @@ class Endpoints:
         return json_response(status.body(), 201)
 
     def graphql(self, request: Request) -> Response:
-        return json_response(graphql.answer(json_body(request), self.name, self._last_changed))
+        return json_response(answer(json_body(request), self.name, self._last_changed))
 
     def _last_changed(self, oid: str) -> dict[str, str] | None:
         known = SHA.fullmatch(oid) and self.repository.commit(oid)

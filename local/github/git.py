@@ -1,9 +1,21 @@
-"""Calls to `git`, the same way everywhere: no prompts, no optional locks, nothing of the caller's `GIT_*`."""
+"""Calls to `git`, the same way everywhere: no prompts, no optional locks, nothing of the caller's `GIT_*`.
+
+Git objects through long-lived `git cat-file --batch` processes: a blob costs a pipe, not a process.
+
+A Git repository as the stand-in reads it: commits, trees, blobs, archives, and when each path last changed.
+"""
 
 import os
+import queue
+import re
 import subprocess
-from collections.abc import Mapping
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import IO
 
 
 class GitError(Exception):
@@ -43,3 +55,241 @@ def git(
 def git_text(*arguments: str, directory: Path | None = None, environment: Mapping[str, str] | None = None) -> str:
     """The one line that `git` wrote."""
     return os.fsdecode(git(*arguments, directory=directory, environment=environment)).strip()
+
+
+NAME = re.compile(r"[^\x00-\x1f\x7f]+")
+
+
+@dataclass(frozen=True, slots=True)
+class GitObject:
+    sha: str
+    kind: str
+    body: bytes
+
+
+class ObjectReader:
+    """Reads objects by id or by any other name that Git resolves. Safe to use from many threads."""
+
+    def __init__(self, git_dir: Path, processes: int = 4) -> None:
+        self._git_dir = git_dir
+        self._idle: queue.LifoQueue[subprocess.Popen[bytes] | None] = queue.LifoQueue()
+        self._count = processes
+        for _ in range(processes):
+            self._idle.put(None)
+
+    def read(self, name: str) -> GitObject | None:
+        """The object, or None when nothing has that name."""
+        if not NAME.fullmatch(name):
+            return None
+        process = self._idle.get()
+        try:
+            process = process or self._start()
+            found = _ask(process, name)
+        except (OSError, ValueError) as error:
+            if process is not None:
+                _end(process)
+            process = None
+            raise GitError("git cat-file ended") from error
+        finally:
+            self._idle.put(process)
+        return found
+
+    def close(self) -> None:
+        """Ends every process; waits for reads that are under way."""
+        for _ in range(self._count):
+            if (process := self._idle.get()) is not None:
+                _end(process)
+        for _ in range(self._count):
+            self._idle.put(None)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            ["git", f"--git-dir={self._git_dir}", "cat-file", "--batch"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=neutral_environment(),
+            start_new_session=True,
+        )
+
+
+def _ask(process: subprocess.Popen[bytes], name: str) -> GitObject | None:
+    request, answer = _pipes(process)
+    request.write(name.encode("utf-8", "surrogateescape") + b"\n")
+    request.flush()
+    header = answer.readline()
+    if not header:
+        raise ValueError("no answer")
+    if header.endswith((b" missing\n", b" ambiguous\n")):
+        return None
+    sha, kind, size = header.decode().split()
+    body = answer.read(int(size))
+    answer.read(1)
+    return GitObject(sha, kind, body)
+
+
+def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
+    if process.stdin is None or process.stdout is None:
+        raise ValueError("no pipes")
+    return process.stdin, process.stdout
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            pipe.close()
+    process.wait()
+
+
+SHA = re.compile(r"[0-9a-f]{40}")
+EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+"""The id of the tree without entries, which every repository knows."""
+
+ARCHIVE_BLOCK_BYTES = 1 << 16
+DATES_KEPT = 8
+ABSENT = b"BAD"
+"""What `git ls-tree -l` prints for the size of an object that a partial clone does not hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreeEntry:
+    path: str
+    mode: str
+    kind: str
+    sha: str
+    size: int | None
+    """Bytes of a blob; trees and submodules have none."""
+
+
+class GitRepository:
+    """Reads one repository; never writes."""
+
+    def __init__(self, git_dir: Path) -> None:
+        self.git_dir = git_dir
+        self._objects = ObjectReader(git_dir)
+        self._dates: OrderedDict[str, dict[str, str]] = OrderedDict()
+        self._dates_lock = threading.Lock()
+
+    def close(self) -> None:
+        self._objects.close()
+
+    def branch_head(self, branch: str) -> str | None:
+        found = self._objects.read(f"refs/heads/{branch}^{{commit}}")
+        return found.sha if found else None
+
+    def commit(self, name: str) -> GitObject | None:
+        """The commit that a branch name or an id stands for."""
+        if found := self._objects.read(f"refs/heads/{name}^{{commit}}"):
+            return found
+        return self._objects.read(f"{name}^{{commit}}") if SHA.fullmatch(name) else None
+
+    def blob(self, sha: str) -> bytes | None:
+        found = self._objects.read(sha) if SHA.fullmatch(sha) else None
+        return found.body if found and found.kind == "blob" else None
+
+    def tree_sha(self, name: str) -> str | None:
+        """The id of the tree that a tree id, a commit id or a branch name stands for."""
+        commit = self.commit(name)
+        found = self._objects.read(f"{commit.sha if commit else name}^{{tree}}")
+        return found.sha if found else None
+
+    def tree(self, sha: str, *, recursive: bool) -> list[TreeEntry]:
+        """Its entries in Git's order; `-z`, because names may hold anything but NUL."""
+        flags = ["-r", "-t"] if recursive else []
+        listing = self._git("ls-tree", *flags, "-l", "-z", "--full-tree", sha)
+        return [_entry(line) for line in listing.split(b"\0") if line]
+
+    def archive(self, commit: str, folder: str) -> Iterator[bytes]:
+        """A gzipped tar of the commit, everything under one top folder, in blocks; without what this clone lacks."""
+        present = [".", *(f":(exclude,literal){path}" for path in self._absent(commit))]
+        process = subprocess.Popen(
+            [
+                "git",
+                f"--git-dir={self.git_dir}",
+                "archive",
+                "--format=tar.gz",
+                f"--prefix={folder}/",
+                commit,
+                "--",
+                *present,
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=neutral_environment(),
+            start_new_session=True,
+        )
+        stream = process.stdout
+        if stream is None:
+            raise GitError("git archive has no output")
+        with stream:
+            while block := stream.read(ARCHIVE_BLOCK_BYTES):
+                yield block
+        if process.wait():
+            raise GitError("git archive failed")
+
+    def _absent(self, commit: str) -> list[str]:
+        """Files whose bytes a partial clone does not hold."""
+        listing = self._git("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
+        return [_text(line.split(b"\t", 1)[1]) for line in listing.split(b"\0") if line and _size(line) == ABSENT]
+
+    def last_changed(self, commit: str) -> dict[str, str]:
+        """Path -> committer time (ISO 8601, UTC) of the last commit that touched it, from one walk over the history."""
+        with self._dates_lock:
+            if commit not in self._dates:
+                self._dates[commit] = self._walk(commit)
+                while len(self._dates) > DATES_KEPT:
+                    self._dates.popitem(last=False)
+            self._dates.move_to_end(commit)
+            return self._dates[commit]
+
+    def changed_paths(self, before: str | None, after: str) -> dict[str, list[str]]:
+        """`added`, `removed` and `modified` between two commits, as a push event lists them."""
+        changes: dict[str, list[str]] = {"added": [], "removed": [], "modified": []}
+        names = {"A": "added", "D": "removed"}
+        listing = self._git("diff-tree", "-r", "-z", "--no-renames", "--name-status", before or EMPTY_TREE, after)
+        fields = listing.split(b"\0")
+        for status, path in zip(fields[0::2], fields[1::2], strict=False):
+            changes[names.get(status.decode(), "modified")].append(_text(path))
+        return changes
+
+    def is_ancestor(self, older: str, newer: str) -> bool:
+        try:
+            self._git("merge-base", "--is-ancestor", older, newer)
+        except GitError:
+            return False
+        return True
+
+    def _walk(self, commit: str) -> dict[str, str]:
+        """A commit on top of a known one costs only itself."""
+        known = next((sha for sha in reversed(self._dates) if self.is_ancestor(sha, commit)), None)
+        revisions = [commit, f"^{known}"] if known else [commit]
+        log = self._git("log", "-z", "--format=%x01%x02%ct", "--name-only", "--no-renames", "-c", *revisions)
+        dates: dict[str, str] = {}
+        when = ""
+        for field in log.split(b"\0"):
+            if field.startswith(b"\x01\x02"):
+                when = f"{datetime.fromtimestamp(int(field[2:]), UTC):%Y-%m-%dT%H:%M:%SZ}"
+            elif field:
+                dates.setdefault(_text(field.removeprefix(b"\n")), when)
+        return (self._dates[known] | dates) if known else dates
+
+    def _git(self, *arguments: str) -> bytes:
+        return git(f"--git-dir={self.git_dir}", *arguments, environment=neutral_environment())
+
+
+def _entry(line: bytes) -> TreeEntry:
+    facts, path = line.split(b"\t", 1)
+    mode, kind, sha, size = facts.split()
+    known = {b"-": None, ABSENT: 0}
+    return TreeEntry(
+        _text(path), mode.decode(), kind.decode(), sha.decode(), known[size] if size in known else int(size)
+    )
+
+
+def _size(line: bytes) -> bytes:
+    return line.split(b"\t", 1)[0].split()[3]
+
+
+def _text(path: bytes) -> str:
+    """GitHub shows names that are not UTF-8 with replacement characters, and so does this."""
+    return path.decode(errors="replace")

@@ -1,4 +1,7 @@
-"""Finds a Java that OpenSearch runs on, whether or not it is the one on the PATH."""
+"""What must be on the machine before a node can run.
+
+Finds a Java that OpenSearch runs on, whether or not it is the one on the PATH.
+"""
 
 import os
 import re
@@ -8,7 +11,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from local.opensearch.requirements import RequirementMissing
+from local.errors import CommandError
+
+
+class RequirementMissing(CommandError):
+    """Java or Maven is not there. Tests that need a node are left out then, except in CI."""
+
 
 NEEDED = 21
 TRIED = (25, 21)

@@ -1,11 +1,24 @@
-"""Shows long steps: one living line on a terminal, else a plain line at each new step and every ten seconds."""
+"""How the long steps (fetching, assembling, starting) say what they do.
+
+Shows long steps: one living line on a terminal, else a plain line at each new step and every ten seconds.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 from rich.console import Console
 
-from local.opensearch.telling import Tell
+
+class Tell(Protocol):
+    """Is called about once a second with the step under way and for how many seconds it has been."""
+
+    def __call__(self, step: str, seconds: float = 0.0) -> None: ...
+
+
+def silently(step: str, seconds: float = 0.0) -> None:
+    """Says nothing."""
+
 
 PLAIN_INTERVAL_SECONDS = 10.0
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from commonplace.errors import CommonplaceError
 from commonplace.memory.learnings import FILE_NAME, Learnings, from_mapping
 from local.errors import CommandError
-from local.opensearch.locks import held
+from local.locks import held
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from infra.node import command, provide_node
-from local.opensearch.locks import held
+from local.locks import held
 
 HERE = Path(__file__).parent
 FOLDER = HERE.parents[1] / ".tools" / "chromium"

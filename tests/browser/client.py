@@ -12,9 +12,8 @@ from urllib.parse import parse_qsl, urlencode
 
 import httpx
 
-from local.cloud.calls import Outcome
-from local.cloud.http_api import HttpApi
-from local.cloud.http_event import Route
+from local.cloud.http_api import HttpApi, Route
+from local.cloud.runtime import Outcome
 
 
 @dataclass

@@ -9,9 +9,8 @@ from mangum.types import LambdaContext
 
 from commonplace.interfaces.gateway import Gateway
 from commonplace.interfaces.oauth.app import create_app
-from local.cloud.calls import Outcome
-from local.cloud.http_api import HttpApi
-from local.cloud.http_event import Route
+from local.cloud.http_api import HttpApi, Route
+from local.cloud.runtime import Outcome
 from tests.fakes.authorization_server import AuthorizationServer
 
 

@@ -17,7 +17,7 @@ from typing import TypeVar
 import pytest
 
 from infra.node import command, provide_node
-from local.opensearch.locks import held
+from local.locks import held
 
 HERE = Path(__file__).parent
 FOLDER = HERE.parents[1] / ".tools" / "chain"

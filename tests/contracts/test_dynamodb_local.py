@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from local.errors import CommandError
-from local.opensearch.requirements import RequirementMissing
+from local.opensearch.java import RequirementMissing
 from tests.dynamodb_local import node, parts
 from tests.opensearch_fixture import or_skipped
 

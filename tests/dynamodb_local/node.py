@@ -9,8 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from local.errors import CommandError
-from local.opensearch.java import homes, look
-from local.opensearch.requirements import RequirementMissing
+from local.opensearch.java import RequirementMissing, homes, look
 from tests.dynamodb_local.parts import fetched
 
 NEEDED = 17

@@ -11,9 +11,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from local.errors import CommandError
-from local.opensearch.locks import held
-from local.opensearch.maven import PLUGIN_VERSION, REPOSITORY_VARIABLE, find_maven
-from local.opensearch.requirements import RequirementMissing
+from local.locks import held
+from local.opensearch.java import RequirementMissing
+from local.opensearch.program import PLUGIN_VERSION, REPOSITORY_VARIABLE, find_maven
 from local.operations.deployment import PROJECT
 
 VERSION = "2.6.1"

@@ -14,7 +14,7 @@ from commonplace.interfaces.oauth.telemetry import record as record_event
 from commonplace.memory.results import Asked
 from commonplace.reference.keys import REFERENCE_PREFIX, catalogue_key, manifest_key
 from infra.auth import AUTH_PATHS
-from local.cloud.pipes import Pipe, parse_filter, parse_template
+from local.cloud.event_sources import Pipe, parse_filter, parse_template
 from local.cloud.template import stem
 from tests.infra.templates import Template
 

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from local.opensearch.folders import PROGRAM, find_home, temporary_state
-from local.opensearch.starting import ensure_engine
-from local.opensearch.telling import silently
+from local.opensearch.node import ensure_engine
+from local.opensearch.progress import silently
 from tests.opensearch_fixture import or_skipped
 
 

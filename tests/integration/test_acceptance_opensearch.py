@@ -18,8 +18,8 @@ from bench.acceptance.truth import truth_at
 from commonplace.content.exclusions import DEFAULT_EXCLUDES
 from local.dev.laptop import Laptop, committed_template
 from local.dev.source import Source, clone
-from local.opensearch.asking import ask
-from local.opensearch.owned import OwnedNode
+from local.opensearch.client import ask
+from local.opensearch.node import OwnedNode
 from tests.integration.awkward import HIDDEN_TITLE, awkward
 
 pytestmark = [pytest.mark.laptop, pytest.mark.opensearch]

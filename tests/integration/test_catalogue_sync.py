@@ -12,10 +12,9 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from commonplace.sync.catalogue_report import CatalogueReport
-from local.dev.catalogues import CatalogueFolder
 from local.dev.laptop import Laptop
-from local.dev.outcome import judge
-from local.dev.source import clone
+from local.dev.screen import judge
+from local.dev.source import CatalogueFolder, clone
 from tests.examples import examples
 from tests.integration.repositories import Clone, document
 from tests.integration.running_dev import wait

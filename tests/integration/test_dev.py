@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from local.dev.screen import Screen
-from local.dev.serving import ended_by_signals, serve
+from local.dev.session import ended_by_signals, serve
 from local.operations.deployment import PROJECT, laptop
 from tests.integration.repositories import Clone, document
 from tests.integration.running_dev import (

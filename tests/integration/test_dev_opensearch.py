@@ -13,10 +13,10 @@ import pytest
 
 from local.commands.dev import SAMPLE, SAMPLE_NAME
 from local.dev.laptop import Laptop
-from local.dev.outcome import judge
+from local.dev.screen import judge
 from local.dev.source import plain_folder
 from local.opensearch.folders import HOME_VARIABLE
-from local.opensearch.owned import OwnedNode
+from local.opensearch.node import OwnedNode
 from tests.integration.opensearch_homes import lent_home, passable_folder
 from tests.integration.repositories import document
 from tests.integration.running_dev import (

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from local.dev.laptop import Laptop
-from local.dev.outcome import judge
+from local.dev.screen import judge
 from local.dev.source import clone
 from tests.examples import examples
 from tests.integration.repositories import Clone, document

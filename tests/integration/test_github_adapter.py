@@ -23,7 +23,7 @@ from commonplace.sync.ports import (
     UntrustedTree,
 )
 from local.github.api import GitHubApi
-from local.github.repository import GitRepository
+from local.github.git import GitRepository
 from local.github.server import GitHubServer
 from tests.integration.repositories import Clone, document
 

@@ -19,8 +19,7 @@ from commonplace.errors import Conflict, Unavailable
 from local.dev.source import clone
 from local.dev.workspace import Workspace
 from local.github.api import GitHubApi
-from local.github.git import git
-from local.github.repository import GitRepository
+from local.github.git import GitRepository, git
 from local.github.server import GitHubServer
 from tests.fakes.proposals import FakeProposals
 from tests.integration.repositories import Clone, document

@@ -14,11 +14,9 @@ from joserfc import jwt
 from joserfc.jwk import RSAKey
 
 from commonplace.adapters.github import last_changed_query
-from local.github.api import GitHubApi
-from local.github.credentials import AppKey
-from local.github.push import push_event, sign
-from local.github.repository import GitRepository
-from local.github.server import GitHubServer
+from local.github.api import AppKey, GitHubApi
+from local.github.git import GitRepository
+from local.github.server import GitHubServer, push_event, sign
 from tests.integration.repositories import Clone, document
 
 RAW = {"Accept": "application/vnd.github.raw+json"}

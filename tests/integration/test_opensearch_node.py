@@ -15,12 +15,11 @@ from typer.testing import CliRunner
 
 from local.commands.opensearch import NOT_RUNNING, opensearch_app
 from local.opensearch import java
-from local.opensearch.asking import ask
+from local.opensearch.client import ask
 from local.opensearch.folders import HOME_VARIABLE, Home
-from local.opensearch.node import find_node
+from local.opensearch.java import RequirementMissing
+from local.opensearch.node import NodeRecord, find_node
 from local.opensearch.process import is_ours
-from local.opensearch.record import NodeRecord
-from local.opensearch.requirements import RequirementMissing
 from tests.integration.opensearch_homes import lent_home
 from tests.integration.running_dev import COMMAND, alive, commonplace, descendants, wait
 from tests.opensearch_fixture import or_skipped
@@ -33,9 +32,9 @@ STOP_SECONDS = 60
 OWNER = """
 import signal, sys
 from pathlib import Path
-from local.opensearch.configuration import Options
+from local.opensearch.process import Options
 from local.opensearch.folders import Home
-from local.opensearch.owned import OwnedNode
+from local.opensearch.node import OwnedNode
 node = OwnedNode(home=Home(Path(sys.argv[1])), options=Options(fast=True))
 node.start()
 print(node.folder, node.pid, flush=True)

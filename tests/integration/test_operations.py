@@ -20,7 +20,7 @@ from commonplace.sync.report import Counts, Note, Report, SkippedFile
 from commonplace.sync.steps import Steps
 from local.errors import CommandError
 from local.github.api import GitHubApi
-from local.github.repository import GitRepository
+from local.github.git import GitRepository
 from local.github.server import GitHubServer
 from local.operations.deployment import ENDPOINT_FILE, NEEDED, PROJECT, Deployment, announce, find, laptop, withdraw
 from local.operations.dry_run import ForgetfulState, Overlay, ReadOnlyRepository, rehearse

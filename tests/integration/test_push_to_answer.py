@@ -16,9 +16,9 @@ import pytest
 
 from commonplace.kernel.objects import OPERATIONS_PREFIX
 from local.dev.laptop import Laptop
-from local.dev.outcome import judge
+from local.dev.screen import judge
 from local.dev.source import clone
-from local.github.push import delivery_headers, push_event
+from local.github.server import delivery_headers, push_event
 from tests.integration.repositories import Clone, document
 
 pytestmark = pytest.mark.laptop

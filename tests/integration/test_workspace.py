@@ -7,8 +7,7 @@ import pytest
 from local.dev.source import clone, plain_folder
 from local.dev.workspace import Workspace
 from local.errors import CommandError
-from local.github.git import git, neutral_environment
-from local.github.repository import GitRepository
+from local.github.git import GitRepository, git, neutral_environment
 from tests.integration.repositories import Clone, document
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from infra.node import command, provide_node
-from local.opensearch.locks import held
+from local.locks import held
 
 PINNED = Path(__file__).with_name("packages.json")
 FOLDER = PINNED.parents[2] / ".tools" / "registry"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from infra.node import command, provide_node
-from local.opensearch.locks import held
+from local.locks import held
 
 HERE = Path(__file__).parent
 FOLDER = HERE.parents[2] / ".tools" / "mcp-clients"

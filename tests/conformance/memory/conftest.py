@@ -6,7 +6,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from local.cloud import moto_transactions
+from local.cloud import moto_patches
 from tests.conformance.memory.worlds import Team, World, calling, embedded, opensearch
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.one_at_a_time import OneAtATime
@@ -21,7 +21,7 @@ def client(request: pytest.FixtureRequest) -> Iterator[object]:
     if request.param == "DynamoDB Local":
         yield request.getfixturevalue("dynamodb_local")
         return
-    moto_transactions.patch_transactions()
+    moto_patches.patch_transactions()
     with mock_aws():
         session = boto3.session.Session("123456789012", "x", region_name="us-east-1")
         yield OneAtATime(session.client("dynamodb"))

@@ -9,7 +9,7 @@ import pytest
 from moto import mock_aws
 
 from commonplace.adapters.local_embeddings import LocalEmbeddings
-from local.cloud import moto_transactions
+from local.cloud import moto_patches
 from tests.conformance.memory.worlds import embedded, opensearch
 from tests.conformance.reference.worlds import Guest, World, calling
 from tests.fakes.one_at_a_time import OneAtATime
@@ -70,7 +70,7 @@ class _moto:
     """One process's DynamoDB."""
 
     def __enter__(self) -> object:
-        moto_transactions.patch_transactions()
+        moto_patches.patch_transactions()
         self._mock = mock_aws()
         self._mock.start()
         session = boto3.session.Session("123456789012", "x", region_name="us-east-1")

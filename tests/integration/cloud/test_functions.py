@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from local.cloud.calls import FunctionFailed
 from local.cloud.cloud import Cloud
+from local.cloud.runtime import FunctionFailed
 
 pytestmark = pytest.mark.laptop
 

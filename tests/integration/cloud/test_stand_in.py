@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from local.cloud.calls import Function
 from local.cloud.environment import worker_variables
 from local.cloud.lambda_host import LambdaHost
+from local.cloud.runtime import Function
 
 pytestmark = pytest.mark.laptop
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.cloud.http_event import FAILED, Request, Route, event, find, response
+from local.cloud.http_api import FAILED, Request, Route, event, find, response
 
 ROUTES = [
     Route(key, key)

@@ -12,15 +12,12 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from local.cloud.calls import Call, Outcome
 from local.cloud.edge import Edge, edge_server
-from local.cloud.http_api import HttpApi
-from local.cloud.http_event import Route
+from local.cloud.http_api import HttpApi, Route
 from local.cloud.lambda_host import LambdaHost
-from local.cloud.runtime_api import runtime_api
+from local.cloud.runtime import Call, Outcome, runtime_api
 from local.github.api import GitHubApi
-from local.github.git import git
-from local.github.repository import GitRepository
+from local.github.git import GitRepository, git
 from local.github.server import GitHubServer
 
 KEY, TOKEN = "LAPTOP0123456789", "token-of-the-run"

@@ -7,7 +7,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from local.cloud import moto_answers
+from local.cloud import moto_patches
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -29,7 +29,7 @@ ITEM: dict[str, Any] = {
 
 @pytest.fixture
 def dynamodb() -> "Iterator[DynamoDBClient]":
-    moto_answers.patch_answers()
+    moto_patches.patch_answers()
     with mock_aws():
         client: Any = boto3.session.Session("1", "x", region_name="us-east-1").client("dynamodb")
         client.create_table(
@@ -72,4 +72,4 @@ def test_every_kind_of_value_comes_back_as_it_was_written(dynamodb: "DynamoDBCli
     ],
 )
 def test_only_what_is_in_the_form_of_an_answer_already_is_left_as_it_is(value: Any, plain: bool) -> None:
-    assert moto_answers.is_plain(value) is plain
+    assert moto_patches.is_plain(value) is plain

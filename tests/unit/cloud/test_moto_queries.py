@@ -8,7 +8,7 @@ import pytest
 from moto import mock_aws
 from moto.dynamodb.models.table import Table
 
-from local.cloud import moto_queries
+from local.cloud import moto_patches
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def dynamodb() -> "Iterator[DynamoDBClient]":
-    moto_queries.patch_queries()
+    moto_patches.patch_queries()
     with mock_aws():
         client: Any = boto3.session.Session("1", "x", region_name="us-east-1").client("dynamodb")
         client.create_table(

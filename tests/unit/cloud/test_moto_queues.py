@@ -10,7 +10,7 @@ from moto import mock_aws
 from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.sqs.models import sqs_backends
 
-from local.cloud import moto_queues
+from local.cloud import moto_patches
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -24,7 +24,7 @@ COUNTS = {
 
 @pytest.fixture
 def sqs() -> "Iterator[SQSClient]":
-    moto_queues.patch_queues()
+    moto_patches.patch_queues()
     with mock_aws():
         client: Any = boto3.session.Session("1", "x", region_name="us-east-1").client("sqs")
         yield client

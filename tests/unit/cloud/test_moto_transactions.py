@@ -9,7 +9,7 @@ from moto import mock_aws
 from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.dynamodb.models import dynamodb_backends
 
-from local.cloud import moto_transactions
+from local.cloud import moto_patches
 from tests.dynamodb_fixture import dump
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ TABLE = "records"
 
 @pytest.fixture
 def table() -> "Iterator[DynamoDBClient]":
-    moto_transactions.patch_transactions()
+    moto_patches.patch_transactions()
     with mock_aws():
         session = boto3.session.Session("1", "x", region_name="us-east-1")
         client: Any = session.client("dynamodb")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from local.cloud import moto_view
-from local.cloud.pipes import Pipe, filled, fits, parse_filter, parse_template
+from local.cloud.event_sources import Pipe, filled, fits, parse_filter, parse_template
 
 
 def change(partition: str, sort: str = "one") -> dict[str, Any]:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from local.cloud.calls import Outcome
-from local.cloud.sqs_mapping import Poller, QueueMapping, kept, record
+from local.cloud.event_sources import Poller, QueueMapping, kept, record
+from local.cloud.runtime import Outcome
 
 ARN = "arn:aws:sqs:us-east-1:123456789012:queue"
 SENT = {"a", "b"}

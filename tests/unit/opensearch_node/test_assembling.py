@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from local.opensearch.assembling import TRIMMED, assemble
 from local.opensearch.folders import PROGRAM
-from local.opensearch.parts import Part
+from local.opensearch.program import TRIMMED, Part, assemble
 
 
 def archive(folder: Path, name: str, files: dict[str, str], place: str = "") -> Part:

@@ -8,12 +8,11 @@ import pytest
 import yaml
 
 from local.errors import CommandError
-from local.opensearch.configuration import Options, environment, prepare, settings_text
+from local.opensearch.client import last_words, listening
 from local.opensearch.folders import PROGRAM
 from local.opensearch.java import Java
-from local.opensearch.ports import choose_port
-from local.opensearch.readiness import last_words, listening
-from local.opensearch.record import NodeRecord
+from local.opensearch.node import NodeRecord, choose_port
+from local.opensearch.process import Options, environment, prepare, settings_text
 
 OPTIONS = "-Xms1g\n9-:-Xlog:gc*:file=logs/gc.log\n-XX:HeapDumpPath=data\n-XX:ErrorFile=logs/hs.log\n-Dkept=yes\n"
 

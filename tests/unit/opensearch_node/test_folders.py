@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from local.errors import CommandError
-from local.opensearch import folders, user
+from local.opensearch import folders
 from local.opensearch.folders import Home, find_home, is_ours, state_for, unsuitable
 
 OTHER = 54321
@@ -72,8 +72,8 @@ def test_every_folder_above_must_let_the_node_s_user_pass(tmp_path: Path) -> Non
     for folder in (tmp_path / "open", inner):
         folder.chmod(0o755)
     tmp_path.chmod(0o700)
-    assert not user.can_enter(inner, OTHER)
-    assert user.can_enter(inner, tmp_path.stat().st_uid)
+    assert not folders.can_enter(inner, OTHER)
+    assert folders.can_enter(inner, tmp_path.stat().st_uid)
 
 
 def test_a_data_folder_keeps_its_node_s_data_inside(tmp_path: Path, passable: None) -> None:

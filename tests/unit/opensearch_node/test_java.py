@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.opensearch.java import MODULES, PLACES, Java, find_java, look, parse_major, parse_spoken
-from local.opensearch.requirements import RequirementMissing
+from local.opensearch.java import MODULES, PLACES, Java, RequirementMissing, find_java, look, parse_major, parse_spoken
 
 ALL = f"java.base {' '.join(MODULES)}"
 

@@ -9,11 +9,9 @@ from pathlib import Path
 import pytest
 
 from local.errors import CommandError
-from local.opensearch.java import Java
-from local.opensearch.maven import fetch, find_maven, pom
-from local.opensearch.parts import PARTS, Part, check, is_whole
-from local.opensearch.requirements import RequirementMissing
-from local.opensearch.telling import silently
+from local.opensearch.java import Java, RequirementMissing
+from local.opensearch.program import PARTS, Part, check, fetch, find_maven, is_whole, pom
+from local.opensearch.progress import silently
 
 GOOD = b"what was published"
 PART = Part("org.example", "thing", "1.0", hashlib.sha256(GOOD).hexdigest())

@@ -14,10 +14,9 @@ import pytest
 
 from local.errors import CommandError
 from local.opensearch import process
-from local.opensearch.configuration import Options
 from local.opensearch.java import Java
-from local.opensearch.process import command_of, end, is_ours, kill, launch, pid_file, release
-from local.opensearch.record import NodeRecord, cluster_of, forget, last_port
+from local.opensearch.node import NodeRecord, cluster_of, forget, last_port
+from local.opensearch.process import Options, command_of, end, is_ours, kill, launch, pid_file, release
 
 WAITS = "import signal\nsignal.pause()\n"
 DEAF = """

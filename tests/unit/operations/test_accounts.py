@@ -5,8 +5,8 @@ import json
 import pytest
 
 from commonplace.identity.roles import RoleMap
-from local.dev.accounts import asked_line, endpoints, role_map
 from local.dev.laptop import committed_template
+from local.dev.settings import asked_line, endpoints, role_map
 from local.errors import CommandError
 
 WALLET = "0x" + "aB" * 20

@@ -9,9 +9,16 @@ import pytest
 from commonplace.reference.problems import Problem
 from commonplace.reference_settings import parse_catalogues
 from commonplace.sync.catalogue_report import CatalogueReport
-from local.dev.catalogues import CatalogueFolder, catalogue, catalogue_environment, repositories
 from local.dev.screen import catalogue_lines
-from local.dev.source import Source, clone, plain_folder
+from local.dev.source import (
+    CatalogueFolder,
+    Source,
+    catalogue,
+    catalogue_environment,
+    clone,
+    plain_folder,
+    repositories,
+)
 from local.errors import CommandError
 from local.operations.catalogues import catalogue_line, catalogue_text
 from tests.integration.repositories import Clone, document

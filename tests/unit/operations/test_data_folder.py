@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from local.dev.serving import data_folder
+from local.dev.session import data_folder
 
 
 @pytest.fixture(autouse=True)

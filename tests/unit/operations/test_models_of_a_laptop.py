@@ -1,6 +1,6 @@
 import pytest
 
-from local.dev.models import model_environment
+from local.dev.settings import model_environment
 from local.errors import CommandError
 
 KEY = {"OPENAI_API_KEY": "sk-0123456789"}

@@ -1,17 +1,60 @@
-"""When is a node ready? When an index can be made, written and searched: an empty cluster is green even if none can."""
+"""Asks a node over HTTP, past any proxy.
 
+When is a node ready? When an index can be made, written and searched: an empty cluster is green even if none can.
+
+Removes what a deployment left on a node.
+"""
+
+import json
 import secrets
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from local.errors import CommandError
-from local.opensearch.asking import NoAnswer, ask, cluster_at
-from local.opensearch.configuration import ANY_PORT
-from local.opensearch.process import console
-from local.opensearch.telling import Tell
+from local.opensearch.process import ANY_PORT, console
+from local.opensearch.progress import Tell
+
+_DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+class NoAnswer(Exception):
+    """The node does not answer, or not with success; `status` is None when nothing came back."""
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def ask(url: str, path: str, body: Any = None, *, method: str | None = None, seconds: float = 5) -> Any:
+    """The parsed answer. A list is sent as one JSON object a line. Raises NoAnswer."""
+    lines = "".join(json.dumps(line) + "\n" for line in (body if isinstance(body, list) else [body]))
+    kind = "application/x-ndjson" if isinstance(body, list) else "application/json"
+    data = None if body is None else lines.encode()
+    request = urllib.request.Request(url + path, data, {"Content-Type": kind}, method=method)  # noqa: S310  loopback
+    try:
+        with _DIRECT.open(request, timeout=seconds) as answer:
+            return json.load(answer)
+    except urllib.error.HTTPError as error:
+        with error:
+            said = error.read(2000).decode(errors="replace")
+        raise NoAnswer(f"{error.code}: {said}", error.code) from error
+    except (OSError, ValueError) as error:
+        raise NoAnswer(str(error)) from error
+
+
+def cluster_at(url: str, seconds: float = 5) -> str | None:
+    """The name of the cluster that answers there; None when none does."""
+    try:
+        return str(ask(url, "/", seconds=seconds)["cluster_name"])
+    except (NoAnswer, KeyError, TypeError):
+        return None
+
 
 START_SECONDS = 240
 """On a busy machine a start takes ten times what it takes on a quiet one."""
@@ -97,3 +140,14 @@ def last_words(state: Path) -> str:
     except OSError:
         lines = []
     return "\n".join([*lines[-LINES_SHOWN:], f"All of it: {file}"])
+
+
+def drop_indexes(url: str, prefix: str) -> list[str]:
+    """Deletes every index of every collection whose name begins so. Returns the names; a node that is gone has none."""
+    try:
+        names = sorted(ask(url, f"/{quote(prefix)}-*/_settings?flat_settings=true&expand_wildcards=all"))
+        for name in names:
+            ask(url, f"/{quote(name)}", method="DELETE", seconds=30)
+    except NoAnswer:
+        return []
+    return names

@@ -1,20 +1,101 @@
-"""Fetches the parts of a node through Maven, from wherever this user's Maven fetches."""
+"""What a node is assembled from: three archives, each pinned to one version and one checksum.
 
+Published metadata omits some of these versions: no range and no `LATEST` finds them. The distribution equals the file
+whose checksum was published; none is published for the two plugins, so theirs are trust on first use.
+
+Fetches the parts of a node through Maven, from wherever this user's Maven fetches.
+
+Makes a program folder out of the parts, whole or not at all.
+"""
+
+import hashlib
 import os
 import shutil
 import subprocess
 import time
+import zipfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from xml.sax.saxutils import escape
 
 from local.errors import CommandError
-from local.opensearch.folders import VERSION
-from local.opensearch.java import Java
-from local.opensearch.parts import MEGABYTES, Part, check, is_whole
-from local.opensearch.requirements import RequirementMissing
-from local.opensearch.telling import Tell
+from local.locks import held
+from local.opensearch.folders import PROGRAM, VERSION, Home, make_passable
+from local.opensearch.java import Java, RequirementMissing
+from local.opensearch.progress import Tell
+
+MEGABYTES = 180
+"""What all parts weigh together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A zip archive in a Maven repository."""
+
+    group: str
+    artifact: str
+    version: str
+    sha256: str
+    folder: str = ""
+    """Where its content belongs; the distribution brings its own top folder."""
+
+    @property
+    def file(self) -> str:
+        return f"{self.artifact}-{self.version}.zip"
+
+    @property
+    def place(self) -> str:
+        """Where a Maven repository keeps it."""
+        return f"{self.group.replace('.', '/')}/{self.artifact}/{self.version}/{self.file}"
+
+
+PARTS = (
+    Part(
+        "org.opensearch.distribution.integ-test-zip",
+        "opensearch",
+        VERSION,
+        "a91faa1dc1cadc78cb278b4f63847e19e1627a4e9de698e14e7efc14ee37b286",
+    ),
+    Part(
+        "org.opensearch.plugin",
+        "opensearch-knn",
+        "3.6.0.0",
+        "ac392ca28a39b3bf290648a422ef30cb149dda2963a9d7feb26060e932341c9a",
+        f"{PROGRAM}/plugins/opensearch-knn",
+    ),
+    Part(
+        "org.opensearch.plugin",
+        "neural-search",
+        "3.6.0.0",
+        "6ef1b206e79391e2e36268e32dc34d27fd8b8a59a8eb0a7393c97d53b038e433",
+        f"{PROGRAM}/plugins/opensearch-neural-search",
+    ),
+)
+
+
+def is_whole(part: Part, file: Path) -> bool:
+    """Whether the file is there and is the pinned one."""
+    return file.is_file() and _sha256(file) == part.sha256
+
+
+def check(part: Part, file: Path, kept: str = "~/.m2/repository") -> None:
+    """Removes a file that is not the pinned one and raises CommandError. `kept` is where Maven has its own copy."""
+    found = _sha256(file)
+    if found == part.sha256:
+        return
+    file.unlink()
+    raise CommandError(
+        f"{part.file} is not the file that is expected: its sha256 is {found}, not {part.sha256}. It was removed.",
+        f"Maven may still hold it: remove {kept}/{part.place} and try again. If it comes back, do not use its source.",
+    )
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
 
 PLUGIN_VERSION = "3.6.1"
 REPOSITORY_VARIABLE = "COMMONPLACE_MAVEN_REPOSITORY"
@@ -127,3 +208,51 @@ def _wait(process: "subprocess.Popen[bytes]", tell: Tell) -> int:
             return process.wait(1)
         except subprocess.TimeoutExpired:
             continue
+
+
+TRIMMED = (
+    "modules/ingest-geoip",
+    "modules/ingest-user-agent",
+    "modules/opensearch-dashboards",
+    "modules/repository-url",
+    "modules/rule-framework",
+    "lib/tools/fips-demo-installer-cli",
+)
+"""85 MB that nothing here uses."""
+
+
+def ensure_program(home: Home, java: Java, tell: Tell) -> Path:
+    """The program folder; made first when it is not there, which needs Maven and, the first time, the network."""
+    if home.program.exists():
+        return home.program
+    make_passable(home.folder)
+    with held(home.lock, lambda: tell("Waiting for another start, which is assembling OpenSearch")):
+        if not home.program.exists():
+            fetch(PARTS, home.downloads, java, tell)
+            tell(f"Assembling OpenSearch {VERSION}")
+            assemble(PARTS, home.downloads, home.program)
+            shutil.rmtree(home.downloads)
+    return home.program
+
+
+def assemble(parts: Sequence[Part], downloads: Path, program: Path) -> None:
+    """Unpacks checked archives. A folder that is half done never has the final name."""
+    staging = program.with_name("staging")
+    shutil.rmtree(staging, ignore_errors=True)
+    for part in parts:
+        with zipfile.ZipFile(downloads / part.file) as archive:
+            archive.extractall(staging / part.folder)
+    made = staging / PROGRAM
+    for folder in TRIMMED:
+        shutil.rmtree(made / folder, ignore_errors=True)
+    _make_readable(made)
+    made.rename(program)
+    shutil.rmtree(staging)
+
+
+def _make_readable(program: Path) -> None:
+    """For every user, whatever the umask: zip files lose their modes, and the node's user may be another."""
+    program.chmod(0o755)
+    for path in program.rglob("*"):
+        runs = path.is_dir() or path.parent.name == "bin"
+        path.chmod(0o755 if runs else 0o644)

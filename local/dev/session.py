@@ -1,0 +1,348 @@
+"""What answers the searches of a `commonplace dev`: the one-file engine, or a real OpenSearch node.
+
+The course of `commonplace dev`: sync, show, keep up with saved files, end cleanly.
+
+After the first sync: every saved file becomes a push, and its writer is told what came of it.
+"""
+
+import fcntl
+import hashlib
+import os
+import secrets
+import shutil
+import signal
+import stat
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import TextIO
+
+import httpx
+
+from commonplace.sync.report import SkippedFile
+from local.dev.laptop import Laptop, Progress
+from local.dev.screen import Outcome, Screen, Teller, catalogue_lines, judge
+from local.dev.workspace import Move, SnapshotFailed, Watcher
+from local.errors import CommandError
+from local.opensearch.client import drop_indexes
+from local.opensearch.folders import VERSION, find_home, let_pass
+from local.opensearch.node import OwnedNode, find_node
+from local.opensearch.process import Options
+from local.operations.deployment import ENDPOINT_FILE, LAPTOP_DATA, announce, withdraw
+from local.operations.report_text import failure_text
+
+STEM = "commonplace-dev"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchEngine:
+    """`environment` tells the functions of it; `label` the user.
+
+    `elsewhere`: the index is not kept with the store, so the one may lack what the other has.
+    """
+
+    label: str
+    environment: Mapping[str, str] = field(default_factory=dict)
+    elsewhere: bool = False
+
+
+EMBEDDED = SearchEngine("the embedded engine, one file beside the store")
+
+
+@contextmanager
+def search_engine(name: str, data: Path | None, screen: Screen, *, brief: bool = False) -> Iterator[SearchEngine]:
+    """The engine of this name, ready; `data` keeps its index. What was started for it ends with the block.
+
+    A node that `commonplace opensearch start` left running is used, and left running; what was indexed there is dropped
+    unless `data` is given. Raises RequirementMissing, or CommandError when no node can be started.
+    """
+    if name == "embedded":
+        yield EMBEDDED
+        return
+    running = find_node(find_home())
+    if running is None:
+        with _own_node(data, screen, brief=brief) as node:
+            yield _opensearch(node.url, f"{STEM}-documents", "it ends with this")
+        return
+    own = f"{STEM}-{_token(data)}"
+    try:
+        yield _opensearch(running.url, f"{own}-documents", "it was running and stays")
+    finally:
+        if data is None:
+            drop_indexes(running.url, own)
+
+
+@contextmanager
+def _own_node(data: Path | None, screen: Screen, *, brief: bool) -> Iterator[OwnedNode]:
+    with screen.steps() as tell:
+        node = OwnedNode(data, options=Options(fast=brief), tell=tell)
+        node.start()
+    try:
+        yield node
+    finally:
+        node.stop()
+
+
+def _opensearch(url: str, stem: str, note: str) -> SearchEngine:
+    environment = {"SEARCH_ENGINE": "opensearch", "OPENSEARCH_ENDPOINT": url, "OPENSEARCH_INDEX": stem}
+    return SearchEngine(f"OpenSearch {VERSION} at {url}, index {stem} ({note})", environment, elsewhere=True)
+
+
+def _token(data: Path | None) -> str:
+    """Two knowledge bases on one node have two indexes, and a data folder has the same one each time."""
+    return secrets.token_hex(4) if data is None else hashlib.sha256(str(data).encode()).hexdigest()[:8]
+
+
+LOOK_SECONDS = 0.2
+STALLED_SECONDS = 300
+KEPT = ("lock", f"{ENDPOINT_FILE}*", "repository*.git", "cloud", "index", "opensearch")
+"""What a data folder holds of ours."""
+NOBODY_ELSE = 0o077
+ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextmanager
+def data_folder(given: Path | None, *, passable: bool = False) -> Iterator[Path]:
+    """The folder that was asked for, held by this process alone; else one that vanishes at the end.
+
+    Within the block this process and its children write what nobody else of this machine may read. A `passable` folder
+    lets the user through as whom root runs a node.
+    """
+    before = os.umask(NOBODY_ELSE)
+    try:
+        if given is None:
+            with _temporary() as folder:
+                yield folder
+        else:
+            with _locked(given, passable=passable):
+                yield given.resolve()
+    finally:
+        os.umask(before)
+
+
+@contextmanager
+def _temporary() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="commonplace-dev-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _locked(folder: Path, *, passable: bool) -> TextIO:
+    with ExitStack() as undo:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = undo.enter_context((folder / "lock").open("w"))
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _take_from_others(folder, passable=passable)
+        except BlockingIOError as error:
+            hint = "Stop it, or choose another folder with --data."
+            raise CommandError(f"Another `commonplace dev` uses {folder}.", hint) from error
+        except OSError as error:
+            hint = "Choose a folder that you may write to with --data."
+            raise CommandError(f"Nothing can be kept in {folder}: {error.strerror}.", hint) from error
+        undo.pop_all()
+    return lock
+
+
+def _take_from_others(folder: Path, *, passable: bool) -> None:
+    """Of what is there already: what is ours, and the folder itself where it holds nothing else."""
+    kept = {path for pattern in KEPT for path in folder.glob(pattern)}
+    alone = kept == set(folder.iterdir())
+    for path in (*([folder] if alone else []), *kept, *(below for one in kept for below in one.rglob("*"))):
+        if not path.is_symlink():
+            path.chmod(stat.S_IMODE(path.stat().st_mode) & ~NOBODY_ELSE)
+    if alone and passable:
+        let_pass(folder)
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """Ctrl-C, a polite kill and a closed terminal all raise KeyboardInterrupt."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, interrupt) for number in ENDING_SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def ignore_signals() -> None:
+    """While things are put away, a second Ctrl-C must not stop that half-way."""
+    for number in ENDING_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def serve(
+    laptop: Laptop,
+    screen: Screen,
+    *,
+    once: bool,
+    verbose: bool,
+    data: Path | None,
+    engine: SearchEngine = EMBEDDED,
+) -> bool:
+    """Syncs and shows the outcome; unless `once`, serves until interrupted. False when the sync is not whole."""
+    with ExitStack() as undo:
+        undo.callback(laptop.stop)
+        undo.callback(ignore_signals)
+        with screen.working("Starting"):
+            laptop.start()
+        for folder in {LAPTOP_DATA, data or LAPTOP_DATA}:
+            announce(folder / ENDPOINT_FILE, laptop.deployment)
+            undo.callback(withdraw, folder / ENDPOINT_FILE)
+        remembers = laptop.remembers()
+        outcome = first_sync(laptop, screen, engine)
+        screen.outcome(outcome, verbose=verbose)
+        screen.say(f"Searches are answered by {engine.label}")
+        if once:
+            return not outcome.faults
+        if remembers:
+            laptop.look_after_memory()
+        laptop.welcome_agents()
+        screen.addresses(laptop.url, laptop.mcp_url, outcome)
+        screen.say(laptop.asked_of_chains)
+        keep_up(laptop, screen)
+    return True
+
+
+def first_sync(laptop: Laptop, screen: Screen, engine: SearchEngine = EMBEDDED) -> Outcome:
+    """Pushes the folder as it is, or, when the store of an earlier start may be at it already, asks for a look."""
+    began = time.monotonic()
+    try:
+        if len(laptop.push_each()) < len(laptop.repositories):
+            laptop.poke()
+    except SnapshotFailed as error:
+        raise CommandError(f"The folder cannot be read: {error}", "Mend that and start again.") from error
+    except httpx.HTTPError as error:
+        raise CommandError(f"The webhook did not take the push: {error}", "The logs above say why.") from error
+    with screen.working("Syncing") as tell:
+        follow(laptop, tell)
+        if engine.elsewhere:
+            laptop.reconcile()
+    outcome = judge(laptop)
+    screen.say(f"Synced {laptop.source.name} ({laptop.source.branch}) in {time.monotonic() - began:.1f} s")
+    return outcome
+
+
+def follow(laptop: Laptop, tell: Teller) -> None:
+    """Waits until nothing runs and nothing waits, telling how far it is. Raises CommandError when nothing moves."""
+    seen: Progress | None = None
+    moved = time.monotonic()
+    while not laptop.idle():
+        progress = laptop.progress()
+        if progress != seen:
+            seen, moved = progress, time.monotonic()
+        elif time.monotonic() - moved > STALLED_SECONDS:
+            raise CommandError(f"Nothing has moved for {STALLED_SECONDS} s.", "The functions' logs say why.")
+        tell(progress)
+        time.sleep(LOOK_SECONDS)
+
+
+LOOK_AT_RUNS_SECONDS = 0.05
+AGAIN_SECONDS = 1.0
+PATHS_TOLD = 20
+
+
+def keep_up(laptop: Laptop, screen: Screen) -> None:
+    """Runs until interrupted."""
+    changed = threading.Event()
+    changed.set()  # what was saved during the first sync
+    watchers = [Watcher(one.source, changed.set) for one in laptop.repositories]
+    folders = ", ".join(str(one.source.folder) for one in laptop.repositories)
+    try:
+        for watcher in watchers:
+            watcher.start()
+        screen.say(f"ready: {laptop.url} (watching {folders}; Ctrl-C ends it)")
+        _follow_saves(laptop, screen, changed)
+    finally:
+        for watcher in watchers:
+            watcher.stop()
+
+
+def _follow_saves(laptop: Laptop, screen: Screen, changed: threading.Event) -> None:
+    shown: dict[str, Move] = {}
+    began, runs = 0.0, _runs(laptop)
+    while True:
+        if changed.wait(LOOK_AT_RUNS_SECONDS if shown else None):
+            changed.clear()
+            moves = _push(laptop, screen, changed)
+            if not shown:
+                began = time.monotonic()
+            shown |= {name: Move(shown.get(name, move).before, move.after) for name, move in moves.items()}
+        elif shown and laptop.idle():
+            seconds, after = time.monotonic() - began, _runs(laptop)
+            if laptop.source.name in shown:
+                for line in told(laptop, shown[laptop.source.name], seconds):
+                    screen.say(line)
+            for name in [name for name, run in after.items() if run != runs[name]]:
+                for line in told_of_catalogue(laptop, name, seconds):
+                    screen.say(line)
+            shown, runs = {}, after
+
+
+def _runs(laptop: Laptop) -> dict[str, tuple[str | None, str | None]]:
+    """Which run of each catalogue was the last to find something to do, and how it ended."""
+    reports = {one.name: laptop.catalogue_report(one.name) for one in laptop.catalogues}
+    return {name: (report.run, report.error) if report else (None, None) for name, report in reports.items()}
+
+
+def _push(laptop: Laptop, screen: Screen, changed: threading.Event) -> dict[str, Move]:
+    """A folder in motion (a checkout, a file being replaced) is looked at again a moment later."""
+    try:
+        return laptop.push_each()
+    except SnapshotFailed as error:
+        screen.say(f"The folder cannot be read just now, trying again: {error}")
+        time.sleep(AGAIN_SECONDS)
+        changed.set()
+    except httpx.HTTPError as error:
+        screen.say(f"The webhook did not take the push: {error}. The next save, or the hourly look, repairs that.")
+    return {}
+
+
+def told_of_catalogue(laptop: Laptop, name: str, seconds: float) -> Iterator[str]:
+    """What became of a catalogue some of whose files were saved."""
+    report = laptop.catalogue_report(name)
+    first, *more = catalogue_lines(name, report)
+    if report is None or report.status != "published":
+        yield from (first, *more)
+        return
+    counts = f"{len(report.added)} added, {len(report.changed)} changed, {len(report.removed)} removed"
+    yield f"{first}; {counts}, indexed in {seconds:.1f} s"
+    yield from more
+
+
+def told(laptop: Laptop, move: Move, seconds: float) -> Iterator[str]:
+    """What became of the files that were saved."""
+    summary, report = laptop.summary(), laptop.report()
+    if summary is None or summary.status == "failed":
+        cause = failure_text(summary.error) if summary else "it never finished"
+        yield f"saved {move.after[:7]}: the run failed: {cause}"
+        return
+    counts = summary.counts
+    yield f"saved {move.after[:7]}: {counts.stored} stored, {counts.removed} removed, indexed in {seconds:.1f} s"
+    if report is None or report.commit_sha != move.after:
+        return
+    listed = laptop.api.repository.changed_paths(move.before, move.after)
+    paths = {path for kind in ("added", "modified") for path in listed[kind]}
+    lines = [f"  {item.path}: {_fate(item)}, {item.reason}" for item in report.skipped if item.path in paths]
+    lines += [
+        f"  {note.path}: {note.problem.message}"
+        for note in report.notes
+        if note.path in paths and note.problem.severity != "note"
+    ]
+    yield from lines[:PATHS_TOLD]
+
+
+def _fate(item: SkippedFile) -> str:
+    return "served as it was before" if item.kept_last_good else "not published"
