@@ -30,8 +30,8 @@ from commonplace.adapters.opensearch.connection import Connection, connect
 from commonplace.adapters.opensearch.engine import OpenSearchEngine
 from commonplace.adapters.opensearch.parameters import IndexParameters
 from commonplace.adapters.opensearch.queries import Words
-from commonplace.content.filters import Filters
 from commonplace.search.embedding import model_fingerprint
+from commonplace.search.filters import Filters
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import QueryVector, SearchRequest
 from commonplace.search.service import CANDIDATES_PER_LEG, SearchService

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from bench.corpus import Corpus, Push
 from commonplace.content.exclusions import Exclusions
-from commonplace.content.links import extract_links
+from commonplace.content.reading import extract_links
 from commonplace.content.normalise import normalise
 from commonplace.content.reading import Published, judge
 from local.github.git import ObjectReader, git, neutral_environment

@@ -9,7 +9,8 @@ from constructs import Construct, IDependable
 
 from commonplace.content.store import CONTENT_PREFIX
 from commonplace.reference.keys import REFERENCE_PREFIX
-from commonplace.sync.keys import REPORTS_PREFIX, RUNS_PREFIX, STAGED_PREFIX
+from commonplace.repository.plan import RUNS_PREFIX
+from commonplace.sync.keys import REPORTS_PREFIX, STAGED_PREFIX
 from infra.configuration import Configuration
 from infra.nag import accept
 

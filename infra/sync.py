@@ -13,7 +13,7 @@ from constructs import Construct
 
 from commonplace.content.store import ATTACHMENTS_PREFIX, CONTENT_PREFIX, METADATA_PREFIX, RAW_PREFIX
 from commonplace.kernel.objects import OPERATIONS_PREFIX
-from commonplace.sync.keys import RUNS_PREFIX
+from commonplace.repository.plan import RUNS_PREFIX
 from infra.catalogues import catalogues_environment, let_publish_catalogues, run_state_keys
 from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction

@@ -29,10 +29,10 @@ from commonplace.content.exclusions import DEFAULT_EXCLUDES, Exclusions
 from commonplace.content.manifest import MANIFEST_KEY, Manifest
 from commonplace.content.store import CONTENT_PREFIX
 from commonplace.kernel.objects import ListedObject, StoredObject
+from commonplace.repository.poke import Hint, Poker
 from commonplace.search.indexing import Indexer, Message
 from commonplace.search.stored import StoredDocuments
 from commonplace.sync.keys import report_key
-from commonplace.sync.poke import Hint, Poker
 from commonplace.sync.report import Report
 from commonplace.sync.steps import Steps
 from local.dev.source import Source

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from bench.retrieval.judged import JudgedSet, Topic, judged_set
 from bench.retrieval.sample import documents
-from commonplace.content.links import extract_links
-from commonplace.content.reading import Published, judge
+from commonplace.content.reading import Published, extract_links, judge
 from commonplace.content.resolving import LinkResolver, ToDocument, names_of
 from commonplace.search.documents import record_from_document
 from commonplace.search.names import name_key

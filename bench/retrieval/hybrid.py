@@ -10,7 +10,7 @@ from bench.retrieval.systems import HYBRID_MIN_MAX, HYBRID_RRF, Asked, Ranking, 
 from commonplace.adapters.opensearch import queries, wire
 from commonplace.adapters.opensearch.parameters import IndexParameters
 from commonplace.adapters.opensearch.queries import Words
-from commonplace.content.filters import Filters
+from commonplace.search.filters import Filters
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import QueryVector, RecordId
 from commonplace.search.text import clean_query

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from commonplace.content.filters import Filters
+from commonplace.search.filters import Filters
 from commonplace.search.model import Record
 
 _FILTERS = {

@@ -10,7 +10,7 @@ from commonplace.content.document import Document
 from commonplace.content.exclusions import Exclusions
 from commonplace.content.ids import assign_ids
 from commonplace.content.names import reference
-from commonplace.content.reading import git_blob_sha
+from commonplace.repository.blobs import git_blob_sha
 from commonplace.search.documents import record_from_document
 from commonplace.sync.composition import Source, compose, read
 

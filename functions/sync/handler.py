@@ -18,9 +18,9 @@ from commonplace.adapters.secrets import GitHubSecrets
 from commonplace.adapters.threads import Threads
 from commonplace.content.exclusions import DEFAULT_EXCLUDES, Exclusions
 from commonplace.reference_settings import catalogue_sources, folders_within
+from commonplace.repository.run_steps import RunSteps
 from commonplace.settings import SyncSettings
 from commonplace.sync.catalogue_steps import CatalogueSteps
-from commonplace.sync.running import RunSteps
 from commonplace.sync.steps import Steps
 
 logger = logging.getLogger(__name__)

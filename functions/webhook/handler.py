@@ -15,10 +15,10 @@ from commonplace.adapters.stepfunctions import StepFunctionsWorkflow
 from commonplace.errors import CommonplaceError, Unavailable
 from commonplace.interfaces.origin import entered, refused
 from commonplace.reference_settings import catalogue_sources
+from commonplace.repository.following import Followed
+from commonplace.repository.poke import Poker
+from commonplace.repository.webhook import Receiver, response
 from commonplace.settings import WebhookSettings
-from commonplace.sync.following import Followed
-from commonplace.sync.poke import Poker
-from commonplace.sync.webhook import Receiver, response
 
 logger = logging.getLogger(__name__)
 logging.getLogger("commonplace").setLevel(logging.INFO)

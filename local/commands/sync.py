@@ -15,7 +15,7 @@ from local.operations.deployment import Deployment, find
 if TYPE_CHECKING:
     from commonplace.adapters.dynamodb import DynamoSyncState
     from commonplace.reference_settings import CatalogueSource
-    from commonplace.sync.ports import RunState
+    from commonplace.repository.ports import RunState
     from commonplace.sync.report import Summary
 
 LOOK_SECONDS = 0.5
@@ -226,7 +226,7 @@ def _summary(deployment: Deployment) -> "Summary | None":
 
 
 def _head(deployment: Deployment) -> str | None:
-    from commonplace.sync.ports import RepositoryRateLimited, RepositoryRefused, RepositoryUnavailable
+    from commonplace.repository.ports import RepositoryRateLimited, RepositoryRefused, RepositoryUnavailable
     from local.operations.dry_run import ReadOnlyRepository
 
     try:

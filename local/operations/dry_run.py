@@ -12,9 +12,9 @@ from commonplace.content.exclusions import Exclusions
 from commonplace.content.manifest import MANIFEST_KEY, Manifest
 from commonplace.content.store import CONTENT_PREFIX
 from commonplace.kernel.objects import ListedObject, ObjectStore, PreconditionFailed, StoredObject
+from commonplace.kernel.parallel import Parallel
+from commonplace.repository.ports import RunState
 from commonplace.sync import keys
-from commonplace.sync.parallel import Parallel
-from commonplace.sync.ports import RunState
 from commonplace.sync.report import Report
 from commonplace.sync.steps import Steps
 from local.errors import CommandError

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from commonplace.content.document import DocumentRef
-from commonplace.content.problems import Problem
+from commonplace.repository.problems import Problem
 from commonplace.sync.report import Report, Summary
 from local.operations.dry_run import Rehearsal
 

@@ -84,9 +84,9 @@ def ask_file(index: Path, question: Question) -> Answer:
     """The answer of an index file of the embedded engine. Documents and what is published are not in it."""
     from commonplace.adapters.embedded.published import open_index
     from commonplace.adapters.local_embeddings import LocalEmbeddings
-    from commonplace.content.filters import Filters
     from commonplace.content.ontology import ONTOLOGY
     from commonplace.interfaces.rest import found
+    from commonplace.search.filters import Filters
     from commonplace.search.model import RecordId, SearchRequest
     from commonplace.search.service import SearchService
 

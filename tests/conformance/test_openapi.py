@@ -17,7 +17,6 @@ from starlette.testclient import TestClient
 from commonplace.adapters.embedded.engine import EmbeddedEngine
 from commonplace.content.document import DocumentRef
 from commonplace.content.library import Library
-from commonplace.content.problems import Problem
 from commonplace.identity.resources import Resources
 from commonplace.identity.scopes import SERVED
 from commonplace.interfaces.challenges import Challenges
@@ -26,6 +25,7 @@ from commonplace.interfaces.rest.app import create_app
 from commonplace.interfaces.rest.guarding import Accounts
 from commonplace.interfaces.rest.services import Site
 from commonplace.limits.quota import Limiter
+from commonplace.repository.problems import Problem
 from commonplace.search.deferred import DeferredSearch
 from commonplace.search.documents import record_from_document
 from commonplace.search.model import IndexedRecord

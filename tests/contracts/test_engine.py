@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from commonplace.content.filters import Filters
+from commonplace.search.filters import Filters
 from commonplace.search.model import Engine, IndexMismatch, Record, RecordId, Tombstone
 from tests.contracts.engines import Make
 from tests.fakes.embeddings import FakeEmbeddings, asked

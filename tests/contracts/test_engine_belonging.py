@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from commonplace.content.filters import Filters
+from commonplace.search.filters import Filters
 from commonplace.search.model import Engine, QueryVector, Record, RecordId
 from tests.fakes.embeddings import FakeEmbeddings, asked
 from tests.unit.search.records import indexed, record

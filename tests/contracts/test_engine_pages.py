@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from commonplace.content.filters import Filters
+from commonplace.search.filters import Filters
 from commonplace.search.model import Engine, Page, Position, QueryVector, RecordId, Tombstone
 from tests.contracts.engines import Make
 from tests.examples import examples

@@ -2,7 +2,7 @@
 
 import pytest
 
-from commonplace.content.filters import Filters
+from commonplace.search.filters import Filters
 from commonplace.search.model import Engine, RecordId, Tombstone
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.unit.search.records import indexed, record

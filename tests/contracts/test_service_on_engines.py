@@ -2,7 +2,7 @@
 
 import pytest
 
-from commonplace.content.filters import Filters
+from commonplace.search.filters import Filters
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import Engine, Expectation, Position, RecordId, SearchRequest, SearchResults
 from commonplace.search.service import SearchService

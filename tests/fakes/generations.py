@@ -6,10 +6,10 @@ from pathlib import Path
 
 from commonplace.adapters.embedded.engine import EmbeddedEngine
 from commonplace.adapters.embedded.schema import LEXICAL_ONLY
-from commonplace.content.filters import Filters
 from commonplace.errors import InvalidInput
 from commonplace.search.chunking import CHUNKER_VERSION
 from commonplace.search.embedding import model_fingerprint
+from commonplace.search.filters import Filters
 from commonplace.search.generations import Facts, Generation, Role
 from commonplace.search.migration import mismatch
 from commonplace.search.model import (

@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from commonplace.content.document import BlobSha, Document
+from commonplace.content.document import Document
 from commonplace.content.manifest import MANIFEST_KEY, Attachment, Entry, Manifest
 from commonplace.content.store import content_key
+from commonplace.repository.blobs import BlobSha
 from tests.fakes.store import FakeObjectStore
 
 COMMIT = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import BinaryIO, Literal
 
-from commonplace.content.document import BlobSha
-from commonplace.content.reading import git_blob_sha
-from commonplace.sync.ports import BlobNotFound, Head, TreeFile
+from commonplace.repository.blobs import BlobSha, git_blob_sha
+from commonplace.repository.ports import BlobNotFound, Head, TreeFile
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 

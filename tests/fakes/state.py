@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from commonplace.sync.ports import LeaseHeld, RunState
+from commonplace.repository.ports import LeaseHeld, RunState
 
 
 class FakeSyncState:

@@ -3,7 +3,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from commonplace.sync.keys import items_key
+from commonplace.repository.plan import items_key
 from tests.infra.templates import Template, as_list, objects_under
 
 

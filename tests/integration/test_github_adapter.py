@@ -14,8 +14,8 @@ from commonplace.adapters.github import GitHubRepository
 from commonplace.adapters.github_client import GitHubClient, http_client
 from commonplace.adapters.github_credentials import SecretCredentials
 from commonplace.adapters.secrets import GitHubSecret
-from commonplace.content.document import BlobSha
-from commonplace.sync.ports import (
+from commonplace.repository.blobs import BlobSha
+from commonplace.repository.ports import (
     BlobNotFound,
     RepositoryRateLimited,
     RepositoryRefused,

@@ -19,8 +19,8 @@ from commonplace.adapters.opensearch.engine import OpenSearchEngine
 from commonplace.adapters.opensearch.generations import OpenSearchGenerations
 from commonplace.adapters.opensearch.parameters import IndexParameters
 from commonplace.adapters.s3 import S3ObjectStore
-from commonplace.content.filters import Filters
 from commonplace.errors import InvalidInput
+from commonplace.search.filters import Filters
 from commonplace.search.indexing import Indexer
 from commonplace.search.migration import Migration, Refused, Swapped, Target
 from commonplace.search.model import EmbeddingProvider, IndexMismatch, QueryVector, SearchRequest

@@ -9,9 +9,9 @@ from commonplace.adapters.opensearch.connection import Connection
 from commonplace.adapters.opensearch.directory import Aliases
 from commonplace.adapters.opensearch.engine import OpenSearchEngine
 from commonplace.adapters.opensearch.generations import OpenSearchGenerations
-from commonplace.content.filters import Filters
 from commonplace.memory.entries import EntryId
 from commonplace.memory.sources import StoredEntries
+from commonplace.search.filters import Filters
 from commonplace.search.indexing import Indexer, Message, Report
 from commonplace.search.migration import Migration, Swapped, Target
 from commonplace.search.operations import Operations

@@ -21,9 +21,9 @@ from commonplace.adapters.opensearch.engine import OpenSearchEngine
 from commonplace.adapters.opensearch.generations import OpenSearchGenerations
 from commonplace.adapters.opensearch.parameters import IndexParameters
 from commonplace.adapters.resilience import CircuitBreaker
-from commonplace.content.filters import Filters
 from commonplace.errors import Unavailable
 from commonplace.search.embedding import model_fingerprint
+from commonplace.search.filters import Filters
 from commonplace.search.model import Engine, IndexedRecord, IndexMismatch, QueryVector, Record, RecordId, Tombstone
 from tests.examples import examples
 from tests.fakes.embeddings import FakeEmbeddings

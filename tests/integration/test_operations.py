@@ -14,8 +14,8 @@ from commonplace.adapters.secrets import GitHubSecret
 from commonplace.content.document import DocumentRef
 from commonplace.content.exclusions import Exclusions
 from commonplace.content.graph import BrokenLink
-from commonplace.content.problems import Problem
 from commonplace.kernel.objects import PreconditionFailed
+from commonplace.repository.problems import Problem
 from commonplace.sync.report import Counts, Note, Report, SkippedFile
 from commonplace.sync.steps import Steps
 from local.errors import CommandError

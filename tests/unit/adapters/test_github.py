@@ -10,8 +10,8 @@ import pytest
 from commonplace.adapters import github as module
 from commonplace.adapters.github import PATHS_PER_QUERY, GitHubRepository
 from commonplace.adapters.github_client import DOWNLOAD_SECONDS
-from commonplace.content.document import BlobSha
-from commonplace.sync.ports import (
+from commonplace.repository.blobs import BlobSha
+from commonplace.repository.ports import (
     BlobNotFound,
     Head,
     RepositoryRateLimited,

@@ -7,7 +7,7 @@ from joserfc.jwk import RSAKey
 
 from commonplace.adapters.github_credentials import SecretCredentials
 from commonplace.adapters.secrets import GitHubSecret, MalformedSecret
-from commonplace.sync.ports import RepositoryRefused, RepositoryUnavailable
+from commonplace.repository.ports import RepositoryRefused, RepositoryUnavailable
 from tests.unit.adapters.github_answers import NOW, GitHub, answer, refuse
 
 TOKENS = "POST /app/installations/77/access_tokens"

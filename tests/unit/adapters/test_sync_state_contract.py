@@ -6,7 +6,7 @@ from typing import Protocol
 import pytest
 
 from commonplace.adapters.dynamodb import DynamoSyncState
-from commonplace.sync.ports import LeaseHeld, SyncState
+from commonplace.repository.ports import LeaseHeld, SyncState
 from tests.aws_fixture import TABLE
 from tests.fakes.state import FakeSyncState
 

@@ -16,9 +16,9 @@ from commonplace.adapters.onnx.embeddings import OnnxEmbeddings
 from commonplace.adapters.onnx.rerank import OnnxReranker
 from commonplace.adapters.openai_embeddings import OpenAiEmbeddings
 from commonplace.adapters.resilience import RETRY_DELAYS
-from commonplace.content.filters import Filters
 from commonplace.errors import Unavailable
 from commonplace.kernel.environment import SettingsError
+from commonplace.search.filters import Filters
 from commonplace.search.reranking import MemoryRerankCache
 from commonplace.settings import IndexSettings, RestSettings, RetrievalSettings
 from tests.fakes.onnx_models import cross_encoder, encoder

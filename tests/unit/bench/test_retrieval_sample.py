@@ -7,7 +7,7 @@ import pytest
 from bench.retrieval.judged import JudgedSet, Topic
 from bench.retrieval.sample import FOLDER, documents, sample_set
 from bench.retrieval.trec import read_qrels, read_topics
-from commonplace.content.filters import Filters
+from commonplace.search.filters import Filters
 from commonplace.search.model import Record
 from commonplace.search.names import name_key
 from commonplace.search.text import query_terms

@@ -9,7 +9,7 @@ import pytest
 from bench.retrieval import public
 from bench.retrieval.judged import Topic, parse_filters
 from bench.retrieval.trec import load_folder, read_documents, read_qrels, read_topics
-from commonplace.content.filters import Filters
+from commonplace.search.filters import Filters
 
 DOCUMENTS = """<DOC>
 <DOCNO> AP-1 </DOCNO>

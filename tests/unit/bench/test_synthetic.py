@@ -11,9 +11,9 @@ from bench import synthetic
 from bench.corpus import asked_for, open_corpus
 from bench.synthetic import File
 from commonplace.content.exclusions import Exclusions
-from commonplace.content.links import extract_links
 from commonplace.content.normalise import normalise
-from commonplace.content.reading import ParsedFile, Published, judge
+from commonplace.content.reading import Published, extract_links, judge
+from commonplace.repository.markdown import ParsedFile
 
 
 @cache

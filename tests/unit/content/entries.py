@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from commonplace.content.document import Summary
-from commonplace.content.slugs import slug, stem
+from commonplace.repository.slugs import slug, stem
 
 
 def summary(path: str, content_type: str = "file", *, title: str | None = None, tags: Sequence[str] = ()) -> Summary:

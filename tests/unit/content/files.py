@@ -5,7 +5,8 @@ from typing import Any
 import yaml
 
 from commonplace.content.normalise import Normalised, normalise
-from commonplace.content.reading import ParsedFile, Published, judge
+from commonplace.content.reading import Published, judge
+from commonplace.repository.markdown import ParsedFile
 
 
 def markdown(body: str = "Text.\n", **frontmatter: Any) -> bytes:

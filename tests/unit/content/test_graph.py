@@ -4,7 +4,7 @@ import random
 
 from commonplace.content.document import DocumentRef, Summary
 from commonplace.content.graph import Graph, build_graph
-from commonplace.content.link import Link
+from commonplace.repository.link import Link
 from tests.unit.content.entries import summary
 
 ENTRIES = [

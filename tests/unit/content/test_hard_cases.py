@@ -11,11 +11,13 @@ from collections.abc import Callable
 from commonplace.content.exclusions import Exclusions
 from commonplace.content.graph import build_graph
 from commonplace.content.ids import assign_ids, assign_names
-from commonplace.content.links import Broken, Link, LinkResolver, ToDocument, ToFile, extract_links
 from commonplace.content.models import content_adapter
 from commonplace.content.normalise import normalise
 from commonplace.content.ontology import ONTOLOGY
-from commonplace.content.reading import Invalid, Published, Unpublished, git_blob_sha, judge
+from commonplace.content.reading import Invalid, Published, Unpublished, extract_links, judge
+from commonplace.content.resolving import Broken, LinkResolver, ToDocument, ToFile
+from commonplace.repository.blobs import git_blob_sha
+from commonplace.repository.link import Link
 from tests.unit.content.entries import summary
 from tests.unit.content.files import codes, markdown, normalised, published
 

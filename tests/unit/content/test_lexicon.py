@@ -211,6 +211,7 @@ def test_any_text_can_be_asked_for(text: str) -> None:
 
 @given(st.text(max_size=40))
 @example("-«0")
+@example("𝙰")
 def test_spelling_is_stable(text: str) -> None:
     assert key(key(text)) == key(text)
     assert bare(bare(text)) == bare(text)

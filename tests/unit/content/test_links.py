@@ -3,8 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.content.links import Link, extract_links
-from commonplace.content.reading import ParsedFile
+from commonplace.content.reading import extract_links
+from commonplace.repository.link import Link
+from commonplace.repository.markdown import ParsedFile
 from tests.unit.content.files import markdown, published
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from commonplace.content.models import content_adapter
 from commonplace.content.normalise import normalise
 from commonplace.content.ontology import ONTOLOGY
-from commonplace.content.reading import ParsedFile
+from commonplace.repository.markdown import ParsedFile
 from tests.unit.content.files import codes, markdown, normalised
 
 

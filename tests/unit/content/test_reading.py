@@ -6,8 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from commonplace.content.problems import Problem
-from commonplace.content.reading import Invalid, ParsedFile, Published, Unpublished, judge, parse
+from commonplace.content.reading import Invalid, Published, Unpublished, judge, parse
+from commonplace.repository.markdown import ParsedFile
+from commonplace.repository.problems import Problem
 from tests.unit.content.files import published
 
 HardCase = Callable[[str], bytes]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from commonplace.content.link import Link, LinkKind
 from commonplace.content.resolving import Broken, LinkResolver, ToDocument, ToFile, names_of
+from commonplace.repository.link import Link, LinkKind
 
 DOCUMENTS = [
     "index.md",

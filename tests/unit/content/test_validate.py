@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from commonplace.content.exclusions import Exclusions
-from commonplace.content.problems import Problem
 from commonplace.content.validate import Report, validate_tree
+from commonplace.repository.problems import Problem
 from tests.unit.content.files import markdown
 
 COMPLETE = {"description": "B", "date": "2024-05-01"}

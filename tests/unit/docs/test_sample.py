@@ -5,11 +5,12 @@ from pathlib import PurePosixPath
 import pytest
 
 from commonplace.content.exclusions import DEFAULT_EXCLUDES, Exclusions
-from commonplace.content.links import Broken, LinkResolver, ToFile, extract_links
 from commonplace.content.normalise import Normalised, normalise
 from commonplace.content.ontology import ONTOLOGY
-from commonplace.content.reading import Invalid, ParsedFile, Published, Unpublished, Verdict, judge
+from commonplace.content.reading import Invalid, Published, Unpublished, Verdict, extract_links, judge
+from commonplace.content.resolving import Broken, LinkResolver, ToFile
 from commonplace.content.validate import validate_tree
+from commonplace.repository.markdown import ParsedFile
 from tests.unit.docs.pages import ROOT, SAMPLE, blocks
 
 Files = dict[str, ParsedFile]

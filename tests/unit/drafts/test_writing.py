@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from commonplace.content.fields import plain_text
 from commonplace.content.normalise import normalise
-from commonplace.content.reading import ParsedFile, Unpublished, judge, parse
+from commonplace.content.reading import Unpublished, judge, parse
 from commonplace.content.validate import validate_tree
 from commonplace.drafts.naming import proposable
 from commonplace.drafts.proposing import Proposal
 from commonplace.drafts.writing import Asking, document_proposal, link_proposal
 from commonplace.errors import CommonplaceError, InvalidInput, TooLarge
+from commonplace.repository.markdown import ParsedFile
 
 TODAY = date(2026, 3, 4)
 URL = "https://example.org/handbook"

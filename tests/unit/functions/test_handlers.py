@@ -17,7 +17,7 @@ from botocore.exceptions import ClientError, ConnectTimeoutError
 from commonplace.adapters import clients
 from commonplace.adapters.dynamodb import DynamoSyncState
 from commonplace.errors import BadRequest
-from commonplace.sync.ports import RunState
+from commonplace.repository.ports import RunState
 from tests.aws_fixture import BUCKET, TABLE
 from tests.unit.functions.deliveries import BRANCH, REPOSITORY, SECRET, SHA, delivery, push
 

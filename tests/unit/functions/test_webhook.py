@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.errors import BadRequest, Unavailable
-from commonplace.sync.following import Followed
-from commonplace.sync.poke import Hint, Poker, Started
-from commonplace.sync.webhook import MAX_BODY_BYTES, Receiver
+from commonplace.repository.following import Followed
+from commonplace.repository.poke import Hint, Poker, Started
+from commonplace.repository.webhook import MAX_BODY_BYTES, Receiver
 from tests.fakes.state import FakeSyncState, FakeWorkflow
 from tests.unit.functions.deliveries import BRANCH, REPOSITORY, SECRET, SHA, Event, delivery, push, sign
 

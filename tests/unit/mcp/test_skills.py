@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp_types import INVALID_PARAMS, METHOD_NOT_FOUND
 
-from commonplace.content.frontmatter import read_mapping
 from commonplace.interfaces.mcp.declaring import Call, Skill, Toolset
 from commonplace.interfaces.mcp.knowledge.skill import SKILL
 from commonplace.interfaces.mcp.server import build_server
@@ -22,6 +21,7 @@ from commonplace.interfaces.mcp.skill_files import (
     skill_resources,
 )
 from commonplace.interfaces.mcp.surface import Surface
+from commonplace.repository.frontmatter import read_mapping
 from tests.unit.mcp.over_http import connected, post, serving
 
 GARDENING = Skill(

@@ -13,14 +13,14 @@ import pytest
 
 from commonplace.adapters.embedded.engine import EmbeddedEngine
 from commonplace.adapters.embedded.published import PublishedEngine
-from commonplace.content.bytecache import ByteCache
 from commonplace.content.catalogue import Catalogue, Selection
-from commonplace.content.filters import Filters
 from commonplace.content.library import Library
 from commonplace.interfaces.mcp.threads import in_thread
+from commonplace.kernel.byte_cache import ByteCache
 from commonplace.kernel.deferred import Deferred, deferred
 from commonplace.kernel.objects import StoredObject
 from commonplace.limits.quota import Limiter, Quota
+from commonplace.search.filters import Filters
 from commonplace.search.model import SearchRequest
 from commonplace.search.reranking import MemoryRerankCache
 from commonplace.search.service import SearchService

@@ -9,7 +9,6 @@ from typing import Any, cast
 import pytest
 
 from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.content.filters import Filters
 from commonplace.errors import Unavailable
 from commonplace.reference.catalogue import Catalogue
 from commonplace.reference.entries import Entry
@@ -19,6 +18,7 @@ from commonplace.reference.records import record_of
 from commonplace.reference.results import MAX_QUERY_CHARACTERS, SUGGESTIONS, Asked, SearchAnswer
 from commonplace.reference.service import Reference
 from commonplace.search.embedding import embed_records, model_fingerprint
+from commonplace.search.filters import Filters
 from commonplace.search.model import Candidates, Engine, QueryVector
 from tests.fakes.catalogues import catalogue, entry
 from tests.fakes.embeddings import FakeEmbeddings

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.content.bytecache import ByteCache
 from commonplace.content.catalogue import Catalogue, Selection, Sort
-from commonplace.content.filters import Filters
 from commonplace.content.library import Library
 from commonplace.content.manifest import MANIFEST_KEY, Entry
 from commonplace.errors import Unavailable
+from commonplace.kernel.byte_cache import ByteCache
+from commonplace.search.filters import Filters
 from commonplace.search.model import Documents, Publication, RecordId
 from tests.fakes.library import FakeLibrary, garden, links_between, make
 from tests.unit.rest.conftest import Seconds

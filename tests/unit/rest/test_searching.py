@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from commonplace.content.filters import Filters
 from commonplace.interfaces.rest.pages import MAX_ANSWER_BYTES
 from commonplace.interfaces.rest.surface import CACHEABLE
+from commonplace.search.filters import Filters
 from commonplace.search.model import RecordId
 from tests.fakes.library import FakeLibrary, garden, make
 from tests.fakes.search import hit

@@ -6,10 +6,11 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote_plus
 
-from commonplace.content.document import BlobSha, Document
+from commonplace.content.document import Document
 from commonplace.content.manifest import MANIFEST_KEY, Entry, Manifest
 from commonplace.content.store import content_key
 from commonplace.kernel.objects import ObjectStore
+from commonplace.repository.blobs import BlobSha
 from commonplace.search.documents import record_from_document
 from commonplace.search.embedding import embed_records
 from commonplace.search.indexing import Message

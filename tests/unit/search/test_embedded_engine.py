@@ -13,9 +13,9 @@ import pytest
 
 from commonplace.adapters.embedded import writing
 from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.content.filters import Filters
 from commonplace.errors import Unavailable
 from commonplace.search.embedding import embedding_text, model_fingerprint, vector_key
+from commonplace.search.filters import Filters
 from commonplace.search.indexing import Indexer
 from commonplace.search.model import IndexMismatch, RecordId, Tombstone
 from commonplace.search.stored import StoredDocuments

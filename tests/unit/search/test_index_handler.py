@@ -16,11 +16,11 @@ from commonplace.adapters.dynamodb_changes import DynamoChanges
 from commonplace.adapters.dynamodb_entries import DynamoEntries
 from commonplace.adapters.s3 import S3ObjectStore
 from commonplace.audit.records import AuditRecord
-from commonplace.content.filters import Filters
 from commonplace.content.store import content_key
 from commonplace.errors import Unavailable
 from commonplace.memory.entries import Entry, EntryId, content_hash
 from commonplace.search.changes import Change
+from commonplace.search.filters import Filters
 from commonplace.search.records import RecordId
 from tests.aws_fixture import BUCKET
 from tests.fakes.catalogues import catalogue, entry

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from commonplace.adapters.embedded.engine import EmbeddedEngine
 from commonplace.content.document import Document
-from commonplace.content.filters import Filters
 from commonplace.content.store import content_key
 from commonplace.errors import Unavailable
+from commonplace.search.filters import Filters
 from commonplace.search.indexing import Indexer, Message, Report
 from commonplace.search.model import EmbeddingProvider, IndexMismatch, RecordId, Tombstone
 from commonplace.search.stored import StoredDocuments

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.content.filters import Filters
 from commonplace.errors import InvalidInput
+from commonplace.search.filters import Filters
 from commonplace.search.indexing import Indexer
 from commonplace.search.migration import Migration, Swapped, Target
 from commonplace.search.model import IndexMismatch

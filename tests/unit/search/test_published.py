@@ -12,9 +12,9 @@ from moto import mock_aws
 from commonplace.adapters.embedded.engine import EmbeddedEngine
 from commonplace.adapters.embedded.published import PublishedEngine, open_index
 from commonplace.adapters.s3 import S3ObjectStore
-from commonplace.content.filters import Filters
 from commonplace.errors import Unavailable
 from commonplace.kernel.objects import ObjectStore, StoredObject
+from commonplace.search.filters import Filters
 from commonplace.search.model import RecordId, Tombstone
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.store import FakeObjectStore

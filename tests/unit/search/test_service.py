@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.content.filters import Filters
 from commonplace.errors import InvalidInput, Unavailable
+from commonplace.search.filters import Filters
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import RecordId, Reranked, SearchRequest
 from commonplace.search.reranking import RERANK_TTL_SECONDS, MemoryRerankCache

@@ -7,8 +7,8 @@ import pytest
 
 from commonplace.adapters.embedded.engine import EmbeddedEngine
 from commonplace.content.document import Document
-from commonplace.content.filters import Filters
 from commonplace.errors import InvalidInput, Unavailable
+from commonplace.search.filters import Filters
 from commonplace.search.model import (
     Candidates,
     Hit,

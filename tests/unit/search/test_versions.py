@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.content.filters import Filters
+from commonplace.search.filters import Filters
 from commonplace.search.model import RecordId, Tombstone
 from tests.examples import examples
 from tests.fakes.embeddings import FakeEmbeddings

@@ -6,8 +6,8 @@ from typing import Any
 
 from commonplace.content.exclusions import DEFAULT_EXCLUDES, Exclusions
 from commonplace.content.manifest import MANIFEST_KEY, Manifest
-from commonplace.sync.ports import LeaseHeld, RepositoryUnavailable
-from commonplace.sync.running import RunSteps
+from commonplace.repository.ports import LeaseHeld, RepositoryUnavailable
+from commonplace.repository.run_steps import RunSteps
 from commonplace.sync.steps import Steps
 from tests.fakes.repository import FakeRepository
 from tests.fakes.state import FakeSyncState

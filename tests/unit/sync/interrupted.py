@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
-from commonplace.sync.ports import RepositoryRateLimited, RepositoryUnavailable
+from commonplace.repository.ports import RepositoryRateLimited, RepositoryUnavailable
 from tests.examples import examples
 from tests.fakes.repository import EPOCH
 from tests.fakes.store import Crash

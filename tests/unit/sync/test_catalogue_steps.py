@@ -9,9 +9,9 @@ import pytest
 from commonplace.reference import bounds
 from commonplace.reference.keys import catalogues_prefix, manifest_key
 from commonplace.reference_settings import CatalogueSource
+from commonplace.repository.ports import RepositoryRateLimited, RepositoryUnavailable, UntrustedTree
 from commonplace.sync import catalogue_planning, keys
 from commonplace.sync.catalogue_report import REFUSED, STATUS_CHARACTERS, catalogue_status_line
-from commonplace.sync.ports import RepositoryRateLimited, RepositoryUnavailable, UntrustedTree
 from tests.fakes.store import Crash
 from tests.unit.sync.catalogue_drive import FOLDER, NAME, CatalogueWorld, command, entries, guide
 

@@ -7,8 +7,8 @@ import pytest
 
 from commonplace.content.document import Document
 from commonplace.content.reading import Unpublished, Verdict, judge
+from commonplace.repository.ports import RepositoryRateLimited, RepositoryUnavailable, UntrustedTree
 from commonplace.sync.keys import KNOWN_KEY, SUMMARY_KEY, report_key
-from commonplace.sync.ports import RepositoryRateLimited, RepositoryUnavailable, UntrustedTree
 from tests.fakes.repository import EPOCH
 from tests.unit.sync.drive import World, page
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from commonplace.sync.ports import LeaseHeld, RunState
+from commonplace.repository.ports import LeaseHeld, RunState
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -39,7 +39,7 @@ class Contended(Exception):
 
 
 class DynamoSyncState:
-    """Claims, hints, lease and generation of one source: `commonplace.sync.ports.SyncState`."""
+    """Claims, hints, lease and generation of one source: `commonplace.repository.ports.SyncState`."""
 
     def __init__(
         self,

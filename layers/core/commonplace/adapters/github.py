@@ -1,4 +1,4 @@
-"""A branch on GitHub: `commonplace.sync.ports.Repository` over the REST and GraphQL APIs."""
+"""A branch on GitHub: `commonplace.repository.ports.Repository` over the REST and GraphQL APIs."""
 
 import hashlib
 import json
@@ -12,8 +12,8 @@ from urllib.parse import quote
 from commonplace.adapters.github_client import Answer, GitHubClient
 from commonplace.adapters.github_credentials import Credentials
 from commonplace.adapters.github_limits import query_limited_until
-from commonplace.content.document import BlobSha
-from commonplace.sync.ports import (
+from commonplace.repository.blobs import BlobSha
+from commonplace.repository.ports import (
     BlobNotFound,
     Head,
     RepositoryRateLimited,

@@ -17,7 +17,7 @@ import httpx
 
 from commonplace.adapters.github_limits import limited_until
 from commonplace.kernel.environment import is_loopback
-from commonplace.sync.ports import RepositoryRateLimited, RepositoryRefused, RepositoryUnavailable
+from commonplace.repository.ports import RepositoryRateLimited, RepositoryRefused, RepositoryUnavailable
 
 API_VERSION = "2022-11-28"
 JSON_TYPE = "application/vnd.github+json"

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from commonplace.adapters.github_client import GitHubClient
 from commonplace.adapters.secrets import GitHubSecret, GitHubWriter, MalformedSecret
-from commonplace.sync.ports import RepositoryUnavailable
+from commonplace.repository.ports import RepositoryUnavailable
 
 RENEW_BEFORE = timedelta(minutes=5)
 CLAIM_LIFE = timedelta(minutes=9)

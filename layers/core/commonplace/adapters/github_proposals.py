@@ -24,7 +24,7 @@ from commonplace.adapters.github_credentials import Credentials
 from commonplace.adapters.secrets import MalformedSecret
 from commonplace.drafts.proposing import Proposal, Proposed
 from commonplace.errors import Conflict, Unavailable
-from commonplace.sync.ports import RepositoryRateLimited, RepositoryRefused, RepositoryUnavailable
+from commonplace.repository.ports import RepositoryRateLimited, RepositoryRefused, RepositoryUnavailable
 
 logger = logging.getLogger(__name__)
 

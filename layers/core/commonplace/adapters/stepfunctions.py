@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class StepFunctionsWorkflow:
-    """`commonplace.sync.ports.Workflow` over one state machine."""
+    """`commonplace.repository.ports.Workflow` over one state machine."""
 
     def __init__(self, client: SFNClient, machine_arn: str) -> None:
         self._client = client

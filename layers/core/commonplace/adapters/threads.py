@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from commonplace.sync.parallel import Parallel
+from commonplace.kernel.parallel import Parallel
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -13,8 +13,8 @@ from functools import cached_property, reduce
 from typing import Any, Literal, TypeVar, cast
 
 from commonplace.content.document import DocumentRef, reference
-from commonplace.content.filters import Filters
 from commonplace.content.manifest import Attachment, Entry, Manifest
+from commonplace.search.filters import Filters
 
 Sort = Literal["title", "-title", "date", "-date", "updated", "-updated", "path", "-path"]
 

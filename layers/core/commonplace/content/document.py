@@ -3,24 +3,13 @@
 from datetime import datetime
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import Field
 
-from commonplace.content.names import BlobSha, DocumentRef, reference
+from commonplace.content.names import DocumentRef, reference
+from commonplace.kernel.stored import Stored
+from commonplace.repository.blobs import BlobSha
 
-__all__ = ["BlobSha", "Document", "DocumentRef", "Stored", "Summary", "reference"]
-
-
-class Stored(BaseModel):
-    """Base of everything kept as JSON: camelCase outside, snake_case inside."""
-
-    model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, frozen=True, extra="ignore", defer_build=True
-    )
-
-    def to_json(self) -> bytes:
-        """UTF-8 JSON with camelCase names, in declaration order, so that equal values are equal bytes."""
-        return self.model_dump_json(by_alias=True).encode()
+__all__ = ["Document", "DocumentRef", "Summary", "reference"]
 
 
 class Summary(Stored):

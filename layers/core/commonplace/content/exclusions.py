@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 from functools import cached_property
 
-from commonplace.content.slugs import is_markdown
+from commonplace.repository.slugs import is_markdown
 
 DEFAULT_EXCLUDES: tuple[str, ...] = (
     "archive/",

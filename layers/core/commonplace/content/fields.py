@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from commonplace.content.ontology import FieldSpec
-from commonplace.content.problems import Problem
+from commonplace.repository.problems import Problem
 
 Coerced = tuple[Any, Problem | None]
 

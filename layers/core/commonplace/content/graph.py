@@ -6,9 +6,10 @@ from functools import cached_property
 
 from pydantic import Field
 
-from commonplace.content.document import DocumentRef, Stored, Summary
-from commonplace.content.link import Link, LinkKind
+from commonplace.content.document import DocumentRef, Summary
 from commonplace.content.resolving import Broken, LinkResolver, ToDocument, ToFile, names_of
+from commonplace.kernel.stored import Stored
+from commonplace.repository.link import Link, LinkKind
 
 
 class GraphNode(Stored):

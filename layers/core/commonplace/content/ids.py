@@ -17,7 +17,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 
-from commonplace.content.slugs import slug, stem, without_suffix
+from commonplace.repository.slugs import slug, stem, without_suffix
 
 ID_RULE_VERSION = "1"
 """Part of the pipeline's fingerprint: another value means that every id is assigned anew."""

@@ -10,8 +10,8 @@ from commonplace.content.catalogue import Catalogue
 from commonplace.content.document import DocumentRef
 from commonplace.content.likeness import Comparable, Match
 from commonplace.content.manifest import Entry
-from commonplace.content.slugs import slug
 from commonplace.content.terms import bare, forms, key, parts, squeezed
+from commonplace.repository.slugs import slug
 
 TERM = "tag"
 """The content type of the lexicon's documents."""

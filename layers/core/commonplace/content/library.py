@@ -12,13 +12,13 @@ from datetime import UTC, datetime
 from threading import Lock
 from time import monotonic
 
-from commonplace.content.bytecache import ByteCache
 from commonplace.content.catalogue import Catalogue
 from commonplace.content.document import Document, DocumentRef
 from commonplace.content.graph import Graph
 from commonplace.content.manifest import MANIFEST_KEY, Attachment, Entry, Manifest
 from commonplace.content.store import METADATA_PREFIX, raw_key
 from commonplace.errors import Unavailable
+from commonplace.kernel.byte_cache import ByteCache
 from commonplace.kernel.objects import ObjectReader, StoredObject
 
 logger = logging.getLogger(__name__)

@@ -5,7 +5,9 @@ from functools import cached_property
 
 from pydantic import Field
 
-from commonplace.content.document import BlobSha, DocumentRef, Stored, Summary
+from commonplace.content.document import DocumentRef, Summary
+from commonplace.kernel.stored import Stored
+from commonplace.repository.blobs import BlobSha
 
 MANIFEST_KEY = "metadata/manifest.json"
 

@@ -2,9 +2,6 @@
 
 from typing import NewType
 
-BlobSha = NewType("BlobSha", str)
-"""A Git blob id: forty lower-case hexadecimal digits."""
-
 DocumentRef = NewType("DocumentRef", str)
 """`{contentType}/{id}`: the name of a document everywhere outside the repository."""
 

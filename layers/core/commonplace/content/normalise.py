@@ -6,11 +6,11 @@ from difflib import get_close_matches
 from typing import Any
 
 from commonplace.content.fields import coerce, plain_text
-from commonplace.content.headings import first_heading
 from commonplace.content.ontology import ONTOLOGY, FieldSpec, Ontology
-from commonplace.content.problems import Problem
-from commonplace.content.reading import ParsedFile
-from commonplace.content.slugs import stem
+from commonplace.repository.headings import first_heading
+from commonplace.repository.markdown import ParsedFile
+from commonplace.repository.problems import Problem
+from commonplace.repository.slugs import stem
 
 
 @dataclass(frozen=True, slots=True)

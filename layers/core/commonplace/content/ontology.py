@@ -10,8 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from commonplace.content.problems import Problem
 from commonplace.errors import InvalidInput
+from commonplace.repository.problems import Problem
 
 ROOT_TYPE = "file"
 

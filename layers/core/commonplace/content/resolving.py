@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from commonplace.content.link import Link
-from commonplace.content.slugs import is_markdown, slug, stem, without_suffix
+from commonplace.repository.link import Link
+from commonplace.repository.slugs import is_markdown, slug, stem, without_suffix
 
 
 @dataclass(frozen=True, slots=True)

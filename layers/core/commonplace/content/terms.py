@@ -34,7 +34,7 @@ def key(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """The words of a text in any script, case-folded, accents taken off."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
+    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     return _WORD.findall("".join(char for char in plain if not unicodedata.combining(char)))
 
 

@@ -11,14 +11,14 @@ from urllib.parse import quote
 
 from commonplace.content.exclusions import Exclusions
 from commonplace.content.ids import assign_ids
-from commonplace.content.link import Link
-from commonplace.content.links import extract_links
 from commonplace.content.normalise import Normalised, normalise
 from commonplace.content.ontology import ONTOLOGY, Ontology
-from commonplace.content.problems import Problem, Severity
-from commonplace.content.reading import Invalid, ParsedFile, Published, Unpublished, Verdict, judge
+from commonplace.content.reading import Invalid, Published, Unpublished, Verdict, extract_links, judge
 from commonplace.content.resolving import Broken, LinkResolver, ToDocument, names_of
-from commonplace.content.slugs import is_markdown, slug, stem
+from commonplace.repository.link import Link
+from commonplace.repository.markdown import ParsedFile
+from commonplace.repository.problems import Problem, Severity
+from commonplace.repository.slugs import is_markdown, slug, stem
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _ORDER: dict[Severity, int] = {"error": 0, "warning": 1, "note": 2}

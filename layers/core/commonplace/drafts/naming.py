@@ -7,8 +7,8 @@ import unicodedata
 
 from commonplace.content.exclusions import Exclusions
 from commonplace.content.ontology import ONTOLOGY, Ontology
-from commonplace.content.slugs import slug
 from commonplace.errors import InvalidInput
+from commonplace.repository.slugs import slug
 
 MAX_FILE_NAME_BYTES = 120
 SUFFIX = ".md"

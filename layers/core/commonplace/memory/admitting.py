@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
-from commonplace.content.filters import Filters
 from commonplace.memory.entries import Card, Entry, EntryId, Role
 from commonplace.memory.ports import EntryStore
 from commonplace.memory.results import Asked, Listing
+from commonplace.search.filters import Filters
 
 
 def roles_meant(role: Role | None) -> tuple[Role, ...]:

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from commonplace.content.yaml_values import Reason, YamlError
-from commonplace.content.yaml_values import read as read_values
 from commonplace.errors import CommonplaceError, InvalidInput, TooLarge
+from commonplace.kernel.yaml_values import Reason, YamlError
+from commonplace.kernel.yaml_values import read as read_values
 from commonplace.memory.results import MAX_IMPORT
 
 MAX_BYTES = 4_000_000

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from pydantic import Field
 
-from commonplace.content.document import Stored
+from commonplace.kernel.stored import Stored
 from commonplace.reference.entries import Entry
 
 SETTINGS_FILE = "catalogue.yaml"

@@ -5,11 +5,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from commonplace.content import reading as markdown
-from commonplace.content.problems import Problem as FileProblem
-from commonplace.content.slugs import slug, without_suffix
-from commonplace.content.yaml_values import Parsed, Place, YamlError
-from commonplace.content.yaml_values import read as read_yaml
+from commonplace.kernel.yaml_values import Parsed, Place, YamlError
+from commonplace.kernel.yaml_values import read as read_yaml
 from commonplace.reference import bounds
 from commonplace.reference.entries import EntryType
 from commonplace.reference.fields import Fields, shown, snake
@@ -18,6 +15,9 @@ from commonplace.reference.json_values import JsonError
 from commonplace.reference.json_values import read as read_json
 from commonplace.reference.selecting import Kind
 from commonplace.reference.yaml_sentences import sentence
+from commonplace.repository import markdown
+from commonplace.repository.problems import Problem as FileProblem
+from commonplace.repository.slugs import slug, without_suffix
 
 FOLDERS: dict[str, EntryType] = {
     "commands": "command",

@@ -4,7 +4,7 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
-from commonplace.content.document import Stored
+from commonplace.kernel.stored import Stored
 
 EntryType = Literal["command", "api", "guide", "feature", "troubleshooting", "setting"]
 ENTRY_TYPES: tuple[EntryType, ...] = get_args(EntryType)

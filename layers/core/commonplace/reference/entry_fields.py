@@ -5,7 +5,6 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from commonplace.content.headings import first_heading
 from commonplace.reference import bounds
 from commonplace.reference.called_fields import Called, called_of
 from commonplace.reference.deriving import first_paragraph
@@ -15,6 +14,7 @@ from commonplace.reference.example_fields import examples_of
 from commonplace.reference.fields import ID, Fields
 from commonplace.reference.findings import At
 from commonplace.reference.nearest import nearest
+from commonplace.repository.headings import first_heading
 
 KNOWN = {
     *("id", "type", "title", "category", "subcategory", "module", "name", "syntax", "method", "path_template"),

@@ -118,6 +118,6 @@ class Fields:
 
 
 def _proposal(text: str) -> str:
-    from commonplace.content.slugs import slug
+    from commonplace.repository.slugs import slug
 
     return f": `{proposal}`" if (proposal := slug(text)) else ""

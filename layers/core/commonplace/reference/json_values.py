@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from json.decoder import JSONDecodeError
 from typing import Any, NoReturn
 
-from commonplace.content.yaml_values import Parsed, Place
+from commonplace.kernel.yaml_values import Parsed, Place
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 

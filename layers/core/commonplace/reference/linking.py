@@ -3,11 +3,11 @@
 import posixpath
 from collections.abc import Collection, Iterable
 
-from commonplace.content.reading import ParsedFile
 from commonplace.reference.bounds import MAX_PROBLEMS
 from commonplace.reference.findings import Findings
 from commonplace.reference.nearest import nearest
 from commonplace.reference.written import Written
+from commonplace.repository.markdown import ParsedFile
 
 
 def check_links(entries: Iterable[Written], paths: Collection[str], findings: Findings) -> None:
@@ -31,7 +31,7 @@ def check_links(entries: Iterable[Written], paths: Collection[str], findings: Fi
 
 
 def _targets(one: Written) -> Iterable[tuple[str, int | None]]:
-    from commonplace.content.links import extract_links
+    from commonplace.content.reading import extract_links
 
     file = ParsedFile({}, one.entry.content, one.content_line or 1)
     for link in extract_links(file):

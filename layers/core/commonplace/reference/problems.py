@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from commonplace.content.document import Stored
+from commonplace.kernel.stored import Stored
 
 Severity = Literal["error", "warning"]
 

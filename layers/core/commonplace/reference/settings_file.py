@@ -6,8 +6,8 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from commonplace.content.yaml_values import Parsed, YamlError
-from commonplace.content.yaml_values import read as read_yaml
+from commonplace.kernel.yaml_values import Parsed, YamlError
+from commonplace.kernel.yaml_values import read as read_yaml
 from commonplace.reference import bounds
 from commonplace.reference.catalogue import SETTINGS_FILE
 from commonplace.reference.fields import SLUG, Fields, snake

@@ -1,6 +1,6 @@
 """Why a YAML text is refused, in words for who wrote it."""
 
-from commonplace.content.yaml_values import Reason
+from commonplace.kernel.yaml_values import Reason
 
 _SENTENCES: dict[Reason, str] = {
     "syntax": "It is not valid YAML.",

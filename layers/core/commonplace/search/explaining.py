@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from commonplace.content.filters import Filters
+from commonplace.search.filters import Filters
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import (
     Engine,

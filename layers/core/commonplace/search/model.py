@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
 
-from commonplace.content.filters import Filters
 from commonplace.errors import Unavailable
+from commonplace.search.filters import Filters
 from commonplace.search.records import Chunk, IndexedRecord, QueryVector, Record, RecordId, Tombstone, Vector
 
 __all__ = [

@@ -3,9 +3,9 @@
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from commonplace.content.filters import Filters
 from commonplace.search.differences import Difference, Inspected
 from commonplace.search.embedding import embed_each, model_fingerprint
+from commonplace.search.filters import Filters
 from commonplace.search.model import Candidates, Engine, LegHit, QueryVector, Record, RecordId
 from commonplace.search.retrieval import CANDIDATES_PER_LEG
 from commonplace.search.source import Published, Source

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from mimetypes import MimeTypes
 from pathlib import PurePosixPath
 
-from commonplace.content.document import BlobSha
 from commonplace.content.ids import assign_names
 from commonplace.content.manifest import Attachment
 from commonplace.content.store import ATTACHMENTS_PREFIX
-from commonplace.sync.ports import TreeFile
+from commonplace.repository.blobs import BlobSha
+from commonplace.repository.ports import TreeFile
 
 MAX_ATTACHMENT_BYTES = 4_500_000
 """A Lambda answers at most 6 MB, and binary bodies travel as base64."""

@@ -3,15 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from commonplace.content.document import BlobSha
-from commonplace.content.slugs import is_markdown
 from commonplace.reference.problems import Problem
 from commonplace.reference.reading import Reading, read_catalogue
 from commonplace.reference.selecting import is_read
 from commonplace.reference_settings import CatalogueSource
+from commonplace.repository.blobs import BlobSha
+from commonplace.repository.ports import TreeFile
+from commonplace.repository.slugs import is_markdown
 from commonplace.sync.catalogue_planning import nothing_there, prefix_of, readable
 from commonplace.sync.catalogue_report import Status
-from commonplace.sync.ports import TreeFile
 
 NOT_FETCHED = Problem(
     code="not-fetched",

@@ -5,16 +5,15 @@ from collections.abc import Iterable
 
 from pydantic import ValidationError
 
-from commonplace.content.document import BlobSha
-from commonplace.content.reading import git_blob_sha
 from commonplace.kernel.objects import ObjectStore
+from commonplace.kernel.parallel import Parallel
 from commonplace.reference.catalogue import Catalogue, Manifest
 from commonplace.reference.keys import catalogue_key, catalogues_prefix, manifest_key, report_key
+from commonplace.repository.blobs import BlobSha, git_blob_sha
+from commonplace.repository.run_ledger import RunLedger
 from commonplace.sync import keys
 from commonplace.sync.catalogue_planning import CatalogueBefore, KnownCatalogue
 from commonplace.sync.catalogue_report import CatalogueReport
-from commonplace.sync.parallel import Parallel
-from commonplace.sync.run_ledger import RunLedger
 
 
 class CatalogueLedger(RunLedger):

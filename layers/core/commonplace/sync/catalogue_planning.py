@@ -6,16 +6,17 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from commonplace.content.document import BlobSha, Stored
+from commonplace.kernel.stored import Stored
 from commonplace.reference import bounds
 from commonplace.reference.catalogue import Manifest
 from commonplace.reference.problems import Problem
 from commonplace.reference.reading import READER_VERSION
 from commonplace.reference.selecting import is_read
 from commonplace.reference_settings import CatalogueSource
+from commonplace.repository.blobs import BlobSha
+from commonplace.repository.plan import ARCHIVE_THRESHOLD
+from commonplace.repository.ports import TreeFile
 from commonplace.sync.catalogue_report import Status
-from commonplace.sync.planning import ARCHIVE_THRESHOLD
-from commonplace.sync.ports import TreeFile
 
 CATALOGUE_VERSION = "1"
 """Raise it when the stored catalogue gains or changes a field."""

@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from commonplace.content.document import BlobSha
 from commonplace.kernel.objects import PreconditionFailed
 from commonplace.reference.catalogue import Catalogue, Manifest
 from commonplace.reference.compiling import compile
 from commonplace.reference.keys import catalogue_key, manifest_key
 from commonplace.reference.reading import Reading
 from commonplace.reference_settings import CatalogueSource
+from commonplace.repository.blobs import BlobSha
+from commonplace.repository.ports import LeaseHeld
 from commonplace.sync.catalogue_ledger import CatalogueLedger, digest
 from commonplace.sync.catalogue_planning import CatalogueBefore
-from commonplace.sync.ports import LeaseHeld
 
 
 @dataclass(frozen=True, slots=True)

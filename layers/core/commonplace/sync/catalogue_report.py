@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from commonplace.content.document import Stored
+from commonplace.kernel.stored import Stored
 from commonplace.reference.problems import Problem
 
 Status = Literal["published", "refused", "pending", "failed"]

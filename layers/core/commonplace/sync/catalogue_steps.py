@@ -9,10 +9,15 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import BinaryIO
 
-from commonplace.content.document import BlobSha
 from commonplace.kernel.objects import ObjectStore
+from commonplace.kernel.parallel import Parallel
 from commonplace.reference_settings import CatalogueSource
-from commonplace.sync.archive import archived_files
+from commonplace.repository.archive import archived_files
+from commonplace.repository.blobs import BlobSha
+from commonplace.repository.outcomes import Outcome, PublishedBlob
+from commonplace.repository.plan import Plan
+from commonplace.repository.ports import BlobNotFound, Repository, RepositoryRefused, SyncState, TreeFile
+from commonplace.repository.run_steps import Answer, RunSteps
 from commonplace.sync.catalogue_judging import NOT_FETCHED, Judged, judge_files
 from commonplace.sync.catalogue_ledger import CatalogueLedger
 from commonplace.sync.catalogue_planning import (
@@ -28,11 +33,6 @@ from commonplace.sync.catalogue_planning import (
 from commonplace.sync.catalogue_publishing import Edition, Standing, publish, standing
 from commonplace.sync.catalogue_report import REFUSED, CatalogueReport, catalogue_status_line
 from commonplace.sync.catalogue_reporting import catalogue_report
-from commonplace.sync.outcomes import Outcome, PublishedBlob
-from commonplace.sync.parallel import Parallel
-from commonplace.sync.planning import Plan
-from commonplace.sync.ports import BlobNotFound, Repository, RepositoryRefused, SyncState, TreeFile
-from commonplace.sync.running import Answer, RunSteps
 
 logger = logging.getLogger(__name__)
 

@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import quote
 
-from commonplace.content.document import BlobSha, Document, DocumentRef, reference
+from commonplace.content.document import Document, DocumentRef, reference
 from commonplace.content.ids import assign_ids
-from commonplace.content.links import Link, extract_links
 from commonplace.content.manifest import Entry, Manifest
 from commonplace.content.normalise import Normalised, normalise
-from commonplace.content.reading import ParsedFile, Published, judge
+from commonplace.content.reading import Published, extract_links, judge
 from commonplace.content.store import content_key
+from commonplace.repository.blobs import BlobSha
+from commonplace.repository.link import Link
+from commonplace.repository.markdown import ParsedFile
 from commonplace.sync.selection import Member
 
 

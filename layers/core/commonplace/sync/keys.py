@@ -1,34 +1,16 @@
 """Where a run keeps its things: all of it under the operators' prefix, most of it expiring."""
 
-from commonplace.content.document import BlobSha
 from commonplace.content.store import METADATA_PREFIX
 from commonplace.kernel.objects import OPERATIONS_PREFIX
+from commonplace.repository.blobs import BlobSha
 
 KNOWN_KEY = f"{OPERATIONS_PREFIX}known.json"
 """What the last run learned: the head's ETag and the verdicts on files that are not published."""
 STAGED_PREFIX = f"{OPERATIONS_PREFIX}blobs/"
 """Bytes of published files and their attachments, by blob id, until they are published."""
 REPORTS_PREFIX = f"{OPERATIONS_PREFIX}reports/"
-RUNS_PREFIX = f"{OPERATIONS_PREFIX}runs/"
 SUMMARY_KEY = f"{METADATA_PREFIX}sync.json"
 """What the public may know of the last run."""
-
-
-def plan_key(run: str) -> str:
-    return f"{RUNS_PREFIX}{run}/plan.json"
-
-
-def items_key(run: str) -> str:
-    """The array that the workflow's Map reads: one item is a short list of blob ids."""
-    return f"{RUNS_PREFIX}{run}/items.json"
-
-
-def outcomes_prefix(run: str) -> str:
-    return f"{RUNS_PREFIX}{run}/outcomes/"
-
-
-def outcome_key(run: str, name: str) -> str:
-    return f"{outcomes_prefix(run)}{name}.json"
 
 
 def staged_key(blob_sha: BlobSha) -> str:

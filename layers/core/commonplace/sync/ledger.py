@@ -1,14 +1,14 @@
 """What runs of the documents keep in the store between their steps, and what they find there."""
 
-from commonplace.content.document import BlobSha
 from commonplace.content.graph import Graph
 from commonplace.content.manifest import MANIFEST_KEY, Manifest
 from commonplace.content.store import ATTACHMENTS_PREFIX, CONTENT_PREFIX, RAW_PREFIX
+from commonplace.repository.blobs import BlobSha
+from commonplace.repository.run_ledger import RunLedger
 from commonplace.sync import keys
 from commonplace.sync.planning import Holdings, Known
 from commonplace.sync.publishing import GRAPH_PREFIX, Before
 from commonplace.sync.report import Report, Summary
-from commonplace.sync.run_ledger import RunLedger
 
 
 class Ledger(RunLedger):

@@ -3,50 +3,23 @@
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 
 from pydantic import Field
 
-from commonplace.content.document import BlobSha, Stored
 from commonplace.content.exclusions import Exclusions
 from commonplace.content.ids import ID_RULE_VERSION
 from commonplace.content.manifest import Entry, Manifest
 from commonplace.content.ontology import ONTOLOGY
-from commonplace.content.problems import Problem
 from commonplace.content.reading import PARSER_VERSION
-from commonplace.content.slugs import is_markdown
 from commonplace.content.store import raw_key
-from commonplace.sync.outcomes import InvalidBlob, Outcome, UnpublishedBlob, Verdicts
-from commonplace.sync.ports import TreeFile
+from commonplace.kernel.stored import Stored
+from commonplace.repository.blobs import BlobSha
+from commonplace.repository.outcomes import InvalidBlob, Outcome, UnpublishedBlob, Verdicts
+from commonplace.repository.ports import TreeFile
+from commonplace.repository.problems import Problem
 
 DOCUMENT_VERSION = "1"
 """Raise it when the stored document gains or changes a field."""
-ARCHIVE_THRESHOLD = 50
-"""More blobs than this are had by one archive download instead of a call each."""
-ITEM_SIZE = 5
-"""Blobs in one item of the workflow's Map."""
-
-
-class Plan(Stored):
-    """What one run works on, kept for its later steps at `operations/runs/{run}/plan.json`."""
-
-    commit_sha: str
-    head_etag: str | None
-    manifest_etag: str | None
-    """The manifest this plan was made against; publishing over another one would undo a newer run."""
-    started_at: datetime
-    full: bool
-    files: list[TreeFile]
-    """Every regular file of the tree, content or not."""
-    needed: list[BlobSha]
-    """Blobs of content files that must be fetched and judged."""
-    github_calls: int = 0
-    """How often GitHub was asked to make this plan."""
-
-    @property
-    def others(self) -> dict[str, TreeFile]:
-        """Files that are not Markdown, by path: what documents may embed or link."""
-        return {file.path: file for file in self.files if not is_markdown(file.path)}
 
 
 class Known(Stored):
@@ -124,8 +97,3 @@ def needed_blobs(
         if file.path in entries and file.blob_sha not in at_hand:
             wanted.append(entries[file.path].blob_sha)
     return list(dict.fromkeys(blob_sha for blob_sha in wanted if blob_sha not in at_hand))
-
-
-def map_items(needed: list[BlobSha]) -> list[dict[str, list[BlobSha]]]:
-    """The Map's items: short lists of blob ids, and no paths (their gates are not known yet)."""
-    return [{"blobs": needed[start : start + ITEM_SIZE]} for start in range(0, len(needed), ITEM_SIZE)]

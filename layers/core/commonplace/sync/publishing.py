@@ -6,20 +6,21 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from commonplace.content.document import BlobSha, DocumentRef
+from commonplace.content.document import DocumentRef
 from commonplace.content.graph import Graph, build_graph
-from commonplace.content.links import Link
 from commonplace.content.manifest import MANIFEST_KEY, Attachment, Entry, Manifest
-from commonplace.content.problems import Problem
-from commonplace.content.reading import git_blob_sha
 from commonplace.content.store import METADATA_PREFIX, content_key, raw_key
 from commonplace.kernel.objects import ObjectStore, PreconditionFailed
+from commonplace.kernel.parallel import Parallel
+from commonplace.repository.blobs import BlobSha, git_blob_sha
+from commonplace.repository.link import Link
+from commonplace.repository.plan import Plan
+from commonplace.repository.ports import BlobNotFound, LeaseHeld, Repository
+from commonplace.repository.problems import Problem
 from commonplace.sync.attachments import Wanted, media_type, wanted
 from commonplace.sync.composition import Naming, Reading, Source, compose, entry_of, former_refs, name_all, read
 from commonplace.sync.keys import STAGED_PREFIX, staged_key
-from commonplace.sync.parallel import Parallel
-from commonplace.sync.planning import Holdings, Known, Plan
-from commonplace.sync.ports import BlobNotFound, LeaseHeld, Repository
+from commonplace.sync.planning import Holdings, Known
 from commonplace.sync.selection import Member, Selection, Skipped
 
 GRAPH_PREFIX = f"{METADATA_PREFIX}graph/"

@@ -5,9 +5,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from commonplace.content.document import DocumentRef, Stored
+from commonplace.content.document import DocumentRef
 from commonplace.content.graph import BrokenLink
-from commonplace.content.problems import Problem
+from commonplace.kernel.stored import Stored
+from commonplace.repository.problems import Problem
 
 MAX_NOTES = 200
 """Notes in the public summary; the full report has them all."""

@@ -3,7 +3,7 @@
 from collections import Counter
 from datetime import datetime
 
-from commonplace.sync.planning import Plan
+from commonplace.repository.plan import Plan
 from commonplace.sync.publishing import Publication
 from commonplace.sync.report import Counts, Note, Report, SkippedFile
 

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from commonplace.content.document import BlobSha
 from commonplace.content.manifest import Entry, Manifest
-from commonplace.content.problems import Problem
-from commonplace.sync.outcomes import InvalidBlob, LostBlob, PublishedBlob, UnpublishedBlob, Verdicts
+from commonplace.repository.blobs import BlobSha
+from commonplace.repository.outcomes import InvalidBlob, LostBlob, PublishedBlob, UnpublishedBlob, Verdicts
+from commonplace.repository.ports import TreeFile
+from commonplace.repository.problems import Problem
 from commonplace.sync.planning import Holdings
-from commonplace.sync.ports import TreeFile
 
 NEVER_FETCHED = "not fetched in this run"
 

@@ -5,30 +5,24 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import BinaryIO
 
-from commonplace.content.document import BlobSha
 from commonplace.content.exclusions import Exclusions
-from commonplace.content.links import LinkResolver, ToFile, extract_links
-from commonplace.content.reading import PARSER_VERSION, Published, Verdict, judge
+from commonplace.content.reading import PARSER_VERSION, Published, Verdict, extract_links, judge, outcome_of
+from commonplace.content.resolving import LinkResolver, ToFile
 from commonplace.kernel.objects import ObjectStore
-from commonplace.sync.archive import archived_files
+from commonplace.kernel.parallel import Parallel
+from commonplace.repository.archive import archived_files
+from commonplace.repository.blobs import BlobSha
+from commonplace.repository.outcomes import LostBlob, Outcome, PublishedBlob, Verdicts
+from commonplace.repository.plan import ARCHIVE_THRESHOLD, Plan
+from commonplace.repository.ports import Repository, SyncState, TreeFile
+from commonplace.repository.run_steps import Answer, RunSteps
 from commonplace.sync.attachments import servable
 from commonplace.sync.composition import Source
 from commonplace.sync.ledger import Ledger
-from commonplace.sync.outcomes import LostBlob, Outcome, PublishedBlob, Verdicts, outcome_of
-from commonplace.sync.parallel import Parallel
-from commonplace.sync.planning import (
-    ARCHIVE_THRESHOLD,
-    Holdings,
-    Known,
-    Plan,
-    needed_blobs,
-    pipeline_version,
-)
-from commonplace.sync.ports import Repository, SyncState, TreeFile
+from commonplace.sync.planning import Holdings, Known, needed_blobs, pipeline_version
 from commonplace.sync.publishing import Publication, Publisher
 from commonplace.sync.report import Report, Summary, status_line, summarise
 from commonplace.sync.reporting import report_of
-from commonplace.sync.running import Answer, RunSteps
 from commonplace.sync.selection import select
 
 logger = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from commonplace.adapters.opensearch import queries
 from commonplace.adapters.opensearch.queries import Words
 from commonplace.adapters.opensearch.wire import Numbers
-from commonplace.content.filters import Filters
+from commonplace.search.filters import Filters
 from commonplace.search.model import Position, RecordId
 
 

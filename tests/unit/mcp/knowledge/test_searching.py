@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from commonplace.content.filters import Filters
 from commonplace.content.ontology import ONTOLOGY
 from commonplace.errors import InvalidInput, Unavailable
 from commonplace.interfaces.mcp.budgets import DEFAULT_TOKENS
@@ -15,6 +14,7 @@ from commonplace.interfaces.mcp.knowledge.toolset import knowledge_toolset
 from commonplace.interfaces.mcp.rendering import compact
 from commonplace.interfaces.mcp.server import build_server
 from commonplace.interfaces.mcp.surface import Surface
+from commonplace.search.filters import Filters
 from commonplace.search.model import SearchRequest
 from tests.fakes.library import COMMIT, garden, make
 from tests.fakes.search import FakeSearch, hit

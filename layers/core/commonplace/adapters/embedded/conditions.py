@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
-from commonplace.content.filters import Filters
+from commonplace.search.filters import Filters
 
 
 class Conditions:

@@ -14,9 +14,9 @@ from commonplace.adapters.embedded import reading, schema, showing, writing
 from commonplace.adapters.embedded.conditions import Conditions, admitted, allowed
 from commonplace.adapters.embedded.matrix import VectorMatrix
 from commonplace.adapters.embedded.spelling import suggestions
-from commonplace.content.filters import Filters
 from commonplace.errors import Unavailable
 from commonplace.search.embedding import model_fingerprint
+from commonplace.search.filters import Filters
 from commonplace.search.model import (
     VECTOR_FLOOR,
     Candidates,

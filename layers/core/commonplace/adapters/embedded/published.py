@@ -14,9 +14,9 @@ from urllib.parse import unquote, urlsplit
 from botocore.exceptions import BotoCoreError, ClientError
 
 from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.content.filters import Filters
 from commonplace.errors import Unavailable
 from commonplace.kernel.objects import ObjectStore, PreconditionFailed
+from commonplace.search.filters import Filters
 from commonplace.search.model import (
     VECTOR_FLOOR,
     Candidates,

@@ -15,8 +15,8 @@ from commonplace.adapters.opensearch.parameters import IndexParameters
 from commonplace.adapters.opensearch.queries import Query, Words
 from commonplace.adapters.opensearch.wire import Numbers, encode
 from commonplace.adapters.opensearch.writing import Refresh, Vanished, Write, send
-from commonplace.content.filters import Filters
 from commonplace.errors import Unavailable
+from commonplace.search.filters import Filters
 from commonplace.search.model import (
     VECTOR_FLOOR,
     Candidates,

@@ -18,7 +18,7 @@ from commonplace.adapters.opensearch.mapping import (
     SHOWN_FIELDS,
 )
 from commonplace.adapters.opensearch.wire import Numbers
-from commonplace.content.filters import Filters
+from commonplace.search.filters import Filters
 from commonplace.search.model import Position, RecordId
 from commonplace.search.names import name_key
 from commonplace.search.text import STOP_WORDS

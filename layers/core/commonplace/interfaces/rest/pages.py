@@ -9,8 +9,8 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from commonplace.content.bytecache import ByteCache
 from commonplace.content.library import Edition
+from commonplace.kernel.byte_cache import ByteCache
 
 API = "/api/v1"
 JSON = "application/json"

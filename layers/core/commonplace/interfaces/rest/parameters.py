@@ -10,11 +10,11 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic.alias_generators import to_camel
 
 from commonplace.content.catalogue import Selection, Sort
-from commonplace.content.filters import Filters
 from commonplace.content.ontology import ONTOLOGY
 from commonplace.errors import InvalidInput
 from commonplace.interfaces.finding import MAX_HITS
 from commonplace.interfaces.rest.cursors import MAX_CURSOR_CHARACTERS
+from commonplace.search.filters import Filters
 
 CONTENT_TYPES = list(ONTOLOGY.types)
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from commonplace.content.catalogue import Catalogue
 from commonplace.content.document import DocumentRef
-from commonplace.content.filters import Filters
 from commonplace.content.lexicon import lexicon_of
 from commonplace.content.manifest import Entry
 from commonplace.errors import InvalidInput
@@ -14,6 +13,7 @@ from commonplace.interfaces.mcp import continuing
 from commonplace.interfaces.mcp.knowledge.locating import sound
 from commonplace.interfaces.mcp.knowledge.narrowing import Narrowing, filters, unknown
 from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
+from commonplace.search.filters import Filters
 from commonplace.search.model import SearchRequest
 
 NEAREST_TERMS = 3

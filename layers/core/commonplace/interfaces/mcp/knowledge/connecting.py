@@ -10,7 +10,6 @@ from pydantic import Field
 
 from commonplace.content.catalogue import Catalogue, Selection
 from commonplace.content.document import DocumentRef
-from commonplace.content.filters import Filters
 from commonplace.content.graph import Graph
 from commonplace.content.manifest import Entry
 from commonplace.interfaces.mcp.budgets import shortened
@@ -18,6 +17,7 @@ from commonplace.interfaces.mcp.declaring import Answer, Arguments, Call, Output
 from commonplace.interfaces.mcp.knowledge.citing import link
 from commonplace.interfaces.mcp.knowledge.locating import locate
 from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
+from commonplace.search.filters import Filters
 
 DESCRIPTION_CHARACTERS = 120
 MAX_BY_TAGS = 5

@@ -9,9 +9,9 @@ from urllib.parse import unquote, urlsplit
 from commonplace.content.catalogue import Catalogue, Resolved
 from commonplace.content.manifest import Entry
 from commonplace.content.ontology import ONTOLOGY
-from commonplace.content.slugs import slug
 from commonplace.content.terms import bare, forms, key
 from commonplace.errors import InvalidInput, NotFound
+from commonplace.repository.slugs import slug
 
 MAX_NAME_CHARACTERS = 1_000
 SHOWN_CHARACTERS = 80

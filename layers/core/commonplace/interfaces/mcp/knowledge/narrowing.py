@@ -10,12 +10,12 @@ from pydantic import Field
 
 from commonplace.content import facets
 from commonplace.content.catalogue import Catalogue
-from commonplace.content.filters import Filters
 from commonplace.content.terms import key
 from commonplace.errors import InvalidInput
 from commonplace.interfaces.finding import MAX_HITS
 from commonplace.interfaces.mcp.declaring import Arguments
 from commonplace.interfaces.mcp.knowledge.locating import leaf_types, shown, sound
+from commonplace.search.filters import Filters
 
 MAX_VALUES = 20
 """Values named in a message, and tags that are asked for at once."""

@@ -7,8 +7,8 @@ anything walks it. Scalars are those of YAML 1.2 core, so that dates, versions a
 
 from typing import TYPE_CHECKING, Any
 
-from commonplace.content.yaml_values import resolved
 from commonplace.errors import InvalidInput, TooLarge
+from commonplace.kernel.yaml_values import resolved
 
 if TYPE_CHECKING:
     from yaml.events import AliasEvent, ScalarEvent

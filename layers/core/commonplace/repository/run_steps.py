@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, BinaryIO, Literal
 
-from commonplace.content.document import BlobSha
-from commonplace.sync.outcomes import Batch, LostBlob, Outcome
-from commonplace.sync.planning import Plan
-from commonplace.sync.ports import (
+from commonplace.repository.blobs import BlobSha
+from commonplace.repository.outcomes import Batch, LostBlob, Outcome
+from commonplace.repository.plan import Plan
+from commonplace.repository.ports import (
     BlobNotFound,
     Head,
     Repository,
@@ -25,7 +25,7 @@ from commonplace.sync.ports import (
     TreeFile,
     UntrustedTree,
 )
-from commonplace.sync.run_ledger import RunLedger
+from commonplace.repository.run_ledger import RunLedger
 
 logger = logging.getLogger(__name__)
 

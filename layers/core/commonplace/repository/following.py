@@ -6,7 +6,7 @@ Standard library only: the webhook function carries no third-party package.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from commonplace.sync.poke import Duplicate, Hint, Queued, Started
+from commonplace.repository.poke import Duplicate, Hint, Queued, Started
 
 Outcome = Started | Queued | Duplicate
 

@@ -23,7 +23,7 @@ from yaml.events import (
     ScalarEvent,
 )
 
-from commonplace.content.problems import Problem
+from commonplace.repository.problems import Problem
 
 MAX_DEPTH = 8
 _SAFE_INTEGER = 2**53 - 1

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any, assert_never
 
 from commonplace.errors import BadRequest, CommonplaceError, Forbidden, TooLarge
-from commonplace.sync.following import Followed, Outcome, poke_each
-from commonplace.sync.poke import Duplicate, Hint, Queued, Started
+from commonplace.repository.following import Followed, Outcome, poke_each
+from commonplace.repository.poke import Duplicate, Hint, Queued, Started
 
 logger = logging.getLogger(__name__)
 

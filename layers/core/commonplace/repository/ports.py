@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import BinaryIO, Literal, Protocol
 
-from commonplace.content.names import BlobSha
+from commonplace.repository.blobs import BlobSha
 
 
 class RepositoryUnavailable(Exception):

@@ -19,14 +19,10 @@ from markdown_it.rules_inline.image import image
 from markdown_it.rules_inline.link import link
 from markdown_it.token import Token
 
-from commonplace.content.link import Link, LinkKind
-from commonplace.content.ontology import ONTOLOGY
-from commonplace.content.reading import ParsedFile
-from commonplace.content.resolving import Broken, LinkResolver, Resolution, ToDocument, ToFile
+from commonplace.repository.link import Link, LinkKind
+from commonplace.repository.markdown import ParsedFile
 
 logger = logging.getLogger(__name__)
-
-__all__ = ["Broken", "Link", "LinkResolver", "Resolution", "ToDocument", "ToFile", "extract_links"]
 
 _EXTERNAL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]+:(?!\s|%20)|//)")
 _WIKI = re.compile(r"(!?)\[\[([^\[\]\n]+)\]\]")
@@ -39,9 +35,12 @@ _MAX_BLOCK_LENGTH = 50_000
 _KINDS: dict[str, LinkKind] = {"link_open": "link", "image": "image", "spaced": "link", "spaced_image": "image"}
 
 
-def extract_links(file: ParsedFile) -> tuple[Link, ...]:
-    """Every reference to something in the repository: frontmatter first, then the body in order. Never raises."""
-    found = [*_frontmatter_links(file)]
+def find_links(file: ParsedFile, is_embed: Callable[[str], bool] = lambda _field: False) -> tuple[Link, ...]:
+    """Every reference to something in the repository: frontmatter first, then the body in order. Never raises.
+
+    `is_embed` says whether the text of a field of the frontmatter is itself a target.
+    """
+    found = [*_frontmatter_links(file, is_embed)]
     try:
         found += _body_links(file)
     except Exception as error:  # noqa: BLE001 - a parser's bug in one body must not end a run over all of them
@@ -49,9 +48,8 @@ def extract_links(file: ParsedFile) -> tuple[Link, ...]:
     return tuple(found)
 
 
-def _frontmatter_links(file: ParsedFile) -> Iterator[Link]:
+def _frontmatter_links(file: ParsedFile, is_embed: Callable[[str], bool]) -> Iterator[Link]:
     for name, value in file.frontmatter.items():
-        spec = ONTOLOGY.fields.get(ONTOLOGY.field_name(name) or "")
         line = file.lines.get(name, 1)
         for text in value if isinstance(value, list) else [value]:
             if not isinstance(text, str):
@@ -59,7 +57,7 @@ def _frontmatter_links(file: ParsedFile) -> Iterator[Link]:
             found = _WIKI.fullmatch(text.strip())
             if found:
                 yield from _wiki_link(found, line)
-            elif spec and spec.kind == "embed":
+            elif is_embed(name):
                 yield from _link(text.strip(), "image", "", line)
 
 

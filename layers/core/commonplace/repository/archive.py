@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from commonplace.content.document import BlobSha
-from commonplace.content.reading import git_blob_sha
-from commonplace.sync.ports import TreeFile
+from commonplace.repository.blobs import BlobSha, git_blob_sha
+from commonplace.repository.ports import TreeFile
 
 
 @dataclass(frozen=True, slots=True)

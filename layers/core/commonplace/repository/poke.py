@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from commonplace.errors import Unavailable
-from commonplace.sync.ports import RunState, SyncState, Workflow
+from commonplace.repository.ports import RunState, SyncState, Workflow
 
 logger = logging.getLogger(__name__)
 

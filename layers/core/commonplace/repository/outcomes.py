@@ -1,12 +1,12 @@
 """What became of one blob: judged by its bytes alone, so the verdict holds wherever the file lies."""
 
-from typing import Annotated, Literal, assert_never
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from commonplace.content.document import BlobSha, Stored
-from commonplace.content.problems import Problem
-from commonplace.content.reading import Invalid, Published, Unpublished, Verdict
+from commonplace.kernel.stored import Stored
+from commonplace.repository.blobs import BlobSha
+from commonplace.repository.problems import Problem
 
 
 class PublishedBlob(Stored):
@@ -44,19 +44,6 @@ class LostBlob(Stored):
 
 Outcome = Annotated[PublishedBlob | UnpublishedBlob | InvalidBlob | LostBlob, Field(discriminator="verdict")]
 Verdicts = dict[BlobSha, PublishedBlob | UnpublishedBlob | InvalidBlob | LostBlob]
-
-
-def outcome_of(blob_sha: BlobSha, verdict: Verdict) -> PublishedBlob | UnpublishedBlob | InvalidBlob:
-    """The verdict on a blob's bytes, to be kept."""
-    match verdict:
-        case Published():
-            return PublishedBlob(blob_sha=blob_sha)
-        case Unpublished(reason, problem):
-            return UnpublishedBlob(blob_sha=blob_sha, reason=reason, problem=problem)
-        case Invalid(problem):
-            return InvalidBlob(blob_sha=blob_sha, problem=problem)
-        case never:
-            assert_never(never)
 
 
 class Batch(Stored):
