@@ -29,7 +29,7 @@ from moto.moto_server.werkzeug_app import (
 from local.cloud import moto_patches, moto_view
 from local.cloud.lambda_host import LambdaHost
 from local.cloud.runtime import MAX_PAYLOAD_BYTES
-from local.cloud.servers import LoopbackHandler, WsgiLoopback
+from local.cloud.servers import Loopback, LoopbackHandler
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -218,16 +218,12 @@ def _refuse(start_response: "StartResponse", status: str, kind: str, message: st
 
 
 class _Handler(LoopbackHandler, MotoRequestHandler):
-    # werkzeug's `wfile` stays unbuffered: a buffer would hold back `100 Continue`, and every upload would wait for it.
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    def log(self, type: str, message: str, *args: Any) -> None: ...
+    """Headers as S3 needs them."""
 
 
-def edge_server() -> WsgiLoopback:
+def edge_server() -> Loopback:
     """For an edge, on a free port. The port is known before the edge, which needs it, is set as `app`."""
-    return WsgiLoopback(_not_ready, _Handler)
+    return Loopback(_Handler, app=_not_ready)
 
 
 def _not_ready(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:  # noqa: ARG001

@@ -16,8 +16,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from http import HTTPStatus
-from typing import Any
+from typing import IO, Any, cast
 from urllib.parse import parse_qsl, unquote
+
+from werkzeug.serving import DechunkedInput
 
 from local.cloud.environment import ACCOUNT
 from local.cloud.runtime import MAX_PAYLOAD_BYTES, Outcome
@@ -269,31 +271,19 @@ class Unreadable(Exception):
 def _handler(api: HttpApi) -> type[LoopbackHandler]:
     class Front(LoopbackHandler):
         pages = True  # which of them may do what is for the functions to say, as it is where they are deployed
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
         wbufsize = 1 << 16
         timeout = 75  # an idle connection, as long as the service keeps one
 
-        def log_message(self, format: str, *args: Any) -> None: ...
-
-        def __getattr__(self, name: str) -> Any:
-            if name.startswith("do_"):  # every method there is, and those to come, are the function's to judge
-                return self.serve
-            raise AttributeError(name)
-
-        def handle_expect_100(self) -> bool:
-            return True  # `body` says it, once the announced length is acceptable
-
-        def serve(self) -> None:
+        def run_wsgi(self) -> None:
+            """Any method. No WSGI: werkzeug asks for bodies of any length, and ends the connection with each answer."""
             try:
-                request = self.request_read()
-                response = api.answer(request)
+                response = api.answer(self.request_read())
             except Unreadable as refusal:
                 self.close_connection = True
                 self.send(refusal.response)
                 self.linger()
-                return
-            self.send(response)
+            else:
+                self.send(response)
 
         def request_read(self) -> Request:
             if sum(len(name) + len(value) for name, value in self.headers.items()) > MAX_HEADER_BYTES:
@@ -310,7 +300,6 @@ def _handler(api: HttpApi) -> type[LoopbackHandler]:
             )
 
         def body(self) -> bytes:
-            chunked = "chunked" in self.headers.get("Transfer-Encoding", "").lower()
             announced = self.headers.get("Content-Length", "0")
             if not announced.isdecimal():
                 raise Unreadable(BAD_REQUEST)
@@ -320,24 +309,15 @@ def _handler(api: HttpApi) -> type[LoopbackHandler]:
                 self.send_response_only(HTTPStatus.CONTINUE)
                 self.end_headers()
                 self.wfile.flush()
-            return self.chunks() if chunked else self.rfile.read(int(announced))
-
-        def chunks(self) -> bytes:
-            body = bytearray()
-            while size := self.chunk_size():
-                if len(body) + size > MAX_BODY_BYTES:
-                    raise Unreadable(TOO_LARGE)
-                body += self.rfile.read(size)
-                self.rfile.readline()
-            while self.rfile.readline(MAX_HEADER_BYTES).strip():
-                pass  # trailers
-            return bytes(body)
-
-        def chunk_size(self) -> int:
+            if "chunked" not in self.headers.get("Transfer-Encoding", "").lower():
+                return self.rfile.read(int(announced))
             try:
-                return int(self.rfile.readline(64).partition(b";")[0], 16)
-            except ValueError as error:
+                body = DechunkedInput(cast(IO[bytes], self.rfile)).read(MAX_BODY_BYTES + 1)
+            except OSError as error:
                 raise Unreadable(BAD_REQUEST) from error
+            if len(body) > MAX_BODY_BYTES:
+                raise Unreadable(TOO_LARGE)
+            return body
 
         def send(self, response: Response) -> None:
             self.send_response_only(response.status)

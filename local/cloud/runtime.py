@@ -133,11 +133,8 @@ class Environment(Protocol):
 
 def runtime_api(environment: Environment, key: str) -> Loopback:
     class Api(LoopbackHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
+        # No WSGI: werkzeug ends the connection with each answer, and an invocation took 1.3 ms instead of 0.3 ms.
         wbufsize = 1 << 16
-
-        def log_message(self, format: str, *args: Any) -> None: ...
 
         def gone(self) -> bool:
             """Whether the process died while it was parked in `/next`: its socket is readable and at its end."""

@@ -7,15 +7,13 @@ may send requests to this machine, so what no page has business with refuses wha
 import json
 import logging
 import socket
-import socketserver
 import sys
 import threading
 from contextlib import suppress
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import TYPE_CHECKING, Any, cast
 
-from werkzeug.serving import BaseWSGIServer
+from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -31,11 +29,19 @@ BY_BROWSERS = ("Origin", "Sec-Fetch-Site")
 """What browsers say of the page that asks (RFC 6454, W3C Fetch Metadata): a GET without CORS has the second alone."""
 
 
-class LoopbackHandler(BaseHTTPRequestHandler):
+class LoopbackHandler(WSGIRequestHandler):
     """Refuses before anything is routed or read: 421 under another name, 403 to a page."""
 
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     pages = False
     """Whether pages of other sites may call, as they may call what is deployed."""
+
+    def log(self, type: str, message: str, *args: Any) -> None:
+        """Nothing: functions and applications have logs of their own."""
+
+    def handle_expect_100(self) -> bool:
+        return True  # werkzeug says it as well
 
     def parse_request(self) -> bool:
         if not super().parse_request():
@@ -60,7 +66,6 @@ class LoopbackHandler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body)
-        self.close_connection = True
         self.linger()
 
     def linger(self) -> None:
@@ -73,36 +78,32 @@ class LoopbackHandler(BaseHTTPRequestHandler):
                 pass
 
 
-class Loopback(HTTPServer):
-    """A thread per connection. It waits for connections without polling, and `stop` ends the ones that are open."""
+class Loopback(BaseWSGIServer):
+    """A thread per connection. It waits for connections without polling, and `stop` ends the ones that are open.
 
-    request_queue_size = 128
-    allow_reuse_port = False  # a taken port is an error, in every version of Python
+    `app` may be set later: the port is known before.
+    """
+
+    multithread = True
     _stopping = False
 
-    def __init__(self, handler: type[LoopbackHandler], port: int = 0) -> None:
-        super().__init__((HOST, port), handler)
-        self.prepare()
+    def __init__(self, handler: type[LoopbackHandler], port: int = 0, *, app: "WSGIApplication | None" = None) -> None:
+        with socket.create_server((HOST, port), backlog=self.request_queue_size) as listener:
+            # Bound here: where a port is taken, werkzeug would end the process.
+            super().__init__(HOST, port, cast(Any, app), handler, fd=listener.fileno())
+        self.server_name, self.server_port = HOST, self.port
+        self._open: dict[threading.Thread, socket.socket] = {}
+        self._acceptor = threading.Thread(target=self._accept, name=f"accept-{self.port}", daemon=True)
 
     @property
     def hosts(self) -> tuple[str, ...]:
         """Names and port under which it is reached."""
-        return tuple(f"{name}:{self.server_port}" for name in NAMES)
+        return tuple(f"{name}:{self.port}" for name in NAMES)
 
     @property
     def url(self) -> str:
         """Without a slash at its end."""
-        return f"http://{HOST}:{self.server_port}"
-
-    def prepare(self) -> None:
-        """What `__init__` adds; for subclasses that are made by another constructor."""
-        self._open: dict[threading.Thread, socket.socket] = {}
-        self._acceptor = threading.Thread(target=self._accept, name=f"accept-{self.server_port}", daemon=True)
-
-    def server_bind(self) -> None:
-        """Bind without the look-up of this machine's name, which takes seconds on some networks."""
-        socketserver.TCPServer.server_bind(self)
-        self.server_name, self.server_port = HOST, self.socket.getsockname()[1]
+        return f"http://{HOST}:{self.port}"
 
     def start(self) -> None:
         self._acceptor.start()
@@ -113,7 +114,7 @@ class Loopback(HTTPServer):
         self._stopping = True
         if self._acceptor.is_alive():
             with suppress(OSError):  # a last connection wakes the acceptor
-                socket.create_connection((HOST, self.server_port), timeout=JOIN_SECONDS).close()
+                socket.create_connection((HOST, self.port), timeout=JOIN_SECONDS).close()
             self._acceptor.join(JOIN_SECONDS)
         self.server_close()
         open_now = dict(self._open)
@@ -145,13 +146,3 @@ class Loopback(HTTPServer):
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002  the base's signature
         if not isinstance(sys.exception(), OSError):
             logger.exception("A connection ended with an error")
-
-
-class WsgiLoopback(Loopback, BaseWSGIServer):
-    """The same for a WSGI application, which may be set later: the port is known before."""
-
-    multithread = True
-
-    def __init__(self, app: "WSGIApplication", handler: type[LoopbackHandler], port: int = 0) -> None:
-        BaseWSGIServer.__init__(self, HOST, port, app, cast(Any, handler))
-        self.prepare()

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import unquote
 
 import httpx
-from werkzeug.serving import WSGIRequestHandler
 
-from local.cloud.servers import LoopbackHandler, WsgiLoopback
+from local.cloud.servers import Loopback, LoopbackHandler
 from local.github.api import GitHubApi
 from local.github.git import GitRepository
 
@@ -63,23 +62,13 @@ def _queried(environ: "WSGIEnvironment") -> str:
         return ""
 
 
-class QuietHandler(LoopbackHandler, WSGIRequestHandler):
-    """HTTP/1.1 with kept-alive connections; the calls are in the application's own log."""
-
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    def log(self, type: str, message: str, *args: object) -> None:
-        """Says nothing."""
-
-
 class GitHubServer:
     """Serves repositories on 127.0.0.1; port 0 means any free one. `api` is the first repository's."""
 
     def __init__(self, api: GitHubApi, *others: GitHubApi, port: int = 0) -> None:
         self.api = api
         self._site = GitHubSite([api, *others])
-        self._server = WsgiLoopback(self._site, QuietHandler, port)
+        self._server = Loopback(LoopbackHandler, port, app=self._site)
 
     @property
     def url(self) -> str:
