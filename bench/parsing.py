@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from bench.corpus import Corpus, Push
 from commonplace.content.exclusions import Exclusions
-from commonplace.content.reading import extract_links
 from commonplace.content.normalise import normalise
-from commonplace.content.reading import Published, judge
+from commonplace.content.reading import Published, extract_links, judge
 from local.github.git import ObjectReader, git, neutral_environment
 
 EXCLUSIONS = Exclusions()
