@@ -1,21 +1,12 @@
-"""The boto3 clients of one cloud: made once for each service, closed together.
-
-Whether the cloud is at rest, and waiting until it is.
-
-What brings work to the functions by itself: streams, queues, schedules, and requests from outside.
-
-The laptop cloud: a synthesized template, running on this machine.
-"""
+"""The laptop cloud: a synthesized template, running on this machine."""
 
 import contextlib
 import json
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import boto3
@@ -24,17 +15,19 @@ from botocore.config import Config
 from local.cloud import moto_patches, moto_view
 from local.cloud.edge import Edge, edge_server
 from local.cloud.environment import access_key, aws_variables, replaced, worker_variables
-from local.cloud.event_sources import Poller, Pump
+from local.cloud.event_sources import EventSource, Poller, Pump
 from local.cloud.http_api import HttpApi
 from local.cloud.lambda_host import LambdaHost
 from local.cloud.resources import Builders, Parts
 from local.cloud.runtime import Function, FunctionFailed, Outcome
-from local.cloud.schedules import Rotations, Rule, Scheduler
+from local.cloud.schedules import Rotations, Scheduler
 from local.cloud.state import Holdings, SavedState, Saver
 from local.cloud.template import Stack, TemplateError, choose, stem
 
 
 class Clients:
+    """The boto3 clients of one cloud: made once for each service, closed together."""
+
     def __init__(self, endpoint_url: str) -> None:
         self._endpoint_url = endpoint_url
         self._session: Any = boto3.Session()  # one: the descriptions of services are read once for each
@@ -54,85 +47,8 @@ class Clients:
 
 
 LOOK_AGAIN_SECONDS = 0.02
-
-
-class Rest:
-    """Looks at executions, calls, pipes, and the queues that feed functions; `queues` are names."""
-
-    def __init__(self, lambdas: LambdaHost, edge: Edge, queues: Iterable[str], pumps: Iterable[Pump]) -> None:
-        self._lambdas, self._edge, self._queues, self._pumps = lambdas, edge, list(queues), list(pumps)
-
-    def busy(self) -> list[str]:
-        """What is not at rest. Read in the order in which work flows, and void when work began meanwhile."""
-        before = self._lambdas.started, self._edge.writes
-        busy = [f"execution {name}" for name in moto_view.running_executions()]
-        busy += [f"function {name}" for name in self._lambdas.busy]
-        busy += [f"{count} records before the pipe {pump.name}" for pump in self._pumps if (count := pump.waiting)]
-        for queue in self._queues:
-            if count := moto_view.messages(queue):
-                busy.append(f"{count} messages in {queue}")
-        return busy or (["work that has just begun"] if before != (self._lambdas.started, self._edge.writes) else [])
-
-    def wait(self, busy: Callable[[], list[str]], seconds: float) -> None:
-        """Wait until nothing is busy. Raises `TimeoutError` that says what still is."""
-        deadline = time.monotonic() + seconds
-        while now := busy():
-            if time.monotonic() >= deadline:
-                raise TimeoutError(f"Still busy after {seconds:g} s: {', '.join(now)}.")
-            self._edge.wait_for_change(LOOK_AGAIN_SECONDS)
-
-
 GRACE_SECONDS = 2.0
 THREAD_SECONDS = 5.0
-
-
-class Sources:
-    """Started last and stopped first."""
-
-    def __init__(
-        self,
-        parts: Parts,
-        lambdas: LambdaHost,
-        edge: Edge,
-        http: HttpApi,
-        *,
-        rest: Rest,
-        sqs: Any,
-        pumps: Sequence[Pump],
-    ) -> None:
-        self._lambdas, self._edge, self._http, self._rest = lambdas, edge, http, rest
-        self._scheduler = Scheduler(parts.rules.values(), lambdas.invoke_later)
-        pollers = [
-            Poller(mapping, sqs, wait_for_message=edge.wait_for_message, invoke=lambdas.invoke)
-            for mapping in parts.mappings.values()
-            for _ in range(mapping.pollers)
-        ]
-        self._threads: list[Pump | Poller] = [*pumps, *pollers]
-
-    def start(self) -> None:
-        for thread in self._threads:
-            thread.start()
-        self._scheduler.start()
-        self._http.start()
-
-    def stop(self) -> None:
-        """No new work; what runs may finish for a moment; then its executions are aborted and its calls cut off."""
-        self._http.stop()
-        self._scheduler.stop()
-        for thread in self._threads:
-            thread.ask_to_stop()
-        self._edge.stop_waiting()
-        moto_view.stop_executions()
-        with suppress(TimeoutError):
-            self._rest.wait(lambda: self._lambdas.busy, GRACE_SECONDS)
-        self._lambdas.stop()
-        for thread in self._threads:
-            thread.join(THREAD_SECONDS)
-
-    def fire(self, rule: Rule) -> None:
-        self._scheduler.fire(rule)
-
-
 _ALONE = threading.Lock()  # moto keeps its state for the process
 
 
@@ -171,9 +87,7 @@ class Cloud:
         self.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def start(self) -> None:
@@ -212,22 +126,42 @@ class Cloud:
         self._rotations = Rotations(self._parts.rotations, self._lambdas, self.client("secretsmanager"))
         undo.callback(self._rotations.stop)
         self._rotations.start()
-        pumps = self._pumps()
-        queues = [mapping.queue_name for mapping in self._parts.mappings.values()]
-        self._rest = Rest(self._lambdas, self._edge, queues, pumps)
-        self._sources = Sources(
-            self._parts, self._lambdas, self._edge, self._http, rest=self._rest, sqs=self.client("sqs"), pumps=pumps
-        )
-        undo.callback(self._sources.stop)
-        self._sources.start()
+        self._start_sources()
 
-    def _pumps(self) -> list[Pump]:
-        """Made after the restore, of which nobody need hear; whoever starts the cloud compares what was restored."""
-        streams, sqs = self.client("dynamodbstreams"), self.client("sqs")
-        return [
-            Pump(pipe, streams=streams, sqs=sqs, wait_until=self._edge.wait_until)
-            for pipe in self._parts.pipes.values()
+    def _start_sources(self) -> None:
+        """What brings work to the functions by itself: streams, queues, schedules, and requests from outside."""
+        parts, edge, sqs = self._parts, self._edge, self.client("sqs")
+        # Made after the restore, of which nobody need hear; whoever starts the cloud compares what was restored.
+        streams = self.client("dynamodbstreams")
+        self._pumps = [
+            Pump(pipe, streams=streams, sqs=sqs, wait_until=edge.wait_until) for pipe in parts.pipes.values()
         ]
+        pollers = [
+            Poller(mapping, sqs, wait_for_message=edge.wait_for_message, invoke=self._lambdas.invoke)
+            for mapping in parts.mappings.values()
+            for _ in range(mapping.pollers)
+        ]
+        self._pollers: list[EventSource] = [*self._pumps, *pollers]
+        self._scheduler = Scheduler(parts.rules.values(), self._lambdas.invoke_later)
+        self._undo.callback(self._stop_sources)
+        for poller in self._pollers:
+            poller.start()
+        self._scheduler.start()
+        self._http.start()
+
+    def _stop_sources(self) -> None:
+        """No new work; what runs may finish for a moment; then its executions are aborted and its calls cut off."""
+        self._http.stop()
+        self._scheduler.stop()
+        for poller in self._pollers:
+            poller.ask_to_stop()
+        self._edge.stop_waiting()
+        moto_view.stop_executions()
+        with contextlib.suppress(TimeoutError):
+            self._wait(lambda: self._lambdas.busy, GRACE_SECONDS)
+        self._lambdas.stop()
+        for poller in self._pollers:
+            poller.join(THREAD_SECONDS)
 
     def _start_servers(self) -> None:
         undo, server = self._undo, edge_server()
@@ -345,7 +279,7 @@ class Cloud:
 
     def fire(self, schedule: str) -> None:
         """Fire a schedule now. Returns at once; `wait_idle` waits for what it starts."""
-        self._sources.fire(self._parts.rules[choose(schedule, self._parts.rules, "schedule")])
+        self._scheduler.fire(self._parts.rules[choose(schedule, self._parts.rules, "schedule")])
 
     def function_logs(self, function: str) -> str:
         """What a function wrote since the start."""
@@ -358,7 +292,25 @@ class Cloud:
         Raises `TimeoutError` that says what is still busy.
         """
         self._rotations.wait(timeout)
-        self._rest.wait(self._rest.busy, timeout)
+        self._wait(self._busy, timeout)
+
+    def _busy(self) -> list[str]:
+        """What is not at rest. Read in the order in which work flows, and void when work began meanwhile."""
+        before = self._lambdas.started, self._edge.writes
+        queues = [mapping.queue_name for mapping in self._parts.mappings.values()]
+        busy = [f"execution {name}" for name in moto_view.running_executions()]
+        busy += [f"function {name}" for name in self._lambdas.busy]
+        busy += [f"{count} records before the pipe {pump.name}" for pump in self._pumps if (count := pump.waiting)]
+        busy += [f"{count} messages in {queue}" for queue in queues if (count := moto_view.messages(queue))]
+        return busy or (["work that has just begun"] if before != (self._lambdas.started, self._edge.writes) else [])
+
+    def _wait(self, busy: Callable[[], list[str]], seconds: float) -> None:
+        """Until nothing is busy. Raises `TimeoutError` that says what still is."""
+        deadline = time.monotonic() + seconds
+        while now := busy():
+            if time.monotonic() >= deadline:
+                raise TimeoutError(f"Still busy after {seconds:g} s: {', '.join(now)}.")
+            self._edge.wait_for_change(LOOK_AGAIN_SECONDS)
 
 
 def _label(logical_id: str) -> str:

@@ -1,12 +1,10 @@
-"""The event source mapping from SQS to a function: batches, a batching window, partial failures.
+"""What brings work to functions from queues and streams.
 
-Messages that are kept are left alone: their visibility timeout ends, and the queue's redrive policy counts.
-
-EventBridge Pipes from the stream of a table to a queue: which records pass, and what is sent of each.
-
-A pump reads the stream through the service's own API, from where the stream ends when the pump is made, and goes on
-only when the queue has taken what it read. Source of filters and templates: EventBridge user guide, "Event filtering in
-EventBridge Pipes" and "EventBridge Pipes input transformation".
+The mapping from SQS to a function knows batches, a batching window and partial failures. Messages that are kept are
+left alone: their visibility timeout ends, and the queue's redrive policy counts. EventBridge Pipes lead from the stream
+of a table to a queue: a pump reads the stream from where it ends when the pump is made, and goes on only when the queue
+has taken what it read. Source of filters and templates: EventBridge user guide, "Event filtering in EventBridge Pipes" and
+"EventBridge Pipes input transformation".
 """
 
 import json
@@ -14,7 +12,7 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +27,12 @@ RECEIVE_LIMIT = 10  # messages a call of ReceiveMessage or DeleteMessageBatch
 RECORDS_LIMIT_BYTES = 6_000_000  # leaves room for the envelope below Lambda's limit of 6,291,456 bytes
 IDLE_SECONDS = 20.0
 PAUSE_AFTER_ERROR_SECONDS = 0.5
+PER_SEND = 10  # messages a call of SendMessageBatch
+RECORDS_PER_READ = 1_000
+
+_VARIABLE = re.compile(r"<([^<>]*)>")
+_PATH = re.compile(r"\$(?:\.[A-Za-z0-9_-]+)+")
+_RULES = ("prefix", "suffix")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +88,39 @@ def kept(outcome: Outcome, sent: set[str], *, partial: bool) -> set[str]:
     return named if named <= sent else sent
 
 
-class Poller:
-    """One thread that receives, invokes and deletes."""
+class EventSource:
+    """One thread that moves what there is, again and again; what fails is tried again, as long as it takes."""
+
+    def __init__(self, what: str, name: str) -> None:
+        self._what = what
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def ask_to_stop(self) -> None:
+        self._stopping.set()
+
+    def join(self, seconds: float) -> None:
+        if self._thread.is_alive():
+            self._thread.join(seconds)
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                self._move()
+            except (BotoCoreError, ClientError) as error:
+                if not self._stopping.wait(PAUSE_AFTER_ERROR_SECONDS):
+                    logger.warning("%s failed: %s", self._what, type(error).__name__)
+
+    def _move(self) -> None:
+        """Waits for something to move, for a while, and moves it."""
+        raise NotImplementedError
+
+
+class Poller(EventSource):
+    """Receives, invokes and deletes."""
 
     def __init__(
         self,
@@ -95,28 +130,13 @@ class Poller:
         wait_for_message: Callable[[str, float], bool],
         invoke: Callable[[str, bytes], Outcome],
     ) -> None:
+        super().__init__(f"Polling {mapping.queue_name}", f"poll-{mapping.queue_name}")
         self._mapping, self._sqs = mapping, sqs
         self._wait_for_message, self._invoke = wait_for_message, invoke
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name=f"poll-{mapping.queue_name}", daemon=True)
 
-    def start(self) -> None:
-        self._thread.start()
-
-    def ask_to_stop(self) -> None:
-        self._stopping.set()
-
-    def join(self, seconds: float) -> None:
-        self._thread.join(seconds)
-
-    def _run(self) -> None:
-        while not self._stopping.is_set():
-            try:
-                if self._wait_for_message(self._mapping.queue_name, IDLE_SECONDS):
-                    self._handle(self._gather())
-            except (BotoCoreError, ClientError) as error:
-                if not self._stopping.wait(PAUSE_AFTER_ERROR_SECONDS):
-                    logger.warning("Polling %s failed: %s", self._mapping.queue_name, type(error).__name__)
+    def _move(self) -> None:
+        if self._wait_for_message(self._mapping.queue_name, IDLE_SECONDS):
+            self._handle(self._gather())
 
     def _gather(self) -> list[dict[str, Any]]:
         """Messages until the batch is full or the window, which the first message opens, has closed."""
@@ -125,23 +145,18 @@ class Poller:
         while len(batch) < mapping.batch_size and size < RECORDS_LIMIT_BYTES and not self._stopping.is_set():
             if batch and not self._wait_for_message(mapping.queue_name, closes - time.monotonic()):
                 break
-            received = self._receive(min(RECEIVE_LIMIT, mapping.batch_size - len(batch)))
+            received = self._sqs.receive_message(
+                QueueUrl=mapping.queue_url,
+                MaxNumberOfMessages=min(RECEIVE_LIMIT, mapping.batch_size - len(batch)),
+                WaitTimeSeconds=0,
+                MessageSystemAttributeNames=["All"],
+                MessageAttributeNames=["All"],
+            ).get("Messages", [])
             batch += received
             size += sum(len(message["Body"].encode()) for message in received)
             if not batch or (len(received) < RECEIVE_LIMIT and time.monotonic() >= closes):
                 break
         return batch
-
-    def _receive(self, count: int) -> list[dict[str, Any]]:
-        answer = self._sqs.receive_message(
-            QueueUrl=self._mapping.queue_url,
-            MaxNumberOfMessages=count,
-            WaitTimeSeconds=0,
-            MessageSystemAttributeNames=["All"],
-            MessageAttributeNames=["All"],
-        )
-        found: list[dict[str, Any]] = answer.get("Messages", [])
-        return found
 
     def _handle(self, batch: list[dict[str, Any]]) -> None:
         if not batch:
@@ -150,22 +165,10 @@ class Poller:
         event = {"Records": [record(message, mapping.queue_arn) for message in batch]}
         outcome = self._invoke(mapping.function, json.dumps(event).encode())
         keep = kept(outcome, {message["MessageId"] for message in batch}, partial=mapping.partial_failures)
-        self._delete(message for message in batch if message["MessageId"] not in keep)
-
-    def _delete(self, messages: Iterable[dict[str, Any]]) -> None:
-        entries = [{"Id": str(index), "ReceiptHandle": m["ReceiptHandle"]} for index, m in enumerate(messages)]
+        done = [message["ReceiptHandle"] for message in batch if message["MessageId"] not in keep]
+        entries = [{"Id": str(index), "ReceiptHandle": handle} for index, handle in enumerate(done)]
         for start in range(0, len(entries), RECEIVE_LIMIT):
-            self._sqs.delete_message_batch(
-                QueueUrl=self._mapping.queue_url, Entries=entries[start : start + RECEIVE_LIMIT]
-            )
-
-
-PER_SEND = 10  # messages a call of SendMessageBatch
-RECORDS_PER_READ = 1_000
-
-_VARIABLE = re.compile(r"<([^<>]*)>")
-_PATH = re.compile(r"\$(?:\.[A-Za-z0-9_-]+)+")
-_RULES = ("prefix", "suffix")
+            self._sqs.delete_message_batch(QueueUrl=mapping.queue_url, Entries=entries[start : start + RECEIVE_LIMIT])
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,14 +205,11 @@ def _check(pattern: Any) -> None:
     for wanted in pattern.values():
         if isinstance(wanted, list):
             for rule in wanted:
-                if not isinstance(rule, str) and not (isinstance(rule, dict) and len(rule) == 1 and _known(rule)):
+                known = isinstance(rule, dict) and [name for name in rule if name in _RULES] == list(rule)
+                if not isinstance(rule, str) and not (known and [*map(type, rule.values())] == [str]):
                     raise ValueError(f"the filter's rule {rule!r} is neither a text nor one of {', '.join(_RULES)}.")
         else:
             _check(wanted)
-
-
-def _known(rule: Mapping[str, Any]) -> bool:
-    return all(name in _RULES and isinstance(value, str) for name, value in rule.items())
 
 
 def fits(pattern: Mapping[str, Any], found: Any) -> bool:
@@ -254,47 +254,27 @@ def filled(text: str, record: Mapping[str, Any]) -> str:
     return _VARIABLE.sub(value, text)
 
 
-class Pump:
-    """One thread that reads, filters and sends. What cannot be sent is tried again, as long as it takes."""
+class Pump(EventSource):
+    """Reads, filters and sends."""
 
     def __init__(
         self, pipe: Pipe, *, streams: Any, sqs: Any, wait_until: Callable[[Callable[[], bool], float], bool]
     ) -> None:
         """`wait_until(look, seconds)` waits until `look` is true after some write, and tells whether it is."""
-        self._pipe, self._streams, self._sqs, self._wait_until = pipe, streams, sqs, wait_until
+        super().__init__(f"The pipe {pipe.name}", f"pipe-{pipe.name}")
+        self.name, self._pipe, self._streams, self._sqs, self._wait_until = pipe.name, pipe, streams, sqs, wait_until
         self._next = moto_view.stream_end(pipe.table)
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name=f"pipe-{pipe.name}", daemon=True)
 
     @property
     def waiting(self) -> int:
         """Records of the stream that have not gone through."""
         return max(0, moto_view.stream_end(self._pipe.table) - self._next)
 
-    @property
-    def name(self) -> str:
-        return self._pipe.name
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def ask_to_stop(self) -> None:
-        self._stopping.set()
-
-    def join(self, seconds: float) -> None:
-        if self._thread.is_alive():
-            self._thread.join(seconds)
-
-    def _run(self) -> None:
-        while not self._stopping.is_set():
-            try:
-                if self._wait_until(lambda: self.waiting > 0, IDLE_SECONDS):
-                    records = self._read()
-                    self._send([self._pipe.body(record) for record in records if self._pipe.passes(record)])
-                    self._next += len(records)
-            except (BotoCoreError, ClientError) as error:
-                if not self._stopping.wait(PAUSE_AFTER_ERROR_SECONDS):
-                    logger.warning("The pipe %s failed: %s", self._pipe.name, type(error).__name__)
+    def _move(self) -> None:
+        if self._wait_until(lambda: self.waiting > 0, IDLE_SECONDS):
+            records = self._read()
+            self._send([self._pipe.body(record) for record in records if self._pipe.passes(record)])
+            self._next += len(records)
 
     def _read(self) -> list[dict[str, Any]]:
         arn = self._pipe.stream_arn

@@ -1,46 +1,11 @@
-"""Where moto 5.2.5 differs from AWS in a way that would be noticed: events of deletions, their order, rotated secrets,
-and how long transactions take.
+"""What is changed in moto 5.2.5, because it differs from AWS or takes seconds where a store holds some thousand items.
 
 * A delete in a versioned bucket puts a marker over the object and announces it; moto says nothing.
 * Every event carries a `sequencer` that grows, and in a versioned bucket the version.
 * Every answer lets pages of every origin read it. Nothing does here.
 * The interpreter of Step Functions calls back with a key of its own, which is nobody's here.
 * A secret is read by the stage `AWSCURRENT`; moto goes on giving out the version that was current at first.
-* A transaction copies whole tables (`moto_transactions.py`), and a queue goes through all of its messages for each of
-  them (`moto_queues.py`). A query sorts the whole table (`moto_queries.py`), and every value of an item is looked for
-  in ten places before it is sent (`moto_answers.py`).
-
-Transactions of moto 5.2.5 without a copy of every table that they touch.
-
-moto copies whole tables before each transaction, in case it fails: with some thousand items in a table, a transaction
-takes a second. Here only the items that are written are kept, and put back when it fails.
-
-Queries of moto 5.2.5 that look at one partition.
-
-moto sorts every item of the table for each page of a query, and then leaves out those of other partitions: with some
-thousand items a query takes seconds. Here it is shown only the items of the partition that it is asked for.
-
-Answers of moto 5.2.5 that hold many values of items.
-
-moto looks for each of the ten forms that a value of DynamoDB can have, under several names each, before it writes one:
-with items of some dozen fields that is most of its time. Texts, numbers, truth values and lists of them are written as
-they stand.
-
-Queues of moto 5.2.5 that may hold some thousand messages.
-
-moto asks for the time anew for each message that it looks at, and looks at all of them, several times over, for each
-one that is sent or received: with a thousand messages waiting, everything else waits for it, too. Here the time is
-asked for once, and the attributes of a queue are read once for an answer.
-
-Streams of moto 5.2.5 that forget what was read.
-
-moto keeps every change of a table for ever. A stream here has one reader, its pipe, which asks for where it wants to go
-on: what lies before that has been read. AWS forgets after a day.
-
-Which items of moto's tables were written since somebody asked: so a save need not read all the others again.
-
-Noted where moto 5.2.5 writes: `Table.put_item`, `Table.delete_item`, `DynamoDBBackend.update_item`. An item that was
-written back as it was, as after a transaction that failed, counts as written.
+* Transactions, queries, values of items, queues and streams: see each `patch_`.
 """
 
 import copy
@@ -52,13 +17,31 @@ import sys
 import threading
 import time
 import types
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import boto3
 
 MOTO_VERSION = "5.2.5"
+
+Key = dict[str, Any]
+"""Of an item, as DynamoDB writes it."""
+
+_PLAIN = {"S": str, "N": str, "BOOL": bool}
+_lock = threading.Lock()
+_changed: dict[str, dict[str, Key]] = {}
+
+
+def _replaces(owner: Any, name: str) -> Callable[[Callable[..., Any]], None]:
+    """Puts a function in the place of an attribute; it is given what was there before, then the arguments."""
+
+    def replace(function: Callable[..., Any]) -> None:
+        plain = getattr(owner, name)
+        setattr(owner, name, lambda *given, **named: function(plain, *given, **named))
+
+    return replace
 
 
 def import_interpreter() -> None:
@@ -74,13 +57,13 @@ def import_interpreter() -> None:
         package.__path__ = [str(Path(moto.__path__[0]) / "batch")]
         sys.modules["moto.batch"] = package
     importlib.import_module("moto.stepfunctions.parser.models")
+
+    def client(**options: Any) -> Any:
+        """As `boto3.client`, with the access key of the cloud that runs now."""
+        return boto3.client(**options | {"aws_access_key_id": os.environ["AWS_ACCESS_KEY_ID"]})
+
     clients: Any = importlib.import_module("moto.stepfunctions.parser.asl.utils.boto_client")
-    clients.boto3 = types.SimpleNamespace(client=_client_of_the_run)
-
-
-def _client_of_the_run(**options: Any) -> Any:
-    """As `boto3.client`, with the access key of the cloud that runs now."""
-    return boto3.client(**options | {"aws_access_key_id": os.environ["AWS_ACCESS_KEY_ID"]})
+    clients.boto3 = types.SimpleNamespace(client=client)
 
 
 @cache
@@ -98,157 +81,108 @@ def apply() -> None:
             "read s3/notifications.py, S3Backend.delete_object, SecretsManagerBackend.update_secret_version_stage and "
             "DynamoDBBackend.transact_write_items again before raising the version."
         )
-    patch_transactions()
-    patch_queues()
-    patch_answers()
-    patch_queries()
-    patch_writes()
-    patch_streams()
+    for patch in (patch_transactions, patch_queues, patch_answers, patch_queries, patch_writes, patch_streams):
+        patch()
+    vars(werkzeug_app)["DISABLE_GLOBAL_CORS"] = True
     ticks = itertools.count(int(time.time()) << 24)
-    plain_event, plain_delete = notifications._get_s3_event, S3Backend.delete_object
-    plain_stage = SecretsManagerBackend.update_secret_version_stage
 
-    def event(event_name: str, bucket: Any, key: Any, notification_id: str) -> dict[str, list[dict[str, Any]]]:
-        message = plain_event(event_name, bucket, key, notification_id)
+    @_replaces(notifications, "_get_s3_event")
+    def event(plain: Any, event_name: str, bucket: Any, key: Any, notification_id: str) -> dict[str, Any]:
+        message: dict[str, Any] = plain(event_name, bucket, key, notification_id)
         version = {"versionId": key.version_id} if bucket.is_versioned else {}
         message["Records"][0]["s3"]["object"] |= {"sequencer": f"{next(ticks):018X}", **version}
         return message
 
-    def delete_object(
-        self: S3Backend, bucket_name: str, key_name: str, version_id: str | None = None, bypass: bool = False
-    ) -> Any:
+    @_replaces(S3Backend, "delete_object")
+    def delete_object(plain: Any, self: Any, bucket_name: str, key_name: str, *given: Any, **named: Any) -> Any:
+        version_id = given[0] if given else named.get("version_id")
         bucket = self.get_bucket(bucket_name)
         before = bucket.keys.get(key_name)
-        done = plain_delete(self, bucket_name, key_name, version_id, bypass)
+        done = plain(self, bucket_name, key_name, *given, **named)
         if bucket.is_versioned and version_id is None and hasattr(before, "etag"):  # a marker has none
             name = notifications.S3NotificationEvent.OBJECT_REMOVED_DELETE_MARKER_CREATED_EVENT
             notifications.send_event(self.account_id, name, bucket, before)
         return done
 
-    def update_secret_version_stage(
-        self: SecretsManagerBackend,
-        secret_id: str,
-        version_stage: str,
-        remove_from_version_id: str,
-        move_to_version_id: str,
-    ) -> tuple[str, str]:
-        done = plain_stage(self, secret_id, version_stage, remove_from_version_id, move_to_version_id)
-        if version_stage == "AWSCURRENT" and move_to_version_id:
-            self.secrets[secret_id].set_default_version_id(move_to_version_id)  # type: ignore[union-attr]
+    @_replaces(SecretsManagerBackend, "update_secret_version_stage")
+    def update_secret_version_stage(plain: Any, self: Any, **named: Any) -> Any:
+        done = plain(self, **named)
+        if named["version_stage"] == "AWSCURRENT" and named["move_to_version_id"]:
+            self.secrets[named["secret_id"]].set_default_version_id(named["move_to_version_id"])
         return done
-
-    werkzeug_app.DISABLE_GLOBAL_CORS = True  # type: ignore[attr-defined]
-    SecretsManagerBackend.update_secret_version_stage = update_secret_version_stage  # type: ignore[method-assign]
-    notifications._get_s3_event = event
-    S3Backend.delete_object = delete_object  # type: ignore[method-assign]
-
-
-class _Before(NamedTuple):
-    """An item as it was before a transaction; None for one that was not there."""
-
-    table: Any
-    hash_key: Any
-    range_key: Any
-    item: Any
-
-    def restore(self) -> None:
-        if self.item is not None:
-            self.table.items[self.hash_key][self.range_key] = self.item
-        else:
-            self.table.items[self.hash_key].pop(self.range_key, None)
-
-
-class _Copying:
-    """What moto's module of tables knows as `copy`: tables are not copied."""
-
-    @staticmethod
-    def deepcopy(value: Any) -> Any:
-        from moto.dynamodb.models.table import Table
-
-        return value if isinstance(value, Table) else copy.deepcopy(value)
 
 
 @cache
 def patch_transactions() -> None:
-    """Patch moto, once in this process. For tables with two keys, as all of ours are."""
+    """Tables are not copied before each transaction, in case it fails: items that are written are kept and put back.
+
+    For tables with two keys, as all of ours are.
+    """
     from moto.dynamodb import models
+    from moto.dynamodb.models.dynamo_type import DynamoType
+    from moto.dynamodb.models.table import Table
 
-    plain = models.DynamoDBBackend.transact_write_items
+    def deepcopy(value: Any) -> Any:
+        return value if isinstance(value, Table) else copy.deepcopy(value)
 
-    def transact_write_items(self: Any, transact_items: list[dict[str, Any]]) -> None:
-        tables = {table.name: table for _, table, _ in _written(self, transact_items)}
-        if any(table.range_key_attr is None for table in tables.values()):
+    vars(models)["copy"] = types.SimpleNamespace(deepcopy=deepcopy)
+
+    @_replaces(models.DynamoDBBackend, "transact_write_items")
+    def transact_write_items(plain: Any, self: Any, transact_items: list[dict[str, Any]]) -> None:
+        written = [
+            (table, part["Item" if kind == "Put" else "Key"])
+            for item in transact_items
+            for kind, part in item.items()
+            if (table := self.tables.get(part.get("TableName"))) is not None
+        ]
+        if any(table.range_key_attr is None for table, _ in written):
             raise NotImplementedError("a transaction on a table without a sort key")
-        before = [_before(table, key) for _, table, key in _written(self, transact_items)]
-        told = {name: len(table.stream_shard.items) for name, table in tables.items() if table.stream_shard}
+        shards = [(table.stream_shard, len(table.stream_shard.items)) for table, _ in written if table.stream_shard]
+        keys = [(table, *(DynamoType(key[name]) for name in _key_names(table))) for table, key in written]
+        before = [copy.deepcopy(table.get_item(hash_key, range_key)) for table, hash_key, range_key in keys]
         try:
             plain(self, transact_items)
         except BaseException:
-            for one in before:
-                one.restore()
-            for name, length in told.items():
-                del tables[name].stream_shard.items[length:]
+            for (table, hash_key, range_key), item in zip(keys, before, strict=True):
+                if item is not None:
+                    table.items[hash_key][range_key] = item
+                else:
+                    table.items[hash_key].pop(range_key, None)
+            for shard, length in shards:
+                del shard.items[length:]
             raise
-
-    vars(models)["copy"] = _Copying
-    models.DynamoDBBackend.transact_write_items = transact_write_items  # type: ignore[method-assign]
-
-
-def _written(backend: Any, transact_items: list[dict[str, Any]]) -> list[tuple[str, Any, dict[str, Any]]]:
-    """Kind, table and key of each part that moto will find a table for."""
-    parts = [part for item in transact_items for part in item.items()]
-    found = [(kind, backend.tables.get(told.get("TableName")), told) for kind, told in parts]
-    return [(kind, table, told["Item" if kind == "Put" else "Key"]) for kind, table, told in found if table is not None]
-
-
-def _before(table: Any, key: dict[str, Any]) -> _Before:
-    from moto.dynamodb.models.dynamo_type import DynamoType
-
-    hash_key, range_key = DynamoType(key[table.hash_key_attr]), DynamoType(key[table.range_key_attr])
-    return _Before(table, hash_key, range_key, copy.deepcopy(table.get_item(hash_key, range_key)))
-
-
-INDEX_NAME = 6
-"""Its place among the arguments behind the hash key."""
 
 
 @cache
 def patch_queries() -> None:
-    """Patch moto, once in this process. Queries of an index, and scans, are as they were."""
+    """A query looks at its partition alone; moto sorts every item of the table for each page.
+
+    Queries of an index, and scans, are as they were.
+    """
     from moto.dynamodb.models.table import Table
 
-    plain = Table.query
-
-    def query(self: Any, hash_key: Any, *given: Any, **named: Any) -> Any:
-        index = given[INDEX_NAME] if len(given) > INDEX_NAME else named.get("index_name")
+    @_replaces(Table, "query")
+    def query(plain: Any, self: Any, hash_key: Any, *given: Any, **named: Any) -> Any:
+        index = given[6] if len(given) > 6 else named.get("index_name")
         if index is not None or self.range_key_attr is None:
             return plain(self, hash_key, *given, **named)
         partition = copy.copy(self)
         partition.all_items = lambda: list(self.items.get(hash_key, {}).values())
         return plain(partition, hash_key, *given, **named)
 
-    table: Any = Table
-    table.query = query
-
-
-_PLAIN = {"S": str, "N": str, "BOOL": bool}
-
 
 @cache
 def patch_answers() -> None:
-    """Patch moto, once in this process."""
+    """Plain values of items are written as they stand; moto looks for ten forms under several names before each."""
     from moto.core.serialize import BaseJSONSerializer
 
-    plain = BaseJSONSerializer._serialize_type_structure
-
-    def serialize(self: Any, serialized: Any, value: Any, shape: Any, key: str) -> None:
+    @_replaces(BaseJSONSerializer, "_serialize_type_structure")
+    def serialize(plain: Any, self: Any, serialized: Any, value: Any, *called: Any) -> None:
+        shape, key = called
         if key and shape.name == "AttributeValue" and is_plain(value):
             self._default_serialize(serialized, dict(value), shape, key)
         else:
-            plain(self, serialized, value, shape, key)
-
-    serializer: Any = BaseJSONSerializer
-    serializer._serialize_type_structure = serialize
+            plain(self, serialized, value, *called)
 
 
 def is_plain(value: Any) -> bool:
@@ -263,108 +197,104 @@ def is_plain(value: Any) -> bool:
 
 @cache
 def patch_queues() -> None:
-    """Patch moto, once in this process."""
+    """The time is asked for once, and the attributes of a queue are read once for an answer.
+
+    moto asks anew for each message, and looks at all of them several times for each one that is sent or received.
+    """
     from moto.core.utils import unix_time, unix_time_millis
     from moto.sqs.models import Queue, SQSBackend
 
-    plain_attributes = SQSBackend.get_queue_attributes
-
-    def messages(self: Queue) -> list[Any]:
+    def messages(self: Any) -> list[Any]:
         now = unix_time_millis()
         return [one for one in self._messages if now > one.visible_at and now >= one.delayed_until]
 
-    def delayed(self: Queue) -> int:
+    def delayed(self: Any) -> int:
         now = unix_time_millis()
         return sum(now < one.delayed_until for one in self._messages)
 
-    def not_visible(self: Queue) -> int:
+    def not_visible(self: Any) -> int:
         now = unix_time_millis()
         return sum(now <= one.visible_at for one in self._messages)
-
-    def get_queue_attributes(self: SQSBackend, queue_name: str, attribute_names: list[str]) -> dict[str, Any]:
-        if not attribute_names or "All" in attribute_names:
-            return plain_attributes(self, queue_name, attribute_names)
-        plain_attributes(self, queue_name, [])  # raises where there is no such queue
-        attributes = self.get_queue(queue_name).attributes
-        known = {name: attributes[name] for name in attribute_names if attributes.get(name) is not None}
-        missing = [name for name in attribute_names if name not in known]
-        return known | (plain_attributes(self, queue_name, missing) if missing else {})
-
-    def is_kept(self: SQSBackend, queue_name: str, message: Any) -> bool:
-        kept: Any = self.get_queue(queue_name).message_retention_period  # type: ignore[attr-defined]
-        return bool(kept + message.sent_timestamp / 1000 > unix_time())
 
     patched: Any = Queue
     patched.messages = property(messages)
     patched.approximate_number_of_messages_delayed = property(delayed)
     patched.approximate_number_of_messages_not_visible = property(not_visible)
-    backend: Any = SQSBackend
-    backend.get_queue_attributes = get_queue_attributes
-    backend.is_message_valid_based_on_retention_period = is_kept
+
+    @_replaces(SQSBackend, "get_queue_attributes")
+    def get_queue_attributes(plain: Any, self: Any, queue_name: str, attribute_names: list[str]) -> dict[str, Any]:
+        if not attribute_names or "All" in attribute_names:
+            return dict(plain(self, queue_name, attribute_names))
+        plain(self, queue_name, [])  # raises where there is no such queue
+        attributes = self.get_queue(queue_name).attributes
+        known = {name: attributes[name] for name in attribute_names if attributes.get(name) is not None}
+        missing = [name for name in attribute_names if name not in known]
+        return known | (plain(self, queue_name, missing) if missing else {})
+
+    @_replaces(SQSBackend, "is_message_valid_based_on_retention_period")
+    def is_kept(_plain: Any, self: Any, queue_name: str, message: Any) -> bool:
+        kept = self.get_queue(queue_name).message_retention_period
+        return bool(kept + message.sent_timestamp / 1000 > unix_time())
 
 
 @cache
 def patch_streams() -> None:
-    """Patch moto, once in this process."""
+    """Streams forget what was read; moto keeps every change of a table for ever, AWS for a day.
+
+    A stream here has one reader, its pipe: what lies before the place that it asks for has been read.
+    """
     from moto.dynamodbstreams.models import DynamoDBStreamsBackend
 
-    plain = DynamoDBStreamsBackend.get_shard_iterator
-
-    def get_shard_iterator(
-        self: Any, arn: str, shard_id: str, shard_iterator_type: str, sequence_number: Any = None
-    ) -> Any:
+    @_replaces(DynamoDBStreamsBackend, "get_shard_iterator")
+    def get_shard_iterator(plain: Any, self: Any, arn: str, *asked: Any) -> Any:
         shard = self._get_table_from_arn(arn).stream_shard
-        if shard_iterator_type == "AT_SEQUENCE_NUMBER":
-            read = int(sequence_number) - shard.starting_sequence_number
+        _, kind, number = asked
+        if kind == "AT_SEQUENCE_NUMBER":
+            read = int(number) - shard.starting_sequence_number
             # Raised first: whoever looks in between takes the stream for longer than it is, and looks again.
             shard.starting_sequence_number += read
             del shard.items[:read]
         self.shard_iterators.clear()  # those of former reads
-        return plain(self, arn, shard_id, shard_iterator_type, sequence_number)
-
-    DynamoDBStreamsBackend.get_shard_iterator = get_shard_iterator  # type: ignore[method-assign]
-
-
-Key = dict[str, Any]
-
-_lock = threading.Lock()
-_changed: dict[str, dict[str, Key]] = {}
+        return plain(self, arn, *asked)
 
 
 @cache
 def patch_writes() -> None:
-    """Patch moto, once in this process."""
+    """Which items were written is noted, so that a save need not read all the others again.
+
+    An item that was written back as it was, as after a transaction that failed, counts as written.
+    """
     from moto.dynamodb.models import DynamoDBBackend
     from moto.dynamodb.models.table import Table
 
-    plain_put, plain_delete, plain_update = Table.put_item, Table.delete_item, DynamoDBBackend.update_item
-
-    def put_item(self: Any, item_attrs: Any, *rest: Any, **named: Any) -> Any:
+    @_replaces(Table, "put_item")
+    def put_item(plain: Any, self: Any, item_attrs: Any, *rest: Any, **named: Any) -> Any:
         try:
-            return plain_put(self, item_attrs, *rest, **named)
+            return plain(self, item_attrs, *rest, **named)
         finally:
-            note_writes(self.name, {name: item_attrs[name] for name in _names(self) if name in item_attrs})
+            note_writes(self.name, {name: item_attrs[name] for name in _key_names(self) if name in item_attrs})
 
-    def delete_item(self: Any, hash_key: Any, range_key: Any) -> Any:
+    @_replaces(Table, "delete_item")
+    def delete_item(plain: Any, self: Any, hash_key: Any, range_key: Any) -> Any:
         try:
-            return plain_delete(self, hash_key, range_key)
+            return plain(self, hash_key, range_key)
         finally:
             values = [value.to_json() for value in (hash_key, range_key) if value is not None]
-            note_writes(self.name, dict(zip(_names(self), values, strict=True)))
+            note_writes(self.name, dict(zip(_key_names(self), values, strict=True)))
 
-    def update_item(self: Any, table_name: str, key: Key, *rest: Any, **named: Any) -> Any:
+    @_replaces(DynamoDBBackend, "update_item")
+    def update_item(plain: Any, self: Any, table_name: str, key: Key, *rest: Any, **named: Any) -> Any:
         try:
-            return plain_update(self, table_name, key, *rest, **named)
+            return plain(self, table_name, key, *rest, **named)
         finally:
             note_writes(self.get_table(table_name).name, key)
 
-    Table.put_item = put_item  # type: ignore[method-assign]
-    Table.delete_item = delete_item  # type: ignore[method-assign]
-    DynamoDBBackend.update_item = update_item  # type: ignore[method-assign]
+
+def _key_names(table: Any) -> list[str]:
+    return [name for name in (table.hash_key_attr, table.range_key_attr) if name is not None]
 
 
 def note_writes(table: str, *keys: Key) -> None:
-    """A table's name, and keys as DynamoDB writes them."""
     with _lock:
         _changed.setdefault(table, {}).update({key_text(key): key for key in keys})
 
@@ -376,14 +306,10 @@ def take_writes(table: str) -> list[Key]:
 
 
 def key_text(key: Key) -> str:
-    """A key as text, the same for equal ones."""
+    """The same for equal keys."""
     return json.dumps(key, sort_keys=True)
 
 
 def forget_writes() -> None:
     with _lock:
         _changed.clear()
-
-
-def _names(table: Any) -> list[str]:
-    return [name for name in (table.hash_key_attr, table.range_key_attr) if name is not None]

@@ -1,12 +1,7 @@
-"""EventBridge schedules: `rate(…)` and `cron(…)` in UTC, and the thread that fires them.
+"""Schedules of EventBridge, `rate(…)` and `cron(…)` in UTC, and first rotations of secrets.
 
 Source of the expressions: EventBridge user guide, "Setting a schedule pattern". The first firing is one period after
 the start; `Scheduler.fire` fires at once.
-
-Secrets whose first value a function has to make: the four steps of a rotation, driven as Secrets Manager does.
-
-moto would call functions of its own; ours run in the Lambda host. It happens beside everything else, since nobody
-needs the secret before somebody signs in, and only while the secret holds what the template gave it.
 """
 
 import json
@@ -171,19 +166,16 @@ class Scheduler:
     def _run(self) -> None:
         now = datetime.now(UTC)
         due = {rule.name: rule.schedule.after(now) for rule in self._rules if rule.enabled}
-        while not self._stopping.wait(self._patience(due)):
+        while True:
+            remaining = (min(due.values()) - now).total_seconds() if due else LOOK_AT_THE_CLOCK_SECONDS
+            if self._stopping.wait(min(max(remaining, 0.0), LOOK_AT_THE_CLOCK_SECONDS)):
+                return
             now = datetime.now(UTC)
             for rule in self._rules:
                 if rule.enabled and due[rule.name] <= now:
                     logger.info("A schedule is due", extra={"rule": rule.name})
                     self.fire(rule, due[rule.name])
                     due[rule.name] = rule.schedule.after(now)
-
-    def _patience(self, due: dict[str, datetime]) -> float | None:
-        if not due:
-            return None
-        remaining = (min(due.values()) - datetime.now(UTC)).total_seconds()
-        return min(max(remaining, 0.0), LOOK_AT_THE_CLOCK_SECONDS)
 
 
 STEPS = ("createSecret", "setSecret", "testSecret", "finishSecret")
@@ -199,7 +191,11 @@ class RotatedSecret:
 
 
 class Rotations:
-    """Rotates each secret once, unless a former start has done it."""
+    """Rotates each secret once, unless a former start has done it, as its first value is for a function to make.
+
+    It happens beside everything else, since nobody needs the secret before somebody signs in. moto would call functions
+    of its own.
+    """
 
     def __init__(self, secrets: Sequence[RotatedSecret], lambdas: LambdaHost, client: Any) -> None:
         self._secrets, self._lambdas, self._client = secrets, lambdas, client

@@ -26,11 +26,9 @@ logger = logging.getLogger(__name__)
 
 SCHEMA = """
 create table if not exists objects (role text, key text, etag text, head text, body blob, primary key (role, key));
-create table if not exists items (role text, item text);
 create table if not exists rows (role text, key text, item text, primary key (role, key));
 create table if not exists secrets (role text primary key, value text);
 """
-# `items` is how former versions kept them; what is there is read, and moves to `rows` with the next save.
 HEAD = ("ContentType", "CacheControl", "ContentDisposition", "ContentEncoding", "ContentLanguage", "Metadata")
 BATCH = 25  # items a BatchWriteItem
 READ_BATCH = 100  # items a BatchGetItem
@@ -75,7 +73,6 @@ class SavedState:
         with self._database() as database:
             for role, bucket in self._holdings.buckets.items():
                 self._save_objects(database, role, bucket)
-            database.execute("delete from items")
             for role, keys in changed.items():
                 for start in range(0, len(keys), READ_BATCH):
                     self._save_items(database, role, keys[start : start + READ_BATCH])
@@ -95,7 +92,6 @@ class SavedState:
             for role, table in self._holdings.tables.items():
                 self._put_items(table, database.execute("select item from rows where role = ?", (role,)))
                 moto_patches.take_writes(table)  # it is saved already
-                self._put_items(table, database.execute("select item from items where role = ?", (role,)))
             for role, arn in self._holdings.secrets.items():
                 for (value,) in database.execute("select value from secrets where role = ?", (role,)):
                     self._secrets.put_secret_value(SecretId=arn, SecretString=value)

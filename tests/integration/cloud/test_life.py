@@ -163,19 +163,6 @@ def test_a_save_takes_what_was_written_since_the_last_one_and_forgets_what_is_go
             assert values(cloud) == {"changed": "after", "updated": "after", "same": "before"}
 
 
-def test_items_that_a_former_version_kept_are_there_and_stay(
-    template: dict[str, Any], stack: Path, tmp_path: Path
-) -> None:
-    with closing(sqlite3.connect(tmp_path / "state.sqlite")) as database, database:
-        database.execute("create table items (role text, item text)")
-        item = {"pk": {"S": "a"}, "sk": {"S": "old"}, "value": {"S": "kept"}}
-        database.execute("insert into items values (?, ?)", ("Items", json.dumps(item)))
-    for _ in range(2):
-        with Cloud(template, stack, tmp_path) as cloud:
-            assert values(cloud) == {"old": "kept"}
-            put(cloud, "old", "kept")
-
-
 def test_what_a_table_tells_of_is_not_told_again_after_a_restart(
     template: dict[str, Any], stack: Path, tmp_path: Path
 ) -> None:
