@@ -3,8 +3,8 @@
 The mapping from SQS to a function knows batches, a batching window and partial failures. Messages that are kept are
 left alone: their visibility timeout ends, and the queue's redrive policy counts. EventBridge Pipes lead from the stream
 of a table to a queue: a pump reads the stream from where it ends when the pump is made, and goes on only when the queue
-has taken what it read. Source of filters and templates: EventBridge user guide, "Event filtering in EventBridge Pipes" and
-"EventBridge Pipes input transformation".
+has taken what it read. Source of filters and templates: EventBridge user guide, "Event filtering in EventBridge Pipes"
+and "EventBridge Pipes input transformation".
 """
 
 import json
