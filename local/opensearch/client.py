@@ -1,8 +1,6 @@
-"""Asks a node over HTTP, past any proxy.
+"""A node over HTTP, past any proxy: is it up, can an index be written, what is to be removed.
 
-When is a node ready? When an index can be made, written and searched: an empty cluster is green even if none can.
-
-Removes what a deployment left on a node.
+An empty cluster is green even if no index can be made, so a node is ready when one was made, written and searched.
 """
 
 import json

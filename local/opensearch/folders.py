@@ -1,6 +1,6 @@
-"""Who runs the node. OpenSearch refuses to run as root, so root lends it a number that no account has.
+"""Where a node lives, and as whom it runs: the program (shared, read only), and beside it the state of each node.
 
-Where a node lives: the program (shared, read only) and beside it the state of each node.
+OpenSearch refuses to run as root, so root lends it a number that no account has.
 """
 
 import hashlib

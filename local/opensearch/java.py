@@ -1,13 +1,11 @@
-"""What must be on the machine before a node can run.
-
-Finds a Java that OpenSearch runs on, whether or not it is the one on the PATH.
-"""
+"""Finds a Java that OpenSearch runs on, whether or not it is the one on the PATH."""
 
 import os
 import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,7 +82,12 @@ def find_java(
     best = max((java for java in others if java.fits), key=lambda java: java.rank, default=None)
     if best:
         return best
-    raise _missing(list(dict.fromkeys([*seen, *others])))
+    told = "; ".join(map(str, dict.fromkeys([*seen, *others]))) or "none at all"
+    raise RequirementMissing(
+        f"OpenSearch needs Java {NEEDED} or newer. Found: {told}.",
+        f"Install one (Debian, Ubuntu: openjdk-{NEEDED}-jre-headless or newer; macOS: brew install openjdk; "
+        f"elsewhere: adoptium.net), or name the folder of one that is there in {VARIABLES[0]}.",
+    )
 
 
 def homes(environ: Mapping[str, str]) -> Iterator[Path]:
@@ -98,7 +101,9 @@ def look(home: Path, enters: Callable[[Path], bool] = Path.exists) -> Java | Non
     program = home / "bin" / "java"
     if not os.access(program, os.X_OK):
         return None
-    facts = dict(_RELEASE_LINE.findall(_text(home / "release")))
+    facts = {}
+    with suppress(OSError):
+        facts = dict(_RELEASE_LINE.findall((home / "release").read_text(encoding="utf-8", errors="replace")))
     major = parse_major(facts.get("JAVA_VERSION", "")) or _ask(program)
     if major is None:
         return None
@@ -143,19 +148,3 @@ def _ask(program: Path) -> int | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return parse_spoken(done.stderr + done.stdout)
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-
-
-def _missing(found: list[Java]) -> RequirementMissing:
-    told = "; ".join(map(str, found)) if found else "none at all"
-    return RequirementMissing(
-        f"OpenSearch needs Java {NEEDED} or newer. Found: {told}.",
-        f"Install one (Debian, Ubuntu: openjdk-{NEEDED}-jre-headless or newer; macOS: brew install openjdk; "
-        f"elsewhere: adoptium.net), or name the folder of one that is there in {VARIABLES[0]}.",
-    )

@@ -1,15 +1,4 @@
-"""What is written down about a node, so that another process finds it again.
-
-Which port a node takes.
-
-Brings one node up in a state folder, or leaves nothing running.
-
-The node of this machine: started once, found again by every command, stopped by `stop`.
-
-A node that belongs to one process and ends with it, however that ends: for tests, and for `commonplace dev`.
-
-What is known of the node of this machine.
-"""
+"""Nodes: one that `commonplace opensearch start` leaves running and every command finds, and ones that end with us."""
 
 import json
 import os
@@ -47,7 +36,7 @@ class NodeRecord:
     def read(cls, state: Path) -> Self | None:
         """None when there is none, or none that can be read."""
         try:
-            facts = json.loads(_file(state).read_text(encoding="utf-8"))
+            facts = json.loads((state / "node.json").read_text(encoding="utf-8"))
             return cls(int(facts["pid"]), str(facts["url"]), str(facts["cluster"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None
@@ -58,7 +47,7 @@ class NodeRecord:
             (state / "port").write_text(str(self.port), encoding="utf-8")
         draft = state / "node.json.draft"
         draft.write_text(json.dumps(asdict(self)) + "\n", encoding="utf-8")
-        draft.replace(_file(state))
+        draft.replace(state / "node.json")
 
     def runs(self, state: Path) -> bool:
         return is_ours(self.pid, state)
@@ -68,8 +57,7 @@ class NodeRecord:
 
 
 def forget(state: Path) -> None:
-    with suppress(FileNotFoundError):
-        _file(state).unlink()
+    (state / "node.json").unlink(missing_ok=True)
 
 
 def cluster_of(state: Path) -> str:
@@ -85,10 +73,6 @@ def last_port(state: Path) -> int | None:
     with suppress(OSError, ValueError):
         return int((state / "port").read_text(encoding="utf-8"))
     return None
-
-
-def _file(state: Path) -> Path:
-    return state / "node.json"
 
 
 def choose_port(asked: int, state: Path) -> int:
@@ -266,7 +250,7 @@ class OwnedNode:
 
     def kill(self) -> None:
         """Ends the node as a power cut does; `restart` brings it back with what it had stored."""
-        record, started = self._running or _not_running()
+        record, started = self._node
         if self._state:
             kill(record.pid, self._state)
             if started.owner is not None:
@@ -274,26 +258,27 @@ class OwnedNode:
             take_down(self._state, started)
         self._running = None
 
-    def restart(self) -> None:
-        """Starts the node again, at the same address."""
-        self.start()
+    restart = start
+    """Starts the node again, at the same address."""
+
+    @property
+    def _node(self) -> tuple[NodeRecord, Started]:
+        if self._running is None:
+            raise RuntimeError("The node does not run.")
+        return self._running
 
     @property
     def url(self) -> str:
-        return (self._running or _not_running())[0].url
+        return self._node[0].url
 
     @property
     def pid(self) -> int:
-        return (self._running or _not_running())[0].pid
+        return self._node[0].pid
 
     @property
     def folder(self) -> Path | None:
         """Where its data is; None before the first start."""
         return self._state
-
-
-def _not_running() -> tuple[NodeRecord, Started]:
-    raise RuntimeError("The node does not run.")
 
 
 State = Literal["running", "stopped", "silent"]
@@ -331,10 +316,6 @@ def status(folder: Path | None = None) -> Status:
         return Status("stopped", home.folder, home.program.exists())
     if not record.answers():
         return Status("silent", home.folder, assembled=True, url=record.url or None, pid=record.pid)
-    return _asked(home, record)
-
-
-def _asked(home: Home, record: NodeRecord) -> Status:
     try:
         version = str(ask(record.url, "/")["version"]["number"])
         health = str(ask(record.url, "/_cluster/health")["status"])

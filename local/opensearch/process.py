@@ -1,7 +1,4 @@
-"""What a node is told: its settings, its Java options, its environment.
-
-The node as a process: started, recognised, ended. Nothing is signalled that is not surely ours.
-"""
+"""The node as a process: what it is told, started, recognised, ended. Nothing is signalled that is not surely ours."""
 
 import json
 import os
@@ -15,7 +12,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 from local.errors import CommandError
 from local.opensearch.folders import as_node
@@ -127,23 +123,27 @@ def launch(
         stdout=subprocess.PIPE,
         start_new_session=True,
     )
-    tell, told = _pipes(keeper)
+    assert keeper.stdin is not None  # noqa: S101  asked for a pipe
+    assert keeper.stdout is not None  # noqa: S101
     with suppress(BrokenPipeError):
-        tell.write(json.dumps(wanted).encode() + b"\n")
-        tell.flush()
-    with told:
+        keeper.stdin.write(json.dumps(wanted).encode() + b"\n")
+        keeper.stdin.flush()
+    with keeper.stdout as told:
         answer = told.readline().decode().strip()
     if not answer.isdigit():
-        _close(keeper)
+        release(keeper)
         raise CommandError("OpenSearch could not be started.", f"{wanted['command']}: see what is said above.")
     if detached:
-        _close(keeper)
+        release(keeper)
     return Started(int(answer), None if detached else keeper)
 
 
-def release(owner: "subprocess.Popen[bytes]") -> None:
+def release(keeper: "subprocess.Popen[bytes]") -> None:
     """Has the keeper end its node, and waits until both are gone."""
-    _close(owner)
+    if keeper.stdin and not keeper.stdin.closed:
+        with suppress(OSError):
+            keeper.stdin.close()
+    keeper.wait()
 
 
 def is_ours(pid: int, state: Path) -> bool:
@@ -163,7 +163,8 @@ def command_of(pid: int) -> str:
     with suppress(OSError):
         if PROCESSES.is_dir():
             return (PROCESSES / str(pid) / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
-        return _command_by_ps(pid)
+        asked = ["ps", "-ww", "-o", "args=", "-p", str(pid)]
+        return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
     return ""
 
 
@@ -173,13 +174,8 @@ def _exists(pid: int) -> bool:
     except ProcessLookupError:
         return False
     except PermissionError:
-        return True
+        pass
     return True
-
-
-def _command_by_ps(pid: int) -> str:
-    asked = ["ps", "-ww", "-o", "args=", "-p", str(pid)]
-    return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def end(pid: int, state: Path, seconds: float = STOP_SECONDS) -> bool:
@@ -216,16 +212,3 @@ def _gone(pid: int, state: Path, seconds: float) -> bool:
             return False
         time.sleep(LOOK_SECONDS)
     return True
-
-
-def _pipes(process: "subprocess.Popen[bytes]") -> tuple[IO[bytes], IO[bytes]]:
-    if process.stdin is None or process.stdout is None:
-        raise RuntimeError("The keeper was started without pipes.")
-    return process.stdin, process.stdout
-
-
-def _close(keeper: "subprocess.Popen[bytes]") -> None:
-    if keeper.stdin and not keeper.stdin.closed:
-        with suppress(OSError):
-            keeper.stdin.close()
-    keeper.wait()

@@ -1,11 +1,8 @@
-"""What a node is assembled from: three archives, each pinned to one version and one checksum.
+"""The program that nodes run on: three archives, each pinned to one version and one checksum, unpacked into a folder.
 
-Published metadata omits some of these versions: no range and no `LATEST` finds them. The distribution equals the file
-whose checksum was published; none is published for the two plugins, so theirs are trust on first use.
-
-Fetches the parts of a node through Maven, from wherever this user's Maven fetches.
-
-Makes a program folder out of the parts, whole or not at all.
+They come through Maven, from wherever this user's Maven fetches. Published metadata omits some of these versions: no
+range and no `LATEST` finds them. The distribution equals the file whose checksum was published; none is published for
+the two plugins, so theirs are trust on first use.
 """
 
 import hashlib
@@ -148,7 +145,9 @@ def fetch(parts: Sequence[Part], folder: Path, java: Java, tell: Tell) -> None:
     with TemporaryDirectory(prefix="commonplace-maven-") as scratch:
         file = Path(scratch, "pom.xml")
         file.write_text(pom(missing, folder), encoding="utf-8")
-        _run([program, "-q", "-B", "-ntp", *_repository(), "-f", str(file), "dependency:copy"], java, tell)
+        given = os.environ.get(REPOSITORY_VARIABLE)
+        kept = [f"-Dmaven.repo.local={given}"] if given else []
+        _run([program, "-q", "-B", "-ntp", *kept, "-f", str(file), "dependency:copy"], java, tell)
     for part in missing:
         if not (folder / part.file).is_file():
             raise CommandError(f"Maven ended well and {part.file} is not there.", f"Look into {folder}.")
@@ -169,11 +168,6 @@ def find_maven(environ: Mapping[str, str]) -> str:
         "Install Maven 3.6 or newer (Debian, Ubuntu: apt install maven; macOS: brew install maven). "
         "It is needed once: a node that is assembled starts without it.",
     )
-
-
-def _repository() -> list[str]:
-    given = os.environ.get(REPOSITORY_VARIABLE)
-    return [f"-Dmaven.repo.local={given}"] if given else []
 
 
 def _run(command: list[str], java: Java, tell: Tell) -> None:
@@ -245,14 +239,8 @@ def assemble(parts: Sequence[Part], downloads: Path, program: Path) -> None:
     made = staging / PROGRAM
     for folder in TRIMMED:
         shutil.rmtree(made / folder, ignore_errors=True)
-    _make_readable(made)
+    made.chmod(0o755)  # for every user, whatever the umask: zip files lose modes, and the node's user may be another
+    for path in made.rglob("*"):
+        path.chmod(0o755 if path.is_dir() or path.parent.name == "bin" else 0o644)
     made.rename(program)
     shutil.rmtree(staging)
-
-
-def _make_readable(program: Path) -> None:
-    """For every user, whatever the umask: zip files lose their modes, and the node's user may be another."""
-    program.chmod(0o755)
-    for path in program.rglob("*"):
-        runs = path.is_dir() or path.parent.name == "bin"
-        path.chmod(0o755 if runs else 0o644)

@@ -1,7 +1,4 @@
-"""How the long steps (fetching, assembling, starting) say what they do.
-
-Shows long steps: one living line on a terminal, else a plain line at each new step and every ten seconds.
-"""
+"""How the long steps (fetching, assembling, starting) say what they do."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
