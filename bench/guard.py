@@ -17,8 +17,8 @@ from bench.guarded import RESOURCES, TOOLSET, Account
 from bench.mcp import CALL
 from bench.mcp_events import CONTEXT, legacy, modern, result
 from bench.mcp_servers import Handler, logging_as_on_lambda, ours, toolset
-from commonplace.identity.permitting import Need, judge
-from commonplace.interfaces.challenges import Challenges
+from commonplace.identity.authorization import Need, judge
+from commonplace.web.challenges import Challenges
 
 BLOCKS, CALLS = 25, 20
 TARGET_MS = 1.0

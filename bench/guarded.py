@@ -8,20 +8,20 @@ from contextlib import contextmanager
 from typing import Any, cast
 
 from bench.mcp_events import BASE_URL
-from commonplace.adapters.dynamodb_guard import DynamoGuard
-from commonplace.adapters.dynamodb_items import encode
-from commonplace.adapters.quick_reads import QuickReads
-from commonplace.adapters.role_cache import RememberedHats
+from commonplace.identity.access_tokens import AccessTokens, RememberedKeys
 from commonplace.identity.accounts import Profile, Standing, Worn
-from commonplace.identity.guarding import GrantReader, TokenPrincipals
+from commonplace.identity.bearer_auth import GrantReader, TokenPrincipals
+from commonplace.identity.caches import RememberedHats
 from commonplace.identity.issuing import Issuer, claims_for
 from commonplace.identity.keyring import new_key, public_jwks, published
 from commonplace.identity.records import Grant
 from commonplace.identity.resources import Resources
 from commonplace.identity.roles import MappedStandings, RoleMap
 from commonplace.identity.secrets import digest, fresh, seal
+from commonplace.identity.store.guard import DynamoGuard
+from commonplace.identity.store.items_read import QuickReads
 from commonplace.identity.tokens import SigningKey
-from commonplace.identity.verifying import AccessTokens, RememberedKeys
+from commonplace.kernel.items import encode
 
 TOOLSET = "knowledge"
 WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"

@@ -20,14 +20,14 @@ from starlette.routing import Route
 
 from bench.mcp_events import BASE_URL, HOST, PATH
 from commonplace.identity.principals import Principals, Tier
-from commonplace.interfaces.challenges import Challenges
-from commonplace.interfaces.gateway import Gateway
-from commonplace.interfaces.mcp.app import create_app
-from commonplace.interfaces.mcp.declaring import Answer, Arguments, Call, Output, Tool, Toolset
-from commonplace.interfaces.mcp.surface import Surface
-from commonplace.interfaces.mcp.telemetry import record
-from commonplace.interfaces.mcp.throttle import Throttle
-from commonplace.limits.quota import Limiter
+from commonplace.kernel.limits import Limiter
+from commonplace.web.challenges import Challenges
+from commonplace.web.gateway import Gateway
+from commonplace.web.mcp.app import create_app
+from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Tool, Toolset
+from commonplace.web.mcp.limits import Throttle
+from commonplace.web.mcp.surface import Surface
+from commonplace.web.mcp.telemetry import record
 
 Handler = Callable[[dict[str, Any], Any], dict[str, Any]]
 

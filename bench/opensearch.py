@@ -25,15 +25,15 @@ from bench.retrieval.bootstrap import ratio_of_medians
 from bench.retrieval.http import Node
 from bench.retrieval.run import node
 from bench.table import Row
-from commonplace.adapters.opensearch import queries, wire
-from commonplace.adapters.opensearch.connection import Connection, connect
-from commonplace.adapters.opensearch.engine import OpenSearchEngine
-from commonplace.adapters.opensearch.parameters import IndexParameters
-from commonplace.adapters.opensearch.queries import Words
-from commonplace.search.embedding import model_fingerprint
+from commonplace.search.embeddings import model_fingerprint
 from commonplace.search.filters import Filters
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import QueryVector, SearchRequest
+from commonplace.search.opensearch import queries, wire
+from commonplace.search.opensearch.connection import Connection, connect
+from commonplace.search.opensearch.engine import OpenSearchEngine
+from commonplace.search.opensearch.parameters import IndexParameters
+from commonplace.search.opensearch.queries import Words
 from commonplace.search.service import CANDIDATES_PER_LEG, SearchService
 
 SIZES = (300, 3_000, 20_000, 100_000)

@@ -5,9 +5,9 @@ import tarfile
 from collections.abc import Iterator
 
 from bench.corpus import Corpus, Push
-from commonplace.content.exclusions import Exclusions
-from commonplace.content.normalise import normalise
-from commonplace.content.reading import Published, extract_links, judge
+from commonplace.documents.content.exclusions import Exclusions
+from commonplace.documents.content.normalise import normalise
+from commonplace.documents.content.reader import Published, extract_links, judge
 from local.github.git import ObjectReader, git, neutral_environment
 
 EXCLUSIONS = Exclusions()

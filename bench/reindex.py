@@ -18,17 +18,17 @@ from dataclasses import dataclass, field
 from bench import table
 from bench.figures import percentile
 from bench.reindexing import Died, KnowledgeBase, OtherModel, Tally, Traffic
-from commonplace.adapters.local_embeddings import LocalEmbeddings
-from commonplace.adapters.opensearch.connection import connect
-from commonplace.adapters.opensearch.engine import OpenSearchEngine
-from commonplace.adapters.opensearch.generations import OpenSearchGenerations
-from commonplace.adapters.opensearch.writing import Refresh
-from commonplace.search.indexing import Enough, Indexer
+from commonplace.documents.index_source import StoredDocuments
+from commonplace.search.indexer import Enough, Indexer
 from commonplace.search.migration import Migration, Refused, Target
 from commonplace.search.model import EmbeddingProvider
+from commonplace.search.models.local import LocalEmbeddings
+from commonplace.search.opensearch.connection import connect
+from commonplace.search.opensearch.engine import OpenSearchEngine
+from commonplace.search.opensearch.generations import OpenSearchGenerations
+from commonplace.search.opensearch.writing import Refresh
 from commonplace.search.operations import Operations
 from commonplace.search.service import SearchService
-from commonplace.search.stored import StoredDocuments
 
 DOCUMENTS = 20_000
 PARAGRAPHS = 2

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from bench.words import Prose
-from commonplace.content.document import Document
-from commonplace.content.manifest import MANIFEST_KEY, Entry, Manifest
-from commonplace.content.store import content_key
-from commonplace.errors import CommonplaceError, Unavailable
+from commonplace.documents.content.document import Document
+from commonplace.documents.content.keys import content_key
+from commonplace.documents.content.manifest import MANIFEST_KEY, Entry, Manifest
+from commonplace.kernel.errors import CommonplaceError, Unavailable
 from commonplace.kernel.objects import ListedObject, StoredObject
 from commonplace.repository.blobs import BlobSha
-from commonplace.search.indexing import Message
+from commonplace.search.indexer import Message
 from commonplace.search.model import EmbeddingProvider, Hit, SearchRequest, Vector
 from commonplace.search.operations import Operations
 from commonplace.search.service import SearchService

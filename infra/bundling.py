@@ -37,10 +37,6 @@ class _OnThisMachine:
         return True
 
 
-OF_COMMAND_LINES = ("generating",)
-"""Folders of the library that no function comes to: what is generated stands in a catalogue's repository."""
-
-
 def library_code(scope: Construct) -> Code:
     """A layer with the `commonplace` package."""
     source = ROOT / "layers/core"
@@ -67,9 +63,7 @@ def models_code(scope: Construct, folders: Sequence[Path]) -> Code:
 
 def build_library(out: Path) -> None:
     target = out / "python/commonplace"
-    shutil.copytree(
-        ROOT / "layers/core/commonplace", target, ignore=shutil.ignore_patterns(*_SKIPPED, *OF_COMMAND_LINES)
-    )
+    shutil.copytree(ROOT / "layers/core/commonplace", target, ignore=shutil.ignore_patterns(*_SKIPPED))
     _compile(out / "python", "/opt/python")
 
 

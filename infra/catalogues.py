@@ -1,7 +1,7 @@
 """What functions are told of the catalogues of the product reference, and what each may do with them.
 
 A deployment without catalogues grants nothing of this. The keys are those of `commonplace.reference.keys`,
-`commonplace.adapters.dynamodb`, `dynamodb_gaps` and `dynamodb_waiting`.
+`commonplace.repository.run_state`, `dynamodb_gaps` and `dynamodb_waiting`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from commonplace.reference.keys import REFERENCE_PREFIX
-from commonplace.reference_settings import CATALOGUES, CatalogueSource, parse_catalogues
+from commonplace.reference.settings import CATALOGUES, CatalogueSource, parse_catalogues
 from infra.readers import ConfigurationError, Reader, checked
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from commonplace.identity.principals import Tier
-from commonplace.memory.results import BATCH, DEFAULT_LIMIT, DEFAULT_MIN_CONFIDENCE
-from commonplace.settings import DEFAULT_RATE_LIMITS
+from commonplace.kernel.settings import DEFAULT_RATE_LIMITS
+from commonplace.memory.model import BATCH, DEFAULT_LIMIT, DEFAULT_MIN_CONFIDENCE
 from infra.edge_keys import check_edge
 from infra.identity_keys import MAINNET_RPC_URLS, OPTIMISM_RPC_URLS, check_identity
 from infra.keys import KEYS

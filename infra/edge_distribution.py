@@ -10,7 +10,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from commonplace.interfaces.origin import ORIGIN_HEADER
+from commonplace.web.origin import ORIGIN_HEADER
 from infra.configuration import Configuration
 from infra.nag import accept
 from infra.requirements import ROOT

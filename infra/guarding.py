@@ -4,7 +4,7 @@ A guard must not be able to make or widen a grant. It reads grants and public ke
 and whom it refused.
 """
 
-from commonplace.adapters.dynamodb_guard import OF_LAST_USE
+from commonplace.identity.store.guard import OF_LAST_USE
 from infra.catalogues import catalogues_environment
 from infra.configuration import Configuration
 from infra.functions import PythonFunction

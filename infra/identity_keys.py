@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from commonplace.auth_settings import OIDC_PARAMETERS, oidc_parameters
+from commonplace.identity.oauth.pages.waap import Waap
 from commonplace.identity.roles import RoleMap, RoleMapError, is_organisation
-from commonplace.interfaces.oauth.pages.waap import Waap
+from commonplace.identity.settings import OIDC_PARAMETERS, oidc_parameters
 from infra.readers import ConfigurationError, Reader, checked, names, number, text
 from infra.requirements import ROOT
 

@@ -9,7 +9,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from commonplace.content.store import CONTENT_PREFIX, METADATA_PREFIX
+from commonplace.documents.content.keys import CONTENT_PREFIX, METADATA_PREFIX
 from infra.catalogues import catalogues_environment, let_finish_entries, let_note_entries, let_read_catalogues
 from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction
@@ -25,7 +25,7 @@ from infra.store import Store
 TIMEOUT_SECONDS = 120
 
 CHANGES = "change#*"
-"""Partitions of what happened to the index lately (`commonplace.adapters.dynamodb_changes`)."""
+"""Partitions of what happened to the index lately (`commonplace.search.dynamodb_changes`)."""
 
 
 class Indexing(Construct):

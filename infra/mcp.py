@@ -2,8 +2,8 @@
 
 from constructs import Construct
 
-from commonplace.adapters.dynamodb_changes import PARTITION
-from commonplace.adapters.dynamodb_slots import LISTENS
+from commonplace.kernel.dynamodb_slots import LISTENS
+from commonplace.search.dynamodb_changes import PARTITION
 from infra.catalogues import let_read_catalogues, let_report_gaps
 from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from commonplace.memory.results import BATCH, MAX_LIMIT
-from commonplace.settings import RATE_LIMITS, rate_limits
+from commonplace.kernel.settings import RATE_LIMITS, rate_limits
+from commonplace.memory.model import BATCH, MAX_LIMIT
 from infra.providers import fusion
 from infra.readers import ConfigurationError, Reader, checked, number
 

@@ -9,7 +9,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sqs as sqs
 
-from commonplace.interfaces.mcp.memory.searching import QUERIED
+from commonplace.memory.tools.search import QUERIED
 from infra.functions import PythonFunction
 
 LATE, PIPE = "records-late", "records-pipe"

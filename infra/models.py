@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from aws_cdk import ArnFormat, Stack
 from aws_cdk import aws_dynamodb as dynamodb
 
-from commonplace.adapters.bedrock.embeddings import CohereEmbeddings, TitanEmbeddings, geography
-from commonplace.adapters.bedrock.rerank import AMAZON, COHERE
+from commonplace.search.models.bedrock import CohereEmbeddings, TitanEmbeddings, geography
+from commonplace.search.models.bedrock_rerank import AMAZON, COHERE
 from infra.configuration import Configuration
 from infra.functions import PythonFunction
 from infra.nag import accept
@@ -22,7 +22,7 @@ GEOGRAPHIES = ("eu", "us")
 
 VECTORS = "*#vectors"
 RANKINGS = "rerank#*"
-"""Partitions of the cache table (`commonplace.adapters.dynamodb_vectors`, `dynamodb_cache`); vectors of anyone's."""
+"""Partitions of the cache table (`commonplace.search.store`, `dynamodb_cache`); vectors of anyone's."""
 
 
 def embedding_environment(configuration: Configuration) -> dict[str, str]:

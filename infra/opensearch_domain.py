@@ -13,7 +13,7 @@ from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
-from commonplace.adapters.domain_roles import REVISION
+from commonplace.search.opensearch.roles import REVISION
 from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction
 from infra.log_groups import log_group

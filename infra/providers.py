@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from commonplace.adapters.opensearch.parameters import IndexParameters
+from commonplace.kernel.settings import EmbeddingChoice, Environment, RerankChoice
 from commonplace.search.fusion import Fusion
-from commonplace.settings import EmbeddingChoice, Environment, RerankChoice
+from commonplace.search.opensearch.parameters import IndexParameters
 from infra.readers import ConfigurationError, checked
 from infra.requirements import ROOT
 

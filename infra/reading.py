@@ -1,6 +1,6 @@
 """What every function that answers readers is told and allowed: documents, index, models, counters; no writing."""
 
-from commonplace.content.store import ATTACHMENTS_PREFIX, CONTENT_PREFIX, METADATA_PREFIX, RAW_PREFIX
+from commonplace.documents.content.keys import ATTACHMENTS_PREFIX, CONTENT_PREFIX, METADATA_PREFIX, RAW_PREFIX
 from infra.configuration import Configuration
 from infra.functions import PythonFunction
 from infra.models import (
@@ -18,7 +18,7 @@ READ_PREFIXES = (CONTENT_PREFIX, RAW_PREFIX, ATTACHMENTS_PREFIX, METADATA_PREFIX
 """Everything readers may see. Plans, staged files and reports of the operators are not among it."""
 
 COUNTERS = "counter#*"
-"""Partitions of the rate limits' counters (`commonplace.adapters.dynamodb`)."""
+"""Partitions of the rate limits' counters (`commonplace.repository.run_state`)."""
 
 
 def reader_environment(

@@ -17,7 +17,7 @@ from infra.queues import dead_letters, work_queue
 from infra.state import State
 
 ENTRIES, JOBS = "#memory#entries", "#memory#jobs"
-"""How the partitions end whose changes are told (`commonplace.adapters.dynamodb_entries`, `dynamodb_jobs`)."""
+"""How the partitions end whose changes are told (`commonplace.memory.store`, `dynamodb_jobs`)."""
 
 PER_SEND = 10
 """SQS takes so many messages at once, and a pipe may not gather more than its target takes."""

@@ -1,6 +1,6 @@
 """What functions are told of the memory, and what each may do with it.
 
-The keys are those of `commonplace.adapters.dynamodb_entries`, `dynamodb_jobs`, `dynamodb_query_counts` and
+The keys are those of `commonplace.memory.store`, `dynamodb_jobs`, `dynamodb_query_counts` and
 `dynamodb_vectors`. No function is for one organisation alone: whose items a call reaches is decided by its verified
 token, so partitions are named by their ends.
 """

@@ -1,4 +1,4 @@
-"""The canonical store: one versioned bucket (layout: `commonplace.content.store`)."""
+"""The canonical store: one versioned bucket (layout: `commonplace.documents.content.keys`)."""
 
 from typing import cast
 
@@ -7,10 +7,10 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct, IDependable
 
-from commonplace.content.store import CONTENT_PREFIX
+from commonplace.documents.content.keys import CONTENT_PREFIX
+from commonplace.documents.sync.keys import REPORTS_PREFIX, STAGED_PREFIX
 from commonplace.reference.keys import REFERENCE_PREFIX
 from commonplace.repository.plan import RUNS_PREFIX
-from commonplace.sync.keys import REPORTS_PREFIX, STAGED_PREFIX
 from infra.configuration import Configuration
 from infra.nag import accept
 

@@ -11,7 +11,7 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
-from commonplace.content.store import ATTACHMENTS_PREFIX, CONTENT_PREFIX, METADATA_PREFIX, RAW_PREFIX
+from commonplace.documents.content.keys import ATTACHMENTS_PREFIX, CONTENT_PREFIX, METADATA_PREFIX, RAW_PREFIX
 from commonplace.kernel.objects import OPERATIONS_PREFIX
 from commonplace.repository.plan import RUNS_PREFIX
 from infra.catalogues import catalogues_environment, let_publish_catalogues, run_state_keys
@@ -94,7 +94,7 @@ def machine_name(configuration: Configuration) -> str:
 
 
 def run_state_key(configuration: Configuration) -> str:
-    """The partition that holds run state and deliveries of the branch (`commonplace.adapters.dynamodb`)."""
+    """The partition that holds run state and deliveries of the branch (`commonplace.repository.run_state`)."""
     return f"sync#{configuration.repository}#{configuration.branch}"
 
 

@@ -15,8 +15,8 @@ from commonplace.search.source import Collection
 from tests.one_for_all import serving
 
 if TYPE_CHECKING:
-    from commonplace.adapters.opensearch.connection import Connection
-    from commonplace.settings import RetrievalSettings
+    from commonplace.kernel.settings import RetrievalSettings
+    from commonplace.search.opensearch.connection import Connection
     from local.opensearch.node import OwnedNode
 
 T = TypeVar("T")
@@ -51,7 +51,7 @@ def unique_stem() -> str:
 @pytest.fixture
 def opensearch(opensearch_url: str) -> "Iterator[Connection]":
     """A connection to the run's node."""
-    from commonplace.adapters.opensearch.connection import connect
+    from commonplace.search.opensearch.connection import connect
 
     made = connect(opensearch_url, "none")
     yield made
@@ -63,7 +63,7 @@ def opensearch_settings(
     opensearch: "Connection", opensearch_url: str, unique_stem: str
 ) -> "Iterator[RetrievalSettings]":
     """Of a deployment whose indexes, of every collection, are removed when the test ends."""
-    from commonplace.settings import RetrievalSettings
+    from commonplace.kernel.settings import RetrievalSettings
 
     made = RetrievalSettings(
         search_engine="opensearch", opensearch_endpoint=opensearch_url, opensearch_index=unique_stem
@@ -74,7 +74,7 @@ def opensearch_settings(
 
 def remove_indexes(connection: "Connection", *aliases: str) -> None:
     """Those that an alias has, or has had."""
-    from commonplace.adapters.opensearch.directory import Aliases
+    from commonplace.search.opensearch.directory import Aliases
 
     for alias in aliases:
         for index in Aliases(connection, alias).roles().every:

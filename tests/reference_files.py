@@ -3,10 +3,10 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from commonplace.reference import compiling
 from commonplace.reference.catalogue import Catalogue
-from commonplace.reference.reading import Reading, read_catalogue
-from commonplace.reference_settings import CatalogueSource
+from commonplace.reference.settings import CatalogueSource
+from commonplace.reference.source import compiling
+from commonplace.reference.source.reader import Reading, read_catalogue
 
 ROOT = Path(__file__).parent.parent
 HELIOS = ROOT / "tests" / "fixtures" / "reference" / "helios"

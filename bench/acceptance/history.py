@@ -11,10 +11,10 @@ from bench.acceptance.machine import Machine
 from bench.acceptance.settled import settled
 from bench.acceptance.statements import Statement, all_of, equal, fact, none
 from bench.acceptance.truth import Gates, tree_at
-from commonplace.content.exclusions import DEFAULT_EXCLUDES
-from commonplace.content.manifest import Manifest
-from commonplace.errors import Unavailable
-from commonplace.search.indexing import Message
+from commonplace.documents.content.exclusions import DEFAULT_EXCLUDES
+from commonplace.documents.content.manifest import Manifest
+from commonplace.kernel.errors import Unavailable
+from commonplace.search.indexer import Message
 from local.dev.source import Source
 from local.github.git import git_text, neutral_environment
 

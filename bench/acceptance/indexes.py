@@ -10,7 +10,7 @@ from typing import Protocol
 from bench.acceptance.statements import Statement
 from bench.acceptance.traces import texts_in
 from bench.acceptance.truth import Truth
-from commonplace.adapters.embedded.engine import EmbeddedEngine
+from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.model import EmbeddingProvider, Engine, VectorMemory
 
 Where = tuple[str, Iterable[str]]

@@ -10,9 +10,9 @@ from bench.acceptance.reading import Page
 from bench.acceptance.statements import Statement, all_of, fact, none
 from bench.acceptance.traces import Traces, texts_in
 from bench.acceptance.truth import Truth
-from commonplace.content.store import ATTACHMENTS_PREFIX
+from commonplace.documents.content.keys import ATTACHMENTS_PREFIX
 from commonplace.kernel.objects import OPERATIONS_PREFIX
-from commonplace.search.chunking import chunk_body
+from commonplace.search.chunks import chunk_body
 from commonplace.search.text import plain
 from local.dev.laptop import Laptop
 from local.operations.deployment import PROJECT

@@ -18,23 +18,23 @@ from moto import mock_aws
 
 from bench.acceptance.branch import Branch
 from bench.acceptance.indexes import EmbeddedIndex, Index
-from commonplace.adapters.dynamodb import DynamoSyncState
-from commonplace.adapters.github import GitHubRepository
-from commonplace.adapters.github_client import GitHubClient, http_client
-from commonplace.adapters.github_credentials import SecretCredentials
-from commonplace.adapters.local_embeddings import LocalEmbeddings
-from commonplace.adapters.s3 import S3ObjectStore
-from commonplace.adapters.secrets import GitHubSecret
-from commonplace.content.exclusions import DEFAULT_EXCLUDES, Exclusions
-from commonplace.content.manifest import MANIFEST_KEY, Manifest
-from commonplace.content.store import CONTENT_PREFIX
+from commonplace.documents.content.exclusions import DEFAULT_EXCLUDES, Exclusions
+from commonplace.documents.content.keys import CONTENT_PREFIX
+from commonplace.documents.content.manifest import MANIFEST_KEY, Manifest
+from commonplace.documents.index_source import StoredDocuments
+from commonplace.documents.sync.keys import report_key
+from commonplace.documents.sync.report import Report
+from commonplace.documents.sync.steps import Steps
 from commonplace.kernel.objects import ListedObject, StoredObject
+from commonplace.kernel.s3 import S3ObjectStore
+from commonplace.repository.github import GitHubRepository
+from commonplace.repository.github_client import GitHubClient, http_client
+from commonplace.repository.github_credentials import SecretCredentials
 from commonplace.repository.poke import Hint, Poker
-from commonplace.search.indexing import Indexer, Message
-from commonplace.search.stored import StoredDocuments
-from commonplace.sync.keys import report_key
-from commonplace.sync.report import Report
-from commonplace.sync.steps import Steps
+from commonplace.repository.run_state import DynamoSyncState
+from commonplace.repository.secrets import GitHubSecret
+from commonplace.search.indexer import Indexer, Message
+from commonplace.search.models.local import LocalEmbeddings
 from local.dev.source import Source
 from local.github.api import GitHubApi
 from local.github.git import GitRepository

@@ -9,9 +9,9 @@ from bench.acceptance.indexes import Where
 from bench.acceptance.node_statements import node_statements
 from bench.acceptance.statements import Statement
 from bench.acceptance.truth import Truth
-from commonplace.adapters.opensearch.connection import connect
-from commonplace.adapters.opensearch.engine import OpenSearchEngine
 from commonplace.search.model import EmbeddingProvider, Engine, VectorMemory
+from commonplace.search.opensearch.connection import connect
+from commonplace.search.opensearch.engine import OpenSearchEngine
 from local.opensearch.client import ask
 
 PAGE = 500

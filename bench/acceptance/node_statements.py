@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from bench.acceptance.reading import Page
 from bench.acceptance.statements import Statement, all_of, equal, fact, none, same
 from bench.acceptance.truth import Truth
-from commonplace.search.chunking import chunk_body
+from commonplace.search.chunks import chunk_body
 from commonplace.search.text import plain, words
 
 if TYPE_CHECKING:

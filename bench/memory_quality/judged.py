@@ -9,7 +9,7 @@ from uuid import UUID, uuid5
 
 from commonplace.memory import checking, yaml_entries
 from commonplace.memory.entries import Entry, EntryId, content_hash
-from commonplace.memory.results import Asked, Import
+from commonplace.memory.model import Asked, Import
 
 FOLDER = Path(__file__).parent
 ORGANISATION = "bench"

@@ -12,8 +12,8 @@ from bench.memory_quality.systems import BUILT, System, indexed, systems_of
 from bench.memory_quality.tokens import compared, figures_of_files, ways
 from bench.retrieval.models import Missing, embedding_model
 from bench.table import Row
-from commonplace.errors import Unavailable
-from commonplace.search.embedding import model_fingerprint
+from commonplace.kernel.errors import Unavailable
+from commonplace.search.embeddings import model_fingerprint
 
 
 @dataclass(frozen=True, slots=True)

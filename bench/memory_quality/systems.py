@@ -8,10 +8,10 @@ from bench.memory_quality.judged import ORGANISATION, JudgedMemory, Query, id_of
 from bench.retrieval import engines
 from commonplace.memory import admitting
 from commonplace.memory.entries import Entry, EntryId
+from commonplace.memory.model import DEFAULT_LIMIT
 from commonplace.memory.ports import EntryStore
 from commonplace.memory.records import record_of
-from commonplace.memory.results import DEFAULT_LIMIT
-from commonplace.memory.searching import SEED_FUSION, MemorySearch
+from commonplace.memory.search import SEED_FUSION, MemorySearch
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import EmbeddingProvider, Engine
 from commonplace.search.text import fold, query_terms

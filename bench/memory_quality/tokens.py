@@ -13,17 +13,17 @@ from bench.memory_quality.systems import store_of
 from bench.retrieval.bootstrap import paired
 from bench.table import Row
 from commonplace.identity.principals import Principal
-from commonplace.interfaces.mcp import rendering
-from commonplace.interfaces.mcp.budgets import estimate_tokens
-from commonplace.interfaces.mcp.declaring import Call, Caller
-from commonplace.interfaces.mcp.memory.searching import SearchArguments, kb_search
-from commonplace.interfaces.mcp.memory.services import MemoryServices
 from commonplace.memory.entries import Author
-from commonplace.memory.results import Asked, SearchAnswer
-from commonplace.memory.searching import MemorySearch
+from commonplace.memory.model import Asked, SearchAnswer
+from commonplace.memory.search import MemorySearch
 from commonplace.memory.service import Memory
+from commonplace.memory.tools.search import SearchArguments, kb_search
+from commonplace.memory.tools.services import MemoryServices
 from commonplace.search.model import EmbeddingProvider, Engine
 from commonplace.search.text import fold, query_terms
+from commonplace.web.mcp import rendering
+from commonplace.web.mcp.budgets import estimate_tokens
+from commonplace.web.mcp.declaration import Call, Caller
 
 Count = Callable[[str], int]
 

@@ -11,9 +11,9 @@ from bench.retrieval import engines
 from bench.table import Row
 from commonplace.reference.catalogue import Catalogue
 from commonplace.reference.meaning import VectorMeaning
+from commonplace.reference.model import Asked
 from commonplace.reference.ports import Edition, Meaning
 from commonplace.reference.records import record_of
-from commonplace.reference.results import Asked
 from commonplace.reference.searching import DEFAULT_TUNING
 from commonplace.reference.service import Reference
 from commonplace.search.fusion import Fusion

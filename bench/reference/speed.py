@@ -12,8 +12,8 @@ from bench.retrieval import engines
 from bench.table import Row
 from commonplace.reference.catalogue import Catalogue
 from commonplace.reference.meaning import VectorMeaning
+from commonplace.reference.model import Asked
 from commonplace.reference.records import record_of
-from commonplace.reference.results import Asked
 from commonplace.reference.service import Reference
 from commonplace.search.model import EmbeddingProvider, Engine, SearchRequest
 from commonplace.search.service import SearchService

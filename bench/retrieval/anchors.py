@@ -9,9 +9,9 @@ from pathlib import Path
 
 from bench.retrieval.judged import JudgedSet, Topic, judged_set
 from bench.retrieval.sample import documents
-from commonplace.content.reading import Published, extract_links, judge
-from commonplace.content.resolving import LinkResolver, ToDocument, names_of
-from commonplace.search.documents import record_from_document
+from commonplace.documents.content.reader import Published, extract_links, judge
+from commonplace.documents.content.resolving import LinkResolver, ToDocument, names_of
+from commonplace.documents.documents import record_from_document
 from commonplace.search.names import name_key
 from commonplace.search.text import query_terms
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench.retrieval.http import Node
-from commonplace.search.chunking import chunk_body
-from commonplace.search.embedding import embed_records
+from commonplace.search.chunks import chunk_body
+from commonplace.search.embeddings import embed_records
 from commonplace.search.model import VECTOR_FLOOR, Chunk, EmbeddingProvider, Engine, IndexedRecord, Record
 
 BATCH = 200
@@ -43,7 +43,7 @@ def embedded_engine(
     indexed: Sequence[IndexedRecord], provider: EmbeddingProvider | None, *, floor: float | None = None
 ) -> Iterator[Engine]:
     """One SQLite file in a folder that goes away."""
-    from commonplace.adapters.embedded.engine import EmbeddedEngine
+    from commonplace.search.embedded.engine import EmbeddedEngine
 
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         path = Path(folder) / "index.sqlite"
@@ -72,8 +72,8 @@ def opensearch_engine(
     floor: float | None = None,
 ) -> Iterator[Served]:
     """An index of its own on the node."""
-    from commonplace.adapters.opensearch.connection import connect
-    from commonplace.adapters.opensearch.engine import OpenSearchEngine
+    from commonplace.search.opensearch.connection import connect
+    from commonplace.search.opensearch.engine import OpenSearchEngine
 
     stem = f"{STEM}-{secrets.token_hex(4)}"
     with Node(url) as node:

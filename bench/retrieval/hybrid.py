@@ -7,12 +7,12 @@ from bench.retrieval.http import Node
 from bench.retrieval.judged import Topic
 from bench.retrieval.metrics import DEPTH
 from bench.retrieval.systems import HYBRID_MIN_MAX, HYBRID_RRF, Asked, Ranking, System
-from commonplace.adapters.opensearch import queries, wire
-from commonplace.adapters.opensearch.parameters import IndexParameters
-from commonplace.adapters.opensearch.queries import Words
 from commonplace.search.filters import Filters
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import QueryVector, RecordId
+from commonplace.search.opensearch import queries, wire
+from commonplace.search.opensearch.parameters import IndexParameters
+from commonplace.search.opensearch.queries import Words
 from commonplace.search.text import clean_query
 
 IDS = {"stored_fields": "_none_", "docvalue_fields": ["id"]}

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from commonplace.adapters import wiring
-from commonplace.errors import CommonplaceError
 from commonplace.kernel.environment import SettingsError
+from commonplace.kernel.errors import CommonplaceError
+from commonplace.kernel.settings import EmbeddingChoice, RerankChoice, RestSettings, RetrievalSettings
+from commonplace.search import providers
 from commonplace.search.model import EmbeddingProvider, Reranker
-from commonplace.settings import EmbeddingChoice, RerankChoice, RestSettings, RetrievalSettings
 
 _ENVIRONMENT = {
     "STAGE": "bench",
@@ -28,8 +28,8 @@ def embedding_model(name: str) -> EmbeddingProvider | None:
     try:
         choice = EmbeddingChoice.parse(name)
         _check(choice.kind, choice.folder)
-        models = wiring.embedding_providers(
-            RetrievalSettings(embedding_provider=choice), read_seconds=wiring.INDEX_READ_SECONDS
+        models = providers.embedding_providers(
+            RetrievalSettings(embedding_provider=choice), read_seconds=providers.INDEX_READ_SECONDS
         )
     except (ValueError, CommonplaceError, ImportError, OSError) as error:
         raise Missing(_reason(name, error)) from error
@@ -43,7 +43,7 @@ def rerank_model(name: str) -> Reranker | None:
     try:
         choice = RerankChoice.parse(name)
         _check(choice.kind, choice.folder)
-        return wiring.reranker(RestSettings.from_environ(_ENVIRONMENT | {"RERANK_PROVIDER": name}))
+        return providers.reranker(RestSettings.from_environ(_ENVIRONMENT | {"RERANK_PROVIDER": name}))
     except (ValueError, CommonplaceError, ImportError, OSError) as error:
         raise Missing(_reason(name, error)) from error
 

@@ -12,8 +12,8 @@ from bench.retrieval.judged import JudgedSet
 from bench.retrieval.models import Missing, embedding_model, rerank_model
 from bench.retrieval.systems import Asked, System, swept, systems_of
 from bench.table import Row
-from commonplace.errors import Unavailable
-from commonplace.search.embedding import model_fingerprint
+from commonplace.kernel.errors import Unavailable
+from commonplace.search.embeddings import model_fingerprint
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import EmbeddingProvider, Engine, IndexedRecord, Reranker
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from bench.retrieval.judged import JudgedSet, judged_set
 from bench.retrieval.trec import read_qrels, read_topics
-from commonplace.content.document import Document
-from commonplace.content.exclusions import Exclusions
-from commonplace.content.ids import assign_ids
-from commonplace.content.names import reference
+from commonplace.documents.content.document import Document
+from commonplace.documents.content.exclusions import Exclusions
+from commonplace.documents.content.names import reference
+from commonplace.documents.content.paths import assign_ids
+from commonplace.documents.documents import record_from_document
+from commonplace.documents.sync.composition import Source, compose, read
 from commonplace.repository.blobs import git_blob_sha
-from commonplace.search.documents import record_from_document
-from commonplace.sync.composition import Source, compose, read
 
 ROOT = Path(__file__).parents[2] / "samples" / "knowledge-base"
 FOLDER = Path(__file__).parent / "sample"

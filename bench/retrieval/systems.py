@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from bench.retrieval.judged import Topic
 from bench.retrieval.metrics import DEPTH
-from commonplace.search.embedding import model_fingerprint
+from commonplace.search.embeddings import model_fingerprint
 from commonplace.search.fusion import Fusion, fuse
 from commonplace.search.model import (
     Candidates,
@@ -17,7 +17,7 @@ from commonplace.search.model import (
     SearchRequest,
     SearchResults,
 )
-from commonplace.search.reranking import MemoryRerankCache
+from commonplace.search.rerank import MemoryRerankCache
 from commonplace.search.service import CANDIDATES_PER_LEG, SearchService
 from commonplace.search.text import clean_query
 

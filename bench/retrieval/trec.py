@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.retrieval.judged import JudgedSet, Topic, judged_set, parse_filters
-from commonplace.search.chunking import chunk_body
+from commonplace.search.chunks import chunk_body
 from commonplace.search.model import Chunk, Record, RecordId
 
 _BLOCK = r"<{name}\b[^>]*>(.*?)</{name}\s*>"

@@ -11,30 +11,30 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from commonplace.adapters.origin_secret import origin_values
-from commonplace.auth_settings import AuthSettings
-from commonplace.identity.assertions import Assertions
-from commonplace.identity.authenticating import Authentication
-from commonplace.identity.clients import Clients
-from commonplace.identity.connections import Connections
-from commonplace.identity.consenting import Consents
-from commonplace.identity.documents import Documents
-from commonplace.identity.granting import Granting
 from commonplace.identity.issuing import Issuer, subject_hash
+from commonplace.identity.oauth.assertions import Assertions
+from commonplace.identity.oauth.client_auth import Authentication
+from commonplace.identity.oauth.client_documents import Documents
+from commonplace.identity.oauth.clients import Clients
+from commonplace.identity.oauth.connections import Connections
+from commonplace.identity.oauth.consent import Consents
+from commonplace.identity.oauth.registration import Registering
+from commonplace.identity.oauth.server.app import create_app
+from commonplace.identity.oauth.server.services import OAuthServices
+from commonplace.identity.oauth.token_endpoint import Granting
 from commonplace.identity.oidc import OidcSignIn
-from commonplace.identity.provider_sessions import NO_PROVIDER, ProviderSessions
-from commonplace.identity.registering import Registering
+from commonplace.identity.oidc_sessions import NO_PROVIDER, ProviderSessions
 from commonplace.identity.resources import Resources
+from commonplace.identity.settings import AuthSettings
 from commonplace.identity.signing_in import SignIn, SignInSettings
-from commonplace.interfaces.gateway import Gateway
-from commonplace.interfaces.oauth.app import create_app
-from commonplace.interfaces.oauth.services import OAuthServices
 from commonplace.kernel.deferred import Deferred, deferred
-from commonplace.limits.quota import Limiter
-from commonplace.reference_settings import served
+from commonplace.kernel.limits import Limiter
+from commonplace.reference.settings import served
+from commonplace.web.gateway import Gateway
+from commonplace.web.origin_secret import origin_values
 
 if TYPE_CHECKING:
-    from commonplace.adapters.auth_wiring import AuthParts
+    from commonplace.identity.auth_wiring import AuthParts
 
 logging.getLogger("commonplace").setLevel(logging.INFO)
 logging.getLogger("mangum").setLevel(logging.WARNING)  # the gateway writes the access log
@@ -45,7 +45,7 @@ CLOCK = time.time
 
 
 def _parts() -> AuthParts:
-    from commonplace.adapters.auth_wiring import AuthParts
+    from commonplace.identity.auth_wiring import AuthParts
 
     return AuthParts(SETTINGS, CLOCK)
 

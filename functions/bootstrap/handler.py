@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from commonplace.adapters import clients
-from commonplace.adapters.custom_resource import ResourceRequest, answer
-from commonplace.adapters.domain_roles import DomainRoles, RolesRefused
-from commonplace.settings import Environment
+from commonplace.kernel import aws
+from commonplace.kernel.custom_resource import ResourceRequest, answer
+from commonplace.kernel.settings import Environment
+from commonplace.search.opensearch.roles import DomainRoles, RolesRefused
 
 logger = logging.getLogger(__name__)
 logging.getLogger("commonplace").setLevel(logging.INFO)
@@ -56,7 +56,7 @@ def bootstrap(
 def _carry_out(request: ResourceRequest, domain_roles: Callable[..., DomainRoles]) -> None:
     properties = Environment({name: value for name, value in request.properties.items() if isinstance(value, str)})
     endpoint, names = properties.url("Endpoint"), properties.matching("Names", "commonplace-STAGE", NAMES)
-    credentials, region = clients.credentials(), clients.region()
+    credentials, region = aws.credentials(), aws.region()
     if credentials is None or region is None:
         raise ValueError("the function has no credentials or no region")
     roles = domain_roles(endpoint, names, credentials, region)

@@ -6,20 +6,21 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, get_args
 
-from commonplace.adapters import clients, wiring
-from commonplace.adapters.dynamodb_changes import DynamoChanges
-from commonplace.adapters.dynamodb_waiting import DynamoNote
-from commonplace.adapters.operations import document_operations
-from commonplace.adapters.s3 import S3ObjectStore
+from commonplace.kernel import aws
+from commonplace.kernel.s3 import S3ObjectStore
+from commonplace.kernel.settings import IndexSettings
 from commonplace.memory.events import is_of_memory
-from commonplace.memory_settings import MemorySettings
+from commonplace.memory.settings import MemorySettings
+from commonplace.reference.settings import catalogue_sources
 from commonplace.reference.upkeep import is_of_catalogues
-from commonplace.reference_settings import catalogue_sources
-from commonplace.search.indexing import Message, Report, nobody_waits
+from commonplace.search import providers
+from commonplace.search.dynamodb_changes import DynamoChanges
+from commonplace.search.dynamodb_waiting import DynamoNote
+from commonplace.search.index_wiring import document_operations
+from commonplace.search.indexer import Message, Report, nobody_waits
 from commonplace.search.operations import Operations, stretch
 from commonplace.search.source import Collection
 from commonplace.search.waiting import complete
-from commonplace.settings import IndexSettings
 
 logger = logging.getLogger(__name__)
 logging.getLogger("commonplace").setLevel(logging.INFO)
@@ -27,9 +28,9 @@ logging.getLogger("commonplace").setLevel(logging.INFO)
 SETTINGS = IndexSettings.from_environ(os.environ)
 MEMORY_SETTINGS = MemorySettings.from_environ(os.environ)
 CATALOGUES = catalogue_sources(os.environ)
-OBJECTS = S3ObjectStore(clients.s3(), SETTINGS.content_bucket)
-MODELS = wiring.indexed_models(SETTINGS)
-ACTIVITY = clients.dynamodb(attempts=2) if SETTINGS.activity_table else None
+OBJECTS = S3ObjectStore(aws.s3(), SETTINGS.content_bucket)
+MODELS = providers.indexed_models(SETTINGS)
+ACTIVITY = aws.dynamodb(attempts=2) if SETTINGS.activity_table else None
 NOTES = {
     name: DynamoNote(ACTIVITY, SETTINGS.activity_table, name)
     for name in get_args(Collection)
@@ -37,7 +38,7 @@ NOTES = {
 }
 WAITING = {name: note.put for name, note in NOTES.items()}
 
-ENGINE = wiring.search_engine(SETTINGS, OBJECTS, MODELS[0], read_only=False)
+ENGINE = providers.search_engine(SETTINGS, OBJECTS, MODELS[0], read_only=False)
 CHANGES = DynamoChanges(ACTIVITY, SETTINGS.activity_table) if ACTIVITY and SETTINGS.activity_table else None
 OPERATIONS = document_operations(
     SETTINGS, OBJECTS, MODELS, ENGINE, changes=CHANGES, waiting=WAITING.get("documents", nobody_waits)
@@ -45,13 +46,13 @@ OPERATIONS = document_operations(
 COLLECTIONS: dict[str, Operations] = {"documents": OPERATIONS}
 MEMORY = None
 if MEMORY_SETTINGS:
-    from commonplace.adapters.memory_upkeep import upkeep
+    from commonplace.memory.upkeep_wiring import upkeep
 
     MEMORY = upkeep(MEMORY_SETTINGS, SETTINGS, OBJECTS, MODELS, WAITING.get("memory", nobody_waits))
     COLLECTIONS["memory"] = MEMORY.operations
 REFERENCE = None
 if CATALOGUES:
-    from commonplace.adapters.reference_upkeep import upkeep as catalogues_upkeep
+    from commonplace.reference.upkeep_wiring import upkeep as catalogues_upkeep
 
     REFERENCE = catalogues_upkeep(CATALOGUES, SETTINGS, OBJECTS, MODELS, NOTES.get("reference"))
     COLLECTIONS["reference"] = REFERENCE.operations

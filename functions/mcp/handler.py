@@ -16,46 +16,46 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from commonplace.adapters.origin_secret import origin_values
-from commonplace.auth_settings import GuardSettings
-from commonplace.content.library import Library
-from commonplace.identity.guarding import TokenPrincipals
+from commonplace.documents.content.library import Library
+from commonplace.documents.tools.services import KnowledgeServices
+from commonplace.documents.tools.toolset import knowledge_toolset
+from commonplace.identity.access_tokens import AccessTokens, RememberedKeys
+from commonplace.identity.bearer_auth import TokenPrincipals
 from commonplace.identity.principals import ANONYMOUS, Everybody, Level, Principal, Principals, scope
 from commonplace.identity.resources import Resources
-from commonplace.identity.verifying import AccessTokens, RememberedKeys
-from commonplace.interfaces.challenges import Challenges
-from commonplace.interfaces.gateway import Gateway
-from commonplace.interfaces.mcp.app import create_app
-from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
-from commonplace.interfaces.mcp.knowledge.toolset import knowledge_toolset
-from commonplace.interfaces.mcp.memory.services import MemoryServices
-from commonplace.interfaces.mcp.memory.toolset import memory_toolset
-from commonplace.interfaces.mcp.reference.services import ReferenceServices
-from commonplace.interfaces.mcp.reference.toolset import reference_toolset
-from commonplace.interfaces.mcp.surface import Surface
-from commonplace.interfaces.mcp.telemetry import record
-from commonplace.interfaces.mcp.throttle import Throttle
+from commonplace.identity.settings import GuardSettings
 from commonplace.kernel.deferred import deferred
-from commonplace.limits.quota import CounterStore, Limiter
-from commonplace.limits.slots import Slots
-from commonplace.memory_settings import MemorySettings
-from commonplace.reference_settings import catalogue_sources, max_age_seconds, served
+from commonplace.kernel.limits import CounterStore, Limiter
+from commonplace.kernel.settings import McpSettings
+from commonplace.kernel.slots import Slots
+from commonplace.memory.settings import MemorySettings
+from commonplace.memory.tools.services import MemoryServices
+from commonplace.memory.tools.toolset import memory_toolset
+from commonplace.reference.settings import catalogue_sources, max_age_seconds, served
+from commonplace.reference.tools.services import ReferenceServices
+from commonplace.reference.tools.toolset import reference_toolset
 from commonplace.search.deferred import DeferredSearch
 from commonplace.search.fusion import Fusion
-from commonplace.settings import McpSettings
+from commonplace.web.challenges import Challenges
+from commonplace.web.gateway import Gateway
+from commonplace.web.mcp.app import create_app
+from commonplace.web.mcp.limits import Throttle
+from commonplace.web.mcp.surface import Surface
+from commonplace.web.mcp.telemetry import record
+from commonplace.web.origin_secret import origin_values
 
 if TYPE_CHECKING:
-    from commonplace.adapters.dynamodb_changes import DynamoChanges
-    from commonplace.adapters.dynamodb_guard import DynamoGuard
-    from commonplace.adapters.dynamodb_slots import DynamoSlots
-    from commonplace.drafts.proposing import Proposals
+    from commonplace.documents.proposals.ports import Proposals
     from commonplace.identity.accounts import Standings
     from commonplace.identity.denials import Denials
-    from commonplace.interfaces.mcp.declaring import Toolset
+    from commonplace.identity.store.guard import DynamoGuard
+    from commonplace.kernel.dynamodb_slots import DynamoSlots
     from commonplace.kernel.objects import ObjectStore
     from commonplace.memory.service import Memory
     from commonplace.reference.service import Reference
+    from commonplace.search.dynamodb_changes import DynamoChanges
     from commonplace.search.service import SearchService
+    from commonplace.web.mcp.declaration import Toolset
 
 gc.freeze()
 gc.enable()
@@ -73,43 +73,43 @@ FUSION = Fusion.parse(SETTINGS.fusion) if SETTINGS.fusion else None
 
 
 def _objects() -> ObjectStore:
-    from commonplace.adapters import clients
-    from commonplace.adapters.s3 import S3ObjectStore
+    from commonplace.kernel import aws
+    from commonplace.kernel.s3 import S3ObjectStore
 
-    return S3ObjectStore(clients.s3(read_timeout_seconds=5), SETTINGS.content_bucket)
+    return S3ObjectStore(aws.s3(read_timeout_seconds=5), SETTINGS.content_bucket)
 
 
 def _counters() -> CounterStore:
-    from commonplace.adapters import clients
-    from commonplace.adapters.counters import DynamoCounters
+    from commonplace.kernel import aws
+    from commonplace.kernel.limit_store import DynamoCounters
 
-    return DynamoCounters(clients.dynamodb(read_timeout_seconds=0.5, attempts=1), SETTINGS.activity_table)
+    return DynamoCounters(aws.dynamodb(read_timeout_seconds=0.5, attempts=1), SETTINGS.activity_table)
 
 
 def _changes() -> DynamoChanges:
-    from commonplace.adapters import clients
-    from commonplace.adapters.dynamodb_changes import DynamoChanges
+    from commonplace.kernel import aws
+    from commonplace.search.dynamodb_changes import DynamoChanges
 
     # Whoever listens is told without the feed as well, only later: it is not worth waiting for.
-    return DynamoChanges(clients.dynamodb(read_timeout_seconds=1, attempts=1), SETTINGS.activity_table)
+    return DynamoChanges(aws.dynamodb(read_timeout_seconds=1, attempts=1), SETTINGS.activity_table)
 
 
 def _slots() -> DynamoSlots:
-    from commonplace.adapters import clients
-    from commonplace.adapters.dynamodb_slots import DynamoSlots
+    from commonplace.kernel import aws
+    from commonplace.kernel.dynamodb_slots import DynamoSlots
 
-    return DynamoSlots(clients.dynamodb(read_timeout_seconds=0.5, attempts=1), SETTINGS.activity_table)
+    return DynamoSlots(aws.dynamodb(read_timeout_seconds=0.5, attempts=1), SETTINGS.activity_table)
 
 
 def _proposals() -> Proposals:
-    from commonplace.adapters import clients
-    from commonplace.adapters.github_client import GitHubClient, http_client
-    from commonplace.adapters.github_credentials import SecretCredentials
-    from commonplace.adapters.github_proposals import CALL_SECONDS, GitHubProposals
-    from commonplace.adapters.secrets import GitHubWriterSecrets
+    from commonplace.documents.proposals.github import CALL_SECONDS, GitHubProposals
+    from commonplace.kernel import aws
+    from commonplace.repository.github_client import GitHubClient, http_client
+    from commonplace.repository.github_credentials import SecretCredentials
+    from commonplace.repository.secrets import GitHubWriterSecrets
 
     github = GitHubClient(http_client(SETTINGS.github_api_url, seconds=CALL_SECONDS), SETTINGS.github_api_url)
-    secrets = GitHubWriterSecrets(clients.secretsmanager(), SETTINGS.github_writer_secret_arn or "")
+    secrets = GitHubWriterSecrets(aws.secretsmanager(), SETTINGS.github_writer_secret_arn or "")
     return GitHubProposals(github, SETTINGS.repository, SETTINGS.branch, SecretCredentials(secrets.current))
 
 
@@ -118,15 +118,15 @@ LIBRARY = Library(OBJECTS)
 
 
 def _search() -> SearchService:
-    from commonplace.adapters import wiring
+    from commonplace.search import providers
     from commonplace.search.service import SearchService
 
-    models = wiring.embedding_providers(SETTINGS)
+    models = providers.embedding_providers(SETTINGS)
     return SearchService(
-        wiring.search_engine(SETTINGS, OBJECTS, next(iter(models), None), read_only=True),
+        providers.search_engine(SETTINGS, OBJECTS, next(iter(models), None), read_only=True),
         models,
-        wiring.reranker(SETTINGS),
-        rerank_cache=wiring.rerank_cache(SETTINGS),
+        providers.reranker(SETTINGS),
+        rerank_cache=providers.rerank_cache(SETTINGS),
         fusion=FUSION,
         documents=LIBRARY,
         publication=LIBRARY,
@@ -135,9 +135,9 @@ def _search() -> SearchService:
 
 def _memory(told: MemorySettings) -> MemoryServices:
     def memory() -> Memory:
-        from commonplace.adapters import memory_wiring
+        from commonplace.memory import wiring
 
-        return memory_wiring.memory(told, SETTINGS, OBJECTS)
+        return wiring.memory(told, SETTINGS, OBJECTS)
 
     return MemoryServices(memory=deferred(memory), default_limit=told.default_limit, min_confidence=told.min_confidence)
 
@@ -146,9 +146,9 @@ def _reference() -> ReferenceServices:
     records = REMEMBERING.records_table if REMEMBERING is not None else None
 
     def reference() -> Reference:
-        from commonplace.adapters import reference_wiring
+        from commonplace.reference import wiring
 
-        return reference_wiring.reference(SETTINGS, CATALOGUES, OBJECTS, records, max_age_seconds=REFERENCE_AGE_SECONDS)
+        return wiring.reference(SETTINGS, CATALOGUES, OBJECTS, records, max_age_seconds=REFERENCE_AGE_SECONDS)
 
     return ReferenceServices(
         reference=deferred(reference), organisation=SETTINGS.organisation, keeps_gaps=records is not None
@@ -166,19 +166,19 @@ def _tokens(settings: GuardSettings) -> TokenPrincipals:
     """What reads tokens, grants and roles is loaded by the first token."""
 
     def guard() -> DynamoGuard:
-        from commonplace.adapters import identity_wiring
+        from commonplace.identity import wiring
 
-        return identity_wiring.guard(settings)
+        return wiring.guard(settings)
 
     def standings() -> Standings:
-        from commonplace.adapters import identity_wiring
+        from commonplace.identity import wiring
 
-        return identity_wiring.standings(settings)
+        return wiring.standings(settings)
 
     def denials() -> Denials:
-        from commonplace.adapters import identity_wiring
+        from commonplace.identity import wiring
 
-        return identity_wiring.denials(SETTINGS.activity_table, settings.organisation)
+        return wiring.denials(SETTINGS.activity_table, settings.organisation)
 
     store = deferred(guard)
     tokens = AccessTokens(settings.issuer, RememberedKeys(store, time.time))

@@ -5,11 +5,11 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from commonplace.adapters import clients
-from commonplace.adapters.origin_rotation import Door, OriginRotation
-from commonplace.adapters.rotation import Rotation
-from commonplace.interfaces.origin import ORIGIN_HEADER
-from commonplace.settings import OriginRotationSettings
+from commonplace.kernel import aws
+from commonplace.kernel.rotation import Rotation
+from commonplace.kernel.settings import OriginRotationSettings
+from commonplace.web.origin import ORIGIN_HEADER
+from commonplace.web.origin_rotation import Door, OriginRotation
 
 logging.getLogger("commonplace").setLevel(logging.INFO)
 
@@ -17,8 +17,8 @@ SPARE_SECONDS = 30
 """Of the function's time, so that a wait ends in an error of ours and not in a function cut off."""
 
 SETTINGS = OriginRotationSettings.from_environ(os.environ)
-SECRETS = clients.secretsmanager()
-DOOR = Door(clients.cloudfront(), SETTINGS.distribution_id, header=ORIGIN_HEADER)
+SECRETS = aws.secretsmanager()
+DOOR = Door(aws.cloudfront(), SETTINGS.distribution_id, header=ORIGIN_HEADER)
 
 
 def handler(event: Mapping[str, Any], context: Any) -> None:

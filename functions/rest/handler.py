@@ -10,53 +10,53 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from commonplace.adapters import clients
-from commonplace.adapters.counters import DynamoCounters
-from commonplace.adapters.origin_secret import origin_values
-from commonplace.adapters.s3 import S3ObjectStore
-from commonplace.auth_settings import GuardSettings
-from commonplace.content.library import Library
-from commonplace.identity.guarding import TokenPrincipals
+from commonplace.documents.content.library import Library
+from commonplace.identity.access_tokens import AccessTokens, RememberedKeys
+from commonplace.identity.bearer_auth import TokenPrincipals
 from commonplace.identity.resources import Resources
-from commonplace.identity.verifying import AccessTokens, RememberedKeys
-from commonplace.interfaces.challenges import Challenges
-from commonplace.interfaces.gateway import Gateway
-from commonplace.interfaces.rest.app import create_app
-from commonplace.interfaces.rest.guarding import Accounts
-from commonplace.interfaces.rest.services import Site
+from commonplace.identity.settings import GuardSettings
+from commonplace.kernel import aws
 from commonplace.kernel.deferred import deferred
-from commonplace.limits.quota import Limiter
-from commonplace.reference_settings import served
+from commonplace.kernel.limit_store import DynamoCounters
+from commonplace.kernel.limits import Limiter
+from commonplace.kernel.s3 import S3ObjectStore
+from commonplace.kernel.settings import RestSettings
+from commonplace.reference.settings import served
 from commonplace.search.deferred import DeferredSearch
 from commonplace.search.fusion import Fusion
 from commonplace.search.service import SearchService
-from commonplace.settings import RestSettings
+from commonplace.web.challenges import Challenges
+from commonplace.web.gateway import Gateway
+from commonplace.web.origin_secret import origin_values
+from commonplace.web.rest.accounts import Accounts
+from commonplace.web.rest.app import create_app
+from commonplace.web.rest.services import Site
 
 if TYPE_CHECKING:
-    from commonplace.adapters.dynamodb_guard import DynamoGuard
     from commonplace.identity.accounts import Standings
     from commonplace.identity.denials import Denials
+    from commonplace.identity.store.guard import DynamoGuard
 
 logging.getLogger("mangum").setLevel(logging.WARNING)  # the gateway writes the access log
 
 SETTINGS = RestSettings.from_environ(os.environ)
 IDENTITY = GuardSettings.from_environ(os.environ)
-OBJECTS = S3ObjectStore(clients.s3(read_timeout_seconds=5), SETTINGS.content_bucket)
-COUNTERS = DynamoCounters(clients.dynamodb(read_timeout_seconds=0.5, attempts=1), SETTINGS.activity_table)
+OBJECTS = S3ObjectStore(aws.s3(read_timeout_seconds=5), SETTINGS.content_bucket)
+COUNTERS = DynamoCounters(aws.dynamodb(read_timeout_seconds=0.5, attempts=1), SETTINGS.activity_table)
 LIBRARY = Library(OBJECTS)
 FUSION = Fusion.parse(SETTINGS.fusion) if SETTINGS.fusion else None
 
 
 def _search() -> SearchService:
-    from commonplace.adapters import wiring
+    from commonplace.search import providers
 
-    models = wiring.embedding_providers(SETTINGS)
-    engine = wiring.search_engine(SETTINGS, OBJECTS, next(iter(models), None), read_only=True)
+    models = providers.embedding_providers(SETTINGS)
+    engine = providers.search_engine(SETTINGS, OBJECTS, next(iter(models), None), read_only=True)
     return SearchService(
         engine,
         models,
-        wiring.reranker(SETTINGS),
-        rerank_cache=wiring.rerank_cache(SETTINGS),
+        providers.reranker(SETTINGS),
+        rerank_cache=providers.rerank_cache(SETTINGS),
         fusion=FUSION,
         documents=LIBRARY,
         publication=LIBRARY,
@@ -65,19 +65,19 @@ def _search() -> SearchService:
 
 def _accounts(settings: GuardSettings) -> Accounts:
     def guard() -> DynamoGuard:
-        from commonplace.adapters import identity_wiring
+        from commonplace.identity import wiring
 
-        return identity_wiring.guard(settings)
+        return wiring.guard(settings)
 
     def standings() -> Standings:
-        from commonplace.adapters import identity_wiring
+        from commonplace.identity import wiring
 
-        return identity_wiring.standings(settings)
+        return wiring.standings(settings)
 
     def denials() -> Denials:
-        from commonplace.adapters import identity_wiring
+        from commonplace.identity import wiring
 
-        return identity_wiring.denials(SETTINGS.activity_table, settings.organisation)
+        return wiring.denials(SETTINGS.activity_table, settings.organisation)
 
     toolsets = served(os.environ)
     store, resources = deferred(guard), Resources(settings.issuer, toolsets, toolsets)

@@ -8,18 +8,18 @@ import os
 import time
 from typing import Any
 
-from commonplace.adapters import clients
-from commonplace.adapters.rotation import Rotation
-from commonplace.adapters.signing_rotation import SigningRotation
-from commonplace.auth_settings import RotationSettings
+from commonplace.identity.settings import RotationSettings
+from commonplace.identity.signing_rotation import SigningRotation
+from commonplace.kernel import aws
+from commonplace.kernel.rotation import Rotation
 
 logging.getLogger("commonplace").setLevel(logging.INFO)
 
 OPERATOR = "commonplace.operator"
 
 SETTINGS = RotationSettings.from_environ(os.environ)
-SECRETS = clients.secretsmanager()
-KEYS = SigningRotation(clients.dynamodb(), SETTINGS.identity_table, time.time)
+SECRETS = aws.secretsmanager()
+KEYS = SigningRotation(aws.dynamodb(), SETTINGS.identity_table, time.time)
 ROTATION = Rotation(SECRETS, SETTINGS.signing_secret_arn, KEYS)
 
 

@@ -8,20 +8,20 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from commonplace.adapters import clients
-from commonplace.adapters.dynamodb import Contended, DynamoSyncState
-from commonplace.adapters.github import STATUS_CONTEXT, GitHubRepository, catalogue_context
-from commonplace.adapters.github_client import GitHubClient, http_client
-from commonplace.adapters.github_credentials import SecretCredentials
-from commonplace.adapters.s3 import S3ObjectStore
-from commonplace.adapters.secrets import GitHubSecrets
-from commonplace.adapters.threads import Threads
-from commonplace.content.exclusions import DEFAULT_EXCLUDES, Exclusions
-from commonplace.reference_settings import catalogue_sources, folders_within
-from commonplace.repository.run_steps import RunSteps
-from commonplace.settings import SyncSettings
-from commonplace.sync.catalogue_steps import CatalogueSteps
-from commonplace.sync.steps import Steps
+from commonplace.documents.content.exclusions import DEFAULT_EXCLUDES, Exclusions
+from commonplace.documents.sync.steps import Steps
+from commonplace.kernel import aws
+from commonplace.kernel.s3 import S3ObjectStore
+from commonplace.kernel.settings import SyncSettings
+from commonplace.kernel.threads import Threads
+from commonplace.reference.settings import catalogue_sources, folders_within
+from commonplace.reference.sync.steps import CatalogueSteps
+from commonplace.repository.github import STATUS_CONTEXT, GitHubRepository, catalogue_context
+from commonplace.repository.github_client import GitHubClient, http_client
+from commonplace.repository.github_credentials import SecretCredentials
+from commonplace.repository.run import RunSteps
+from commonplace.repository.run_state import Contended, DynamoSyncState
+from commonplace.repository.secrets import GitHubSecrets
 
 logger = logging.getLogger(__name__)
 logging.getLogger("commonplace").setLevel(logging.INFO)
@@ -31,8 +31,8 @@ WORKERS = 16
 
 SETTINGS = SyncSettings.from_environ(os.environ)
 HTTP = http_client(SETTINGS.github_api_url)
-SECRETS = GitHubSecrets(clients.secretsmanager(), SETTINGS.github_secret_arn)
-OBJECTS = S3ObjectStore(clients.s3(connections=WORKERS + 4), SETTINGS.content_bucket)
+SECRETS = GitHubSecrets(aws.secretsmanager(), SETTINGS.github_secret_arn)
+OBJECTS = S3ObjectStore(aws.s3(connections=WORKERS + 4), SETTINGS.content_bucket)
 CREDENTIALS = SecretCredentials(SECRETS.current)
 CATALOGUES = {one.name: one for one in catalogue_sources(os.environ)}
 EXCLUSIONS = Exclusions(
@@ -92,7 +92,7 @@ def _repository(name: str, branch: str, context: str) -> GitHubRepository:
 
 
 def _state(repository: str, branch: str, catalogue: str) -> DynamoSyncState:
-    return DynamoSyncState(clients.dynamodb(), SETTINGS.activity_table, repository, branch, catalogue=catalogue)
+    return DynamoSyncState(aws.dynamodb(), SETTINGS.activity_table, repository, branch, catalogue=catalogue)
 
 
 @contextmanager

@@ -7,30 +7,30 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from commonplace.adapters import clients
-from commonplace.adapters.dynamodb import Contended, DynamoSyncState
-from commonplace.adapters.origin_secret import origin_values
-from commonplace.adapters.secrets import GitHubSecrets, MalformedSecret
-from commonplace.adapters.stepfunctions import StepFunctionsWorkflow
-from commonplace.errors import CommonplaceError, Unavailable
-from commonplace.interfaces.origin import entered, refused
-from commonplace.reference_settings import catalogue_sources
+from commonplace.kernel import aws
+from commonplace.kernel.errors import CommonplaceError, Unavailable
+from commonplace.kernel.settings import WebhookSettings
+from commonplace.reference.settings import catalogue_sources
 from commonplace.repository.following import Followed
 from commonplace.repository.poke import Poker
+from commonplace.repository.run_state import Contended, DynamoSyncState
+from commonplace.repository.secrets import GitHubSecrets, MalformedSecret
 from commonplace.repository.webhook import Receiver, response
-from commonplace.settings import WebhookSettings
+from commonplace.repository.workflow import StepFunctionsWorkflow
+from commonplace.web.origin import entered, refused
+from commonplace.web.origin_secret import origin_values
 
 logger = logging.getLogger(__name__)
 logging.getLogger("commonplace").setLevel(logging.INFO)
 
 SETTINGS = WebhookSettings.from_environ(os.environ)
-SECRETS = GitHubSecrets(clients.secretsmanager(), SETTINGS.github_secret_arn)
-WORKFLOW = StepFunctionsWorkflow(clients.stepfunctions(), SETTINGS.machine_arn)
+SECRETS = GitHubSecrets(aws.secretsmanager(), SETTINGS.github_secret_arn)
+WORKFLOW = StepFunctionsWorkflow(aws.stepfunctions(), SETTINGS.machine_arn)
 ORIGIN = origin_values(os.environ)
 
 
 def _followed(name: str, repository: str, branch: str) -> Followed:
-    state = DynamoSyncState(clients.dynamodb(), SETTINGS.activity_table, repository, branch, catalogue=name)
+    state = DynamoSyncState(aws.dynamodb(), SETTINGS.activity_table, repository, branch, catalogue=name)
     return Followed(name, repository, branch, Poker(state, WORKFLOW, name).poke)
 
 

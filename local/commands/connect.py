@@ -17,12 +17,12 @@ def connect_command(
     server_json: Annotated[bool, typer.Option("--server-json", help="Print the entry for the MCP registry.")] = False,
 ) -> None:
     """Say how to connect an MCP client."""
-    from commonplace.interfaces.connect import registry
-    from commonplace.interfaces.connect.clients import Endpoint, clients
-    from commonplace.interfaces.connect.markdown import client_text
-    from commonplace.interfaces.rest.documentation import API_VERSION
     from commonplace.kernel.environment import SettingsError
-    from commonplace.settings import WEB_URL, Environment
+    from commonplace.kernel.settings import WEB_URL, Environment
+    from commonplace.site.connect import registry
+    from commonplace.site.connect.clients import Endpoint, clients
+    from commonplace.site.connect.markdown import client_text
+    from commonplace.web.rest.documentation import API_VERSION
 
     try:
         base = Environment({"URL": url}).url("URL")

@@ -14,8 +14,8 @@ from local.errors import CommandError
 from local.operations.memory import SEED_SECONDS, Place
 
 if TYPE_CHECKING:
-    from commonplace.memory.client import MemoryClient
-    from commonplace.memory.planting import Planted
+    from commonplace.memory.client.client import MemoryClient
+    from commonplace.memory.client.planting import Planted
 
 AGAIN = "Run the same command again: it goes on where it stopped."
 
@@ -180,7 +180,7 @@ def export(
     org: Org = None,
 ) -> None:
     """Write every entry as YAML that `kb seed` takes."""
-    from commonplace.memory.client import as_imports
+    from commonplace.memory.client.client import as_imports
     from commonplace.memory.yaml_text import write
     from local.operations.counting import counted
     from local.operations.memory_files import write_whole

@@ -12,8 +12,8 @@ from local.errors import CommandError
 from local.operations.memory import LEARN_LIMITED_SECONDS, LEARN_SECONDS, Place, Unreachable, opened
 
 if TYPE_CHECKING:
-    from commonplace.memory.client import MemoryClient
-    from commonplace.memory.learnings import Learnings
+    from commonplace.memory.client.client import MemoryClient
+    from commonplace.memory.client.learnings import Learnings
 
 FOLDER = "_implementation"
 SYNC = "commonplace kb sync-pending"
@@ -36,7 +36,7 @@ def learn(
     org: Org = None,
 ) -> None:
     """Record what a story taught. If the memory cannot be reached it is kept in a file, with a warning."""
-    from commonplace.memory.learnings import FILE_NAME
+    from commonplace.memory.client.learnings import FILE_NAME
     from local.operations.memory_files import alone, write_learnings
     from local.operations.memory_text import learnings_text
 
@@ -59,7 +59,7 @@ def learn(
 
 
 def _learnings_of(story: Path) -> "Learnings":
-    from commonplace.memory.story import learnings_of
+    from commonplace.memory.client.story import learnings_of
     from local.operations.memory_files import faults_of, in_file, now, read_document
 
     value = read_document(story)
@@ -84,7 +84,7 @@ def _with_earlier(new: "Learnings", file: Path) -> "Learnings":
 
 def _deliver(learnings: "Learnings", file: Path, place: Place) -> "Learnings":
     """Delivered if the memory can be reached. Raises CommandError for what will not mend itself."""
-    from commonplace.errors import CommonplaceError, RateLimited, Unavailable
+    from commonplace.kernel.errors import CommonplaceError, RateLimited, Unavailable
     from local.operations.counting import counted
     from local.operations.memory_files import now, write_learnings
 

@@ -11,7 +11,7 @@ import typer
 from local.operations.memory import ASK_SECONDS, Place, opened, refused
 
 if TYPE_CHECKING:
-    from commonplace.memory.client import MemoryClient
+    from commonplace.memory.client.client import MemoryClient
 
 Url = Annotated[
     str | None,
@@ -52,7 +52,7 @@ class Role(StrEnum):
 @contextmanager
 def reached(place: Place, seconds: float = ASK_SECONDS) -> "Iterator[MemoryClient]":
     """The memory there; what goes wrong on the way is told in two sentences."""
-    from commonplace.errors import CommonplaceError
+    from commonplace.kernel.errors import CommonplaceError
 
     try:
         with opened(place, outage_seconds=seconds, waiting=waiting) as client:

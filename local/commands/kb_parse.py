@@ -11,7 +11,7 @@ from local.errors import CommandError
 
 if TYPE_CHECKING:
     from commonplace.memory.entries import Role as RoleName
-    from commonplace.memory.seeds import Parsed
+    from commonplace.memory.entry_files import Parsed
 
 MARK = "# Made by `commonplace kb parse`; edited since if this is not the hash of the rest: "
 
@@ -33,7 +33,7 @@ parse_app = typer.Typer(
 @parse_app.command()
 def lessons(files: Files, *, output: Output = None, role: Roles = None, force: Force = False) -> None:
     """Make a summary of each story, a fact of each lesson."""
-    from commonplace.memory.parsing import lessons as parser
+    from commonplace.memory.parsers import lessons as parser
 
     roles = _roles(role) or parser.ROLES
     _write([_read(file, lambda text, name: parser.parse(text, name, roles)) for file in files], output, force)
@@ -42,7 +42,7 @@ def lessons(files: Files, *, output: Output = None, role: Roles = None, force: F
 @parse_app.command()
 def templates(files: Files, *, output: Output = None, role: Roles = None, force: Force = False) -> None:
     """Make a template of each file. Tags come from its path, roles from its kind."""
-    from commonplace.memory.parsing import templates as parser
+    from commonplace.memory.parsers import templates as parser
 
     roles = _roles(role)
     _write([_read(file, lambda text, name: parser.parse(text, name, roles)) for file in files], output, force)
@@ -51,7 +51,7 @@ def templates(files: Files, *, output: Output = None, role: Roles = None, force:
 @parse_app.command()
 def claude(files: Files, *, output: Output = None, role: Roles = None, force: Force = False) -> None:
     """Make a fact of each rule. The headings above it become its tags."""
-    from commonplace.memory.parsing import claude as parser
+    from commonplace.memory.parsers import claude as parser
 
     roles = _roles(role) or parser.ROLES
     _write([_read(file, lambda text, name: parser.parse(text, name, roles)) for file in files], output, force)
@@ -62,7 +62,7 @@ def _roles(role: list[Role] | None) -> "tuple[RoleName, ...]":
 
 
 def _read(file: Path, parse: "Callable[[str, str], Parsed]") -> "Parsed":
-    from commonplace.memory.parsing.markdown import MAX_CHARACTERS
+    from commonplace.memory.parsers.markdown import MAX_CHARACTERS
     from local.operations.counting import counted
     from local.operations.memory_files import read_text, relative
 
@@ -80,7 +80,7 @@ def _read(file: Path, parse: "Callable[[str, str], Parsed]") -> "Parsed":
 
 
 def _write(parts: "Sequence[Parsed]", output: Path | None, force: bool) -> None:
-    from commonplace.memory.seeds import combined
+    from commonplace.memory.entry_files import combined
     from commonplace.memory.yaml_text import write
     from local.operations.counting import counted
     from local.operations.memory_files import write_whole

@@ -13,7 +13,7 @@ from local.commands.kb_options import AsJson, Data, Org, Outputs, Stage, Url, re
 from local.operations.memory import Place
 
 if TYPE_CHECKING:
-    from commonplace.memory.client import MemoryClient
+    from commonplace.memory.client.client import MemoryClient
 
 
 class Gate(StrEnum):
@@ -56,7 +56,7 @@ def validated(
 
 def _asked_if(files: list[Path], place: Place) -> "AbstractContextManager[MemoryClient]":
     """The memory, unless everything that is confirmed still waits to be delivered: then nobody has to be there."""
-    from commonplace.memory.client import FAILURE, MemoryClient
+    from commonplace.memory.client.client import FAILURE, MemoryClient
     from local.operations.memory_files import read_learnings
 
     failures = [one for file in files for one in read_learnings(file).entries if one.category == FAILURE]

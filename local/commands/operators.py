@@ -19,7 +19,7 @@ def operators() -> None:
 @operators_app.command()
 def new_key() -> None:
     """Print a fresh key, once, and the hash of it that a deployment is given."""
-    from commonplace.operators import fresh_key, key_hash
+    from commonplace.kernel.operator_key import fresh_key, key_hash
     from local.operations.searching import KEY_VARIABLE
 
     key = fresh_key()

@@ -13,7 +13,7 @@ from local.errors import CommandError
 
 if TYPE_CHECKING:
     from commonplace.reference.problems import Problem
-    from commonplace.reference.reading import Reading
+    from commonplace.reference.source.reader import Reading
     from local.operations.reference_folders import Folder
 
 Where = Annotated[str, typer.Argument(metavar="[FOLDER]", help="The folder of a catalogue, or REVISION:FOLDER.")]
@@ -70,9 +70,9 @@ def validate(
 
 def _checked(place: "Folder") -> "tuple[Reading, tuple[Problem, ...]]":
     """What a sync would say, and what only a checkout can: whether sources have changed since."""
-    from commonplace.reference.findings import in_order
-    from commonplace.reference.reading import read_catalogue
-    from commonplace.reference.staleness import check_sources
+    from commonplace.reference.source.findings import in_order
+    from commonplace.reference.source.reader import read_catalogue
+    from commonplace.reference.source.staleness import check_sources
 
     reading = read_catalogue(place.files, place.name)
     problems = [*reading.problems, *check_sources(reading, place.source)]
@@ -102,7 +102,7 @@ def diff(
     as_json: AsJson = False,
 ) -> None:
     """Compare two states of a catalogue: what is new, gone, changed, renamed, deprecated."""
-    from commonplace.reference.comparing import diff as compare
+    from commonplace.reference.source.compilation import diff as compare
     from local.operations.reference_text import difference_json, difference_text
 
     found = compare(_entries(old), _entries(new))
@@ -119,7 +119,7 @@ def _entries(folder: str) -> list[Any]:
 
 
 def _publishable(folder: str, name: str | None) -> "Reading":
-    from commonplace.reference.reading import read_catalogue
+    from commonplace.reference.source.reader import read_catalogue
     from local.operations.reference_folders import opened
 
     place = opened(folder, name)
@@ -146,7 +146,7 @@ def search(
 ) -> None:
     """Search a folder offline, as agents would once it is published. Finding nothing is an answer: it ends with 0."""
     from commonplace.reference.entries import ENTRY_TYPES
-    from commonplace.reference.results import Asked
+    from commonplace.reference.model import Asked
     from local.operations.reference_searching import asking
     from local.operations.reference_text import answer_json, answer_text
 

@@ -12,7 +12,7 @@ from local.errors import CommandError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from commonplace.reference.results import Gap
+    from commonplace.reference.model import Gap
     from local.operations.deployment import Deployment
 
 Data = Annotated[Path | None, typer.Option(help="Data folder of a `commonplace dev --data`.")]
@@ -65,7 +65,7 @@ def gaps(
     stage: Stage = None,
 ) -> None:
     """List what agents looked for and did not find, the most reported first."""
-    from commonplace.errors import CommonplaceError
+    from commonplace.kernel.errors import CommonplaceError
     from local.operations.deployment import find
 
     deployment = find(data, outputs, stage)
@@ -82,7 +82,7 @@ def gaps(
 
 
 def _gaps(deployment: "Deployment", org: str | None, limit: int) -> "Sequence[Gap]":
-    from commonplace.adapters.dynamodb_gaps import DynamoGaps
+    from commonplace.reference.store import DynamoGaps
 
     table = deployment.outputs.get("RecordsTable")
     if table is None:

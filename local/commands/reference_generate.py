@@ -47,7 +47,7 @@ def generate(
 
 def _announce(item: "Item") -> None:
     """What is read; where that means that code of somebody's runs, this too."""
-    from commonplace.reference.generating.plan import KINDS
+    from generators.plan import KINDS
 
     kind = KINDS.get(item.kind)
     runs = kind is not None and kind.runs and not item.source.endswith(".txt")
@@ -56,8 +56,8 @@ def _announce(item: "Item") -> None:
 
 
 def _adhoc(kind: str, source: str, output: Path | None, option: list[str] | None) -> "tuple[Path, Sequence[Item]]":
-    from commonplace.errors import InvalidInput
-    from commonplace.reference.generating.plan import kind_of
+    from commonplace.kernel.errors import InvalidInput
+    from generators.plan import kind_of
     from local.operations.reference_generating import Item
 
     try:

@@ -42,7 +42,7 @@ def search_command(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Search the knowledge base that runs here, or that is deployed."""
-    from commonplace.errors import CommonplaceError
+    from commonplace.kernel.errors import CommonplaceError
     from local.operations.searching import Question, ask_deployment, ask_file
 
     question = Question(
@@ -85,7 +85,7 @@ def _reference(expect: str | None) -> str | None:
 
 
 def _known(types: tuple[str, ...]) -> None:
-    from commonplace.content.ontology import ONTOLOGY
+    from commonplace.documents.content.ontology import ONTOLOGY
 
     for name in types:
         ONTOLOGY.expand(name)

@@ -35,7 +35,7 @@ def smoke_command(
 
 def _address(url: str) -> str:
     from commonplace.kernel.environment import SettingsError
-    from commonplace.settings import WEB_URL, Environment
+    from commonplace.kernel.settings import WEB_URL, Environment
 
     try:
         base = Environment({"URL": url}).url("URL")

@@ -13,10 +13,10 @@ from local.errors import CommandError
 from local.operations.deployment import Deployment, find
 
 if TYPE_CHECKING:
-    from commonplace.adapters.dynamodb import DynamoSyncState
-    from commonplace.reference_settings import CatalogueSource
+    from commonplace.documents.sync.report import Summary
+    from commonplace.reference.settings import CatalogueSource
     from commonplace.repository.ports import RunState
-    from commonplace.sync.report import Summary
+    from commonplace.repository.run_state import DynamoSyncState
 
 LOOK_SECONDS = 0.5
 
@@ -83,7 +83,7 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Print the full report of a run, paths of unpublished files included; of a catalogue, that of its last run."""
-    from commonplace.sync.report import Report
+    from commonplace.documents.sync.report import Report
     from local.operations.report_text import report_text
 
     deployment = find(data, outputs, stage)
@@ -125,7 +125,7 @@ def backfill(
 
 
 def _rehearse(deployment: Deployment, *, as_json: bool) -> None:
-    from commonplace.adapters.threads import Threads
+    from commonplace.kernel.threads import Threads
     from local.operations.dry_run import ReadOnlyRepository, rehearse
     from local.operations.report_text import rehearsal_text
 
@@ -192,8 +192,8 @@ def _wait(deployment: Deployment, source: "DynamoSyncState", target: int) -> "Ru
 
 
 def _counts(deployment: Deployment) -> str:
-    from commonplace.content.store import CONTENT_PREFIX
-    from commonplace.sync.keys import STAGED_PREFIX
+    from commonplace.documents.content.keys import CONTENT_PREFIX
+    from commonplace.documents.sync.keys import STAGED_PREFIX
 
     staged, stored = (sum(1 for _ in deployment.store.list(prefix)) for prefix in (STAGED_PREFIX, CONTENT_PREFIX))
     return f", {staged} fetched, {stored} stored"
@@ -218,8 +218,8 @@ def _say_status(deployment: Deployment, state: "RunState", summary: "Summary | N
 
 
 def _summary(deployment: Deployment) -> "Summary | None":
-    from commonplace.sync.keys import SUMMARY_KEY
-    from commonplace.sync.report import Summary
+    from commonplace.documents.sync.keys import SUMMARY_KEY
+    from commonplace.documents.sync.report import Summary
 
     found = deployment.store.get(SUMMARY_KEY)
     return Summary.model_validate_json(found.body) if found else None
@@ -238,7 +238,7 @@ def _head(deployment: Deployment) -> str | None:
 
 def _report_key(deployment: Deployment, commit: str | None) -> str:
     """A commit may be given by its first digits."""
-    from commonplace.sync.keys import REPORTS_PREFIX, report_key
+    from commonplace.documents.sync.keys import REPORTS_PREFIX, report_key
 
     if commit is None:
         summary = _summary(deployment)
@@ -252,8 +252,8 @@ def _report_key(deployment: Deployment, commit: str | None) -> str:
 
 
 def _exclusions(deployment: Deployment) -> Any:
-    from commonplace.content.exclusions import DEFAULT_EXCLUDES, Exclusions
-    from commonplace.reference_settings import folders_within
+    from commonplace.documents.content.exclusions import DEFAULT_EXCLUDES, Exclusions
+    from commonplace.reference.settings import folders_within
 
     settings = deployment.settings()
     configured = settings.get("EXCLUDE", "").strip()

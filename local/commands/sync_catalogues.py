@@ -8,7 +8,7 @@ from local.errors import CommandError
 from local.operations.deployment import Deployment
 
 if TYPE_CHECKING:
-    from commonplace.reference_settings import CatalogueSource
+    from commonplace.reference.settings import CatalogueSource
 
 
 def chosen(deployment: Deployment, name: str | None) -> "CatalogueSource | None":

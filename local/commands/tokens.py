@@ -36,8 +36,8 @@ def mint(
     stage: Stage = None,
 ) -> None:
     """Print a service token, once. `commonplace grants revoke` ends it."""
-    from commonplace.errors import CommonplaceError
     from commonplace.identity.scopes import CATALOGUE
+    from commonplace.kernel.errors import CommonplaceError
 
     wanted = tuple(scopes.replace(",", " ").split())
     if unknown := [one for one in wanted if one not in CATALOGUE] or ([] if wanted else ["none"]):

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from commonplace.content.exclusions import DEFAULT_EXCLUDES, Exclusions
-from commonplace.content.validate import Finding, Report, validate_tree
+from commonplace.documents.content.exclusions import DEFAULT_EXCLUDES, Exclusions
+from commonplace.documents.content.validate import Finding, Report, validate_tree
 from commonplace.repository.markdown import MAX_FILE_BYTES
 from commonplace.repository.problems import Severity
 from local.operations.annotations import Place, annotation, git, printable, workspace_prefix

@@ -12,15 +12,15 @@ from typing import Any, Self
 
 import httpx
 
-from commonplace.adapters.s3 import S3ObjectStore
-from commonplace.content.manifest import MANIFEST_KEY, Manifest
-from commonplace.content.store import CONTENT_PREFIX
+from commonplace.documents.content.keys import CONTENT_PREFIX
+from commonplace.documents.content.manifest import MANIFEST_KEY, Manifest
+from commonplace.documents.sync import keys
+from commonplace.documents.sync.report import Report, Summary
+from commonplace.kernel.s3 import S3ObjectStore
 from commonplace.reference.catalogue import Manifest as CatalogueManifest
 from commonplace.reference.keys import manifest_key
+from commonplace.reference.sync.catalogue_report import CatalogueReport
 from commonplace.search.source import Collection
-from commonplace.sync import keys
-from commonplace.sync.catalogue_report import CatalogueReport
-from commonplace.sync.report import Report, Summary
 from local.cloud.cloud import Cloud
 from local.cloud.template import TemplateError
 from local.dev.settings import ENDPOINTS, asked_line, endpoints, role_map
@@ -255,19 +255,19 @@ class Laptop:
 
     def indexed(self, collection: Collection = "documents") -> dict[str, int]:
         """`{contentType}/{id}` of every searchable document, `{catalogue}/{id}` of every entry, and its version."""
-        from commonplace.adapters import wiring
-        from commonplace.adapters.embedded.engine import EmbeddedEngine
+        from commonplace.search import providers
+        from commonplace.search.embedded.engine import EmbeddedEngine
 
         settings = self.deployment.retrieval().collection(collection)
-        engine = wiring.search_engine(settings, None, None, read_only=True)
+        engine = providers.search_engine(settings, None, None, read_only=True)
         try:
             return {str(name): version for name, version in engine.versions()}
         finally:
             if isinstance(engine, EmbeddedEngine):
                 engine.close()
             else:
-                wiring.open_search_connection(settings).close()
-                wiring.connection_to.cache_clear()  # the next look must not find the closed one
+                providers.open_search_connection(settings).close()
+                providers.connection_to.cache_clear()  # the next look must not find the closed one
 
     def reconcile(self) -> None:
         """Brings the index to what the store holds, as the schedule does. Raises FunctionFailed."""

@@ -24,7 +24,7 @@ from typing import TextIO
 
 import httpx
 
-from commonplace.sync.report import SkippedFile
+from commonplace.documents.sync.report import SkippedFile
 from local.dev.laptop import Laptop, Progress
 from local.dev.screen import Outcome, Screen, Teller, catalogue_lines, judge
 from local.dev.workspace import Move, SnapshotFailed, Watcher

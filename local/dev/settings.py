@@ -83,9 +83,9 @@ HERE = ("local", "none", "onnx", "openai")
 
 def model_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """What the functions are given; the key goes along only where OpenAI is chosen. Raises CommandError."""
-    from commonplace.adapters import wiring
     from commonplace.kernel.environment import SettingsError
-    from commonplace.settings import RetrievalSettings
+    from commonplace.kernel.settings import RetrievalSettings
+    from commonplace.search import providers
 
     given = _given(environ, "EMBEDDING_PROVIDER", *OPENAI, *MEMORY)
     if "KB_EMBEDDING_MODEL" in given:
@@ -96,7 +96,7 @@ def model_environment(environ: Mapping[str, str]) -> dict[str, str]:
         if kind not in HERE:
             raise SettingsError(f"EMBEDDING_PROVIDER is {kind}. On a laptop it must be one of: {', '.join(HERE)}.")
         if kind == "openai":
-            wiring.embedding_providers(settings)
+            providers.embedding_providers(settings)
     except SettingsError as error:
         raise CommandError(str(error), "docs/models.md says how models are chosen.") from error
     return given if kind == "openai" else {name: value for name, value in given.items() if name not in OPENAI}

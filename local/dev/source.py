@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from commonplace.reference_settings import MAX_CATALOGUES, parse_catalogues
+from commonplace.reference.settings import MAX_CATALOGUES, parse_catalogues
 from local.errors import CommandError
 from local.github.git import GitError, git, git_text
 
@@ -141,7 +141,7 @@ class CatalogueFolder:
 
     @property
     def told(self) -> dict[str, str]:
-        """As functions read it (`commonplace.reference_settings`)."""
+        """As functions read it (`commonplace.reference.settings`)."""
         source = self.source
         return {"name": self.name, "repository": source.name, "branch": source.branch, "folder": self.folder}
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from commonplace.kernel.objects import ObjectReader
 from commonplace.reference.keys import report_key
 from commonplace.reference.problems import Problem
-from commonplace.sync.catalogue_report import CatalogueReport
+from commonplace.reference.sync.catalogue_report import CatalogueReport
 from local.operations.counting import counted
 from local.operations.report_text import failure_text
 

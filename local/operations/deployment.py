@@ -15,11 +15,11 @@ from local.cloud.environment import UNCHECKED_SECRET
 from local.errors import CommandError
 
 if TYPE_CHECKING:
-    from commonplace.adapters.dynamodb import DynamoSyncState
-    from commonplace.adapters.github import GitHubRepository
-    from commonplace.adapters.s3 import S3ObjectStore
-    from commonplace.reference_settings import CatalogueSource
-    from commonplace.settings import RetrievalSettings
+    from commonplace.kernel.s3 import S3ObjectStore
+    from commonplace.kernel.settings import RetrievalSettings
+    from commonplace.reference.settings import CatalogueSource
+    from commonplace.repository.github import GitHubRepository
+    from commonplace.repository.run_state import DynamoSyncState
 
 R = TypeVar("R", bound="GitHubRepository")
 
@@ -54,7 +54,7 @@ class Deployment:
 
     @property
     def store(self) -> "S3ObjectStore":
-        from commonplace.adapters.s3 import S3ObjectStore
+        from commonplace.kernel.s3 import S3ObjectStore
 
         return S3ObjectStore(self.client("s3"), self.outputs["ContentBucket"])
 
@@ -65,7 +65,7 @@ class Deployment:
 
     def state_of(self, catalogue: "CatalogueSource | None") -> "DynamoSyncState":
         """Of a catalogue, or of the knowledge base."""
-        from commonplace.adapters.dynamodb import DynamoSyncState
+        from commonplace.repository.run_state import DynamoSyncState
 
         repository, branch, name = self._place(catalogue)
         client = self.client("dynamodb")
@@ -73,15 +73,15 @@ class Deployment:
 
     def catalogues(self) -> "tuple[CatalogueSource, ...]":
         """Those that the deployment is configured with."""
-        from commonplace.reference_settings import catalogue_sources
+        from commonplace.reference.settings import catalogue_sources
 
         return catalogue_sources(self.settings())
 
     def repository(self, kind: type[R], catalogue: "CatalogueSource | None" = None) -> R:
         """The branch itself, of the knowledge base or of a catalogue, with the deployment's own credentials."""
-        from commonplace.adapters.github_client import GitHubClient, http_client
-        from commonplace.adapters.github_credentials import SecretCredentials
-        from commonplace.adapters.secrets import GitHubSecrets
+        from commonplace.repository.github_client import GitHubClient, http_client
+        from commonplace.repository.github_credentials import SecretCredentials
+        from commonplace.repository.secrets import GitHubSecrets
 
         settings = self.settings()
         secrets = GitHubSecrets(self.client("secretsmanager"), self.outputs["GithubSecretArn"])
@@ -110,7 +110,7 @@ class Deployment:
 
     def retrieval(self) -> "RetrievalSettings":
         """Where the index is and which models read it, as the index function is told. Raises SettingsError."""
-        from commonplace.settings import RetrievalSettings
+        from commonplace.kernel.settings import RetrievalSettings
         from local.operations.retrieval import variables_of
 
         if "SearchEngine" in self.outputs:

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from commonplace.adapters.github import GitHubRepository
-from commonplace.content.document import DocumentRef
-from commonplace.content.exclusions import Exclusions
-from commonplace.content.manifest import MANIFEST_KEY, Manifest
-from commonplace.content.store import CONTENT_PREFIX
+from commonplace.documents.content.document import DocumentRef
+from commonplace.documents.content.exclusions import Exclusions
+from commonplace.documents.content.keys import CONTENT_PREFIX
+from commonplace.documents.content.manifest import MANIFEST_KEY, Manifest
+from commonplace.documents.sync import keys
+from commonplace.documents.sync.report import Report
+from commonplace.documents.sync.steps import Steps
 from commonplace.kernel.objects import ListedObject, ObjectStore, PreconditionFailed, StoredObject
 from commonplace.kernel.parallel import Parallel
+from commonplace.repository.github import GitHubRepository
 from commonplace.repository.ports import RunState
-from commonplace.sync import keys
-from commonplace.sync.report import Report
-from commonplace.sync.steps import Steps
 from local.errors import CommandError
 
 RUN = "dry-run"

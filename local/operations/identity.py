@@ -7,17 +7,17 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from commonplace.audit.records import AuditRecord
 from commonplace.identity.records import Client, Grant
+from commonplace.kernel.audit import AuditRecord
 from local.errors import CommandError
 from local.operations.deployment import Deployment
 
 if TYPE_CHECKING:
-    from commonplace.adapters.dynamodb_audit import DynamoAudit
-    from commonplace.adapters.dynamodb_grants import DynamoGrants
-    from commonplace.identity.connections import Connections
-    from commonplace.identity.operating import Operating
+    from commonplace.identity.oauth.connections import Connections
+    from commonplace.identity.oauth.operating import Operating
     from commonplace.identity.principals import Tier
+    from commonplace.identity.store.grants import DynamoGrants
+    from commonplace.kernel.audit_store import DynamoAudit
 
 NEEDED = ("IdentityTable", "IdentitySecretArn", "SigningSecretArn", "ActivityTable")
 
@@ -36,54 +36,54 @@ class Identity:
 
     @cached_property
     def operating(self) -> "Operating":
-        from commonplace.adapters.dynamodb_clients import DynamoClients
-        from commonplace.identity.operating import Operating
+        from commonplace.identity.oauth.operating import Operating
+        from commonplace.identity.store.clients import DynamoClients
 
         store = DynamoClients(self._dynamodb, self._of("IdentityTable"), self._of("ActivityTable"))
         return Operating(store, time.time)
 
     @cached_property
     def grants(self) -> "DynamoGrants":
-        from commonplace.adapters.dynamodb_grants import DynamoGrants
+        from commonplace.identity.store.grants import DynamoGrants
 
         return DynamoGrants(self._dynamodb, self._of("IdentityTable"), self._of("ActivityTable"))
 
     @cached_property
     def audit(self) -> "DynamoAudit":
-        from commonplace.adapters.dynamodb_audit import DynamoAudit
+        from commonplace.kernel.audit_store import DynamoAudit
 
         return DynamoAudit(self._dynamodb, self._of("ActivityTable"))
 
     @cached_property
     def refusals(self) -> "DynamoAudit":
         """Of calls with a token."""
-        from commonplace.adapters.dynamodb_audit import DENIED, DynamoAudit
+        from commonplace.kernel.audit_store import DENIED, DynamoAudit
 
         return DynamoAudit(self._dynamodb, self._of("ActivityTable"), DENIED)
 
     @cached_property
     def remembered(self) -> "DynamoAudit":
         """Of what was added to the memory, changed there and taken out."""
-        from commonplace.adapters.dynamodb_audit import MEMORY, DynamoAudit
+        from commonplace.kernel.audit_store import MEMORY, DynamoAudit
 
         return DynamoAudit(self._dynamodb, self._of("ActivityTable"), MEMORY)
 
     @cached_property
     def key(self) -> bytes:
         """That of pseudonyms."""
-        from commonplace.adapters.identity_secrets import PseudonymKey
+        from commonplace.identity.secret_values import PseudonymKey
 
         return PseudonymKey(self.deployment.client("secretsmanager"), self._of("IdentitySecretArn")).current()
 
     def mint(self, *, organisation: str, agent: str, scopes: tuple[str, ...], tier: Any, path: str, days: int) -> str:
         """A service token for a path such as `/mcp`. Raises CommonplaceError for what no token could be for."""
-        from commonplace.adapters.signing_keys import SecretSigningKeys
-        from commonplace.errors import InvalidInput
-        from commonplace.identity.granting import Granting
         from commonplace.identity.issuing import Issuer
+        from commonplace.identity.oauth.token_endpoint import Granting
         from commonplace.identity.resources import Resources
         from commonplace.identity.roles import MappedStandings, RoleMap
         from commonplace.identity.scopes import SERVED
+        from commonplace.identity.signing_keys import SecretSigningKeys
+        from commonplace.kernel.errors import InvalidInput
 
         base = self.deployment.base_url
         resources = Resources(base, SERVED, SERVED)
@@ -116,8 +116,8 @@ class Identity:
     @cached_property
     def connections(self) -> "Connections":
         """Ends grants, and forgets the consents behind them."""
-        from commonplace.adapters.dynamodb_signins import DynamoSignIns
-        from commonplace.identity.connections import Connections
+        from commonplace.identity.oauth.connections import Connections
+        from commonplace.identity.store.sign_ins import DynamoSignIns
 
         return Connections(
             grants=self.grants,

@@ -9,9 +9,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from commonplace.errors import CommonplaceError, InvalidInput
-from commonplace.memory.client import MemoryClient
-from commonplace.memory.patience import LIMITED_SECONDS, Patient
+from commonplace.kernel.errors import CommonplaceError, InvalidInput
+from commonplace.memory.client.client import MemoryClient
+from commonplace.memory.client.patience import LIMITED_SECONDS, Patient
 from local.errors import CommandError
 from local.operations.deployment import Deployment, find
 
@@ -53,7 +53,7 @@ def opened(
 
     Raises CommandError when nothing runs there, or nobody may make a token.
     """
-    from commonplace.adapters.memory_server import HttpMemoryServer
+    from commonplace.memory.client.server import HttpMemoryServer
 
     with _token(place) as (url, token):
         try:
@@ -94,7 +94,7 @@ def _token(place: Place) -> Iterator[tuple[str, str | None]]:
 
 def _base(url: str) -> str:
     from commonplace.kernel.environment import SettingsError
-    from commonplace.settings import WEB_URL, Environment
+    from commonplace.kernel.settings import WEB_URL, Environment
 
     try:
         return Environment({"URL": url}).url("URL")

@@ -10,8 +10,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
-from commonplace.errors import CommonplaceError
-from commonplace.memory.learnings import FILE_NAME, Learnings, from_mapping
+from commonplace.kernel.errors import CommonplaceError
+from commonplace.memory.client.learnings import FILE_NAME, Learnings, from_mapping
 from local.errors import CommandError
 from local.locks import held
 

@@ -13,10 +13,10 @@ from local.operations.deployment import Deployment, find
 from local.operations.migration_text import NOUNS
 
 if TYPE_CHECKING:
-    from commonplace.adapters.operations import Models
+    from commonplace.kernel.settings import RetrievalSettings
+    from commonplace.search.index_wiring import Models
     from commonplace.search.operations import Operations
     from commonplace.search.source import Collection
-    from commonplace.settings import RetrievalSettings
 
 STRETCH_SECONDS = 20
 """So long a stretch of building is. Each one begins with a look at all documents, which takes a second or two of it."""
@@ -87,9 +87,9 @@ def ask_function(deployment: Deployment, collection: str = "documents") -> Ask:
 
 def ask_here(place: Place) -> Ask:
     """This process, with the models of its own environment: for an index that its operator can reach."""
-    from commonplace.errors import CommonplaceError
     from commonplace.kernel.environment import SettingsError
-    from commonplace.settings import RetrievalSettings
+    from commonplace.kernel.errors import CommonplaceError
+    from commonplace.kernel.settings import RetrievalSettings
 
     given = {"SEARCH_ENGINE": "opensearch", "OPENSEARCH_ENDPOINT": place.endpoint, "OPENSEARCH_INDEX": place.index}
     environment = {"STAGE": "dev"} | dict(os.environ) | {name: value for name, value in given.items() if value}
@@ -112,24 +112,24 @@ def ask_here(place: Place) -> Ask:
 
 
 def _operations(place: Place, settings: "RetrievalSettings") -> "Operations":
-    from commonplace.adapters import wiring
-    from commonplace.adapters.operations import document_operations, reference_operations
+    from commonplace.search import providers
+    from commonplace.search.index_wiring import document_operations, reference_operations
 
-    models = wiring.indexed_models(settings)
+    models = providers.indexed_models(settings)
     if place.collection == "memory":
         return _memory_operations(place, settings, models)
     settings = settings.collection(cast("Collection", place.collection))
-    engine = wiring.search_engine(settings, None, models[0], read_only=False)
+    engine = providers.search_engine(settings, None, models[0], read_only=False)
     if place.collection == "documents":
         return document_operations(settings, _store(place), models, engine)
-    from commonplace.reference.sources import StoredCatalogues
+    from commonplace.reference.index_source import StoredCatalogues
 
     return reference_operations(settings, StoredCatalogues(_store(place), _catalogues(place)), models, engine)
 
 
 def _catalogues(place: Place) -> list[str]:
     """Names of those that the shell's environment configures, else of those of the deployment."""
-    from commonplace.reference_settings import catalogue_sources
+    from commonplace.reference.settings import catalogue_sources
 
     # Repository and branch do not matter here, but a source without them is none.
     found = catalogue_sources({"GITHUB_REPOSITORY": "any/any", "GITHUB_BRANCH": "any"} | dict(os.environ))
@@ -140,11 +140,11 @@ def _catalogues(place: Place) -> list[str]:
 
 
 def _memory_operations(place: Place, settings: "RetrievalSettings", models: "Models") -> "Operations":
-    from commonplace.adapters import wiring
-    from commonplace.adapters.dynamodb_entries import DynamoEntries
-    from commonplace.adapters.dynamodb_vectors import DynamoVectorCaches
-    from commonplace.adapters.operations import memory_operations
-    from commonplace.memory.sources import StoredEntries
+    from commonplace.memory.index_source import StoredEntries
+    from commonplace.memory.store import DynamoEntries
+    from commonplace.search import providers
+    from commonplace.search.index_wiring import memory_operations
+    from commonplace.search.store import DynamoVectorCaches
 
     if place.bucket:
         raise CommandError("Entries are in a table, not in a bucket.", "Name the deployment: --stage or --outputs.")
@@ -156,14 +156,14 @@ def _memory_operations(place: Place, settings: "RetrievalSettings", models: "Mod
     client = deployment.client("dynamodb")
     settings = settings.collection("memory")
     source = StoredEntries(DynamoEntries(client, records, activity))
-    engine = wiring.search_engine(settings, None, models[0], read_only=False)
+    engine = providers.search_engine(settings, None, models[0], read_only=False)
     return memory_operations(settings, source, DynamoVectorCaches(client, cache), models, engine)
 
 
 def _store(place: Place) -> Any:
     if place.bucket is None:
         return find(place.data, place.outputs, place.stage).store
-    from commonplace.adapters.s3 import S3ObjectStore
+    from commonplace.kernel.s3 import S3ObjectStore
 
     return S3ObjectStore(Deployment({}).client("s3"), place.bucket)
 

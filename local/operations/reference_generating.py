@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal
 
-from commonplace.reference.bounds import MAX_FILE_BYTES
+from commonplace.reference.source.bounds import MAX_FILE_BYTES
 from local.errors import CommandError
 from local.operations.memory_files import write_whole
 from local.operations.reference_folders import top_of
 
 if TYPE_CHECKING:
-    from commonplace.reference.generating.generated import Generated, Unread
+    from generators.generated import Generated, Unread
 
 EXAMPLE = "generate: [{kind: openapi, source: sources/openapi.yaml, into: api.json}]"
 MAX_SOURCE_BYTES = 40_000_000
@@ -55,7 +55,7 @@ class Done:
 def items_of(folder: Path) -> list[Item]:
     """Those of the folder's catalogue.yaml. Raises CommandError."""
     from commonplace.reference.catalogue import SETTINGS_FILE
-    from commonplace.reference.settings_file import read_settings
+    from commonplace.reference.source.settings_file import read_settings
 
     if not folder.is_dir():
         raise CommandError(f"There is no folder {folder}.", "Give a catalogue's folder, or KIND and SOURCE.")
@@ -89,7 +89,7 @@ def run(
 
 
 def _one(folder: Path, item: Item, *, check: bool) -> Done:
-    from commonplace.errors import CommonplaceError
+    from commonplace.kernel.errors import CommonplaceError
 
     try:
         return _made(folder, item, check=check)
@@ -100,7 +100,7 @@ def _one(folder: Path, item: Item, *, check: bool) -> Done:
 
 
 def _made(folder: Path, item: Item, *, check: bool) -> Done:
-    from commonplace.reference.generating import writing
+    from generators import writing
 
     into = target(folder, item.into)
     made = generated(folder, item)
@@ -120,7 +120,7 @@ def _made(folder: Path, item: Item, *, check: bool) -> Done:
 
 def generated(folder: Path, item: Item) -> "Generated":
     """Raises CommonplaceError and CommandError."""
-    from commonplace.reference.generating.plan import generate, kind_of
+    from generators.plan import generate, kind_of
 
     if kind_of(item.kind).runs:
         from local.operations.reference_programs import raw_of

@@ -23,7 +23,7 @@ ASKING = ("--help", "-h", "-help", "help", "--usage")
 
 def help_pages(target: str, *, folder: Path, options: Mapping[str, Any]) -> bytes:
     """Command -> what it prints, in canonical JSON. Options: `depth` (0), `ask` (`--help`). Raises CommandError."""
-    from commonplace.reference.generating.helptext import below
+    from generators.helptext import below
     from local.operations.reference_programs import words_of
 
     words, depth, asking = words_of(target), _depth(options), _asking(options)

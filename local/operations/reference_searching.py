@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from commonplace.reference.catalogue import Catalogue
-from commonplace.reference.compiling import compile
 from commonplace.reference.ports import Edition, Meaning
-from commonplace.reference.reading import Reading
 from commonplace.reference.service import Reference
-from commonplace.reference_settings import CatalogueSource
+from commonplace.reference.settings import CatalogueSource
+from commonplace.reference.source.compiling import compile
+from commonplace.reference.source.reader import Reading
 
 HERE = "local/folder"
 """Stands for the repository that a folder is in: nothing of an answer links to it."""
@@ -48,11 +48,11 @@ def asking(reading: Reading, *, meaning: bool) -> Iterator[Reference]:
 @contextmanager
 def _meaning(catalogues: Sequence[Catalogue], folder: Path) -> Iterator[Meaning]:
     """Over an index of its own, with the model that comes with the package."""
-    from commonplace.adapters.embedded.engine import EmbeddedEngine
-    from commonplace.adapters.local_embeddings import LocalEmbeddings
     from commonplace.reference.meaning import VectorMeaning
     from commonplace.reference.records import record_of
-    from commonplace.search.embedding import embed_records
+    from commonplace.search.embedded.engine import EmbeddedEngine
+    from commonplace.search.embeddings import embed_records
+    from commonplace.search.models.local import LocalEmbeddings
 
     model = LocalEmbeddings()
     engine = EmbeddedEngine(folder / "reference.sqlite", model)

@@ -11,11 +11,11 @@ from local.operations.counting import counted
 from local.operations.tables import clean
 
 if TYPE_CHECKING:
-    from commonplace.reference.comparing import Difference
     from commonplace.reference.entries import Entry
+    from commonplace.reference.model import Hit, SearchAnswer
     from commonplace.reference.problems import Problem
-    from commonplace.reference.reading import Reading
-    from commonplace.reference.results import Hit, SearchAnswer
+    from commonplace.reference.source.compilation import Difference
+    from commonplace.reference.source.reader import Reading
     from local.operations.reference_folders import Folder
 
 COLOURS = {"error": typer.colors.RED, "warning": typer.colors.YELLOW}

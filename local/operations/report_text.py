@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from commonplace.content.document import DocumentRef
+from commonplace.documents.content.document import DocumentRef
+from commonplace.documents.sync.report import Report, Summary
 from commonplace.repository.problems import Problem
-from commonplace.sync.report import Report, Summary
 from local.operations.dry_run import Rehearsal
 
 CAUSES = {

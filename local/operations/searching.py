@@ -82,12 +82,12 @@ def ask_deployment(base_url: str, question: Question, transport: "httpx.BaseTran
 
 def ask_file(index: Path, question: Question) -> Answer:
     """The answer of an index file of the embedded engine. Documents and what is published are not in it."""
-    from commonplace.adapters.embedded.published import open_index
-    from commonplace.adapters.local_embeddings import LocalEmbeddings
-    from commonplace.content.ontology import ONTOLOGY
-    from commonplace.interfaces.rest import found
+    from commonplace.documents.content.ontology import ONTOLOGY
+    from commonplace.documents.rest import hits
+    from commonplace.search.embedded.published import open_index
     from commonplace.search.filters import Filters
     from commonplace.search.model import RecordId, SearchRequest
+    from commonplace.search.models.local import LocalEmbeddings
     from commonplace.search.service import SearchService
 
     if question.documents:
@@ -111,7 +111,7 @@ def ask_file(index: Path, question: Question) -> Answer:
         results = SearchService(engine, embeddings).search(request)
     finally:
         engine.close()
-    told: Answer = json.loads(found.answer(results, request, limit=question.limit))
+    told: Answer = json.loads(hits.answer(results, request, limit=question.limit))
     return told
 
 

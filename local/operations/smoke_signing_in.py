@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from commonplace.interfaces.origin import ORIGIN_HEADER, VIEWER_HEADER
+from commonplace.web.origin import ORIGIN_HEADER, VIEWER_HEADER
 from local.operations.smoke import Answer, Failed, Site, Skipped
 
 RENAMED = "x-amzn-remapped-www-authenticate"

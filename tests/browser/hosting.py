@@ -7,8 +7,8 @@ from typing import Any, cast
 
 from mangum.types import LambdaContext
 
-from commonplace.interfaces.gateway import Gateway
-from commonplace.interfaces.oauth.app import create_app
+from commonplace.identity.oauth.server.app import create_app
+from commonplace.web.gateway import Gateway
 from local.cloud.http_api import HttpApi, Route
 from local.cloud.runtime import Outcome
 from tests.fakes.authorization_server import AuthorizationServer

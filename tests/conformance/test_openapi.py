@@ -14,23 +14,23 @@ from hypothesis import HealthCheck, settings
 from schemathesis.checks import positive_data_acceptance
 from starlette.testclient import TestClient
 
-from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.content.document import DocumentRef
-from commonplace.content.library import Library
+from commonplace.documents.content.document import DocumentRef
+from commonplace.documents.content.library import Library
+from commonplace.documents.documents import record_from_document
+from commonplace.documents.findings import MAX_HITS
+from commonplace.documents.sync.report import Counts, Note, Summary
 from commonplace.identity.resources import Resources
 from commonplace.identity.scopes import SERVED
-from commonplace.interfaces.challenges import Challenges
-from commonplace.interfaces.finding import MAX_HITS
-from commonplace.interfaces.rest.app import create_app
-from commonplace.interfaces.rest.guarding import Accounts
-from commonplace.interfaces.rest.services import Site
-from commonplace.limits.quota import Limiter
+from commonplace.kernel.limits import Limiter
 from commonplace.repository.problems import Problem
 from commonplace.search.deferred import DeferredSearch
-from commonplace.search.documents import record_from_document
+from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.model import IndexedRecord
 from commonplace.search.service import SearchService
-from commonplace.sync.report import Counts, Note, Summary
+from commonplace.web.challenges import Challenges
+from commonplace.web.rest.accounts import Accounts
+from commonplace.web.rest.app import create_app
+from commonplace.web.rest.services import Site
 from tests.examples import examples
 from tests.fakes.access_tokens import ISSUER, Realm
 from tests.fakes.library import FakeLibrary, garden, links_between

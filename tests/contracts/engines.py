@@ -6,12 +6,12 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
-from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.adapters.embedded.published import PublishedEngine
-from commonplace.adapters.opensearch.connection import connect
-from commonplace.adapters.opensearch.directory import Aliases
-from commonplace.adapters.opensearch.engine import OpenSearchEngine
+from commonplace.search.embedded.engine import EmbeddedEngine
+from commonplace.search.embedded.published import PublishedEngine
 from commonplace.search.model import EmbeddingProvider, Engine
+from commonplace.search.opensearch.connection import connect
+from commonplace.search.opensearch.directory import Aliases
+from commonplace.search.opensearch.engine import OpenSearchEngine
 from tests.fakes.store import FakeObjectStore
 from tests.opensearch_fixture import remove_indexes
 

@@ -13,14 +13,14 @@ from typing import Any, cast
 from uuid import UUID
 
 from commonplace.identity.principals import Principal
-from commonplace.interfaces.gateway import Gateway
-from commonplace.interfaces.mcp.app import create_app
-from commonplace.interfaces.mcp.memory.services import MemoryServices
-from commonplace.interfaces.mcp.memory.toolset import memory_toolset
-from commonplace.interfaces.mcp.surface import Surface
-from commonplace.interfaces.mcp.throttle import Throttle
-from commonplace.limits.quota import Limiter
+from commonplace.kernel.limits import Limiter
 from commonplace.memory.jobs_running import carry_on
+from commonplace.memory.tools.services import MemoryServices
+from commonplace.memory.tools.toolset import memory_toolset
+from commonplace.web.gateway import Gateway
+from commonplace.web.mcp.app import create_app
+from commonplace.web.mcp.limits import Throttle
+from commonplace.web.mcp.surface import Surface
 from tests.contracts.engines import ENGINES
 from tests.fakes.identity_stores import Clock
 from tests.fakes.memories import CountingEmbeddings, Remembering

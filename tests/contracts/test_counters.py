@@ -6,12 +6,12 @@ from itertools import cycle
 
 import pytest
 
-from commonplace.adapters.counters import DynamoCounters
-from commonplace.errors import RateLimited
 from commonplace.identity.principals import Principal
-from commonplace.interfaces.mcp.declaring import Caller, Cost
-from commonplace.interfaces.mcp.throttle import Throttle
-from commonplace.limits.quota import CounterStore, Limiter
+from commonplace.kernel.errors import RateLimited
+from commonplace.kernel.limit_store import DynamoCounters
+from commonplace.kernel.limits import CounterStore, Limiter
+from commonplace.web.mcp.declaration import Caller, Cost
+from commonplace.web.mcp.limits import Throttle
 from tests.aws_fixture import TABLE
 from tests.unit.mcp.world import Counters
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
-from commonplace.adapters.dynamodb_gaps import DynamoGaps
-from commonplace.errors import Unavailable
+from commonplace.kernel.errors import Unavailable
 from commonplace.reference.gaps import GAP_SECONDS
+from commonplace.reference.model import Gap
 from commonplace.reference.ports import GapStore
-from commonplace.reference.results import Gap
+from commonplace.reference.store import DynamoGaps
 from tests.dynamodb_fixture import new_table
 from tests.fakes.failing import Failing
 from tests.fakes.gaps import MemoryGaps

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.adapters.dynamodb_audit import DynamoAudit
-from commonplace.adapters.dynamodb_clients import DynamoClients
-from commonplace.adapters.dynamodb_grants import DynamoGrants
-from commonplace.adapters.dynamodb_signins import DynamoSignIns
-from commonplace.identity.consenting import Begun, RequestGone
-from commonplace.identity.oauth_errors import OAuthError
+from commonplace.identity.oauth.consent import Begun, RequestGone
+from commonplace.identity.oauth.errors import OAuthError
 from commonplace.identity.records import Challenge
 from commonplace.identity.secrets import digest
+from commonplace.identity.store.clients import DynamoClients
+from commonplace.identity.store.grants import DynamoGrants
+from commonplace.identity.store.sign_ins import DynamoSignIns
+from commonplace.kernel.audit_store import DynamoAudit
 from tests.dynamodb_fixture import new_table
 from tests.fakes.authority import ALICE, APP, Authority, told
 from tests.fakes.identity_stores import Clock

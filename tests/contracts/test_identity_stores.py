@@ -6,11 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
-from commonplace.adapters.dynamodb_audit import DynamoAudit, position
-from commonplace.adapters.dynamodb_grants import DynamoGrants
-from commonplace.adapters.dynamodb_signins import DynamoSignIns
-from commonplace.audit.records import AuditLog, AuditRecord
-from commonplace.errors import Unavailable
+from commonplace.identity.ports import GrantStore, SignInStore
 from commonplace.identity.records import (
     AuthorizationRequest,
     Challenge,
@@ -22,7 +18,11 @@ from commonplace.identity.records import (
     Remembered,
     Session,
 )
-from commonplace.identity.stores import GrantStore, SignInStore
+from commonplace.identity.store.grants import DynamoGrants
+from commonplace.identity.store.sign_ins import DynamoSignIns
+from commonplace.kernel.audit import AuditLog, AuditRecord
+from commonplace.kernel.audit_store import DynamoAudit, position
+from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.writes import Lost
 from tests.aws_fixture import TABLE
 from tests.dynamodb_fixture import new_table

@@ -15,18 +15,18 @@ from uuid import uuid4
 
 import pytest
 
-from commonplace.adapters.dynamodb_audit import MEMORY, DynamoAudit
-from commonplace.adapters.dynamodb_entries import DynamoEntries
-from commonplace.adapters.dynamodb_jobs import DynamoJobs
-from commonplace.adapters.dynamodb_query_counts import DynamoQueryCounts
-from commonplace.audit.records import AuditRecord
-from commonplace.errors import Conflict, NotFound
+from commonplace.kernel.audit import AuditRecord
+from commonplace.kernel.audit_store import MEMORY, DynamoAudit
+from commonplace.kernel.errors import Conflict, NotFound
 from commonplace.memory import checking
+from commonplace.memory.dynamodb_query_counts import DynamoQueryCounts
 from commonplace.memory.entries import Author, Entry, EntryId
+from commonplace.memory.job_store import DynamoJobs
 from commonplace.memory.jobs import Job
-from commonplace.memory.results import Added, Updated
-from commonplace.memory.searching import MemorySearch
+from commonplace.memory.model import Added, Updated
+from commonplace.memory.search import MemorySearch
 from commonplace.memory.service import Memory
+from commonplace.memory.store import DynamoEntries
 from tests.aws_fixture import TABLE
 from tests.dynamodb_fixture import new_table
 from tests.examples import examples

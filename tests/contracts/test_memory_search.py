@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.errors import Unavailable
+from commonplace.kernel.errors import Unavailable
 from commonplace.memory import checking
-from commonplace.memory.searching import EXCERPT_CHARACTERS, SEED_FUSION
+from commonplace.memory.search import EXCERPT_CHARACTERS, SEED_FUSION
+from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.model import Vector
 from tests.contracts.engines import ENGINES
 from tests.fakes.embeddings import FakeEmbeddings

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
-from commonplace.adapters.dynamodb_audit import MEMORY, DynamoAudit
-from commonplace.adapters.dynamodb_entries import DynamoEntries
-from commonplace.adapters.dynamodb_jobs import DynamoJobs
-from commonplace.adapters.dynamodb_query_counts import DynamoQueryCounts
-from commonplace.audit.records import AuditLog, AuditRecord
-from commonplace.errors import Unavailable
+from commonplace.kernel.audit import AuditLog, AuditRecord
+from commonplace.kernel.audit_store import MEMORY, DynamoAudit
+from commonplace.kernel.errors import Unavailable
+from commonplace.memory.dynamodb_query_counts import DynamoQueryCounts
 from commonplace.memory.entries import Entry, EntryId, content_hash
+from commonplace.memory.job_store import DynamoJobs
 from commonplace.memory.jobs import Job
 from commonplace.memory.ports import EntryStore, JobStore, Once, QueryCounts, Replayed, Stale, Taken
+from commonplace.memory.store import DynamoEntries
 from tests.aws_fixture import TABLE
 from tests.dynamodb_fixture import new_table
 from tests.fakes.failing import CANCELED, Failing, refusal

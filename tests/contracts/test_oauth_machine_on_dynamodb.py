@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from commonplace.adapters.dynamodb_audit import DynamoAudit
-from commonplace.adapters.dynamodb_grants import DynamoGrants
-from commonplace.adapters.dynamodb_signins import DynamoSignIns
+from commonplace.identity.store.grants import DynamoGrants
+from commonplace.identity.store.sign_ins import DynamoSignIns
+from commonplace.kernel.audit_store import DynamoAudit
 from tests.dynamodb_fixture import dump, new_table
 from tests.examples import examples
 from tests.fakes.authority import Authority

@@ -8,11 +8,10 @@ from typing import Any
 
 from joserfc import jws
 
-from commonplace.audit.records import AuditRecord
-from commonplace.errors import Unavailable
+from commonplace.identity.access_tokens import AccessTokens, RememberedKeys
 from commonplace.identity.accounts import Profile, Standing
+from commonplace.identity.bearer_auth import TokenPrincipals
 from commonplace.identity.denials import Denials
-from commonplace.identity.guarding import TokenPrincipals
 from commonplace.identity.keyring import new_key, public_jwks
 from commonplace.identity.principals import Tier
 from commonplace.identity.records import Grant
@@ -20,7 +19,8 @@ from commonplace.identity.roles import DEFAULT_SCOPES
 from commonplace.identity.scopes import permission_of
 from commonplace.identity.secrets import digest, fresh, seal
 from commonplace.identity.tokens import AccessClaims, SigningKey
-from commonplace.identity.verifying import AccessTokens, RememberedKeys
+from commonplace.kernel.audit import AuditRecord
+from commonplace.kernel.errors import Unavailable
 from tests.fakes.identity_stores import Clock, MemoryGrants
 
 ISSUER = "https://kb.example.org"

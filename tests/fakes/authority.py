@@ -7,24 +7,24 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from commonplace.audit.records import AuditLog
-from commonplace.errors import Unavailable
 from commonplace.identity import keyring
 from commonplace.identity.accounts import Profile, Standing
-from commonplace.identity.authorizing import Asked, read_query, understand
-from commonplace.identity.clients import UnknownClient
-from commonplace.identity.connections import Connections
-from commonplace.identity.consenting import Begun, Consents
-from commonplace.identity.granting import Granting
 from commonplace.identity.issuing import Issuer
+from commonplace.identity.oauth.authorization_request import Asked, read_query, understand
+from commonplace.identity.oauth.clients import UnknownClient
+from commonplace.identity.oauth.connections import Connections
+from commonplace.identity.oauth.consent import Begun, Consents
+from commonplace.identity.oauth.token_endpoint import Granting
+from commonplace.identity.oidc_sessions import NO_PROVIDER, ReadsClaims
+from commonplace.identity.ports import GrantStore, SignInStore
 from commonplace.identity.principals import TIERS, Tier
-from commonplace.identity.provider_sessions import NO_PROVIDER, ReadsClaims
 from commonplace.identity.records import Client
 from commonplace.identity.resources import Resources
 from commonplace.identity.roles import DEFAULT_SCOPES
-from commonplace.identity.stores import GrantStore, SignInStore
 from commonplace.identity.tokens import AccessClaims, SigningKey
-from commonplace.limits.quota import Limiter
+from commonplace.kernel.audit import AuditLog
+from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.limits import Limiter
 from tests.fakes.identity_stores import Clock, MemoryGrants, MemorySignIns
 
 BASE = "https://kb.example.org"

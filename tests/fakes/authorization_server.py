@@ -2,25 +2,25 @@
 
 from dataclasses import dataclass, field
 
-from commonplace.auth_settings import AuthSettings
-from commonplace.errors import Unavailable
-from commonplace.identity.assertions import Assertions
-from commonplace.identity.authenticating import Authentication
-from commonplace.identity.clients import Clients
-from commonplace.identity.connections import Connections
-from commonplace.identity.consenting import Consents
-from commonplace.identity.documents import Documents
-from commonplace.identity.granting import Granting
 from commonplace.identity.issuing import Issuer, subject_hash
+from commonplace.identity.oauth.assertions import Assertions
+from commonplace.identity.oauth.client_auth import Authentication
+from commonplace.identity.oauth.client_documents import Documents
+from commonplace.identity.oauth.clients import Clients
+from commonplace.identity.oauth.connections import Connections
+from commonplace.identity.oauth.consent import Consents
+from commonplace.identity.oauth.registration import Registering
+from commonplace.identity.oauth.server.services import OAuthServices
+from commonplace.identity.oauth.token_endpoint import Granting
 from commonplace.identity.oidc import OidcSignIn
-from commonplace.identity.provider_sessions import NO_PROVIDER, ProviderSessions, ReadsClaims
-from commonplace.identity.registering import Registering
+from commonplace.identity.oidc_sessions import NO_PROVIDER, ProviderSessions, ReadsClaims
 from commonplace.identity.resources import Resources
 from commonplace.identity.scopes import SERVED
+from commonplace.identity.settings import AuthSettings
 from commonplace.identity.signing_in import SignIn, SignInSettings
 from commonplace.identity.wallets import NAMELESS, BadSignature, Named, Terms
-from commonplace.interfaces.oauth.services import OAuthServices
-from commonplace.limits.quota import Limiter
+from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.limits import Limiter
 from tests.fakes.authority import Accounts, Counters, Ring
 from tests.fakes.identity_clients import FakeClients, FakeWeb
 from tests.fakes.identity_stores import Clock, MemoryAudit, MemoryGrants, MemorySignIns

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from commonplace.errors import Unavailable
+from commonplace.kernel.errors import Unavailable
 from commonplace.search.changes import Change
 
 

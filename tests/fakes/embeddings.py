@@ -3,8 +3,8 @@
 import hashlib
 from collections.abc import Sequence
 
-from commonplace.errors import Unavailable
-from commonplace.search.embedding import model_fingerprint
+from commonplace.kernel.errors import Unavailable
+from commonplace.search.embeddings import model_fingerprint
 from commonplace.search.model import QueryVector, Vector
 from commonplace.search.text import query_terms
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from commonplace.errors import Unavailable
 from commonplace.identity.accounts import Worn
+from commonplace.kernel.errors import Unavailable
 from tests.fakes.identity_stores import Clock
 
 

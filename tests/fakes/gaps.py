@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from commonplace.errors import Unavailable
+from commonplace.kernel.errors import Unavailable
 from commonplace.reference.entries import EntryType
 from commonplace.reference.gaps import GAP_SECONDS, MAX_GAPS, digest
-from commonplace.reference.results import Gap
+from commonplace.reference.model import Gap
 
 
 @dataclass

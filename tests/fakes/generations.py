@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.adapters.embedded.schema import LEXICAL_ONLY
-from commonplace.errors import InvalidInput
-from commonplace.search.chunking import CHUNKER_VERSION
-from commonplace.search.embedding import model_fingerprint
+from commonplace.kernel.errors import InvalidInput
+from commonplace.search.chunks import CHUNKER_VERSION
+from commonplace.search.embedded.engine import EmbeddedEngine
+from commonplace.search.embedded.schema import LEXICAL_ONLY
+from commonplace.search.embeddings import model_fingerprint
 from commonplace.search.filters import Filters
 from commonplace.search.generations import Facts, Generation, Role
 from commonplace.search.migration import mismatch

@@ -4,14 +4,14 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from threading import Lock
 
-from commonplace.audit.records import AuditRecord
-from commonplace.identity.fetching import JSON_TYPES, Fetched, FetchFailed
 from commonplace.identity.records import Client
+from commonplace.kernel.audit import AuditRecord
+from commonplace.kernel.fetch import JSON_TYPES, Fetched, FetchFailed
 from commonplace.kernel.writes import Audit, Lost
 
 
 class FakeClients:
-    """What DynamoDB does: `commonplace.identity.stores.ClientStore`."""
+    """What DynamoDB does: `commonplace.identity.ports.ClientStore`."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -85,7 +85,7 @@ class FakeWeb:
 
 
 class FakeCounters:
-    """`commonplace.limits.quota.CounterStore`."""
+    """`commonplace.kernel.limits.CounterStore`."""
 
     def __init__(self) -> None:
         self.totals: dict[str, int] = {}

@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from commonplace.audit.records import AuditRecord
-from commonplace.errors import Unavailable
-from commonplace.identity.auditing import revoked
+from commonplace.identity.oauth.audit import revoked
+from commonplace.identity.ports import GrantStore, SignInStore
 from commonplace.identity.records import (
     Challenge,
     Code,
@@ -17,7 +16,8 @@ from commonplace.identity.records import (
     Remembered,
     Session,
 )
-from commonplace.identity.stores import GrantStore, SignInStore
+from commonplace.kernel.audit import AuditRecord
+from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.writes import Audit, Lost
 
 R = TypeVar("R", Pending, Challenge, Session, ProviderSession, Remembered)
@@ -41,7 +41,7 @@ class Clock:
 
 
 class MemoryAudit:
-    """`commonplace.audit.records.AuditLog`."""
+    """`commonplace.kernel.audit.AuditLog`."""
 
     def __init__(self) -> None:
         self.records: list[AuditRecord] = []
@@ -65,7 +65,7 @@ def _position(record: AuditRecord) -> str:
 
 @dataclass
 class MemoryGrants:
-    """`commonplace.identity.stores.GrantStore`. `down` makes every call raise Unavailable."""
+    """`commonplace.identity.ports.GrantStore`. `down` makes every call raise Unavailable."""
 
     clock: Clock
     audit: MemoryAudit = field(default_factory=MemoryAudit)
@@ -201,7 +201,7 @@ def _newest(grants: Iterator[Grant]) -> list[Grant]:
 
 @dataclass
 class MemorySignIns:
-    """`commonplace.identity.stores.SignInStore`. `down` as in `MemoryGrants`."""
+    """`commonplace.identity.ports.SignInStore`. `down` as in `MemoryGrants`."""
 
     clock: Clock
     requests: dict[str, Pending] = field(default_factory=dict)

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from commonplace.adapters.embedded.engine import EmbeddedEngine
 from commonplace.memory import checking
 from commonplace.memory.entries import Author, EntryId
 from commonplace.memory.jobs_running import Parts, carry_on
+from commonplace.memory.model import BATCH, Added, Found
 from commonplace.memory.records import record_id, record_of
-from commonplace.memory.results import BATCH, Added, Found
-from commonplace.memory.searching import MemorySearch
+from commonplace.memory.search import MemorySearch
 from commonplace.memory.service import Memory
-from commonplace.search.embedding import embed_records
+from commonplace.search.embedded.engine import EmbeddedEngine
+from commonplace.search.embeddings import embed_records
 from commonplace.search.model import EmbeddingProvider, Engine, RecordId, Tombstone
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.identity_stores import Clock

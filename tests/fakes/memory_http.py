@@ -5,7 +5,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from commonplace.errors import CommonplaceError
+from commonplace.kernel.errors import CommonplaceError
 from tests.fakes.memory_server import FakeMemoryServer
 
 TOKEN = "let-me-in"

@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from commonplace.errors import CommonplaceError, NotFound, Unavailable
+from commonplace.kernel.errors import CommonplaceError, NotFound, Unavailable
 from commonplace.memory.checking import Refused, imports
 from commonplace.memory.entries import content_hash
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from commonplace.audit.records import AuditRecord
-from commonplace.errors import Unavailable
 from commonplace.identity.roles import is_organisation
+from commonplace.kernel.audit import AuditRecord
+from commonplace.kernel.errors import Unavailable
 from commonplace.memory.entries import Card, Entry, EntryId, Phase, Role
 from commonplace.memory.jobs import Job
 from commonplace.memory.ports import Once, Replayed, Stale, Taken

@@ -4,7 +4,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from commonplace.errors import Unavailable
+from commonplace.kernel.errors import Unavailable
 from commonplace.search.model import Vector
 
 

@@ -9,8 +9,8 @@ from urllib.parse import parse_qsl, urlsplit
 from joserfc import jwt
 from joserfc.jwk import ECKey
 
-from commonplace.errors import Unavailable
 from commonplace.identity.oidc import Metadata, ProviderTokens
+from commonplace.kernel.errors import Unavailable
 from tests.fakes.identity_stores import Clock
 
 ISSUER = "https://id.example.org"

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from commonplace.drafts.proposing import Proposal, Proposed
-from commonplace.errors import Conflict
+from commonplace.documents.proposals.ports import Proposal, Proposed
+from commonplace.kernel.errors import Conflict
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """A search that finds what a test wants found."""
 
-from commonplace.errors import Unavailable
+from commonplace.kernel.errors import Unavailable
 from commonplace.search.model import Hit, SearchRequest, SearchResults
 
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
-from commonplace.limits.slots import Slot
+from commonplace.kernel.slots import Slot
 
 
 class FakeSlots:
-    """`commonplace.limits.slots.SlotStore` in this process; can be unreachable, and change behind one's back."""
+    """`commonplace.kernel.slots.SlotStore` in this process; can be unreachable, and change behind one's back."""
 
     def __init__(self) -> None:
         self.slots: list[Slot] = []

@@ -10,9 +10,9 @@ from mcp.server.lowlevel.server import Server
 from mcp_types import CallToolResult, TextContent
 from pydantic import Field
 
-from commonplace.errors import CommonplaceError, NotFound
 from commonplace.identity.principals import Principal, Tier
-from commonplace.interfaces.mcp.declaring import (
+from commonplace.kernel.errors import CommonplaceError, NotFound
+from commonplace.web.mcp.declaration import (
     Answer,
     Argument,
     Arguments,
@@ -30,7 +30,7 @@ from commonplace.interfaces.mcp.declaring import (
     Tool,
     Toolset,
 )
-from commonplace.interfaces.mcp.surface import CALLER
+from commonplace.web.mcp.surface import CALLER
 
 SECRET = "the-inner-workings"
 """In the text of an unforeseen error; nobody outside may see it."""

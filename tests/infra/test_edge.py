@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from commonplace.interfaces.origin import ORIGIN_HEADER
+from commonplace.web.origin import ORIGIN_HEADER
 from infra.configuration import ConfigurationError, from_context
 from infra.edge_logs import FIELDS
 from infra.edge_secret import REPLICATE

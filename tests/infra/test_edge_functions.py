@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from commonplace.interfaces.origin import ORIGIN_HEADER, VIEWER_HEADER
+from commonplace.web.origin import ORIGIN_HEADER, VIEWER_HEADER
 from infra.edge_distribution import FUNCTIONS
 from infra.node import provide_node
 

@@ -4,20 +4,20 @@ from typing import Any
 
 import pytest
 
-from commonplace.adapters.counters import DynamoCounters
-from commonplace.adapters.dynamodb import DynamoSyncState
-from commonplace.adapters.dynamodb_audit import DynamoAudit
-from commonplace.adapters.dynamodb_changes import DynamoChanges
-from commonplace.adapters.dynamodb_guard import OF_LAST_USE, DynamoGuard
-from commonplace.adapters.name_cache import RememberedNames
-from commonplace.adapters.role_cache import RememberedHats
-from commonplace.audit.records import AuditRecord
-from commonplace.auth_settings import AuthSettings, GuardSettings, RotationSettings
-from commonplace.memory_settings import MemorySettings
-from commonplace.reference_settings import catalogue_sources, served
+from commonplace.identity.caches import RememberedHats
+from commonplace.identity.name_cache import RememberedNames
+from commonplace.identity.settings import AuthSettings, GuardSettings, RotationSettings
+from commonplace.identity.store.guard import OF_LAST_USE, DynamoGuard
+from commonplace.kernel.audit import AuditRecord
+from commonplace.kernel.audit_store import DynamoAudit
+from commonplace.kernel.limit_store import DynamoCounters
+from commonplace.kernel.settings import IndexSettings, McpSettings, RestSettings, SyncSettings, WebhookSettings
+from commonplace.memory.settings import MemorySettings
+from commonplace.reference.settings import catalogue_sources, served
+from commonplace.repository.run_state import DynamoSyncState
 from commonplace.search.changes import Change
+from commonplace.search.dynamodb_changes import DynamoChanges
 from commonplace.search.records import RecordId
-from commonplace.settings import IndexSettings, McpSettings, RestSettings, SyncSettings, WebhookSettings
 from tests.infra.templates import Template
 
 

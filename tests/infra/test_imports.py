@@ -14,7 +14,6 @@ import grimp
 import pytest
 
 from commonplace.identity.scopes import SERVED
-from infra.bundling import OF_COMMAND_LINES
 from infra.requirements import DATA_FILE, DATA_PACKAGE, GROUPS, IN_THE_RUNTIME, ONNX, REQUIREMENTS_FILE, ROOT
 from tests.infra.templates import Template
 
@@ -62,7 +61,7 @@ LOADED = "loaded.append([*sys.modules])"
 """After the import of the handler, and after every step: full names of all modules."""
 
 EMBED = """
-from commonplace.adapters.local_embeddings import LocalEmbeddings
+from commonplace.search.models.local import LocalEmbeddings
 assert len(LocalEmbeddings().embed(["tide pool"])) == 1
 """
 
@@ -80,8 +79,8 @@ assert len(json.loads(answer["body"])["result"]["tools"]) > 10, answer
 
 TOKEN = """
 assert not {"joserfc", "web3", "jinja2"} & {module.partition(".")[0] for module in sys.modules}
-from commonplace.adapters import identity_wiring
-from commonplace.identity import keyring, tokens, verifying
+from commonplace.identity import wiring as identity_wiring
+from commonplace.identity import access_tokens, keyring, tokens
 from joserfc import jws
 from joserfc.jwk import ECKey
 
@@ -98,14 +97,14 @@ class Known:
     def find(self, kid):
         return key.jwk if kid == key.kid else None
 
-assert verifying.AccessTokens(claims.issuer, Known()).verify(token, claims.audience, 5) == claims
+assert access_tokens.AccessTokens(claims.issuer, Known()).verify(token, claims.audience, 5) == claims
 assert not {"web3", "siwe", "eth_account", "jinja2"} & {module.partition(".")[0] for module in sys.modules}
 """
 """The first token of a process, and all that it loads."""
 
 
 LOOK_UP = """
-from commonplace.adapters import reference_wiring
+from commonplace.reference import wiring as reference_wiring
 from commonplace.reference.catalogue import Catalogue, Placed
 from commonplace.reference.entries import Entry
 from commonplace.reference.library import CatalogueLibrary
@@ -186,12 +185,6 @@ def test_every_import_that_a_handler_can_come_to_is_bundled(imports: grimp.Impor
     assert named(imports, source) <= bundled(name) | RUNTIME
 
 
-@pytest.mark.parametrize("source", sorted({f"functions/{source}" for source in HANDLERS.values()}))
-def test_no_handler_comes_to_what_is_left_out_of_the_library(imports: grimp.ImportGraph, source: str) -> None:
-    found = imports.find_upstream_modules(f"{source.replace('/', '.')}.handler")
-    assert not [name for name in found if set(name.split(".")) & set(OF_COMMAND_LINES)]
-
-
 @pytest.mark.parametrize("source", [source for source in GROUPS if source != ONNX])
 def test_nothing_is_bundled_that_no_import_asks_for(imports: grimp.ImportGraph, source: str) -> None:
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
@@ -211,13 +204,13 @@ def test_a_handler_needs_only_what_its_bundle_or_the_runtime_holds(loaded: Loade
 @pytest.mark.parametrize("name", STEPS)
 def test_an_embedded_index_loads_nothing_of_opensearch(loaded: Loaded, name: str) -> None:
     found = loaded("template", name, *STEPS[name])[0]
-    assert not {"commonplace.adapters.opensearch.engine", "rapidfuzz", "onnxruntime"} & found
+    assert not {"commonplace.search.opensearch.engine", "rapidfuzz", "onnxruntime"} & found
 
 
 @pytest.mark.parametrize("name", ["webhook", "bootstrap"])
 def test_what_answers_in_a_hurry_loads_no_package(loaded: Loaded, name: str) -> None:
     found = loaded("opensearch", name)[0]
-    assert not {"pydantic", "commonplace.adapters.opensearch.engine", "numpy", "httpx"} & found
+    assert not {"pydantic", "commonplace.search.opensearch.engine", "numpy", "httpx"} & found
 
 
 @pytest.mark.parametrize("name", STEPS)

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from commonplace.adapters.domain_roles import REVISION
-from commonplace.adapters.opensearch.parameters import IndexParameters
-from commonplace.settings import IndexSettings, McpSettings, RestSettings
+from commonplace.kernel.settings import IndexSettings, McpSettings, RestSettings
+from commonplace.search.opensearch.parameters import IndexParameters
+from commonplace.search.opensearch.roles import REVISION
 from infra.requirements import ROOT
 from infra.search_alarms import CATALOGUE_REFUSED, DOMAIN_ALARMS, OPTIONAL_ALARMS, ROTATION_STUCK
 from infra.search_watch import FALLBACKS

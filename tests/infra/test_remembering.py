@@ -8,15 +8,15 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from commonplace.adapters.dynamodb_entries import DynamoEntries
-from commonplace.adapters.dynamodb_jobs import DynamoJobs
-from commonplace.adapters.dynamodb_query_counts import DynamoQueryCounts
-from commonplace.adapters.dynamodb_vectors import DynamoVectorCaches
-from commonplace.adapters.dynamodb_waiting import DynamoNote
-from commonplace.audit.records import AuditRecord
+from commonplace.kernel.audit import AuditRecord
+from commonplace.memory.dynamodb_query_counts import DynamoQueryCounts
 from commonplace.memory.entries import Entry, EntryId, content_hash
+from commonplace.memory.job_store import DynamoJobs
 from commonplace.memory.jobs import Job
 from commonplace.memory.ports import Once
+from commonplace.memory.store import DynamoEntries
+from commonplace.search.dynamodb_waiting import DynamoNote
+from commonplace.search.store import DynamoVectorCaches
 from tests.dynamodb_fixture import new_table
 from tests.infra.templates import Template, as_list
 

@@ -4,15 +4,15 @@ from typing import Any, get_args
 
 import pytest
 
-from commonplace.auth_settings import AuthSettings, GuardSettings
-from commonplace.content.store import CONTENT_PREFIX
-from commonplace.interfaces.mcp.memory.searching import note_query
-from commonplace.interfaces.mcp.surface import CallRecord
-from commonplace.interfaces.mcp.telemetry import record
-from commonplace.interfaces.oauth.telemetry import Event, Outcome
-from commonplace.interfaces.oauth.telemetry import record as record_event
-from commonplace.memory.results import Asked
+from commonplace.documents.content.keys import CONTENT_PREFIX
+from commonplace.identity.oauth.server.telemetry import Event, Outcome
+from commonplace.identity.oauth.server.telemetry import record as record_event
+from commonplace.identity.settings import AuthSettings, GuardSettings
+from commonplace.memory.model import Asked
+from commonplace.memory.tools.search import note_query
 from commonplace.reference.keys import REFERENCE_PREFIX, catalogue_key, manifest_key
+from commonplace.web.mcp.surface import CallRecord
+from commonplace.web.mcp.telemetry import record
 from infra.auth import AUTH_PATHS
 from local.cloud.event_sources import Pipe, parse_filter, parse_template
 from local.cloud.template import stem

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from commonplace.adapters import wiring
-from commonplace.adapters.memory_server import HttpMemoryServer
-from commonplace.memory.patience import MemoryServer, Patient
+from commonplace.memory.client.patience import MemoryServer, Patient
+from commonplace.memory.client.server import HttpMemoryServer
+from commonplace.search import providers
 from local.dev.laptop import Laptop
 from local.dev.source import clone
 from tests.fakes.openai_server import KEY, Standin
@@ -52,8 +52,8 @@ def agent(laptop: Laptop) -> Iterator[MemoryServer]:
 def without_vectors(laptop: Laptop) -> list[str]:
     """Entries in the index that are found by their words alone."""
     settings = laptop.deployment.retrieval().collection("memory")
-    (model,) = wiring.embedding_providers(settings)
-    engine: Any = wiring.search_engine(settings, None, model, read_only=True)
+    (model,) = providers.embedding_providers(settings)
+    engine: Any = providers.search_engine(settings, None, model, read_only=True)
     try:
         return [str(record) for record in engine.incomplete()]
     finally:

@@ -9,9 +9,9 @@ import pytest
 
 from bench.acceptance import served
 from bench.acceptance.statements import Statement
-from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.adapters.local_embeddings import LocalEmbeddings
+from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.model import RecordId, Tombstone
+from commonplace.search.models.local import LocalEmbeddings
 from local.dev.laptop import Laptop
 from local.dev.source import Source, clone
 from local.operations.deployment import PROJECT

@@ -10,10 +10,10 @@ from bench.acceptance import history
 from bench.acceptance.machine import Machine
 from bench.acceptance.settled import settled
 from bench.acceptance.statements import Statement
-from commonplace.adapters.local_embeddings import LocalEmbeddings
-from commonplace.search.embedding import embed_records
+from commonplace.documents.index_source import StoredDocuments
+from commonplace.search.embeddings import embed_records
 from commonplace.search.model import RecordId
-from commonplace.search.stored import StoredDocuments
+from commonplace.search.models.local import LocalEmbeddings
 from local.dev.source import clone
 from tests.integration.awkward import awkward
 

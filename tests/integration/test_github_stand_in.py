@@ -13,7 +13,7 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 
-from commonplace.adapters.github import last_changed_query
+from commonplace.repository.github import last_changed_query
 from local.github.api import AppKey, GitHubApi
 from local.github.git import GitRepository
 from local.github.server import GitHubServer, push_event, sign

@@ -13,19 +13,19 @@ from typer.testing import CliRunner
 
 from bench.reindex import Deployed, measure
 from bench.reindexing import ABSENT, KnowledgeBase, OtherModel, Traffic, Truth, message
-from commonplace.adapters.dynamodb_entries import DynamoEntries
-from commonplace.adapters.opensearch.connection import connect
-from commonplace.adapters.opensearch.engine import OpenSearchEngine
-from commonplace.adapters.opensearch.generations import OpenSearchGenerations
-from commonplace.adapters.opensearch.parameters import IndexParameters
-from commonplace.adapters.s3 import S3ObjectStore
-from commonplace.errors import InvalidInput
+from commonplace.documents.index_source import StoredDocuments
+from commonplace.kernel.errors import InvalidInput
+from commonplace.kernel.s3 import S3ObjectStore
+from commonplace.memory.store import DynamoEntries
 from commonplace.search.filters import Filters
-from commonplace.search.indexing import Indexer
+from commonplace.search.indexer import Indexer
 from commonplace.search.migration import Migration, Refused, Swapped, Target
 from commonplace.search.model import EmbeddingProvider, IndexMismatch, QueryVector, SearchRequest
+from commonplace.search.opensearch.connection import connect
+from commonplace.search.opensearch.engine import OpenSearchEngine
+from commonplace.search.opensearch.generations import OpenSearchGenerations
+from commonplace.search.opensearch.parameters import IndexParameters
 from commonplace.search.service import SearchService
-from commonplace.search.stored import StoredDocuments
 from local import cli
 from local.dev.laptop import Laptop
 from local.dev.source import plain_folder

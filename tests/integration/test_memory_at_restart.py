@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.adapters.dynamodb_entries import DynamoEntries
-from commonplace.adapters.dynamodb_jobs import DynamoJobs
-from commonplace.audit.records import AuditRecord
+from commonplace.kernel.audit import AuditRecord
 from commonplace.memory.entries import Entry, EntryId, content_hash
+from commonplace.memory.job_store import DynamoJobs
 from commonplace.memory.jobs import Job
+from commonplace.memory.store import DynamoEntries
 from local.dev.laptop import Laptop
 from local.dev.source import plain_folder
 

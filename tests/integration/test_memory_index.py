@@ -5,18 +5,18 @@ from dataclasses import replace
 
 import pytest
 
-from commonplace.adapters.opensearch.connection import Connection
-from commonplace.adapters.opensearch.directory import Aliases
-from commonplace.adapters.opensearch.engine import OpenSearchEngine
-from commonplace.adapters.opensearch.generations import OpenSearchGenerations
+from commonplace.documents.index_source import StoredDocuments
+from commonplace.kernel.settings import RetrievalSettings
 from commonplace.memory.entries import EntryId
-from commonplace.memory.sources import StoredEntries
+from commonplace.memory.index_source import StoredEntries
 from commonplace.search.filters import Filters
-from commonplace.search.indexing import Indexer, Message, Report
+from commonplace.search.indexer import Indexer, Message, Report
 from commonplace.search.migration import Migration, Swapped, Target
+from commonplace.search.opensearch.connection import Connection
+from commonplace.search.opensearch.directory import Aliases
+from commonplace.search.opensearch.engine import OpenSearchEngine
+from commonplace.search.opensearch.generations import OpenSearchGenerations
 from commonplace.search.operations import Operations
-from commonplace.search.stored import StoredDocuments
-from commonplace.settings import RetrievalSettings
 from tests.fakes.embeddings import FakeEmbeddings, asked
 from tests.fakes.memory_stores import MemoryEntries
 from tests.fakes.store import FakeObjectStore

@@ -13,18 +13,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.adapters.opensearch import listing
-from commonplace.adapters.opensearch.connection import Connection, connect
-from commonplace.adapters.opensearch.directory import Aliases
-from commonplace.adapters.opensearch.engine import OpenSearchEngine
-from commonplace.adapters.opensearch.generations import OpenSearchGenerations
-from commonplace.adapters.opensearch.parameters import IndexParameters
-from commonplace.adapters.resilience import CircuitBreaker
-from commonplace.errors import Unavailable
-from commonplace.search.embedding import model_fingerprint
+from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.retry import CircuitBreaker
+from commonplace.search.embedded.engine import EmbeddedEngine
+from commonplace.search.embeddings import model_fingerprint
 from commonplace.search.filters import Filters
 from commonplace.search.model import Engine, IndexedRecord, IndexMismatch, QueryVector, Record, RecordId, Tombstone
+from commonplace.search.opensearch import listing
+from commonplace.search.opensearch.connection import Connection, connect
+from commonplace.search.opensearch.directory import Aliases
+from commonplace.search.opensearch.engine import OpenSearchEngine
+from commonplace.search.opensearch.generations import OpenSearchGenerations
+from commonplace.search.opensearch.parameters import IndexParameters
 from tests.examples import examples
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.opensearch_fixture import remove_indexes

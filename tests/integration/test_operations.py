@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.adapters.github_client import GitHubClient, http_client
-from commonplace.adapters.github_credentials import SecretCredentials
-from commonplace.adapters.secrets import GitHubSecret
-from commonplace.content.document import DocumentRef
-from commonplace.content.exclusions import Exclusions
-from commonplace.content.graph import BrokenLink
+from commonplace.documents.content.document import DocumentRef
+from commonplace.documents.content.exclusions import Exclusions
+from commonplace.documents.content.graph import BrokenLink
+from commonplace.documents.sync.report import Counts, Note, Report, SkippedFile
+from commonplace.documents.sync.steps import Steps
 from commonplace.kernel.objects import PreconditionFailed
+from commonplace.repository.github_client import GitHubClient, http_client
+from commonplace.repository.github_credentials import SecretCredentials
 from commonplace.repository.problems import Problem
-from commonplace.sync.report import Counts, Note, Report, SkippedFile
-from commonplace.sync.steps import Steps
+from commonplace.repository.secrets import GitHubSecret
 from local.errors import CommandError
 from local.github.api import GitHubApi
 from local.github.git import GitRepository

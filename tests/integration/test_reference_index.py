@@ -2,22 +2,22 @@
 
 import pytest
 
-from commonplace.adapters.opensearch.connection import Connection
-from commonplace.adapters.opensearch.directory import Aliases
-from commonplace.adapters.opensearch.engine import OpenSearchEngine
-from commonplace.adapters.opensearch.generations import OpenSearchGenerations
+from commonplace.documents.index_source import StoredDocuments
+from commonplace.kernel.settings import RetrievalSettings
 from commonplace.reference.catalogue import Catalogue, Placed
 from commonplace.reference.entries import EntryType
+from commonplace.reference.index_source import StoredCatalogues
 from commonplace.reference.meaning import VectorMeaning
+from commonplace.reference.model import Asked
 from commonplace.reference.records import record_id
-from commonplace.reference.results import Asked
-from commonplace.reference.sources import StoredCatalogues
 from commonplace.reference.upkeep import Upkeep
-from commonplace.search.indexing import Indexer, Message, Report
+from commonplace.search.indexer import Indexer, Message, Report
 from commonplace.search.migration import Migration, Target
+from commonplace.search.opensearch.connection import Connection
+from commonplace.search.opensearch.directory import Aliases
+from commonplace.search.opensearch.engine import OpenSearchEngine
+from commonplace.search.opensearch.generations import OpenSearchGenerations
 from commonplace.search.operations import Operations
-from commonplace.search.stored import StoredDocuments
-from commonplace.settings import RetrievalSettings
 from tests.fakes.catalogues import catalogue, entry
 from tests.fakes.catalogues import publish as publish_catalogue
 from tests.fakes.embeddings import FakeEmbeddings

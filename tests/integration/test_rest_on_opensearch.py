@@ -9,19 +9,19 @@ from urllib.parse import urlsplit
 import pytest
 from starlette.testclient import TestClient
 
-from commonplace.adapters.local_embeddings import LocalEmbeddings
-from commonplace.adapters.opensearch.connection import connect
-from commonplace.adapters.opensearch.directory import Aliases
-from commonplace.adapters.opensearch.engine import OpenSearchEngine
-from commonplace.adapters.resilience import CircuitBreaker
-from commonplace.content.library import Library
-from commonplace.interfaces.rest.app import create_app
-from commonplace.interfaces.rest.services import Site
-from commonplace.limits.quota import Limiter
+from commonplace.documents.content.library import Library
+from commonplace.documents.documents import record_from_document
+from commonplace.kernel.limits import Limiter
+from commonplace.kernel.retry import CircuitBreaker
 from commonplace.search.deferred import DeferredSearch
-from commonplace.search.documents import record_from_document
-from commonplace.search.embedding import embed_records
+from commonplace.search.embeddings import embed_records
+from commonplace.search.models.local import LocalEmbeddings
+from commonplace.search.opensearch.connection import connect
+from commonplace.search.opensearch.directory import Aliases
+from commonplace.search.opensearch.engine import OpenSearchEngine
 from commonplace.search.service import SearchService
+from commonplace.web.rest.app import create_app
+from commonplace.web.rest.services import Site
 from tests.fakes.library import FakeLibrary, garden, make
 from tests.unit.rest.conftest import Counters, Seconds
 

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from commonplace.interfaces.origin import ORIGIN_HEADER, VIEWER_HEADER
+from commonplace.web.origin import ORIGIN_HEADER, VIEWER_HEADER
 from local.cloud.servers import Loopback, LoopbackHandler
 from local.dev.laptop import Laptop
 from local.dev.source import clone

@@ -1,6 +1,6 @@
 import pytest
 
-from commonplace.auth_settings import AuthSettings, GuardSettings, oidc_parameters
+from commonplace.identity.settings import AuthSettings, GuardSettings, oidc_parameters
 from commonplace.kernel.environment import SettingsError
 
 ENVIRONMENT = {

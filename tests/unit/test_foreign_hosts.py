@@ -10,11 +10,11 @@ import pytest
 from fastapi import FastAPI
 from starlette.routing import BaseRoute, Route
 
-from commonplace.interfaces.gateway import Gateway
-from commonplace.interfaces.rest.app import ROUTERS, ROUTERS_AT_ROOT_TOO
-from commonplace.interfaces.rest.pages import API
-from commonplace.interfaces.rest.routes import connecting
-from commonplace.interfaces.rest.services import Site
+from commonplace.site.connect import routes
+from commonplace.web.gateway import Gateway
+from commonplace.web.rest.app import ROUTERS, ROUTERS_AT_ROOT_TOO
+from commonplace.web.rest.pages import API
+from commonplace.web.rest.services import Site
 from tests.unit.mcp.world import World as McpWorld
 from tests.unit.oauth.world import BASE, payload
 from tests.unit.oauth.world import World as AuthWorld
@@ -50,9 +50,9 @@ APPS: dict[str, Callable[[], Any]] = {
 
 def paths(app: Any) -> list[str]:
     """Of every route, with something in place of its parameters."""
-    routes: list[BaseRoute] = list(app.routes)
-    own = [route.path for route in routes if isinstance(route, Route)]
-    routers = (*ROUTERS, *ROUTERS_AT_ROOT_TOO, connecting.router) if isinstance(app, FastAPI) else ()
+    declared: list[BaseRoute] = list(app.routes)
+    own = [route.path for route in declared if isinstance(route, Route)]
+    routers = (*ROUTERS, *ROUTERS_AT_ROOT_TOO, routes.router) if isinstance(app, FastAPI) else ()
     included = [route.path for router in routers for route in router.routes if isinstance(route, Route)]
     every = [*own, *included, *(API + path for path in included)]
     return list(dict.fromkeys(re.sub(r"{[^}]*}", "mcp", path) for path in every))

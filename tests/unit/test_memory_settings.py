@@ -3,7 +3,7 @@
 import pytest
 
 from commonplace.kernel.environment import SettingsError
-from commonplace.memory_settings import MemorySettings
+from commonplace.memory.settings import MemorySettings
 
 ENVIRONMENT = {"RECORDS_TABLE": "records", "CACHE_TABLE": "cache", "ACTIVITY_TABLE": "activity"}
 

@@ -4,7 +4,7 @@ from hashlib import sha256
 
 import pytest
 
-from commonplace.operators import fresh_key, is_operators_key, key_hash
+from commonplace.kernel.operator_key import fresh_key, is_operators_key, key_hash
 
 
 def test_a_fresh_key_is_its_own_and_no_other() -> None:

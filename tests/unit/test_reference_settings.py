@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.kernel.environment import SettingsError
-from commonplace.reference_settings import (
+from commonplace.reference.settings import (
     CatalogueSource,
     catalogue_sources,
     folders_within,
@@ -73,7 +73,7 @@ def test_no_text_makes_a_source_that_leaves_its_repository(folder: str) -> None:
 
 
 def test_reading_them_loads_no_package() -> None:
-    code = "import sys, commonplace.reference_settings; print('pydantic' in sys.modules, 'boto3' in sys.modules)"
+    code = "import sys, commonplace.reference.settings; print('pydantic' in sys.modules, 'boto3' in sys.modules)"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.split() == ["False", "False"]
 

@@ -16,16 +16,16 @@ import pytest
 from mcp.server.lowlevel.server import Server
 from starlette.testclient import TestClient
 
-from commonplace.content.manifest import MANIFEST_KEY, Manifest
-from commonplace.content.ontology import ONTOLOGY
-from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
-from commonplace.interfaces.mcp.knowledge.toolset import knowledge_toolset
-from commonplace.interfaces.mcp.server import build_server
-from commonplace.interfaces.mcp.surface import Surface
-from commonplace.interfaces.rest.app import create_app
-from commonplace.interfaces.rest.services import Site
-from commonplace.limits.quota import Limiter
+from commonplace.documents.content.manifest import MANIFEST_KEY, Manifest
+from commonplace.documents.content.ontology import ONTOLOGY
+from commonplace.documents.tools.services import KnowledgeServices
+from commonplace.documents.tools.toolset import knowledge_toolset
+from commonplace.kernel.limits import Limiter
 from commonplace.search.model import SearchRequest
+from commonplace.web.mcp.server import build_server
+from commonplace.web.mcp.surface import Surface
+from commonplace.web.rest.app import create_app
+from commonplace.web.rest.services import Site
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.unit.mcp.knowledge.published import SAMPLE, knowledge_base, synced
 from tests.unit.mcp.talking import call, text_of

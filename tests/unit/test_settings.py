@@ -5,8 +5,7 @@ from typing import get_args
 import pytest
 
 from commonplace.kernel.environment import SettingsError
-from commonplace.search.source import Collection
-from commonplace.settings import (
+from commonplace.kernel.settings import (
     EmbeddingChoice,
     IndexSettings,
     McpSettings,
@@ -16,6 +15,7 @@ from commonplace.settings import (
     SyncSettings,
     WebhookSettings,
 )
+from commonplace.search.source import Collection
 
 ENVIRONMENT = {
     "STAGE": "dev",

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from commonplace.reference.generating.generated import Generated
-from commonplace.reference.generating.openapi import documents
-from commonplace.reference.generating.plan import generate
-from commonplace.reference.generating.writing import dated, written
 from commonplace.reference.lookup import Lookup
-from commonplace.reference.reading import Reading, read_catalogue
+from commonplace.reference.source.reader import Reading, read_catalogue
+from generators.generated import Generated
+from generators.openapi import documents
+from generators.plan import generate
+from generators.writing import dated, written
 from tests.reference_files import compiled
 from tests.registry.packages import file_of
 

@@ -1,6 +1,6 @@
 """What no tool takes, over the wire: each is an error that says what to do, and nothing is written."""
 
-from commonplace.interfaces.mcp.rendering import ERROR_META
+from commonplace.web.mcp.rendering import ERROR_META
 from tests.conformance.memory.worlds import Team
 from tests.unit.mcp.memory.test_bad_input import TABLE
 from tests.unit.mcp.talking import text_of

@@ -14,27 +14,27 @@ from uuid import uuid4
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client
 
-from commonplace.adapters.dynamodb_entries import DynamoEntries
-from commonplace.adapters.dynamodb_jobs import DynamoJobs
-from commonplace.adapters.dynamodb_query_counts import DynamoQueryCounts
-from commonplace.adapters.dynamodb_vectors import DynamoVectorCaches
-from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.adapters.opensearch.connection import Connection
-from commonplace.adapters.opensearch.engine import OpenSearchEngine
-from commonplace.adapters.opensearch.transport import HttpTransport
 from commonplace.identity.principals import Principal
-from commonplace.interfaces.mcp.declaring import Caller
-from commonplace.interfaces.mcp.memory.services import MemoryServices
-from commonplace.interfaces.mcp.memory.toolset import memory_toolset
-from commonplace.interfaces.mcp.rendering import ERROR_META
-from commonplace.interfaces.mcp.server import build_server
-from commonplace.interfaces.mcp.surface import Surface
+from commonplace.memory.dynamodb_query_counts import DynamoQueryCounts
 from commonplace.memory.entries import EntryId
-from commonplace.memory.searching import MemorySearch
+from commonplace.memory.index_source import StoredEntries
+from commonplace.memory.job_store import DynamoJobs
+from commonplace.memory.search import MemorySearch
 from commonplace.memory.service import Memory
-from commonplace.memory.sources import StoredEntries
-from commonplace.search.indexing import Indexer, Message
+from commonplace.memory.store import DynamoEntries
+from commonplace.memory.tools.services import MemoryServices
+from commonplace.memory.tools.toolset import memory_toolset
+from commonplace.search.embedded.engine import EmbeddedEngine
+from commonplace.search.indexer import Indexer, Message
 from commonplace.search.model import Engine
+from commonplace.search.opensearch.connection import Connection
+from commonplace.search.opensearch.engine import OpenSearchEngine
+from commonplace.search.opensearch.transport import HttpTransport
+from commonplace.search.store import DynamoVectorCaches
+from commonplace.web.mcp.declaration import Caller
+from commonplace.web.mcp.rendering import ERROR_META
+from commonplace.web.mcp.server import build_server
+from commonplace.web.mcp.surface import Surface
 from tests.dynamodb_fixture import dump, new_table
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.opensearch_fixture import remove_indexes

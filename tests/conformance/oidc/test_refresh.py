@@ -7,13 +7,13 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from commonplace.adapters.oidc_provider import HttpProvider
-from commonplace.errors import Unavailable
 from commonplace.identity.accounts import Profile
-from commonplace.identity.oauth_errors import OAuthError
+from commonplace.identity.oauth.errors import OAuthError
 from commonplace.identity.oidc import OidcSignIn
-from commonplace.identity.provider_sessions import ProviderSessions, SignInOver
+from commonplace.identity.oidc_provider import HttpProvider
+from commonplace.identity.oidc_sessions import ProviderSessions, SignInOver
 from commonplace.identity.roles import MappedStandings, RoleMap
+from commonplace.kernel.errors import Unavailable
 from tests.conformance.mcp import clients as node
 from tests.conformance.oidc.conftest import CALLBACK, SECRET, running
 from tests.fakes.authority import Authority, told

@@ -6,10 +6,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from commonplace.adapters.oidc_provider import HttpProvider
-from commonplace.errors import Forbidden, Unavailable
 from commonplace.identity.oidc import OidcSignIn
-from commonplace.identity.provider_sessions import ProviderSessions
+from commonplace.identity.oidc_provider import HttpProvider
+from commonplace.identity.oidc_sessions import ProviderSessions
+from commonplace.kernel.errors import Forbidden, Unavailable
 from tests.fakes.identity_stores import Clock, MemorySignIns
 
 BASE = "https://commonplace.example"

@@ -8,7 +8,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from commonplace.adapters.local_embeddings import LocalEmbeddings
+from commonplace.search.models.local import LocalEmbeddings
 from local.cloud import moto_patches
 from tests.conformance.memory.worlds import embedded, opensearch
 from tests.conformance.reference.worlds import Guest, World, calling

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from commonplace.interfaces.mcp.declaring import Cost
+from commonplace.web.mcp.declaration import Cost
 from tests.conformance.reference.conftest import organisation
 from tests.conformance.reference.worlds import Guest, World, calling
 from tests.unit.mcp.talking import ERAS, text_of

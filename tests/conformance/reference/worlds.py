@@ -11,29 +11,29 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from starlette.types import ASGIApp
 
-from commonplace.adapters.dynamodb_gaps import DynamoGaps
-from commonplace.adapters.local_embeddings import LocalEmbeddings
-from commonplace.content.library import Library
-from commonplace.errors import Unavailable
+from commonplace.documents.content.library import Library
+from commonplace.documents.tools.services import KnowledgeServices
+from commonplace.documents.tools.toolset import knowledge_toolset
 from commonplace.identity.principals import Principal
-from commonplace.interfaces.mcp.app import create_app
-from commonplace.interfaces.mcp.declaring import Cost
-from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
-from commonplace.interfaces.mcp.knowledge.toolset import knowledge_toolset
-from commonplace.interfaces.mcp.reference.services import ReferenceServices
-from commonplace.interfaces.mcp.reference.toolset import reference_toolset
-from commonplace.interfaces.mcp.rendering import ERROR_META
-from commonplace.interfaces.mcp.surface import CallRecord, Surface
-from commonplace.interfaces.mcp.throttle import Throttle
-from commonplace.limits.quota import Limiter
+from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.limits import Limiter
 from commonplace.reference.catalogue import Catalogue
+from commonplace.reference.index_source import StoredCatalogues
 from commonplace.reference.library import CatalogueLibrary
 from commonplace.reference.meaning import VectorMeaning
-from commonplace.reference.results import Gap
+from commonplace.reference.model import Gap
 from commonplace.reference.service import Reference
-from commonplace.reference.sources import StoredCatalogues
-from commonplace.search.indexing import Indexer
+from commonplace.reference.store import DynamoGaps
+from commonplace.reference.tools.services import ReferenceServices
+from commonplace.reference.tools.toolset import reference_toolset
+from commonplace.search.indexer import Indexer
 from commonplace.search.model import Engine
+from commonplace.search.models.local import LocalEmbeddings
+from commonplace.web.mcp.app import create_app
+from commonplace.web.mcp.declaration import Cost
+from commonplace.web.mcp.limits import Throttle
+from commonplace.web.mcp.rendering import ERROR_META
+from commonplace.web.mcp.surface import CallRecord, Surface
 from tests.dynamodb_fixture import new_table
 from tests.fakes.catalogues import publish
 from tests.fakes.library import FakeLibrary, garden

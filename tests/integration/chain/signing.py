@@ -5,8 +5,8 @@ from typing import Any
 
 from eth_abi.abi import encode
 
-from commonplace.adapters.ethereum.rpc import Rpc
-from commonplace.adapters.ethereum.signatures import MAGIC, SiweSignatures
+from commonplace.identity.ethereum.rpc import Rpc
+from commonplace.identity.ethereum.signatures import MAGIC, SiweSignatures
 from commonplace.identity.wallets import Terms, checksummed, message_text
 from tests.chain.node import Chain, called
 

@@ -3,10 +3,10 @@
 import pytest
 from eth_abi.abi import encode
 
-from commonplace.adapters.ethereum.rpc import Rpc
-from commonplace.adapters.ethereum.signatures import MAGIC, SiweSignatures
-from commonplace.errors import Unavailable
+from commonplace.identity.ethereum.rpc import Rpc
+from commonplace.identity.ethereum.signatures import MAGIC, SiweSignatures
 from commonplace.identity.wallets import BadSignature
+from commonplace.kernel.errors import Unavailable
 from tests.chain.node import Chain, called
 from tests.fakes.ethereum_node import standing_in
 from tests.integration.chain.signing import (

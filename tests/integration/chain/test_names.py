@@ -6,8 +6,8 @@ import pytest
 from ens.utils import dns_encode_name, raw_name_to_hash
 from eth_abi.abi import encode
 
-from commonplace.adapters.ethereum.names import ADDR, NAME, TEXT, EnsNames
-from commonplace.adapters.ethereum.rpc import Rpc
+from commonplace.identity.ethereum.names import ADDR, NAME, TEXT, EnsNames
+from commonplace.identity.ethereum.rpc import Rpc
 from commonplace.identity.wallets import NAMELESS, Named
 from tests.chain.node import RESOLVER, Chain
 from tests.fakes.ethereum_node import standing_in

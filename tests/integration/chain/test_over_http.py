@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from eth_abi.abi import encode
 
-from commonplace.adapters.ethereum.names import EnsNames
-from commonplace.adapters.ethereum.rpc import Rpc
+from commonplace.identity.ethereum.names import EnsNames
+from commonplace.identity.ethereum.rpc import Rpc
 from tests.chain.node import Chain, called
 from tests.fakes.ethereum_node import silent, standing_in, status
 from tests.integration.chain.signing import wallet_of, wallet_to_be, wrapped

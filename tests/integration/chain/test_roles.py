@@ -10,16 +10,16 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from commonplace.adapters.ethereum.hats import ChainHats
-from commonplace.adapters.ethereum.rpc import PAUSE_SECONDS, Rpc
-from commonplace.adapters.role_cache import RememberedHats
-from commonplace.auth_settings import HATS_CONTRACT
-from commonplace.errors import Unavailable
-from commonplace.identity.guarding import TokenPrincipals
+from commonplace.identity.access_tokens import AccessTokens, RememberedKeys
+from commonplace.identity.bearer_auth import TokenPrincipals
+from commonplace.identity.caches import RememberedHats
+from commonplace.identity.ethereum.hats import ChainHats
+from commonplace.identity.ethereum.rpc import PAUSE_SECONDS, Rpc
 from commonplace.identity.keyring import public_jwks
 from commonplace.identity.principals import ANONYMOUS, Principal
 from commonplace.identity.roles import MappedStandings, RoleMap, hat_id
-from commonplace.identity.verifying import AccessTokens, RememberedKeys
+from commonplace.identity.settings import HATS_CONTRACT
+from commonplace.kernel.errors import Unavailable
 from tests.chain.node import HATS, Chain
 from tests.fakes.identity_stores import Clock
 from tests.integration.chain.signing import rpc_of

@@ -8,10 +8,10 @@ from typing import Any
 
 import httpx
 
-from commonplace.adapters.github import GitHubRepository
-from commonplace.adapters.github_client import GitHubClient
-from commonplace.adapters.github_credentials import SecretCredentials
-from commonplace.adapters.secrets import GitHubSecret
+from commonplace.repository.github import GitHubRepository
+from commonplace.repository.github_client import GitHubClient
+from commonplace.repository.github_credentials import SecretCredentials
+from commonplace.repository.secrets import GitHubSecret
 
 API = "https://api.github.com"
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)

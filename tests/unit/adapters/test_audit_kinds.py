@@ -1,7 +1,7 @@
 from typing import TYPE_CHECKING
 
-from commonplace.adapters.dynamodb_audit import AUDIT, DENIED, MEMORY, DynamoAudit, audit_writes
-from commonplace.audit.records import AuditRecord
+from commonplace.kernel.audit import AuditRecord
+from commonplace.kernel.audit_store import AUDIT, DENIED, MEMORY, DynamoAudit, audit_writes
 from tests.aws_fixture import TABLE
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.adapters.dynamodb_clients import DynamoClients
-from commonplace.audit.records import AuditRecord
-from commonplace.errors import Unavailable
+from commonplace.identity.ports import ClientStore
 from commonplace.identity.records import Client
-from commonplace.identity.stores import ClientStore
+from commonplace.identity.store.clients import DynamoClients
+from commonplace.kernel.audit import AuditRecord
+from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.writes import Lost
 from tests.aws_fixture import TABLE
 from tests.fakes.identity_clients import FakeClients

@@ -6,8 +6,8 @@ import pytest
 from botocore.exceptions import ClientError
 from mypy_boto3_dynamodb import DynamoDBClient
 
-from commonplace.adapters.counters import DynamoCounters
-from commonplace.adapters.dynamodb import Contended, DynamoSyncState
+from commonplace.kernel.limit_store import DynamoCounters
+from commonplace.repository.run_state import Contended, DynamoSyncState
 from tests.aws_fixture import TABLE
 from tests.fakes.one_at_a_time import OneAtATime
 

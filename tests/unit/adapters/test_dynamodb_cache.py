@@ -1,7 +1,7 @@
 import pytest
 from mypy_boto3_dynamodb import DynamoDBClient
 
-from commonplace.adapters.dynamodb_cache import DynamoRerankCache
+from commonplace.search.dynamodb_cache import DynamoRerankCache
 from commonplace.search.model import RecordId, Reranked
 from tests.aws_fixture import TABLE
 from tests.unit.adapters.test_dynamodb_vectors import FAILURES, Failing

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mypy_boto3_dynamodb import DynamoDBClient
 
-from commonplace.adapters import dynamodb_changes
-from commonplace.adapters.dynamodb_changes import DynamoChanges
-from commonplace.errors import Unavailable
+from commonplace.kernel.errors import Unavailable
+from commonplace.search import dynamodb_changes
 from commonplace.search.changes import CHANGES_PER_NOTE, Change, ChangeFeed, ChangeLog, notes
+from commonplace.search.dynamodb_changes import DynamoChanges
 from commonplace.search.records import RecordId
 from tests.aws_fixture import TABLE
 from tests.fakes.changes import FakeChanges

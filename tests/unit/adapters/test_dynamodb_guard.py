@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
-from commonplace.adapters.dynamodb_grants import DynamoGrants
-from commonplace.adapters.dynamodb_guard import OF_LAST_USE, DynamoGuard
-from commonplace.errors import Unavailable
 from commonplace.identity.records import Grant
+from commonplace.identity.store.grants import DynamoGrants
+from commonplace.identity.store.guard import OF_LAST_USE, DynamoGuard
+from commonplace.kernel.errors import Unavailable
 from tests.aws_fixture import TABLE
 from tests.fakes.identity_stores import Clock
 

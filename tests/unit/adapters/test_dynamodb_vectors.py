@@ -9,11 +9,11 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 from mypy_boto3_dynamodb import DynamoDBClient
 
-from commonplace.adapters.dynamodb_vectors import DynamoVectorCaches, DynamoVectorMemory, MemoryBehind
-from commonplace.errors import Unavailable
+from commonplace.kernel.errors import Unavailable
 from commonplace.memory.ports import VectorCaches
-from commonplace.search.embedding import vector_key
+from commonplace.search.embeddings import vector_key
 from commonplace.search.model import Vector
+from commonplace.search.store import DynamoVectorCaches, DynamoVectorMemory, MemoryBehind
 from tests.aws_fixture import TABLE
 from tests.fakes.memory_vectors import FakeVectorCaches
 from tests.unit.adapters.test_resilience import Clock, never
@@ -132,7 +132,7 @@ def test_keys_of_every_beginning_are_counted(caches: VectorCaches) -> None:
 def test_a_partition_of_many_pages_is_counted_and_cleared_whole(
     table: DynamoVectorCaches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("commonplace.adapters.dynamodb_vectors.KEYS_PER_PAGE", 7)
+    monkeypatch.setattr("commonplace.search.store.KEYS_PER_PAGE", 7)
     table.of("acme").remember({named(f"{number}"): array("f", [1.0]) for number in range(60)})
     assert (table.size("acme"), table.clear("acme"), table.size("acme")) == (60, 60, 0)
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 from botocore.exceptions import ClientError
 
-from commonplace.adapters.dynamodb_waiting import DynamoNote
-from commonplace.errors import Unavailable
+from commonplace.kernel.errors import Unavailable
+from commonplace.search.dynamodb_waiting import DynamoNote
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -7,16 +7,16 @@ from pathlib import Path
 import boto3
 import pytest
 
-from commonplace.adapters import clients
-from commonplace.adapters.bedrock.embeddings import CohereEmbeddings, TitanEmbeddings
-from commonplace.adapters.bedrock.rerank import AMAZON, COHERE, BedrockReranker
-from commonplace.adapters.guarded import GuardedEmbeddings, GuardedReranker
-from commonplace.adapters.local_embeddings import LocalEmbeddings
-from commonplace.adapters.onnx.embeddings import OnnxEmbeddings
-from commonplace.adapters.onnx.rerank import OnnxReranker
-from commonplace.adapters.openai_embeddings import OpenAiEmbeddings
-from commonplace.search.embedding import model_fingerprint
+from commonplace.kernel import aws
+from commonplace.search.embeddings import model_fingerprint
 from commonplace.search.model import EmbeddingProvider, RecordId, Reranker, Vector
+from commonplace.search.models.bedrock import CohereEmbeddings, TitanEmbeddings
+from commonplace.search.models.bedrock_rerank import AMAZON, COHERE, BedrockReranker
+from commonplace.search.models.guarded import GuardedEmbeddings, GuardedReranker
+from commonplace.search.models.local import LocalEmbeddings
+from commonplace.search.models.onnx_embeddings import OnnxEmbeddings
+from commonplace.search.models.onnx_rerank import OnnxReranker
+from commonplace.search.models.openai import OpenAiEmbeddings
 from tests.fakes import openai_server
 from tests.fakes.bedrock import REGION, FakeBedrock, running
 from tests.fakes.onnx_models import cross_encoder, encoder
@@ -71,7 +71,7 @@ def provider(
         "bedrock-runtime",
         region_name=REGION,
         endpoint_url=bedrock.url,
-        config=clients.config(read_timeout_seconds=30, attempts=1),
+        config=aws.config(read_timeout_seconds=30, attempts=1),
     )
     titan = request.param.startswith("titan")
     made: EmbeddingProvider = TitanEmbeddings(client, 256) if titan else CohereEmbeddings(client, 256)
@@ -89,7 +89,7 @@ def reranker(
         "bedrock-agent-runtime",
         region_name=REGION,
         endpoint_url=bedrock.url,
-        config=clients.config(read_timeout_seconds=30, attempts=1),
+        config=aws.config(read_timeout_seconds=30, attempts=1),
     )
     made = BedrockReranker(client, AMAZON if request.param == "amazon" else COHERE, region=REGION)
     return GuardedReranker(made) if request.param.endswith("guarded") else made

@@ -7,10 +7,10 @@ from typing import Any
 import httpx
 import pytest
 
-from commonplace.adapters import github as module
-from commonplace.adapters.github import PATHS_PER_QUERY, GitHubRepository
-from commonplace.adapters.github_client import DOWNLOAD_SECONDS
+from commonplace.repository import github as module
 from commonplace.repository.blobs import BlobSha
+from commonplace.repository.github import PATHS_PER_QUERY, GitHubRepository
+from commonplace.repository.github_client import DOWNLOAD_SECONDS
 from commonplace.repository.ports import (
     BlobNotFound,
     Head,

@@ -8,11 +8,11 @@ import httpx
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
-from commonplace.adapters.github_credentials import SecretCredentials
-from commonplace.adapters.github_proposals import GitHubProposals
-from commonplace.adapters.secrets import GitHubWriter
-from commonplace.drafts.proposing import Proposal, Proposed
-from commonplace.errors import Conflict, Unavailable
+from commonplace.documents.proposals.github import GitHubProposals
+from commonplace.documents.proposals.ports import Proposal, Proposed
+from commonplace.kernel.errors import Conflict, Unavailable
+from commonplace.repository.github_credentials import SecretCredentials
+from commonplace.repository.secrets import GitHubWriter
 from tests.unit.adapters.github_answers import COMMIT, TOKEN, GitHub, answer, body_of, entry, refuse, tree
 
 REPOSITORY = "/repos/octo/notes"

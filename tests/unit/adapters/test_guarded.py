@@ -3,11 +3,12 @@ from threading import Barrier, Lock
 
 import pytest
 
-from commonplace.adapters import clients, wiring
-from commonplace.adapters.guarded import RERANK_DELAYS, GuardedEmbeddings, GuardedReranker
-from commonplace.adapters.resilience import RETRY_DELAYS, CircuitBreaker, Transient
-from commonplace.errors import Unavailable
+from commonplace.kernel import aws
+from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.retry import RETRY_DELAYS, CircuitBreaker, Transient
+from commonplace.search import providers
 from commonplace.search.model import RecordId, Reranked, Vector
+from commonplace.search.models.guarded import RERANK_DELAYS, GuardedEmbeddings, GuardedReranker
 from tests.unit.adapters.test_resilience import Clock, never
 
 REST_TIMEOUT_SECONDS = 29
@@ -181,19 +182,19 @@ def test_a_reranker_that_answers_is_passed_through() -> None:
 
 
 def longest(delays: Sequence[float], read_seconds: float) -> float:
-    attempt = clients.MODEL_CONNECT_TIMEOUT_SECONDS + read_seconds
+    attempt = aws.MODEL_CONNECT_TIMEOUT_SECONDS + read_seconds
     return (len(delays) + 1) * attempt + sum(delays)
 
 
 def test_every_wait_of_a_search_together_stays_below_the_gateways_patience() -> None:
-    embedding = longest(RETRY_DELAYS, wiring.QUERY_READ_SECONDS)
-    reranking = longest(RERANK_DELAYS, wiring.RERANK_READ_SECONDS)
-    cache = 2 * 2 * wiring.CACHE_SECONDS  # reading and keeping an order, each with connecting and waiting
+    embedding = longest(RETRY_DELAYS, providers.QUERY_READ_SECONDS)
+    reranking = longest(RERANK_DELAYS, providers.RERANK_READ_SECONDS)
+    cache = 2 * 2 * providers.CACHE_SECONDS  # reading and keeping an order, each with connecting and waiting
 
     assert (embedding, reranking, cache) == (4 * 2.5 + 7, 2 * 3 + 0.5, 2)
     assert REST_TIMEOUT_SECONDS - embedding - reranking - cache >= 3  # left for the index and the store
 
 
 def test_an_outage_leaves_the_index_function_time_to_write_the_words() -> None:
-    assert longest(RETRY_DELAYS, wiring.INDEX_READ_SECONDS) == 4 * 16 + 7
-    assert INDEX_TIMEOUT_SECONDS - longest(RETRY_DELAYS, wiring.INDEX_READ_SECONDS) >= 40
+    assert longest(RETRY_DELAYS, providers.INDEX_READ_SECONDS) == 4 * 16 + 7
+    assert INDEX_TIMEOUT_SECONDS - longest(RETRY_DELAYS, providers.INDEX_READ_SECONDS) >= 40

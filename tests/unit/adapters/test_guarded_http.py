@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from commonplace.adapters.guarded_http import GuardedHttp, Network
-from commonplace.adapters.public_addresses import is_public
-from commonplace.identity.fetching import FetchFailed
+from commonplace.kernel.fetch import FetchFailed
+from commonplace.kernel.guarded_http import GuardedHttp, Network
+from commonplace.kernel.public_addresses import is_public
 from tests.unit.adapters.tls_server import (
     HOST,
     Server,

@@ -6,14 +6,14 @@ import pytest
 from eth_account import Account
 from eth_account.messages import encode_defunct
 
-from commonplace.adapters.dynamodb_audit import DynamoAudit
-from commonplace.adapters.dynamodb_grants import DynamoGrants
-from commonplace.adapters.dynamodb_signins import DynamoSignIns
-from commonplace.audit.records import NOWHERE
-from commonplace.errors import Forbidden
 from commonplace.identity.issuing import subject_hash
 from commonplace.identity.signing_in import SignIn, SignInSettings
-from commonplace.limits.quota import Limiter
+from commonplace.identity.store.grants import DynamoGrants
+from commonplace.identity.store.sign_ins import DynamoSignIns
+from commonplace.kernel.audit import NOWHERE
+from commonplace.kernel.audit_store import DynamoAudit
+from commonplace.kernel.errors import Forbidden
+from commonplace.kernel.limits import Limiter
 from tests.dynamodb_fixture import new_table
 from tests.fakes.authority import BASE, KEY, Authority, Counters, standing
 from tests.fakes.authorization_server import FakeCheck, FakeNames

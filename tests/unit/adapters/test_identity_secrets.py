@@ -9,10 +9,10 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from commonplace.adapters.identity_secrets import ClientSecret, PseudonymKey, RpcUrls
-from commonplace.adapters.signing_keys import SecretSigningKeys
-from commonplace.errors import Unavailable
 from commonplace.identity import keyring
+from commonplace.identity.secret_values import ClientSecret, PseudonymKey, RpcUrls
+from commonplace.identity.signing_keys import SecretSigningKeys
+from commonplace.kernel.errors import Unavailable
 
 if TYPE_CHECKING:
     from mypy_boto3_secretsmanager import SecretsManagerClient

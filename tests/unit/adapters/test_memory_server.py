@@ -7,8 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from commonplace.adapters.memory_server import HttpMemoryServer
-from commonplace.errors import (
+from commonplace.kernel.errors import (
     BadRequest,
     CommonplaceError,
     Conflict,
@@ -20,7 +19,8 @@ from commonplace.errors import (
     Unauthorized,
     Unavailable,
 )
-from commonplace.interfaces.mcp.rendering import refusal
+from commonplace.memory.client.server import HttpMemoryServer
+from commonplace.web.mcp.rendering import refusal
 
 NOW = datetime(2026, 3, 24, 10, 0, 0, tzinfo=UTC)
 BASE = "https://knowledge.example.org"

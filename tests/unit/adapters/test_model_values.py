@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.adapters.model_values import BLANK, batched, encodable, fitting, fitting_bytes, unit
-from commonplace.errors import Unavailable
+from commonplace.kernel.errors import Unavailable
+from commonplace.search.models.values import BLANK, batched, encodable, fitting, fitting_bytes, unit
 
 ANY_TEXT = st.text(st.characters(), max_size=400)
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import EndpointConnectionError
 
-from commonplace.adapters.name_cache import RememberedNames
+from commonplace.identity.name_cache import RememberedNames
 from commonplace.identity.wallets import NAMELESS, Named
 from tests.aws_fixture import TABLE
 from tests.fakes.identity_stores import Clock

@@ -2,8 +2,8 @@
 
 import pytest
 
-from commonplace.adapters.s3 import S3ObjectStore
 from commonplace.kernel.objects import ListedObject, ObjectStore, PreconditionFailed
+from commonplace.kernel.s3 import S3ObjectStore
 from tests.aws_fixture import BUCKET
 from tests.fakes.store import FakeObjectStore
 

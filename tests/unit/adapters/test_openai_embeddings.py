@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from commonplace.adapters.guarded import GuardedEmbeddings
-from commonplace.adapters.openai_embeddings import OpenAiEmbeddings, api_key
-from commonplace.adapters.resilience import Transient
-from commonplace.errors import Unavailable
+from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.retry import Transient
+from commonplace.search.models.guarded import GuardedEmbeddings
+from commonplace.search.models.openai import OpenAiEmbeddings, api_key
 from tests.fakes.model_server import Failure
 from tests.fakes.openai_server import KEY, Standin, embedding, running
 from tests.unit.adapters.test_resilience import never
@@ -179,7 +179,7 @@ def test_an_answer_without_a_vector_is_no_vector(server: Standin, answer: Any) -
 
 
 def test_an_answer_without_end_is_not_read_to_its_end(server: Standin, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("commonplace.adapters.openai_embeddings.MAX_ANSWER_BYTES", 1_000)
+    monkeypatch.setattr("commonplace.search.models.openai.MAX_ANSWER_BYTES", 1_000)
     with pytest.raises(Transient, match="cannot be read"):
         provider(server).embed(["tide"])
 

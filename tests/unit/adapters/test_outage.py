@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.adapters.bedrock.embeddings import TitanEmbeddings
-from commonplace.adapters.bedrock.rerank import COHERE, BedrockReranker
-from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.adapters.guarded import GuardedEmbeddings, GuardedReranker
-from commonplace.adapters.resilience import CircuitBreaker
-from commonplace.search.embedding import embed_records
+from commonplace.kernel.retry import CircuitBreaker
+from commonplace.search.embedded.engine import EmbeddedEngine
+from commonplace.search.embeddings import embed_records
 from commonplace.search.model import SearchRequest
+from commonplace.search.models.bedrock import TitanEmbeddings
+from commonplace.search.models.bedrock_rerank import COHERE, BedrockReranker
+from commonplace.search.models.guarded import GuardedEmbeddings, GuardedReranker
 from commonplace.search.service import SearchService
 from tests.fakes.bedrock import REGION, FakeBedrock
 from tests.fakes.model_server import Failure

@@ -15,7 +15,7 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from commonplace.adapters.quick_reads import CONTENT_TYPE, PAUSE_SECONDS, TARGET, QuickReads, signed
+from commonplace.identity.store.items_read import CONTENT_TYPE, PAUSE_SECONDS, TARGET, QuickReads, signed
 
 KEY = {"pk": {"S": "grant#one"}, "sk": {"S": "grant"}}
 ITEM = {"pk": {"S": "grant#one"}, "scopes": {"L": [{"S": "knowledge:read"}]}, "n": {"N": "7"}}

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from commonplace.adapters import reference_wiring, wiring
-from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.adapters.reference_upkeep import upkeep
-from commonplace.reference.results import Asked
-from commonplace.reference_settings import CatalogueSource
-from commonplace.search.indexing import Message
-from commonplace.settings import EmbeddingChoice, RetrievalSettings
+from commonplace.kernel.settings import EmbeddingChoice, RetrievalSettings
+from commonplace.reference import wiring
+from commonplace.reference.model import Asked
+from commonplace.reference.settings import CatalogueSource
+from commonplace.reference.upkeep_wiring import upkeep
+from commonplace.search import providers
+from commonplace.search.embedded.engine import EmbeddedEngine
+from commonplace.search.indexer import Message
 from tests.fakes.catalogues import catalogue, entry, publish
 from tests.fakes.gaps import MemoryGaps
 from tests.fakes.store import FakeObjectStore
@@ -44,13 +45,13 @@ def settings(tmp_path: Path) -> RetrievalSettings:
 def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
     """The engines that were opened; closed at the end."""
     made: list[Any] = []
-    open_engine = wiring.search_engine
+    open_engine = providers.search_engine
 
     def noted(*given: Any, **told: Any) -> Any:
         made.append(open_engine(*given, **told))
         return made[-1]
 
-    monkeypatch.setattr(wiring, "search_engine", noted)
+    monkeypatch.setattr(providers, "search_engine", noted)
     yield made
     for engine in made:
         assert isinstance(engine, EmbeddedEngine)
@@ -60,11 +61,11 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
 def test_what_is_published_is_found_by_name_words_and_meaning(
     store: FakeObjectStore, settings: RetrievalSettings, opened: list[Any], tmp_path: Path
 ) -> None:
-    made = upkeep([HELIOS], settings, store, wiring.indexed_models(settings), None)
+    made = upkeep([HELIOS], settings, store, providers.indexed_models(settings), None)
     assert made.take([MANIFEST]) == []
     assert (tmp_path / "reference.sqlite").exists()
 
-    reference = reference_wiring.reference(settings, [HELIOS], store)
+    reference = wiring.reference(settings, [HELIOS], store)
 
     found = reference.command("helios users list").hit
     assert found is not None
@@ -80,7 +81,7 @@ def test_without_a_model_words_alone_are_compared_and_no_index_is_opened(
 ) -> None:
     words = replace(settings, embedding_provider=EmbeddingChoice("none"))
 
-    answer = reference_wiring.reference(words, [HELIOS], store).search(Asked("low water"))
+    answer = wiring.reference(words, [HELIOS], store).search(Asked("low water"))
 
     assert ([hit.entry.id for hit in answer.hits], answer.fallback, opened) == (["tides"], True, [])
 
@@ -88,7 +89,7 @@ def test_without_a_model_words_alone_are_compared_and_no_index_is_opened(
 def test_before_anything_is_indexed_words_answer(
     store: FakeObjectStore, settings: RetrievalSettings, opened: list[Any]
 ) -> None:
-    answer = reference_wiring.reference(settings, [HELIOS], store).search(Asked("low water"))
+    answer = wiring.reference(settings, [HELIOS], store).search(Asked("low water"))
 
     assert ([hit.entry.id for hit in answer.hits], answer.fallback) == (["tides"], True)
 
@@ -97,10 +98,10 @@ def test_gaps_are_kept_where_there_is_a_table(
     store: FakeObjectStore, settings: RetrievalSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gaps = MemoryGaps(lambda: 0.0)
-    monkeypatch.setattr(reference_wiring, "_gaps", lambda table: gaps if table == "records" else None)
+    monkeypatch.setattr(wiring, "_gaps", lambda table: gaps if table == "records" else None)
 
     reported = [
-        reference_wiring.reference(settings, [HELIOS], store, table).report_gap("acme", "helios fly").count
+        wiring.reference(settings, [HELIOS], store, table).report_gap("acme", "helios fly").count
         for table in (None, "records")
     ]
 

@@ -1,7 +1,7 @@
 import pytest
 
-from commonplace.adapters.resilience import RETRY_DELAYS, CircuitBreaker, RetryBudget, Transient, retrying
-from commonplace.errors import Unavailable
+from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.retry import RETRY_DELAYS, CircuitBreaker, RetryBudget, Transient, retrying
 
 
 class Clock:

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
-from commonplace.adapters.role_cache import RememberedHats
-from commonplace.errors import Unavailable
 from commonplace.identity.accounts import Worn
+from commonplace.identity.caches import RememberedHats
+from commonplace.kernel.errors import Unavailable
 from tests.aws_fixture import TABLE
 from tests.fakes.ethereum import FakeHats
 from tests.fakes.identity_stores import Clock

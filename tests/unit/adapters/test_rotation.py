@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.adapters.rotation import Rotation, RotationRefused
-from commonplace.adapters.signing_rotation import PUBLIC_KEYS, SigningRotation
 from commonplace.identity import keyring
+from commonplace.identity.signing_rotation import PUBLIC_KEYS, SigningRotation
+from commonplace.kernel.rotation import Rotation, RotationRefused
 from tests.aws_fixture import TABLE
 from tests.fakes.vault import Vault
 

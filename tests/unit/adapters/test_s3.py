@@ -5,8 +5,8 @@ from botocore.exceptions import ClientError
 from moto.s3.models import s3_backends
 from mypy_boto3_s3 import S3Client
 
-from commonplace.adapters.s3 import ObjectsNotDeleted, S3ObjectStore
 from commonplace.kernel.objects import ObjectStore, PreconditionFailed
+from commonplace.kernel.s3 import ObjectsNotDeleted, S3ObjectStore
 from tests.aws_fixture import BUCKET
 from tests.fakes.one_at_a_time import OneAtATime
 

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from commonplace.adapters.secrets import (
+from commonplace.repository.secrets import (
     CACHE_SECONDS,
     GitHubSecret,
     GitHubSecrets,

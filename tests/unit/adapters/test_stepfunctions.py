@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 from moto.core.config import default_user_config
 
-from commonplace.adapters.stepfunctions import StepFunctionsWorkflow
+from commonplace.repository.workflow import StepFunctionsWorkflow
 
 if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient

@@ -5,8 +5,8 @@ from typing import Protocol
 
 import pytest
 
-from commonplace.adapters.dynamodb import DynamoSyncState
 from commonplace.repository.ports import LeaseHeld, SyncState
+from commonplace.repository.run_state import DynamoSyncState
 from tests.aws_fixture import TABLE
 from tests.fakes.state import FakeSyncState
 

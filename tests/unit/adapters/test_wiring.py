@@ -7,20 +7,21 @@ from typing import Any
 
 import pytest
 
-from commonplace.adapters import clients, wiring
-from commonplace.adapters.dynamodb_cache import DynamoRerankCache
-from commonplace.adapters.dynamodb_vectors import DynamoVectorMemory
-from commonplace.adapters.guarded import GuardedEmbeddings, GuardedReranker
-from commonplace.adapters.local_embeddings import LocalEmbeddings
-from commonplace.adapters.onnx.embeddings import OnnxEmbeddings
-from commonplace.adapters.onnx.rerank import OnnxReranker
-from commonplace.adapters.openai_embeddings import OpenAiEmbeddings
-from commonplace.adapters.resilience import RETRY_DELAYS
-from commonplace.errors import Unavailable
+from commonplace.kernel import aws
 from commonplace.kernel.environment import SettingsError
+from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.retry import RETRY_DELAYS
+from commonplace.kernel.settings import IndexSettings, RestSettings, RetrievalSettings
+from commonplace.search import providers
+from commonplace.search.dynamodb_cache import DynamoRerankCache
 from commonplace.search.filters import Filters
-from commonplace.search.reranking import MemoryRerankCache
-from commonplace.settings import IndexSettings, RestSettings, RetrievalSettings
+from commonplace.search.models.guarded import GuardedEmbeddings, GuardedReranker
+from commonplace.search.models.local import LocalEmbeddings
+from commonplace.search.models.onnx_embeddings import OnnxEmbeddings
+from commonplace.search.models.onnx_rerank import OnnxReranker
+from commonplace.search.models.openai import OpenAiEmbeddings
+from commonplace.search.rerank import MemoryRerankCache
+from commonplace.search.store import DynamoVectorMemory
 from tests.fakes.onnx_models import cross_encoder, encoder
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -36,15 +37,15 @@ OPENSEARCH = {"SEARCH_ENGINE": "opensearch", "OPENSEARCH_ENDPOINT": "http://127.
 
 
 @pytest.fixture(autouse=True)
-def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def aws_credentials(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         monkeypatch.delenv(name)
     given = {"AWS_ACCESS_KEY_ID": "1", "AWS_SECRET_ACCESS_KEY": "x", "AWS_DEFAULT_REGION": "eu-central-1"}
     for name, value in given.items():
         monkeypatch.setenv(name, value)
-    clients._session.cache_clear()
+    aws._session.cache_clear()
     yield
-    clients._session.cache_clear()
+    aws._session.cache_clear()
 
 
 def reader(**variables: str) -> RestSettings:
@@ -60,25 +61,25 @@ def inside(guarded: Any) -> Any:
 
 
 def test_the_default_is_the_model_that_is_bundled() -> None:
-    (model,) = wiring.embedding_providers(reader())
+    (model,) = providers.embedding_providers(reader())
     assert isinstance(model, LocalEmbeddings)
-    assert wiring.reranker(reader()) is None
+    assert providers.reranker(reader()) is None
 
 
 def test_no_model_is_no_provider_and_one_index_of_words() -> None:
-    assert wiring.embedding_providers(reader(EMBEDDING_PROVIDER="none")) == []
-    assert wiring.indexed_models(writer(EMBEDDING_PROVIDER="none")) == [None]
+    assert providers.embedding_providers(reader(EMBEDDING_PROVIDER="none")) == []
+    assert providers.indexed_models(writer(EMBEDDING_PROVIDER="none")) == [None]
 
 
 def test_during_a_change_of_model_there_are_two_and_each_once() -> None:
     both = reader(EMBEDDING_PROVIDER="local", EMBEDDING_PROVIDER_NEXT="bedrock-titan:256")
-    assert [model.dimension for model in wiring.embedding_providers(both)] == [256, 256]
-    assert [model.name for model in wiring.embedding_providers(both)][1] == "amazon.titan-embed-text-v2"
+    assert [model.dimension for model in providers.embedding_providers(both)] == [256, 256]
+    assert [model.name for model in providers.embedding_providers(both)][1] == "amazon.titan-embed-text-v2"
 
     done = reader(EMBEDDING_PROVIDER="bedrock-titan:256", EMBEDDING_PROVIDER_NEXT="bedrock-titan:256")
-    assert len(wiring.embedding_providers(done)) == 1
+    assert len(providers.embedding_providers(done)) == 1
     first = writer(EMBEDDING_PROVIDER="none", EMBEDDING_PROVIDER_NEXT="local")
-    assert [model and model.name for model in wiring.indexed_models(first)] == [None, LocalEmbeddings.name]
+    assert [model and model.name for model in providers.indexed_models(first)] == [None, LocalEmbeddings.name]
 
 
 @pytest.mark.parametrize(
@@ -91,50 +92,50 @@ def test_during_a_change_of_model_there_are_two_and_each_once() -> None:
     ],
 )
 def test_bedrocks_models_are_guarded_and_tried_once_by_botocore(chosen: str, name: str, dimension: int) -> None:
-    (model,) = wiring.embedding_providers(reader(EMBEDDING_PROVIDER=chosen))
+    (model,) = providers.embedding_providers(reader(EMBEDDING_PROVIDER=chosen))
 
     assert isinstance(model, GuardedEmbeddings)
     assert (model.name, model.dimension) == (name, dimension)
     config = inside(model)._client.meta.config
     assert config.retries["total_max_attempts"] == 1
-    assert (config.connect_timeout, config.read_timeout) == (1, wiring.QUERY_READ_SECONDS)
+    assert (config.connect_timeout, config.read_timeout) == (1, providers.QUERY_READ_SECONDS)
 
 
 def test_the_writer_of_the_index_is_more_patient() -> None:
-    (model,) = wiring.indexed_models(writer(EMBEDDING_PROVIDER="bedrock-titan"))
-    assert inside(model)._client.meta.config.read_timeout == wiring.INDEX_READ_SECONDS
+    (model,) = providers.indexed_models(writer(EMBEDDING_PROVIDER="bedrock-titan"))
+    assert inside(model)._client.meta.config.read_timeout == providers.INDEX_READ_SECONDS
 
 
 def test_openais_model_is_guarded_and_takes_as_many_texts_as_are_configured() -> None:
     given = {"EMBEDDING_PROVIDER": "openai", "OPENAI_API_KEY": "sk-0123456789", "KB_BATCH_SIZE": "40"}
-    (model,) = wiring.embedding_providers(reader(**given))
+    (model,) = providers.embedding_providers(reader(**given))
 
     assert isinstance(model, GuardedEmbeddings)
     assert isinstance(inside(model), OpenAiEmbeddings)
     assert (model.name, model.dimension) == ("text-embedding-3-small", 1536)
-    assert (inside(model).texts_per_call, inside(model)._read_seconds) == (40, wiring.QUERY_READ_SECONDS)
+    assert (inside(model).texts_per_call, inside(model)._read_seconds) == (40, providers.QUERY_READ_SECONDS)
     assert inside(model)._key() == "sk-0123456789"
 
 
 def test_a_caller_of_the_memory_waits_longer_and_no_longer_than_a_request_may_take() -> None:
-    (model,) = wiring.embedding_providers(
-        reader(EMBEDDING_PROVIDER="bedrock-titan"), read_seconds=wiring.MEMORY_READ_SECONDS
+    (model,) = providers.embedding_providers(
+        reader(EMBEDDING_PROVIDER="bedrock-titan"), read_seconds=providers.MEMORY_READ_SECONDS
     )
-    assert inside(model)._client.meta.config.read_timeout == wiring.MEMORY_READ_SECONDS
-    assert sum(RETRY_DELAYS) + 4 * (wiring.MEMORY_READ_SECONDS + clients.MODEL_CONNECT_TIMEOUT_SECONDS) < 29
+    assert inside(model)._client.meta.config.read_timeout == providers.MEMORY_READ_SECONDS
+    assert sum(RETRY_DELAYS) + 4 * (providers.MEMORY_READ_SECONDS + aws.MODEL_CONNECT_TIMEOUT_SECONDS) < 29
 
 
 def test_openai_is_not_asked_without_a_key_but_a_service_of_this_machine_is() -> None:
     with pytest.raises(SettingsError, match=r"^OPENAI_API_KEY is not set, nor OPENAI_SECRET_ARN\."):
-        wiring.embedding_providers(reader(EMBEDDING_PROVIDER="openai"))
+        providers.embedding_providers(reader(EMBEDDING_PROVIDER="openai"))
     here = reader(EMBEDDING_PROVIDER="openai:nomic-embed-text:768", OPENAI_BASE_URL="http://127.0.0.1:11434/v1")
-    (model,) = wiring.embedding_providers(here)
+    (model,) = providers.embedding_providers(here)
     assert (model.name, model.dimension, inside(model)._key()) == ("nomic-embed-text", 768, None)
 
 
 def test_the_key_of_the_secret_is_read_when_it_is_first_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     arn = "arn:aws:secretsmanager:eu-central-1:123456789012:secret:openai"
-    (model,) = wiring.embedding_providers(reader(EMBEDDING_PROVIDER="openai", OPENAI_SECRET_ARN=arn))
+    (model,) = providers.embedding_providers(reader(EMBEDDING_PROVIDER="openai", OPENAI_SECRET_ARN=arn))
     secret: Any = inside(model)._key.__self__
     monkeypatch.setattr(secret, "_client", Vault('{"apiKey": "sk-of-the-secret"}'))
     assert inside(model)._key() == "sk-of-the-secret"
@@ -150,8 +151,8 @@ class Vault:
 
 
 def test_bedrock_is_called_in_the_region_that_is_configured_else_in_our_own() -> None:
-    (own,) = wiring.embedding_providers(reader(EMBEDDING_PROVIDER="bedrock-cohere"))
-    (other,) = wiring.embedding_providers(reader(EMBEDDING_PROVIDER="bedrock-cohere", BEDROCK_REGION="us-east-1"))
+    (own,) = providers.embedding_providers(reader(EMBEDDING_PROVIDER="bedrock-cohere"))
+    (other,) = providers.embedding_providers(reader(EMBEDDING_PROVIDER="bedrock-cohere", BEDROCK_REGION="us-east-1"))
 
     assert (inside(own)._client.meta.region_name, inside(own)._model) == ("eu-central-1", "eu.cohere.embed-v4:0")
     assert (inside(other)._client.meta.region_name, inside(other)._model) == ("us-east-1", "us.cohere.embed-v4:0")
@@ -161,7 +162,7 @@ def test_bedrock_is_called_in_the_region_that_is_configured_else_in_our_own() ->
     ("chosen", "model"), [("bedrock-cohere", "cohere.rerank-v3-5:0"), ("bedrock-amazon", "amazon.rerank-v1:0")]
 )
 def test_bedrocks_rerankers_are_guarded_and_named_by_region(chosen: str, model: str) -> None:
-    reranker = wiring.reranker(reader(RERANK_PROVIDER=chosen))
+    reranker = providers.reranker(reader(RERANK_PROVIDER=chosen))
 
     assert isinstance(reranker, GuardedReranker)
     assert reranker.name == model
@@ -173,20 +174,20 @@ def test_models_from_a_folder_are_opened_when_they_are_wired(tmp_path: Path) -> 
     cross_encoder(tmp_path / "judge")
     chosen = reader(EMBEDDING_PROVIDER=f"onnx:{tmp_path}/encoder", RERANK_PROVIDER=f"onnx:{tmp_path}/judge")
 
-    (model,) = wiring.embedding_providers(chosen)
+    (model,) = providers.embedding_providers(chosen)
     assert isinstance(model, OnnxEmbeddings)
-    assert isinstance(wiring.reranker(chosen), OnnxReranker)
+    assert isinstance(providers.reranker(chosen), OnnxReranker)
     with pytest.raises(SettingsError, match="does not exist"):
-        wiring.embedding_providers(reader(EMBEDDING_PROVIDER=f"onnx:{tmp_path}/none"))
+        providers.embedding_providers(reader(EMBEDDING_PROVIDER=f"onnx:{tmp_path}/none"))
 
 
 def test_the_embedded_index_is_its_own_memory_and_with_a_slow_model_the_table_stands_behind_it(tmp_path: Path) -> None:
     location = (tmp_path / "documents.sqlite").as_uri()
-    engine: Any = wiring.search_engine(writer(INDEX_LOCATION=location), None, LocalEmbeddings(), read_only=False)
+    engine: Any = providers.search_engine(writer(INDEX_LOCATION=location), None, LocalEmbeddings(), read_only=False)
 
-    own: Any = wiring.vector_memory(writer(), engine)
-    quick: Any = wiring.vector_memory(writer(CACHE_TABLE="cache"), engine)
-    both: Any = wiring.vector_memory(writer(CACHE_TABLE="cache", EMBEDDING_PROVIDER="openai"), engine)
+    own: Any = providers.vector_memory(writer(), engine)
+    quick: Any = providers.vector_memory(writer(CACHE_TABLE="cache"), engine)
+    both: Any = providers.vector_memory(writer(CACHE_TABLE="cache", EMBEDDING_PROVIDER="openai"), engine)
 
     assert own is quick is engine
     assert (both._first is engine, type(both._second)) == (True, DynamoVectorMemory)
@@ -194,14 +195,14 @@ def test_the_embedded_index_is_its_own_memory_and_with_a_slow_model_the_table_st
 
 def test_an_opensearch_index_has_the_table_for_its_memory_or_none() -> None:
     engine: Any = None
-    assert isinstance(wiring.vector_memory(writer(**OPENSEARCH, CACHE_TABLE="cache"), engine), DynamoVectorMemory)
-    assert wiring.vector_memory(writer(**OPENSEARCH), engine) is None
+    assert isinstance(providers.vector_memory(writer(**OPENSEARCH, CACHE_TABLE="cache"), engine), DynamoVectorMemory)
+    assert providers.vector_memory(writer(**OPENSEARCH), engine) is None
 
 
 def test_rerank_orders_are_kept_in_the_table_where_there_is_one() -> None:
-    assert isinstance(wiring.rerank_cache(reader(CACHE_TABLE="cache")), DynamoRerankCache)
-    assert isinstance(wiring.rerank_cache(reader()), MemoryRerankCache)
-    kept: Any = wiring.rerank_cache(reader(CACHE_TABLE="cache"))
+    assert isinstance(providers.rerank_cache(reader(CACHE_TABLE="cache")), DynamoRerankCache)
+    assert isinstance(providers.rerank_cache(reader()), MemoryRerankCache)
+    kept: Any = providers.rerank_cache(reader(CACHE_TABLE="cache"))
     config = kept._client.meta.config
     assert (config.connect_timeout, config.read_timeout, config.retries["total_max_attempts"]) == (0.5, 0.5, 1)
 
@@ -210,47 +211,47 @@ def test_rerank_orders_are_kept_in_the_table_where_there_is_one() -> None:
 def test_an_engine_without_its_place_is_refused(missing: str) -> None:
     kind: Any = "embedded" if missing == "INDEX_LOCATION" else "opensearch"
     with pytest.raises(SettingsError, match=missing):
-        wiring.search_engine(RetrievalSettings(search_engine=kind), None, None, read_only=True)
+        providers.search_engine(RetrievalSettings(search_engine=kind), None, None, read_only=True)
 
 
 def test_opensearch_is_asked_only_when_something_is_searched() -> None:
     settings = reader(**OPENSEARCH, OPENSEARCH_PARAMETERS='{"m": 24}')
-    engine = wiring.search_engine(settings, None, LocalEmbeddings(), read_only=True)
+    engine = providers.search_engine(settings, None, LocalEmbeddings(), read_only=True)
 
     with pytest.raises(Unavailable):
         engine.candidates("tide", None, Filters(), 5)
-    assert wiring.open_search_connection(settings) is wiring.open_search_connection(settings)
+    assert providers.open_search_connection(settings) is providers.open_search_connection(settings)
 
 
 def test_parameters_that_cannot_be_are_refused_when_the_engine_is_wired() -> None:
     with pytest.raises(SettingsError, match=r"^OPENSEARCH_PARAMETERS is malformed\. m is a whole number"):
-        wiring.search_engine(reader(**OPENSEARCH, OPENSEARCH_PARAMETERS='{"m": "x"}'), None, None, read_only=True)
+        providers.search_engine(reader(**OPENSEARCH, OPENSEARCH_PARAMETERS='{"m": "x"}'), None, None, read_only=True)
 
 
 def test_requests_to_a_domain_are_signed_in_our_region_and_need_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = reader(**OPENSEARCH | {"OPENSEARCH_ENDPOINT": "https://search.example.org"})
-    assert wiring.open_search_connection(settings)
+    assert providers.open_search_connection(settings)
 
     monkeypatch.delenv("AWS_DEFAULT_REGION")
-    clients._session.cache_clear()
-    wiring.connection_to.cache_clear()
+    aws._session.cache_clear()
+    providers.connection_to.cache_clear()
     with pytest.raises(ValueError, match="region"):
-        wiring.open_search_connection(settings)
+        providers.open_search_connection(settings)
 
 
 LOCAL_ONLY = """
 import sys
-from commonplace.adapters import wiring
-from commonplace.settings import RetrievalSettings
+from commonplace.search import providers
+from commonplace.kernel.settings import RetrievalSettings
 
 settings = RetrievalSettings(index_location="file:///nowhere/documents.sqlite")
-(model,) = wiring.embedding_providers(settings)
-engine = wiring.search_engine(settings, None, model, read_only=True)
-wiring.vector_memory(settings, engine)
-wiring.rerank_cache(settings)
-found = {"commonplace.adapters.openai_embeddings"} & set(sys.modules)
-found |= {"onnxruntime", "commonplace.adapters.opensearch.engine", "numpy", "tokenizers", "moto"} & set(sys.modules)
-found |= {name for name in sys.modules if name.startswith("commonplace.adapters.bedrock")}
+(model,) = providers.embedding_providers(settings)
+engine = providers.search_engine(settings, None, model, read_only=True)
+providers.vector_memory(settings, engine)
+providers.rerank_cache(settings)
+found = {"commonplace.search.models.openai"} & set(sys.modules)
+found |= {"onnxruntime", "commonplace.search.opensearch.engine", "numpy", "tokenizers", "moto"} & set(sys.modules)
+found |= {name for name in sys.modules if name.startswith("commonplace.search.models.bedrock")}
 print(sorted(found))
 """
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.acceptance.reading import read
-from commonplace.content.reading import Invalid, Published, Unpublished, judge
+from commonplace.documents.content.reader import Invalid, Published, Unpublished, judge
 
 HARD_CASES = sorted((Path(__file__).parents[2] / "fixtures" / "hard_cases").glob("*.md"))
 

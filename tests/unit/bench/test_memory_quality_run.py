@@ -16,7 +16,7 @@ from bench.memory_quality.judged import JudgedMemory, Query, judged_memory
 from bench.memory_quality.pictures import draw
 from bench.memory_quality.systems import BUILT, FUSIONS, GREP, LEXICAL, System, indexed, systems_of
 from bench.memory_quality.tokens import compared, ways
-from commonplace.memory.searching import SEED_FUSION
+from commonplace.memory.search import SEED_FUSION
 from commonplace.search.model import Engine
 from tests.fakes.embeddings import FakeEmbeddings
 

@@ -15,10 +15,10 @@ from bench.reference import costs, quality, served, speed
 from bench.reference.judged import NOTHING, SCENARIO, Query, misspelt, paraphrases, queries, unanswerable
 from bench.reference.made import catalogue, of_size
 from bench.reference.quality import BUILT, SEED, VECTORS, WORDS, Figures
-from commonplace.adapters.local_embeddings import LocalEmbeddings
 from commonplace.reference.entries import Entry
-from commonplace.reference.reading import read_catalogue
-from commonplace.reference.results import MAX_QUERY_CHARACTERS
+from commonplace.reference.model import MAX_QUERY_CHARACTERS
+from commonplace.reference.source.reader import read_catalogue
+from commonplace.search.models.local import LocalEmbeddings
 from commonplace.search.text import fold
 from tests.reference_files import files_of
 

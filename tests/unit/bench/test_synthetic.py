@@ -10,9 +10,9 @@ import pytest
 from bench import synthetic
 from bench.corpus import asked_for, open_corpus
 from bench.synthetic import File
-from commonplace.content.exclusions import Exclusions
-from commonplace.content.normalise import normalise
-from commonplace.content.reading import Published, extract_links, judge
+from commonplace.documents.content.exclusions import Exclusions
+from commonplace.documents.content.normalise import normalise
+from commonplace.documents.content.reader import Published, extract_links, judge
 from commonplace.repository.markdown import ParsedFile
 
 

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from commonplace.interfaces.connect.clients import Client, Endpoint, Step, clients, short_name
+from commonplace.site.connect.clients import Client, Endpoint, Step, clients, short_name
 
 AT = Endpoint.of("Field Book", "https://knowledge.example.org")
 LOCAL = Endpoint.of("Field Book", "http://127.0.0.1:8787")

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from commonplace.interfaces.connect.clients import Endpoint, clients
-from commonplace.interfaces.connect.markdown import connect_page
-from commonplace.interfaces.connect.page import connect_html
-from commonplace.interfaces.connect.registry import server_json
+from commonplace.site.connect.clients import Endpoint, clients
+from commonplace.site.connect.markdown import connect_page
+from commonplace.site.connect.page import connect_html
+from commonplace.site.connect.registry import server_json
 from tests.unit.docs.pages import ROOT
 
 PAGE = ROOT / "docs" / "connect.md"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from commonplace.content.document import Summary
+from commonplace.documents.content.document import Summary
 from commonplace.repository.slugs import slug, stem
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import yaml
 
-from commonplace.content.normalise import Normalised, normalise
-from commonplace.content.reading import Published, judge
+from commonplace.documents.content.normalise import Normalised, normalise
+from commonplace.documents.content.reader import Published, judge
 from commonplace.repository.markdown import ParsedFile
 
 

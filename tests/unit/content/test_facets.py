@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from commonplace.content import facets
-from commonplace.content.catalogue import Catalogue
-from commonplace.content.document import Document
-from commonplace.content.facets import Facet
-from commonplace.content.library import Library
+from commonplace.documents.content import facets
+from commonplace.documents.content.document import Document
+from commonplace.documents.content.document_index import Catalogue
+from commonplace.documents.content.facets import Facet
+from commonplace.documents.content.library import Library
 from tests.fakes.library import FakeLibrary, garden, make
 
 

@@ -2,8 +2,8 @@
 
 import random
 
-from commonplace.content.document import DocumentRef, Summary
-from commonplace.content.graph import Graph, build_graph
+from commonplace.documents.content.document import DocumentRef, Summary
+from commonplace.documents.content.graph import Graph, build_graph
 from commonplace.repository.link import Link
 from tests.unit.content.entries import summary
 

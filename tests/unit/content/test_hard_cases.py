@@ -8,14 +8,14 @@ import json
 import random
 from collections.abc import Callable
 
-from commonplace.content.exclusions import Exclusions
-from commonplace.content.graph import build_graph
-from commonplace.content.ids import assign_ids, assign_names
-from commonplace.content.models import content_adapter
-from commonplace.content.normalise import normalise
-from commonplace.content.ontology import ONTOLOGY
-from commonplace.content.reading import Invalid, Published, Unpublished, extract_links, judge
-from commonplace.content.resolving import Broken, LinkResolver, ToDocument, ToFile
+from commonplace.documents.content.exclusions import Exclusions
+from commonplace.documents.content.graph import build_graph
+from commonplace.documents.content.models import content_adapter
+from commonplace.documents.content.normalise import normalise
+from commonplace.documents.content.ontology import ONTOLOGY
+from commonplace.documents.content.paths import assign_ids, assign_names
+from commonplace.documents.content.reader import Invalid, Published, Unpublished, extract_links, judge
+from commonplace.documents.content.resolving import Broken, LinkResolver, ToDocument, ToFile
 from commonplace.repository.blobs import git_blob_sha
 from commonplace.repository.link import Link
 from tests.unit.content.entries import summary

@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.content.ids import MAX_ID_BYTES, assign_ids, assign_names
+from commonplace.documents.content.paths import MAX_ID_BYTES, assign_ids, assign_names
 from commonplace.repository.slugs import slug
 
 SEGMENT = st.text(alphabet=st.sampled_from("aAbB-_ .&éß🌱ø" + "\N{NO-BREAK SPACE}"), min_size=1, max_size=6).filter(

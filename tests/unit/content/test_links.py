@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.content.reading import extract_links
+from commonplace.documents.content.reader import extract_links
 from commonplace.repository.link import Link
 from commonplace.repository.markdown import ParsedFile
 from tests.unit.content.files import markdown, published

@@ -2,8 +2,8 @@
 
 import pytest
 
-from commonplace.content.ontology import ONTOLOGY, Ontology
-from commonplace.errors import InvalidInput
+from commonplace.documents.content.ontology import ONTOLOGY, Ontology
+from commonplace.kernel.errors import InvalidInput
 
 SEED_FOLDERS = {
     "artifacts/patterns": "pattern",

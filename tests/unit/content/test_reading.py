@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from commonplace.content.reading import Invalid, Published, Unpublished, judge, parse
+from commonplace.documents.content.reader import Invalid, Published, Unpublished, judge, parse
 from commonplace.repository.markdown import ParsedFile
 from commonplace.repository.problems import Problem
 from tests.unit.content.files import published

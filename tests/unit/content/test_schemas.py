@@ -7,10 +7,10 @@ import jsonschema_rs
 import pytest
 from pydantic import ValidationError
 
-from commonplace.content.models import CONTENT_MODELS, content_adapter
-from commonplace.content.ontology import ONTOLOGY
-from commonplace.content.schemas import DIALECT, json_schema
-from commonplace.errors import NotFound
+from commonplace.documents.content.models import CONTENT_MODELS, content_adapter
+from commonplace.documents.content.ontology import ONTOLOGY
+from commonplace.documents.content.schemas import DIALECT, json_schema
+from commonplace.kernel.errors import NotFound
 
 
 def valid(content_type: str, **fields: Any) -> bool:

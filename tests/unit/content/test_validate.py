@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from commonplace.content.exclusions import Exclusions
-from commonplace.content.validate import Report, validate_tree
+from commonplace.documents.content.exclusions import Exclusions
+from commonplace.documents.content.validate import Report, validate_tree
 from commonplace.repository.problems import Problem
 from tests.unit.content.files import markdown
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from commonplace.kernel.yaml_values import Reason, YamlError, read
+from commonplace.kernel.yaml import Reason, YamlError, read
 
 
 def test_only_null_booleans_and_plain_numbers_are_more_than_text() -> None:

@@ -4,12 +4,12 @@ import dataclasses
 import json
 import re
 
-from commonplace.adapters.domain_roles import READER, WRITER
+from commonplace.search.opensearch.roles import READER, WRITER
 from infra.configuration import Configuration
 from tests.unit.docs.pages import ROOT, blocks, first_cells, rows, section
 
 PAGE = ROOT / "docs" / "configuration.md"
-MODULES = ("settings.py", "auth_settings.py", "memory_settings.py", "reference_settings.py")
+MODULES = ("kernel/settings.py", "identity/settings.py", "memory/settings.py", "reference/settings.py")
 SETTINGS = [ROOT / "layers" / "core" / "commonplace" / name for name in MODULES]
 
 

@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
+from commonplace.documents.tools.services import KnowledgeServices
+from commonplace.documents.tools.toolset import knowledge_toolset
 from commonplace.identity.principals import TIERS
-from commonplace.interfaces.mcp.budgets import DEFAULT_TOKENS, MAX_TOKENS
-from commonplace.interfaces.mcp.declaring import Tool, Toolset
-from commonplace.interfaces.mcp.guard import READ_ONLY_HEADER
-from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
-from commonplace.interfaces.mcp.knowledge.toolset import knowledge_toolset
-from commonplace.interfaces.mcp.memory.services import MemoryServices
-from commonplace.interfaces.mcp.memory.toolset import memory_toolset
-from commonplace.interfaces.mcp.reference.fitting import ANSWER_TOKENS
-from commonplace.interfaces.mcp.reference.services import ReferenceServices
-from commonplace.interfaces.mcp.reference.toolset import reference_toolset
+from commonplace.kernel.settings import DEFAULT_RATE_LIMITS
+from commonplace.memory.tools.services import MemoryServices
+from commonplace.memory.tools.toolset import memory_toolset
 from commonplace.reference.gaps import GAP_SECONDS, MAX_GAPS
-from commonplace.settings import DEFAULT_RATE_LIMITS
+from commonplace.reference.tools.fitting import ANSWER_TOKENS
+from commonplace.reference.tools.services import ReferenceServices
+from commonplace.reference.tools.toolset import reference_toolset
+from commonplace.web.mcp.budgets import DEFAULT_TOKENS, MAX_TOKENS
+from commonplace.web.mcp.declaration import Tool, Toolset
+from commonplace.web.mcp.guard import READ_ONLY_HEADER
 from infra.configuration import Configuration
 from tests.unit.docs.pages import ROOT, first_cells, rows, section
 

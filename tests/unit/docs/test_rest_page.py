@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from commonplace import errors
-from commonplace.content.library import Library
-from commonplace.interfaces.rest.app import create_app
-from commonplace.interfaces.rest.errors import MethodNotAllowed
-from commonplace.interfaces.rest.services import Site
-from commonplace.interfaces.rest.surface import CACHEABLE
-from commonplace.limits.quota import Limiter
+from commonplace.documents.content.library import Library
+from commonplace.kernel import errors
+from commonplace.kernel.limits import Limiter
+from commonplace.web.rest.app import create_app
+from commonplace.web.rest.errors import MethodNotAllowed
+from commonplace.web.rest.middleware import CACHEABLE
+from commonplace.web.rest.services import Site
 from tests.unit.docs.pages import ROOT, first_cells, rows, section
 
 PAGE = ROOT / "docs" / "rest-api.md"

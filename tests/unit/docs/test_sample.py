@@ -4,12 +4,12 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from commonplace.content.exclusions import DEFAULT_EXCLUDES, Exclusions
-from commonplace.content.normalise import Normalised, normalise
-from commonplace.content.ontology import ONTOLOGY
-from commonplace.content.reading import Invalid, Published, Unpublished, Verdict, extract_links, judge
-from commonplace.content.resolving import Broken, LinkResolver, ToFile
-from commonplace.content.validate import validate_tree
+from commonplace.documents.content.exclusions import DEFAULT_EXCLUDES, Exclusions
+from commonplace.documents.content.normalise import Normalised, normalise
+from commonplace.documents.content.ontology import ONTOLOGY
+from commonplace.documents.content.reader import Invalid, Published, Unpublished, Verdict, extract_links, judge
+from commonplace.documents.content.resolving import Broken, LinkResolver, ToFile
+from commonplace.documents.content.validate import validate_tree
 from commonplace.repository.markdown import ParsedFile
 from tests.unit.docs.pages import ROOT, SAMPLE, blocks
 

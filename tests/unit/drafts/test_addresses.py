@@ -2,10 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.content.fields import coerce
-from commonplace.content.ontology import ONTOLOGY
-from commonplace.drafts.addresses import web_address
-from commonplace.errors import InvalidInput
+from commonplace.documents.content.fields import coerce
+from commonplace.documents.content.ontology import ONTOLOGY
+from commonplace.documents.proposals.addresses import web_address
+from commonplace.kernel.errors import InvalidInput
 
 
 @pytest.mark.parametrize(

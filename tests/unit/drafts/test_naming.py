@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.content.exclusions import Exclusions
-from commonplace.content.ontology import ONTOLOGY
-from commonplace.drafts.naming import branch_of, content_type_of, file_name, folder_of, proposable
-from commonplace.errors import InvalidInput
+from commonplace.documents.content.exclusions import Exclusions
+from commonplace.documents.content.ontology import ONTOLOGY
+from commonplace.documents.proposals.proposal import branch_of, content_type_of, file_name, folder_of, proposable
+from commonplace.kernel.errors import InvalidInput
 
 
 @pytest.mark.parametrize(

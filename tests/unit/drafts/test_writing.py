@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.content.fields import plain_text
-from commonplace.content.normalise import normalise
-from commonplace.content.reading import Unpublished, judge, parse
-from commonplace.content.validate import validate_tree
-from commonplace.drafts.naming import proposable
-from commonplace.drafts.proposing import Proposal
-from commonplace.drafts.writing import Asking, document_proposal, link_proposal
-from commonplace.errors import CommonplaceError, InvalidInput, TooLarge
+from commonplace.documents.content.fields import plain_text
+from commonplace.documents.content.normalise import normalise
+from commonplace.documents.content.reader import Unpublished, judge, parse
+from commonplace.documents.content.validate import validate_tree
+from commonplace.documents.proposals.ports import Proposal
+from commonplace.documents.proposals.proposal import proposable
+from commonplace.documents.proposals.writing import Asking, document_proposal, link_proposal
+from commonplace.kernel.errors import CommonplaceError, InvalidInput, TooLarge
 from commonplace.repository.markdown import ParsedFile
 
 TODAY = date(2026, 3, 4)

@@ -8,9 +8,9 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
-from commonplace.errors import Forbidden, Unavailable
-from commonplace.interfaces.gateway import Gateway
-from commonplace.interfaces.origin import ORIGIN_HEADER, VIEWER_HEADER, entered
+from commonplace.kernel.errors import Forbidden, Unavailable
+from commonplace.web.gateway import Gateway
+from commonplace.web.origin import ORIGIN_HEADER, VIEWER_HEADER, entered
 from tests.unit.rest.events import payload_1, payload_2
 
 Event = Callable[..., dict[str, Any]]

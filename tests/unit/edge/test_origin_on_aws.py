@@ -7,10 +7,10 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from commonplace.adapters.origin_rotation import Door, OriginRotation, RotationFailed
-from commonplace.adapters.origin_secret import OriginValues
-from commonplace.adapters.rotation import Rotation
-from commonplace.interfaces.origin import ORIGIN_HEADER
+from commonplace.kernel.rotation import Rotation
+from commonplace.web.origin import ORIGIN_HEADER
+from commonplace.web.origin_rotation import Door, OriginRotation, RotationFailed
+from commonplace.web.origin_secret import OriginValues
 
 
 class Account:

@@ -6,10 +6,10 @@ from typing import Any, cast
 
 import pytest
 
-from commonplace.adapters.origin_rotation import Door, OriginRotation, RotationFailed
-from commonplace.adapters.origin_secret import OriginValues
-from commonplace.adapters.rotation import Rotation
-from commonplace.interfaces.origin import ORIGIN_HEADER
+from commonplace.kernel.rotation import Rotation
+from commonplace.web.origin import ORIGIN_HEADER
+from commonplace.web.origin_rotation import Door, OriginRotation, RotationFailed
+from commonplace.web.origin_secret import OriginValues
 from tests.fakes.vault import Vault
 
 STEPS = ("createSecret", "setSecret", "testSecret", "finishSecret")

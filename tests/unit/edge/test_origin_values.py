@@ -2,7 +2,9 @@ from typing import Any, cast
 
 import pytest
 
-from commonplace.adapters.origin_secret import (
+from commonplace.kernel.environment import SettingsError
+from commonplace.kernel.errors import Unavailable
+from commonplace.web.origin_secret import (
     FRESH_SECONDS,
     KEPT_SECONDS,
     PAUSE_SECONDS,
@@ -10,8 +12,6 @@ from commonplace.adapters.origin_secret import (
     OriginValues,
     origin_values,
 )
-from commonplace.errors import Unavailable
-from commonplace.kernel.environment import SettingsError
 from tests.fakes.vault import Vault
 
 

@@ -18,10 +18,10 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import KeySet
 
-from commonplace.adapters import clients
 from commonplace.identity import keyring
 from commonplace.identity.accounts import Profile
-from commonplace.identity.authorizing import understand
+from commonplace.identity.oauth.authorization_request import understand
+from commonplace.kernel import aws
 from commonplace.kernel.environment import SettingsError
 from tests.aws_fixture import TABLE, create_table
 from tests.unit.oauth.world import ALICE, BASE, FORM, MCP, REDIRECT, VERIFIER, Answer, answered, challenge, payload
@@ -78,10 +78,10 @@ def load(
     for name, value in (("identity", '{"key": "%s"}' % ("k" * 64)), ("rpc", "{}"), ("signing", ring)):
         arn = secrets_client.create_secret(Name=name, SecretString=value)["ARN"]
         monkeypatch.setitem(ENVIRONMENT, f"{name.upper()}_SECRET_ARN", arn)
-    clients._session.cache_clear()
+    aws._session.cache_clear()
     yield built
     sys.modules.pop("functions.auth.handler", None)
-    clients._session.cache_clear()
+    aws._session.cache_clear()
     for name, level in levels.items():
         logging.getLogger(name).setLevel(level)
 
@@ -173,7 +173,7 @@ with mock_aws():
     assert answer.status == 200, answer.body
     again = {"grant_type": "refresh_token", "client_id": client, "refresh_token": answer.json()["refresh_token"]}
     assert own.post(handler, "/token", again).status == 200
-assert "commonplace.adapters.auth_wiring" in sys.modules
+assert "commonplace.identity.auth_wiring" in sys.modules
 """
     assert sorted(loaded_after(program).intersection(WALLETS)) == []
 
@@ -205,7 +205,7 @@ def test_l1_the_tables_hold_no_secret_that_could_be_used(load: Load) -> None:
     code = allowed(function, client)
     form = {"grant_type": "authorization_code", "client_id": client, "code": code}
     tokens = post(function, "/token", form | {"redirect_uri": REDIRECT, "code_verifier": VERIFIER}).json()
-    dump = json.dumps([clients.dynamodb().scan(TableName=name)["Items"] for name in ("identity", "cache")], default=str)
+    dump = json.dumps([aws.dynamodb().scan(TableName=name)["Items"] for name in ("identity", "cache")], default=str)
     for one in (code, tokens["access_token"], tokens["refresh_token"], ALICE, ALICE.lower(), ALICE[2:]):
         assert one not in dump
 
@@ -240,7 +240,7 @@ def test_when_the_table_is_away_a_client_is_told_to_come_back(load: Load) -> Non
 
 def test_requests_are_counted_in_the_table_without_keeping_addresses(load: Load) -> None:
     registered(load())
-    items = clients.dynamodb().scan(TableName="activity")["Items"]
+    items = aws.dynamodb().scan(TableName="activity")["Items"]
     counted = [item["pk"]["S"] for item in items if "auth-register" in json.dumps(item, default=str)]
     assert len(counted) == 1
     assert "192.0.2.1" not in json.dumps([item for item in items if item["pk"]["S"] in counted], default=str)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from commonplace.adapters import clients
+from commonplace.kernel import aws
 from functions.bootstrap.handler import bootstrap, handler
 from tests.fakes.security_api import SecurityApi, security_api
 
@@ -54,9 +54,9 @@ def credentials(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
         monkeypatch.setenv(name, "example")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
-    clients._session.cache_clear()
+    aws._session.cache_clear()
     yield
-    clients._session.cache_clear()
+    aws._session.cache_clear()
 
 
 def request(api: SecurityApi, kind: str = "Create", **properties: Any) -> dict[str, Any]:
@@ -240,7 +240,7 @@ def test_wrong_properties_are_a_failure_that_names_them(
 def test_without_credentials_nothing_is_asked_and_the_failure_is_told(
     api: SecurityApi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clients, "credentials", lambda: None)
+    monkeypatch.setattr(aws, "credentials", lambda: None)
 
     run(request(api))
 
@@ -251,7 +251,7 @@ def test_what_nobody_thought_of_is_told_by_its_name_alone(api: SecurityApi, monk
     def broken() -> None:
         raise KeyError("a secret")
 
-    monkeypatch.setattr(clients, "credentials", broken)
+    monkeypatch.setattr(aws, "credentials", broken)
 
     run(request(api))
 

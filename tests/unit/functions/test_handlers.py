@@ -14,10 +14,10 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError, ConnectTimeoutError
 
-from commonplace.adapters import clients
-from commonplace.adapters.dynamodb import DynamoSyncState
-from commonplace.errors import BadRequest
+from commonplace.kernel import aws
+from commonplace.kernel.errors import BadRequest
 from commonplace.repository.ports import RunState
+from commonplace.repository.run_state import DynamoSyncState
 from tests.aws_fixture import BUCKET, TABLE
 from tests.unit.functions.deliveries import BRANCH, REPOSITORY, SECRET, SHA, delivery, push
 
@@ -70,9 +70,9 @@ def environment(
     }
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    clients._session.cache_clear()
+    aws._session.cache_clear()
     yield variables
-    clients._session.cache_clear()
+    aws._session.cache_clear()
 
 
 def load(name: str) -> ModuleType:

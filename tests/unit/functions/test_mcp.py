@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.adapters import clients
-from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.adapters.local_embeddings import LocalEmbeddings
+from commonplace.documents.documents import record_from_document
+from commonplace.kernel import aws
 from commonplace.kernel.environment import SettingsError
-from commonplace.search.documents import record_from_document
-from commonplace.search.embedding import embed_records
+from commonplace.search.embedded.engine import EmbeddedEngine
+from commonplace.search.embeddings import embed_records
+from commonplace.search.models.local import LocalEmbeddings
 from tests.aws_fixture import BUCKET, TABLE
 from tests.fakes.catalogues import publish
 from tests.fakes.library import FakeLibrary, garden
@@ -79,10 +79,10 @@ def load(monkeypatch: pytest.MonkeyPatch, index: Path, s3: "S3Client", dynamodb:
 
     for key, stored in FakeLibrary(garden()).objects.items():
         s3.put_object(Bucket=BUCKET, Key=key, Body=stored.body)
-    clients._session.cache_clear()
+    aws._session.cache_clear()
     yield built
     sys.modules.pop("functions.mcp.handler", None)
-    clients._session.cache_clear()
+    aws._session.cache_clear()
     for name, level in levels.items():
         logging.getLogger(name).setLevel(level)
 
@@ -121,7 +121,7 @@ def test_a_search_finds_what_is_published(load: Load, era: Any) -> None:
 def test_calls_are_counted_in_the_table_without_keeping_addresses(load: Load) -> None:
     answer = ask(load(), modern("tools/list"))
     assert answer["headers"]["ratelimit-remaining"] == "59"
-    items = clients.dynamodb().scan(TableName="activity")["Items"]
+    items = aws.dynamodb().scan(TableName="activity")["Items"]
     assert len(items) == 1
     assert "192.0.2.1" not in json.dumps(items)
 

@@ -10,11 +10,11 @@ import boto3
 import pytest
 from moto.stepfunctions.parser.asl.component.state.exec.state_task import lambda_eval_utils
 
-from commonplace.errors import Unavailable
-from commonplace.search.indexing import Indexer, never
+from commonplace.documents.index_source import StoredDocuments
+from commonplace.kernel.errors import Unavailable
+from commonplace.search.indexer import Indexer, never
 from commonplace.search.migration import Migration, Target
 from commonplace.search.operations import MOST_IDLE_ROUNDS, Operations
-from commonplace.search.stored import StoredDocuments
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.generations import FakeCluster, FakeGenerations
 from tests.fakes.store import FakeObjectStore

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.adapters import clients
-from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.adapters.local_embeddings import LocalEmbeddings
-from commonplace.operators import fresh_key, key_hash
-from commonplace.search.documents import record_from_document
-from commonplace.search.embedding import embed_records
+from commonplace.documents.documents import record_from_document
+from commonplace.kernel import aws
+from commonplace.kernel.operator_key import fresh_key, key_hash
+from commonplace.search.embedded.engine import EmbeddedEngine
+from commonplace.search.embeddings import embed_records
+from commonplace.search.models.local import LocalEmbeddings
 from tests.aws_fixture import BUCKET
 from tests.fakes.library import FakeLibrary, garden
 from tests.unit.rest.events import payload_2
@@ -62,10 +62,10 @@ def load(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, s3: "S3Client") -> Ite
 
     for key, stored in FakeLibrary(garden()).objects.items():
         s3.put_object(Bucket=BUCKET, Key=key, Body=stored.body)
-    clients._session.cache_clear()
+    aws._session.cache_clear()
     yield built
     sys.modules.pop("functions.rest.handler", None)
-    clients._session.cache_clear()
+    aws._session.cache_clear()
 
 
 def write_index(path: Path) -> None:

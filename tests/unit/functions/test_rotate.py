@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.adapters import clients
-from commonplace.adapters.rotation import RotationRefused
+from commonplace.kernel import aws
 from commonplace.kernel.environment import SettingsError
+from commonplace.kernel.rotation import RotationRefused
 from tests.aws_fixture import create_table
 
 if TYPE_CHECKING:
@@ -59,13 +59,13 @@ def deployed(
         monkeypatch.delenv(name)
     for name, value in ENVIRONMENT.items():
         monkeypatch.setenv(name, value)
-    clients._session.cache_clear()
+    aws._session.cache_clear()
     create_table(dynamodb, "identity")
     arn = secrets_client.create_secret(Name="signing", SecretString='{"keys": []}')["ARN"]
     monkeypatch.setenv("SIGNING_SECRET_ARN", arn)
     module = importlib.reload(importlib.import_module("functions.rotate.handler"))
     yield Deployed(module.handler, secrets_client, dynamodb, arn)
-    clients._session.cache_clear()
+    aws._session.cache_clear()
 
 
 def test_two_rotations_leave_two_keys_of_which_all_are_published(deployed: Deployed) -> None:

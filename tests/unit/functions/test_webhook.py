@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.errors import BadRequest, Unavailable
+from commonplace.kernel.errors import BadRequest, Unavailable
 from commonplace.repository.following import Followed
 from commonplace.repository.poke import Hint, Poker, Started
 from commonplace.repository.webhook import MAX_BODY_BYTES, Receiver

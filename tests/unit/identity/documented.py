@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
-from commonplace.identity.clients import Clients
-from commonplace.identity.documents import Documents
+from commonplace.identity.oauth.client_documents import Documents
+from commonplace.identity.oauth.clients import Clients
 from commonplace.identity.records import Client
-from commonplace.limits.quota import Limiter
+from commonplace.kernel.limits import Limiter
 from tests.fakes.identity_clients import FakeClients, FakeCounters, FakeWeb
 
 URL = "https://app.example/client.json"

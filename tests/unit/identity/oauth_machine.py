@@ -11,9 +11,9 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, precondition, rule
 
-from commonplace.identity.authorizing import Asked, RequestRefused
-from commonplace.identity.consenting import Begun, RequestGone
-from commonplace.identity.oauth_errors import OAuthError
+from commonplace.identity.oauth.authorization_request import Asked, RequestRefused
+from commonplace.identity.oauth.consent import Begun, RequestGone
+from commonplace.identity.oauth.errors import OAuthError
 from commonplace.identity.records import AuthorizationRequest, Client
 from commonplace.identity.scopes import covers, reach
 from commonplace.identity.secrets import digest

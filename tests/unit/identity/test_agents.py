@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from commonplace.errors import InvalidInput, RateLimited
 from commonplace.identity.issuing import subject_hash
-from commonplace.identity.oauth_errors import OAuthError
+from commonplace.identity.oauth.errors import OAuthError
 from commonplace.identity.records import Client
+from commonplace.kernel.errors import InvalidInput, RateLimited
 from tests.fakes.authority import AGENT, APP, BASE, KEY, MCP, Authority, stored
 
 

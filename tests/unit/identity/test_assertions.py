@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.errors import RateLimited
-from commonplace.identity.assertions import Assertions, BadAssertion
-from commonplace.identity.client_keys import MAX_ADDRESSES, ClientKeys
-from commonplace.identity.client_metadata import usable
-from commonplace.identity.fetching import PER_HOST
+from commonplace.identity.oauth.assertions import Assertions, BadAssertion
+from commonplace.identity.oauth.client_keys import MAX_ADDRESSES, ClientKeys
+from commonplace.identity.oauth.client_metadata import usable
 from commonplace.identity.records import Client
-from commonplace.limits.quota import Limiter
+from commonplace.kernel.errors import RateLimited
+from commonplace.kernel.fetch import PER_HOST
+from commonplace.kernel.limits import Limiter
 from tests.fakes.identity_clients import FakeClients, FakeCounters, FakeWeb
 from tests.unit.identity.documented import Clock, text
 from tests.unit.identity.signing import ISSUER, NOW, TOKEN_ENDPOINT, claims, ec, public, rsa, signed

@@ -4,9 +4,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.errors import Unavailable
-from commonplace.identity.authorizing import LocalRefusal, RequestRefused, answer_url, read_query, understand
+from commonplace.identity.oauth.authorization_request import (
+    LocalRefusal,
+    RequestRefused,
+    answer_url,
+    read_query,
+    understand,
+)
 from commonplace.identity.records import AuthorizationRequest, Client
+from commonplace.kernel.errors import Unavailable
 from tests.fakes.authority import APP, BASE, LAPTOP, MCP, OTHER, REDIRECT, VERIFIER, Authority, challenge_of, told
 
 LOOPBACK = "http://127.0.0.1:5555/back?x=1"

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from commonplace.errors import RateLimited, Unavailable
 from commonplace.identity import secrets
-from commonplace.identity.consenting import RequestGone
 from commonplace.identity.issuing import subject_hash
+from commonplace.identity.oauth.consent import RequestGone
+from commonplace.kernel.errors import RateLimited, Unavailable
 from tests.fakes.authority import (
     ALICE,
     APP,

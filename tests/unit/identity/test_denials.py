@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from commonplace.audit.records import AuditRecord
-from commonplace.errors import Unavailable
 from commonplace.identity.denials import AGAIN_SECONDS, REMEMBERED, Denials
+from commonplace.kernel.audit import AuditRecord
+from commonplace.kernel.errors import Unavailable
 from tests.fakes.identity_stores import Clock
 
 

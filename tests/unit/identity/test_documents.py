@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.errors import RateLimited
-from commonplace.identity.client_metadata import BadMetadata
-from commonplace.identity.clients import UnknownClient
-from commonplace.identity.documents import PER_NETWORK, client_of, lifetime
-from commonplace.identity.fetching import Fetched
+from commonplace.identity.oauth.client_documents import PER_NETWORK, client_of, lifetime
+from commonplace.identity.oauth.client_metadata import BadMetadata
+from commonplace.identity.oauth.clients import UnknownClient
 from commonplace.identity.records import Client
+from commonplace.kernel.errors import RateLimited
+from commonplace.kernel.fetch import Fetched
 from tests.unit.identity.documented import (
     CHATGPT,
     CHATGPT_URL,

@@ -6,7 +6,7 @@ import pytest
 
 from commonplace.identity import keyring
 from commonplace.identity.issuing import Issuer, subject_hash
-from commonplace.identity.oauth_errors import OAuthError
+from commonplace.identity.oauth.errors import OAuthError
 from commonplace.identity.tokens import SigningKey
 from tests.fakes.authority import (
     AGENT,

@@ -5,9 +5,9 @@ from typing import Any, cast
 
 import pytest
 
-from commonplace.identity.oauth_errors import OAuthError
+from commonplace.identity.oauth.errors import OAuthError
+from commonplace.identity.ports import GrantStore
 from commonplace.identity.records import Client
-from commonplace.identity.stores import GrantStore
 from commonplace.identity.tokens import AccessClaims
 from tests.fakes.authority import (
     ALICE,

@@ -8,9 +8,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from urllib3.util import parse_url
 
-from commonplace.errors import RateLimited
-from commonplace.identity.fetching import PER_HOST, LimitedFetcher, fetchable, host_of
-from commonplace.limits.quota import Limiter
+from commonplace.kernel.errors import RateLimited
+from commonplace.kernel.fetch import PER_HOST, LimitedFetcher, fetchable, host_of
+from commonplace.kernel.limits import Limiter
 from tests.fakes.identity_clients import FakeCounters, FakeWeb
 
 GOOD = [

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.errors import Unauthorized, Unavailable
+from commonplace.identity.access_tokens import claims_of
 from commonplace.identity.accounts import Profile, Standing
-from commonplace.identity.guarding import TokenJudge, bearer_token
+from commonplace.identity.bearer_auth import TokenJudge, bearer_token
 from commonplace.identity.issuing import claims_for
-from commonplace.identity.opening import Terms, new_grant
+from commonplace.identity.oauth.opening import Terms, new_grant
 from commonplace.identity.principals import ANONYMOUS, TIERS, Principal, Tier
 from commonplace.identity.roles import MappedStandings, RoleMap
 from commonplace.identity.scopes import CATALOGUE, KINDS, covers
 from commonplace.identity.secrets import digest
 from commonplace.identity.tokens import AccessClaims
-from commonplace.identity.verifying import claims_of
+from commonplace.kernel.errors import Unauthorized, Unavailable
 from tests.fakes.access_tokens import ISSUER, ROSA, Realm, standing
 from tests.fakes.ethereum import FakeHats
 from tests.fakes.identity_stores import Clock, MemoryGrants

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.identity.imitations import KNOWN, imitated, skeleton
+from commonplace.identity.oauth.lookalikes import KNOWN, imitated, skeleton
 
 ELSEWHERE = "https://app.example/cb"
 

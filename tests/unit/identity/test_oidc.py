@@ -6,9 +6,9 @@ import pytest
 from joserfc import jws, jwt
 from joserfc.jwk import ECKey, OctKey
 
-from commonplace.errors import Forbidden, Unavailable
 from commonplace.identity.id_tokens import IdTokens, profile_of
 from commonplace.identity.oidc import metadata_of, tokens_of
+from commonplace.kernel.errors import Forbidden, Unavailable
 from tests.fakes.identity_stores import Clock
 from tests.fakes.oidc_provider import CLIENT, ISSUER, FakeProvider
 

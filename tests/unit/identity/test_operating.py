@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from commonplace.errors import Unavailable
-from commonplace.identity.clients import Clients, UnknownClient
-from commonplace.identity.documents import Documents
-from commonplace.identity.operating import BadClient, Operating
+from commonplace.identity.oauth.client_documents import Documents
+from commonplace.identity.oauth.clients import Clients, UnknownClient
+from commonplace.identity.oauth.operating import BadClient, Operating
 from commonplace.identity.records import REGISTRATION_SECONDS, Client
 from commonplace.identity.secrets import digest
+from commonplace.kernel.errors import Unavailable
 from tests.fakes.identity_clients import FakeClients
 from tests.unit.identity.documented import Clock, World
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from commonplace.identity.permitting import Need, Verdict, judge, worth_showing
+from commonplace.identity.authorization import Need, Verdict, judge, worth_showing
 from commonplace.identity.principals import ANONYMOUS, Principal, Tier
 
 READ, WRITE = "memory:read", "memory:write"

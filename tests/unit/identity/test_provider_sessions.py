@@ -8,14 +8,14 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from commonplace.errors import Unavailable
 from commonplace.identity.accounts import Profile
-from commonplace.identity.oauth_errors import OAuthError
+from commonplace.identity.oauth.errors import OAuthError
 from commonplace.identity.oidc import OidcSignIn
-from commonplace.identity.provider_sessions import NO_PROVIDER, ProviderSessions, SignInOver
+from commonplace.identity.oidc_sessions import NO_PROVIDER, ProviderSessions, SignInOver
 from commonplace.identity.records import SESSION_SECONDS
 from commonplace.identity.roles import MappedStandings, RoleMap
 from commonplace.identity.secrets import digest
+from commonplace.kernel.errors import Unavailable
 from tests.fakes.authority import BASE, Authority, stored, told
 from tests.fakes.ethereum import FakeHats
 from tests.fakes.identity_stores import Clock, MemorySignIns, Racing

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from commonplace.errors import Unavailable
 from commonplace.identity.accounts import Standing
 from commonplace.identity.roles import MappedStandings, Role, RoleMap, RoleMapError, hat_id, is_organisation
+from commonplace.kernel.errors import Unavailable
 from tests.fakes.ethereum import FakeHats
 from tests.fakes.identity_stores import Clock
 

@@ -8,9 +8,9 @@ from typing import Any, cast
 import pytest
 
 from commonplace.identity import secrets
-from commonplace.identity.oauth_errors import OAuthError
+from commonplace.identity.oauth.errors import OAuthError
+from commonplace.identity.ports import GrantStore
 from commonplace.identity.records import Client
-from commonplace.identity.stores import GrantStore
 from commonplace.kernel.writes import Lost
 from tests.fakes.authority import ALICE, APP, BASE, BOB, MCP, OTHER, Authority, standing, stored
 from tests.fakes.identity_stores import Racing

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from joserfc import jws
 from joserfc.jwk import ECKey, OctKey, RSAKey
 
-from commonplace.errors import Unavailable
+from commonplace.identity.access_tokens import AccessTokens, RememberedKeys, keys_in
 from commonplace.identity.keyring import new_key
 from commonplace.identity.tokens import MAX_TOKEN_CHARACTERS, BadToken
-from commonplace.identity.verifying import AccessTokens, RememberedKeys, keys_in
+from commonplace.kernel.errors import Unavailable
 from tests.fakes.access_tokens import ISSUER, Keys, Realm, unsigned
 from tests.fakes.identity_stores import Clock
 
@@ -251,7 +251,7 @@ def test_keys_that_cannot_be_read_are_no_verdict() -> None:
 
 
 def test_a_signature_is_checked_once_and_the_memory_of_it_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("commonplace.identity.verifying.REMEMBERED_TOKENS", 2)
+    monkeypatch.setattr("commonplace.identity.access_tokens.REMEMBERED_TOKENS", 2)
     realm = Realm()
     checked = []
     real = jws.deserialize_compact

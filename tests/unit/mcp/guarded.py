@@ -3,15 +3,15 @@
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from commonplace.documents.tools.toolset import knowledge_toolset
 from commonplace.identity.resources import Resources
-from commonplace.interfaces.challenges import Challenges
-from commonplace.interfaces.gateway import Gateway
-from commonplace.interfaces.mcp.app import create_app
-from commonplace.interfaces.mcp.declaring import Answer, Call, NoArguments, Prompt, Resource, Template, Toolset
-from commonplace.interfaces.mcp.knowledge.toolset import knowledge_toolset
-from commonplace.interfaces.mcp.surface import Surface
-from commonplace.interfaces.mcp.throttle import Throttle
-from commonplace.limits.quota import Limiter
+from commonplace.kernel.limits import Limiter
+from commonplace.web.challenges import Challenges
+from commonplace.web.gateway import Gateway
+from commonplace.web.mcp.app import create_app
+from commonplace.web.mcp.declaration import Answer, Call, NoArguments, Prompt, Resource, Template, Toolset
+from commonplace.web.mcp.limits import Throttle
+from commonplace.web.mcp.surface import Surface
 from tests.fakes.access_tokens import Realm
 from tests.fakes.proposals import FakeProposals
 from tests.unit.mcp.knowledge.worlds import world as library

@@ -13,8 +13,8 @@ from mcp.server.lowlevel.server import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from commonplace.interfaces.mcp.declaring import Caller
-from commonplace.interfaces.mcp.surface import CALLER
+from commonplace.web.mcp.declaration import Caller
+from commonplace.web.mcp.surface import CALLER
 
 URL = "http://commonplace.test/mcp"
 MODERN = "2026-07-28"

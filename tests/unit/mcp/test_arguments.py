@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.errors import InvalidInput
-from commonplace.interfaces.mcp.arguments import forgive, understand
-from commonplace.interfaces.mcp.declaring import Arguments, NoArguments
-from commonplace.interfaces.mcp.rendering import MAX_ERROR_BYTES, sentence
+from commonplace.kernel.errors import InvalidInput
+from commonplace.web.mcp.arguments import forgive, understand
+from commonplace.web.mcp.declaration import Arguments, NoArguments
+from commonplace.web.mcp.rendering import MAX_ERROR_BYTES, sentence
 from tests.fakes.toolsets import Asked, Entry, Filters
 
 

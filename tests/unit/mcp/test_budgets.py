@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from commonplace.interfaces.mcp.budgets import estimate_tokens, fitting, piece, shortened
-from commonplace.interfaces.mcp.rendering import compact
+from commonplace.web.mcp.budgets import estimate_tokens, fitting, piece, shortened
+from commonplace.web.mcp.rendering import compact
 
 ROOT = Path(__file__).parents[3]
 

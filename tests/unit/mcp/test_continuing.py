@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.errors import InvalidInput
-from commonplace.interfaces.mcp.continuing import MAX_HANDLE_CHARACTERS, handle, question_of, resume
+from commonplace.kernel.errors import InvalidInput
+from commonplace.web.mcp.continuing import MAX_HANDLE_CHARACTERS, handle, question_of, resume
 from tests.fakes.toolsets import Asked, Filters
 
 words = st.text(max_size=20)

@@ -8,9 +8,9 @@ import anyio
 import pytest
 from starlette.types import Message
 
-from commonplace.errors import Unavailable
 from commonplace.identity.principals import Principal
-from commonplace.interfaces.mcp.guard import asks_for_reading
+from commonplace.kernel.errors import Unavailable
+from commonplace.web.mcp.guard import asks_for_reading
 from tests.unit.mcp.world import (
     BASE_URL,
     META,

@@ -7,11 +7,11 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from commonplace.errors import Conflict, InvalidInput, NotFound, RateLimited, Unavailable
-from commonplace.interfaces.mcp.declaring import Answer, Call, Caller, Output
-from commonplace.interfaces.mcp.rendering import ERROR_META, MAX_ERROR_BYTES
-from commonplace.interfaces.mcp.server import build_server
-from commonplace.interfaces.mcp.surface import CallRecord, Surface
+from commonplace.kernel.errors import Conflict, InvalidInput, NotFound, RateLimited, Unavailable
+from commonplace.web.mcp.declaration import Answer, Call, Caller, Output
+from commonplace.web.mcp.rendering import ERROR_META, MAX_ERROR_BYTES
+from commonplace.web.mcp.server import build_server
+from commonplace.web.mcp.surface import CallRecord, Surface
 from tests.fakes.toolsets import (
     SECRET,
     Asked,

@@ -7,11 +7,11 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from commonplace.errors import Unavailable
 from commonplace.identity.principals import Tier
-from commonplace.interfaces.mcp.declaring import Caller, Listed
-from commonplace.interfaces.mcp.server import build_server
-from commonplace.interfaces.mcp.surface import Surface
+from commonplace.kernel.errors import Unavailable
+from commonplace.web.mcp.declaration import Caller, Listed
+from commonplace.web.mcp.server import build_server
+from commonplace.web.mcp.surface import Surface
 from tests.fakes.toolsets import SECRET, Asked, account, as_caller, harbour, listed, said, tides, tool
 from tests.unit.mcp.talking import ERAS, ask
 

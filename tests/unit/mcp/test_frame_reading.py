@@ -6,10 +6,10 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
 
-from commonplace.errors import Unavailable
-from commonplace.interfaces.mcp.declaring import Call, Caller, Resource, Text, Toolset
-from commonplace.interfaces.mcp.server import build_server
-from commonplace.interfaces.mcp.surface import Surface
+from commonplace.kernel.errors import Unavailable
+from commonplace.web.mcp.declaration import Call, Caller, Resource, Text, Toolset
+from commonplace.web.mcp.server import build_server
+from commonplace.web.mcp.surface import Surface
 from tests.fakes.toolsets import SECRET, account, as_caller, tides
 from tests.unit.mcp.talking import ERAS, ask
 

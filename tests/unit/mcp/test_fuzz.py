@@ -10,7 +10,17 @@ from hypothesis import strategies as st
 from tests.examples import examples
 from tests.unit.mcp.world import LEGACY, META, MODERN, SECRET, Answered, World, body_of, event
 
-INTERNALS = (SECRET, "Traceback", 'File "', "pydantic", "site-packages", "Error(", "commonplace.interfaces", "0x7f")
+INTERNALS = (
+    SECRET,
+    "Traceback",
+    'File "',
+    "pydantic",
+    "site-packages",
+    "Error(",
+    "commonplace.web",
+    "commonplace.documents",
+    "0x7f",
+)
 
 METHODS = st.sampled_from(
     [

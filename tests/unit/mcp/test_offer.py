@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from commonplace.interfaces.mcp.declaring import Resource, Skill, Toolset
-from commonplace.interfaces.mcp.offer import MAX_INSTRUCTION_WORDS, offer_of
-from commonplace.interfaces.mcp.server import cost_of
+from commonplace.web.mcp.declaration import Resource, Skill, Toolset
+from commonplace.web.mcp.offer import MAX_INSTRUCTION_WORDS, offer_of
+from commonplace.web.mcp.server import cost_of
 from tests.fakes.toolsets import harbour, tides
 
 

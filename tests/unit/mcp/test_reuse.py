@@ -14,8 +14,8 @@ from typing import Any, cast
 
 import pytest
 
-from commonplace.interfaces.gateway import Gateway
-from commonplace.interfaces.mcp.threads import MAX_THREADS
+from commonplace.web.gateway import Gateway
+from commonplace.web.mcp.threads import MAX_THREADS
 from tests.unit.mcp.world import META, World, body_of, call, event, legacy, modern
 
 SEQUENTIAL, CONCURRENT = 1_000, 200
@@ -84,7 +84,7 @@ def wait_slowly(world: World, number: int) -> None:
 
 
 def test_a_thousand_invocations_leave_nothing_behind(world: World, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.ERROR, logger="commonplace.interfaces.mcp.edge")
+    caplog.set_level(logging.ERROR, logger="commonplace.web.mcp.edge")
     for number in range(100):
         assert is_answered(number, world.ask(asked(number)))
     wait_slowly(world, 7)

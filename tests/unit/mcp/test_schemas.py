@@ -6,8 +6,8 @@ import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from pydantic import BaseModel, Field
 
-from commonplace.interfaces.mcp.declaring import NoArguments, Part
-from commonplace.interfaces.mcp.schemas import compact_schema, input_schema, output_schema
+from commonplace.web.mcp.declaration import NoArguments, Part
+from commonplace.web.mcp.schemas import compact_schema, input_schema, output_schema
 from tests.fakes.toolsets import Asked, Found, said, tides, tool
 
 SEARCH = tides().tools[0]

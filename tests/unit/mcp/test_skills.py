@@ -10,18 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp_types import INVALID_PARAMS, METHOD_NOT_FOUND
 
-from commonplace.interfaces.mcp.declaring import Call, Skill, Toolset
-from commonplace.interfaces.mcp.knowledge.skill import SKILL
-from commonplace.interfaces.mcp.server import build_server
-from commonplace.interfaces.mcp.skill_files import (
-    DIRECTORY,
-    frontmatter,
-    skill_directories,
-    skill_entries,
-    skill_resources,
-)
-from commonplace.interfaces.mcp.surface import Surface
+from commonplace.documents.tools.skill import SKILL
 from commonplace.repository.frontmatter import read_mapping
+from commonplace.web.mcp.declaration import Call, Skill, Toolset
+from commonplace.web.mcp.server import build_server
+from commonplace.web.mcp.skill_files import DIRECTORY, frontmatter, skill_directories, skill_entries, skill_resources
+from commonplace.web.mcp.surface import Surface
 from tests.unit.mcp.over_http import connected, post, serving
 
 GARDENING = Skill(

@@ -14,18 +14,18 @@ from mcp.client.subscriptions import ListenNotSupportedError
 from mcp.server.lowlevel.server import Server
 from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY, ResourcesListChanged, ResourceUpdated, ServerEvent
 
-from commonplace.content.document import Document
-from commonplace.content.library import Library
+from commonplace.documents.content.document import Document
+from commonplace.documents.content.library import Library
+from commonplace.documents.tools.services import KnowledgeServices
+from commonplace.documents.tools.toolset import knowledge_toolset
 from commonplace.identity.principals import Principal, Tier
-from commonplace.interfaces.mcp.declaring import Caller
-from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
-from commonplace.interfaces.mcp.knowledge.toolset import knowledge_toolset
-from commonplace.interfaces.mcp.server import build_server
-from commonplace.interfaces.mcp.subscriptions import MAX_URIS, Pace, install_subscriptions
-from commonplace.interfaces.mcp.surface import CALLER, Surface
-from commonplace.limits.slots import MARGIN_SECONDS, Slots
+from commonplace.kernel.slots import MARGIN_SECONDS, Slots
 from commonplace.search.changes import Change
 from commonplace.search.records import RecordId
+from commonplace.web.mcp.declaration import Caller
+from commonplace.web.mcp.server import build_server
+from commonplace.web.mcp.subscriptions import MAX_URIS, Pace, install_subscriptions
+from commonplace.web.mcp.surface import CALLER, Surface
 from tests.fakes.changes import FakeChanges
 from tests.fakes.library import FakeLibrary, garden, make
 from tests.fakes.search import FakeSearch

@@ -11,19 +11,19 @@ from typing import Any
 
 import pytest
 
-from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.adapters.embedded.published import PublishedEngine
-from commonplace.content.catalogue import Catalogue, Selection
-from commonplace.content.library import Library
-from commonplace.interfaces.mcp.threads import in_thread
+from commonplace.documents.content.document_index import Catalogue, Selection
+from commonplace.documents.content.library import Library
 from commonplace.kernel.byte_cache import ByteCache
 from commonplace.kernel.deferred import Deferred, deferred
+from commonplace.kernel.limits import Limiter, Quota
 from commonplace.kernel.objects import StoredObject
-from commonplace.limits.quota import Limiter, Quota
+from commonplace.search.embedded.engine import EmbeddedEngine
+from commonplace.search.embedded.published import PublishedEngine
 from commonplace.search.filters import Filters
 from commonplace.search.model import SearchRequest
-from commonplace.search.reranking import MemoryRerankCache
+from commonplace.search.rerank import MemoryRerankCache
 from commonplace.search.service import SearchService
+from commonplace.web.mcp.threads import in_thread
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.library import FakeLibrary, garden, make
 from tests.fakes.store import FakeObjectStore
@@ -101,7 +101,7 @@ def test_documents_that_others_push_out_of_the_cache_meanwhile_are_not_gone(
     documents = [make("file", f"d-{number}", f"d-{number}.md", content="x" * 400) for number in range(2 * MANY)]
     store = FakeLibrary(documents)
     store.publish(documents)
-    monkeypatch.setattr("commonplace.content.library.DOCUMENT_CACHE_BYTES", 8_000)
+    monkeypatch.setattr("commonplace.documents.content.library.DOCUMENT_CACHE_BYTES", 8_000)
     library = Library(store)
     wanted = [f"file/d-{number}" for number in range(2 * MANY)]
 

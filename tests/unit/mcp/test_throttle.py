@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.errors import RateLimited
 from commonplace.identity.principals import Principal
-from commonplace.interfaces.mcp.declaring import Caller, Cost
-from commonplace.interfaces.mcp.throttle import SHARED_FACTOR, Throttle
-from commonplace.limits.quota import Limiter
+from commonplace.kernel.errors import RateLimited
+from commonplace.kernel.limits import Limiter
+from commonplace.web.mcp.declaration import Caller, Cost
+from commonplace.web.mcp.limits import SHARED_FACTOR, Throttle
 from tests.unit.mcp.world import ByToken, Clock, Counters, World, body_of, call, legacy, modern
 
 LIMITS: Mapping[Cost, int] = {"read": 3, "search": 2, "write": 1}

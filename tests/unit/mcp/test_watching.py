@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.content.document import Document
-from commonplace.content.library import Library
-from commonplace.interfaces.mcp.declaring import Caller
-from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
-from commonplace.interfaces.mcp.knowledge.toolset import knowledge_toolset
-from commonplace.interfaces.mcp.watching import Happened, Waiting
+from commonplace.documents.content.document import Document
+from commonplace.documents.content.library import Library
+from commonplace.documents.tools.services import KnowledgeServices
+from commonplace.documents.tools.toolset import knowledge_toolset
 from commonplace.search.changes import Change
 from commonplace.search.records import RecordId
+from commonplace.web.mcp.declaration import Caller
+from commonplace.web.mcp.watching import Happened, Waiting
 from tests.fakes.changes import FakeChanges
 from tests.fakes.library import FakeLibrary, make
 from tests.fakes.search import FakeSearch

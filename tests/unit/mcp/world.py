@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from threading import Event
 from typing import Any, cast
 
-from commonplace.errors import NotFound
 from commonplace.identity.principals import ANONYMOUS, Principal, Principals
-from commonplace.interfaces.gateway import Gateway
-from commonplace.interfaces.mcp.app import create_app
-from commonplace.interfaces.mcp.declaring import (
+from commonplace.kernel.errors import NotFound
+from commonplace.kernel.limits import Limiter
+from commonplace.web.gateway import Gateway
+from commonplace.web.mcp.app import create_app
+from commonplace.web.mcp.declaration import (
     Answer,
     Argument,
     Arguments,
@@ -25,9 +26,8 @@ from commonplace.interfaces.mcp.declaring import (
     Tool,
     Toolset,
 )
-from commonplace.interfaces.mcp.surface import CallRecord, Surface
-from commonplace.interfaces.mcp.throttle import Throttle
-from commonplace.limits.quota import Limiter
+from commonplace.web.mcp.limits import Throttle
+from commonplace.web.mcp.surface import CallRecord, Surface
 
 BASE_URL = "https://kb.example.org"
 HOST = "kb.example.org"
@@ -76,7 +76,7 @@ class ByToken:
     accounts: Mapping[str, Principal] = field(default_factory=dict)
 
     def identify(self, headers: Mapping[str, str], resource: str) -> Principal:
-        from commonplace.errors import Unauthorized
+        from commonplace.kernel.errors import Unauthorized
 
         token = headers.get("authorization", "").removeprefix("Bearer ")
         if token and token not in self.accounts:

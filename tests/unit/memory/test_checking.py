@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from commonplace.errors import CommonplaceError, InvalidInput, TooLarge
+from commonplace.kernel.errors import CommonplaceError, InvalidInput, TooLarge
 from commonplace.memory import checking
 from commonplace.memory.checking import Refused
 from commonplace.memory.entries import MAX_CONTENT_BYTES
-from commonplace.memory.results import MAX_IMPORT, Import
+from commonplace.memory.model import MAX_IMPORT, Import
 
 ID = "0a1b2c3d-0000-4000-8000-00000000000a"
 

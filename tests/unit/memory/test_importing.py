@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from commonplace.audit.records import AuditRecord
-from commonplace.errors import NotFound, Unavailable
+from commonplace.kernel.audit import AuditRecord
+from commonplace.kernel.errors import NotFound, Unavailable
 from commonplace.memory import checking
 from commonplace.memory.entries import MAX_CONTENT_BYTES, Author, Entry, EntryId
 from commonplace.memory.jobs_running import carry_on
-from commonplace.memory.results import Imported
+from commonplace.memory.model import Imported
 from tests.fakes.memories import ACME, OTHER, CountingEmbeddings, Remembering, remembering
 
 

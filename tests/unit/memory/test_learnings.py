@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.errors import CommonplaceError, InvalidInput, Unavailable
-from commonplace.memory.client import MemoryClient
-from commonplace.memory.learnings import Learnings, from_mapping
-from commonplace.memory.story import learnings_of
+from commonplace.kernel.errors import CommonplaceError, InvalidInput, Unavailable
+from commonplace.memory.client.client import MemoryClient
+from commonplace.memory.client.learnings import Learnings, from_mapping
+from commonplace.memory.client.story import learnings_of
 from commonplace.memory.yaml_entries import document
 from commonplace.memory.yaml_text import write
 from tests.examples import examples

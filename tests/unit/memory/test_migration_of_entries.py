@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from commonplace.memory.entries import EntryId
-from commonplace.memory.sources import StoredEntries
+from commonplace.memory.index_source import StoredEntries
 from commonplace.search.generations import Role
-from commonplace.search.indexing import Indexer, Message
+from commonplace.search.indexer import Indexer, Message
 from commonplace.search.migration import Migration, Swapped, Target
 from commonplace.search.model import VectorMemory
 from commonplace.search.operations import Operations

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from commonplace.memory import checking
 from commonplace.memory.checking import Refused
+from commonplace.memory.model import Import
 from commonplace.memory.planning import Plan, plan
-from commonplace.memory.results import Import
 
 
 def item(content: str = "text", ref: str | None = None, parent: str | None = None) -> Import:

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.errors import RateLimited, Unavailable
-from commonplace.memory.client import MemoryClient, as_imports
-from commonplace.memory.patience import Patient
-from commonplace.memory.planting import MAX_CALL_BYTES, UNNAMED, plant
+from commonplace.kernel.errors import RateLimited, Unavailable
+from commonplace.memory.client.client import MemoryClient, as_imports
+from commonplace.memory.client.patience import Patient
+from commonplace.memory.client.planting import MAX_CALL_BYTES, UNNAMED, plant
 from tests.fakes.memory_server import FakeMemoryServer
 
 

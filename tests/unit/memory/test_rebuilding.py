@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.errors import Conflict, NotFound, Unavailable
+from commonplace.kernel.errors import Conflict, NotFound, Unavailable
 from commonplace.memory.jobs_running import carry_on
-from commonplace.memory.results import Rebuilt
+from commonplace.memory.model import Rebuilt
 from tests.fakes.memories import ACME, OTHER, CountingEmbeddings, Remembering, remembering
 
 

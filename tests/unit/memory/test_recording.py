@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from commonplace.errors import CommonplaceError, Conflict, InvalidInput, NotFound, TooLarge
+from commonplace.kernel.errors import CommonplaceError, Conflict, InvalidInput, NotFound, TooLarge
 from commonplace.memory import checking
 from commonplace.memory.entries import EntryId, content_hash
-from commonplace.memory.results import Updated
+from commonplace.memory.model import Updated
 from tests.fakes.memories import ACME, OTHER, CountingEmbeddings, Remembering, remembering
 
 NOBODY = EntryId("00000000-0000-4000-8000-000000000000")

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.audit.records import AuditRecord
-from commonplace.errors import Unavailable
+from commonplace.kernel.audit import AuditRecord
+from commonplace.kernel.errors import Unavailable
 from commonplace.memory.entries import Entry, EntryId, content_hash
+from commonplace.memory.index_source import StoredEntries
 from commonplace.memory.jobs import Job
 from commonplace.memory.records import record_id
-from commonplace.memory.sources import StoredEntries
 from commonplace.memory.sweeping import sweep_orphans
 from commonplace.memory.upkeep import STRETCH_SECONDS, Upkeep
-from commonplace.search.indexing import Enough, Indexer, Message, Report
+from commonplace.search.embedded.engine import EmbeddedEngine
+from commonplace.search.indexer import Enough, Indexer, Message, Report
 from commonplace.search.model import Vector, VectorMemory
 from commonplace.search.operations import Operations
 from commonplace.search.source import FOR_EVER

@@ -7,9 +7,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.errors import CommonplaceError, InvalidInput, TooLarge
+from commonplace.kernel.errors import CommonplaceError, InvalidInput, TooLarge
 from commonplace.memory import yaml_entries
-from commonplace.memory.results import MAX_IMPORT
+from commonplace.memory.model import MAX_IMPORT
 
 SEED = """\
 - content: "Route ordering in vercel.json: specific routes must come before parameterized routes."

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from commonplace.identity.authenticating import ASSERTION_TYPE
+from commonplace.identity.oauth.client_auth import ASSERTION_TYPE
 from commonplace.identity.records import Client
 from commonplace.identity.secrets import digest
 from tests.unit.identity.documented import text
@@ -391,6 +391,8 @@ def test_l8_reason_is_in_the_log_and_nothing_of_what_was_sent(
     with caplog.at_level(logging.INFO, "commonplace.identity"):
         asks(world, form, authorization)
 
-    assert [record.__dict__["reason"] for record in caplog.records if record.name.endswith("authenticating")] == [
-        reason
-    ]
+    assert [
+        record.__dict__["reason"]
+        for record in caplog.records
+        if record.name.endswith(("authenticating", "client_auth"))
+    ] == [reason]

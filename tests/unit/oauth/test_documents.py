@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from commonplace.identity.fetching import Fetched
+from commonplace.kernel.fetch import Fetched
 from tests.unit.identity.documented import (
     CHATGPT,
     CHATGPT_URL,

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
+from commonplace.identity.access_tokens import AccessTokens, RememberedKeys
 from commonplace.identity.accounts import Profile
-from commonplace.identity.guarding import TokenPrincipals
+from commonplace.identity.bearer_auth import TokenPrincipals
 from commonplace.identity.oidc import ProviderTokens
+from commonplace.identity.oidc_sessions import ProviderSessions
 from commonplace.identity.principals import Principal
-from commonplace.identity.provider_sessions import ProviderSessions
 from commonplace.identity.roles import MappedStandings, RoleMap
-from commonplace.identity.verifying import AccessTokens, RememberedKeys
 from tests.fakes.ethereum import FakeHats
 from tests.fakes.identity_stores import Clock
 from tests.fakes.oidc_provider import FakeProvider

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from commonplace.auth_settings import AuthSettings
 from commonplace.identity import keyring
+from commonplace.identity.settings import AuthSettings
 from commonplace.kernel.environment import SettingsError
 from tests.unit.oauth.world import BASE, ENVIRONMENT, World
 

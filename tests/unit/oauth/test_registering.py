@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from commonplace.identity.oauth_errors import OAuthError
+from commonplace.identity.oauth.errors import OAuthError
+from commonplace.identity.oauth.registration import Registering
 from commonplace.identity.records import Client
-from commonplace.identity.registering import Registering
 from commonplace.identity.secrets import digest
-from commonplace.limits.quota import Limiter
+from commonplace.kernel.limits import Limiter
 from tests.fakes.identity_clients import FakeClients, FakeCounters
 from tests.unit.identity.documented import Clock, text
 from tests.unit.identity.signing import ec, public

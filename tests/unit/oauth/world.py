@@ -9,30 +9,30 @@ from types import SimpleNamespace
 from typing import Any, cast
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from commonplace.auth_settings import AuthSettings
-from commonplace.errors import Unavailable
 from commonplace.identity import keyring
 from commonplace.identity.accounts import Profile, Standing, Standings
-from commonplace.identity.assertions import Assertions
-from commonplace.identity.authenticating import Authentication
-from commonplace.identity.authorizing import understand
-from commonplace.identity.clients import Clients
-from commonplace.identity.connections import Connections
-from commonplace.identity.consenting import Consents
-from commonplace.identity.documents import Documents
-from commonplace.identity.granting import Granting
 from commonplace.identity.issuing import Issuer, subject_hash
-from commonplace.identity.provider_sessions import NO_PROVIDER, ReadsClaims
+from commonplace.identity.oauth.assertions import Assertions
+from commonplace.identity.oauth.authorization_request import understand
+from commonplace.identity.oauth.client_auth import Authentication
+from commonplace.identity.oauth.client_documents import Documents
+from commonplace.identity.oauth.clients import Clients
+from commonplace.identity.oauth.connections import Connections
+from commonplace.identity.oauth.consent import Consents
+from commonplace.identity.oauth.registration import Registering
+from commonplace.identity.oauth.server.app import create_app
+from commonplace.identity.oauth.server.services import OAuthServices
+from commonplace.identity.oauth.token_endpoint import Granting
+from commonplace.identity.oidc_sessions import NO_PROVIDER, ReadsClaims
 from commonplace.identity.records import Client
-from commonplace.identity.registering import Registering
 from commonplace.identity.resources import Resources
 from commonplace.identity.scopes import SERVED
+from commonplace.identity.settings import AuthSettings
 from commonplace.identity.signing_in import SignIn
 from commonplace.identity.tokens import SigningKey
-from commonplace.interfaces.gateway import Gateway
-from commonplace.interfaces.oauth.app import create_app
-from commonplace.interfaces.oauth.services import OAuthServices
-from commonplace.limits.quota import Limiter
+from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.limits import Limiter
+from commonplace.web.gateway import Gateway
 from tests.fakes.identity_clients import FakeClients, FakeWeb
 from tests.fakes.identity_stores import Clock, MemoryAudit, MemoryGrants, MemorySignIns
 

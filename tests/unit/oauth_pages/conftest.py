@@ -12,8 +12,8 @@ from eth_account.messages import encode_defunct
 from httpx2 import Response
 from starlette.testclient import TestClient
 
+from commonplace.identity.oauth.server.app import create_app
 from commonplace.identity.records import Client, Source
-from commonplace.interfaces.oauth.app import create_app
 from tests.fakes.authority import standing
 from tests.fakes.authorization_server import AuthorizationServer
 from tests.one_loop import one_loop

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.interfaces.oauth import pages
-from commonplace.interfaces.oauth.pages.rendering import content_security_policy
-from commonplace.interfaces.oauth.pages.waap import Waap
-from commonplace.interfaces.oauth.pages.words import day, destination, listed, moment, plain, span
+from commonplace.identity.oauth import pages
+from commonplace.identity.oauth.pages.rendering import content_security_policy
+from commonplace.identity.oauth.pages.waap import Waap
+from commonplace.identity.oauth.pages.words import day, destination, listed, moment, plain, span
 from tests.unit.oauth_pages.conftest import Browser, World, path
 
 FOLDER = Path(pages.__file__).parent

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from commonplace.memory.sources import StoredEntries
-from commonplace.reference.sources import StoredCatalogues
-from commonplace.search.indexing import Indexer, never
+from commonplace.documents.index_source import StoredDocuments
+from commonplace.memory.index_source import StoredEntries
+from commonplace.reference.index_source import StoredCatalogues
+from commonplace.search.indexer import Indexer, never
 from commonplace.search.migration import Migration, Target
 from commonplace.search.operations import Operations
-from commonplace.search.stored import StoredDocuments
 from local import cli
 from local.commands import index as command
 from local.errors import CommandError

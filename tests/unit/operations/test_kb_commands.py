@@ -12,7 +12,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
-from commonplace.errors import RateLimited
+from commonplace.kernel.errors import RateLimited
 from local import cli
 from tests.examples import examples
 from tests.fakes.memory_http import TOKEN, MemoryOverHttp
@@ -204,7 +204,7 @@ def test_an_import_that_is_interrupted_says_how_to_go_on(
     def interrupted(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("commonplace.memory.client.plant", interrupted)
+    monkeypatch.setattr("commonplace.memory.client.client.plant", interrupted)
     Path("one.yaml").write_text("- {content: One., entry_type: fact, roles: [dev]}\n", encoding="utf-8")
     done = kb("seed", "--file", "one.yaml")
     assert done.exit_code != 0

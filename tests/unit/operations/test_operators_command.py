@@ -4,7 +4,7 @@ import re
 
 from typer.testing import CliRunner
 
-from commonplace.operators import is_operators_key
+from commonplace.kernel.operator_key import is_operators_key
 from local import cli
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from commonplace.reference.entries import Entry
-from commonplace.reference.generating import plan, writing
-from commonplace.reference.generating.generated import Generated
-from commonplace.reference.reading import read_catalogue
+from commonplace.reference.source.reader import read_catalogue
+from generators import plan, writing
+from generators.generated import Generated
 from local.errors import CommandError
 from local.operations import reference_help, reference_processes, reference_programs
 from local.operations.reference_processes import ran

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from commonplace.interfaces.rest.services import Site
-from commonplace.operators import fresh_key, key_hash
+from commonplace.kernel.operator_key import fresh_key, key_hash
+from commonplace.web.rest.services import Site
 from local import cli
 from local.operations.deployment import NEEDED
 from local.operations.searching import KEY_VARIABLE

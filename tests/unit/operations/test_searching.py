@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from commonplace.interfaces.rest.services import Site
-from commonplace.operators import fresh_key, key_hash
+from commonplace.kernel.operator_key import fresh_key, key_hash
+from commonplace.web.rest.services import Site
 from local.errors import CommandError
 from local.operations.searching import KEY_VARIABLE, Question, ask_deployment
 from tests.fakes.library import FakeLibrary, garden

@@ -5,7 +5,7 @@ from typing import Any
 from commonplace.reference.catalogue import Catalogue
 from commonplace.reference.entries import Entry, Method
 from commonplace.reference.lookup import Lookup
-from commonplace.reference.results import Asked
+from commonplace.reference.model import Asked
 from tests.fakes import catalogues
 
 

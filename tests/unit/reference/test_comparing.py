@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from commonplace.reference.comparing import Difference, diff
 from commonplace.reference.entries import Entry
+from commonplace.reference.source.compilation import Difference, diff
 
 
 def command(id: str, name: str, **told: Any) -> Entry:

@@ -5,9 +5,9 @@ from datetime import timedelta
 from typing import Any
 
 from commonplace.reference.catalogue import Catalogue
-from commonplace.reference.compiling import compile
-from commonplace.reference.reading import Reading, read_catalogue
-from commonplace.reference_settings import CatalogueSource
+from commonplace.reference.settings import CatalogueSource
+from commonplace.reference.source.compiling import compile
+from commonplace.reference.source.reader import Reading, read_catalogue
 from tests.reference_files import COMMIT, SYNCED_AT, compiled
 
 UNDATED = {"id": "a", "type": "guide", "title": "A", "category": "c", "summary": "S.", "content": "T."}

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.errors import InvalidInput, TooLarge
+from commonplace.kernel.errors import InvalidInput, TooLarge
 from commonplace.reference.entries import Entry
-from commonplace.reference.generating import console, plan, tsx, writing
-from commonplace.reference.generating.console_patterns import accepted
-from commonplace.reference.generating.generated import Generated
-from commonplace.reference.reading import read_catalogue
+from commonplace.reference.source.reader import read_catalogue
+from generators import console, plan, tsx, writing
+from generators.console_patterns import accepted
+from generators.generated import Generated
 from tests.examples import examples
 
 SOURCE = Path(__file__).parents[2] / "fixtures" / "reference" / "helios" / "sources" / "DeveloperConsole.tsx"

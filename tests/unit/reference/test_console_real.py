@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.reference.generating import console, tsx
+from generators import console, tsx
 from tests.registry.packages import file_of
 
 SOURCES = [

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.errors import InvalidInput
+from commonplace.kernel.errors import InvalidInput
 from commonplace.reference.entries import Entry
-from commonplace.reference.generating import helptext, programs, writing
-from commonplace.reference.generating.help_lines import lines_of
-from commonplace.reference.generating.help_pages import page
-from commonplace.reference.reading import read_catalogue
+from commonplace.reference.source.reader import read_catalogue
+from generators import helptext, programs, writing
+from generators.help_lines import lines_of
+from generators.help_pages import page
 from tests.examples import examples
 
 CLICK = """Usage: harbour [OPTIONS] COMMAND [ARGS]...

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from commonplace.errors import Unavailable
+from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.objects import StoredObject
 from commonplace.reference.keys import manifest_key
 from commonplace.reference.library import MAX_AGE_SECONDS, RETRY_SECONDS, CatalogueLibrary

@@ -1,7 +1,7 @@
 import pytest
 
 from commonplace.reference.lookup import Lookup
-from commonplace.reference.results import Asked
+from commonplace.reference.model import Asked
 from tests.fakes.catalogues import entry
 from tests.unit.reference.products import command, lookup, product, shaped
 

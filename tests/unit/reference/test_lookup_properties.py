@@ -11,8 +11,8 @@ from commonplace.reference.commandline import syntax_of, tokens
 from commonplace.reference.edits import one_edit
 from commonplace.reference.entries import ENTRY_TYPES, METHODS, Method
 from commonplace.reference.lookup import Lookup
+from commonplace.reference.model import SUGGESTIONS, Asked
 from commonplace.reference.paths import shape
-from commonplace.reference.results import SUGGESTIONS, Asked
 from commonplace.reference.spelling import spelling, unwrapped
 from tests.examples import examples
 from tests.reference_catalogue import catalogue

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from commonplace.errors import InvalidInput, TooLarge
+from commonplace.kernel.errors import InvalidInput, TooLarge
 from tests.unit.reference.openapi_documents import document, entry, made, operation, told
 
 VISIT: dict[str, Any] = {

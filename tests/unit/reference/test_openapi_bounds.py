@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from commonplace.errors import CommonplaceError, InvalidInput, TooLarge
-from commonplace.reference.generating.openapi import documents, yaml_text
+from commonplace.kernel.errors import CommonplaceError, InvalidInput, TooLarge
+from generators.openapi import documents, yaml_text
 from tests.unit.reference.openapi_documents import document, entry, made, operation
 
 HEAD = "openapi: 3.0.0\ninfo: {title: x, version: '1'}\n"

@@ -7,10 +7,10 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from commonplace.errors import InvalidInput
-from commonplace.reference.generating.plan import generate
-from commonplace.reference.generating.writing import dated, written
-from commonplace.reference.reading import read_catalogue
+from commonplace.kernel.errors import InvalidInput
+from commonplace.reference.source.reader import read_catalogue
+from generators.plan import generate
+from generators.writing import dated, written
 from tests.examples import examples
 from tests.unit.reference.test_openapi import TIDES
 

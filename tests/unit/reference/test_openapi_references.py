@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from commonplace.reference.generating.openapi.pointers import Pointers, escaped
+from generators.openapi.pointers import Pointers, escaped
 from tests.unit.reference.openapi_documents import document, entry, made, operation, told
 
 FINE = {"200": {"description": "Fine"}}

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.reference import bounds
 from commonplace.reference.problems import Problem
-from commonplace.reference.reading import Reading, read_catalogue
+from commonplace.reference.source import bounds
+from commonplace.reference.source.reader import Reading, read_catalogue
 
 GUIDE = {"id": "g", "type": "guide", "title": "G", "category": "c", "summary": "S.", "content": "Text."}
 DATED = GUIDE | {"lastUpdated": "2026-01-01"}

@@ -10,11 +10,11 @@ import pytest
 from moto import mock_aws
 from typer.testing import CliRunner, Result
 
-from commonplace.adapters.dynamodb_gaps import DynamoGaps
 from commonplace.reference.keys import report_key
 from commonplace.reference.problems import Problem
-from commonplace.reference_settings import CatalogueSource
-from commonplace.sync.catalogue_report import CatalogueReport
+from commonplace.reference.settings import CatalogueSource
+from commonplace.reference.store import DynamoGaps
+from commonplace.reference.sync.catalogue_report import CatalogueReport
 from local.commands.reference import reference_app
 from local.errors import CommandError
 from local.operations import deployment

@@ -8,16 +8,16 @@ from typing import Any, cast
 
 import pytest
 
-from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.errors import Unavailable
+from commonplace.kernel.errors import Unavailable
 from commonplace.reference.catalogue import Catalogue
 from commonplace.reference.entries import Entry
 from commonplace.reference.meaning import VectorMeaning
+from commonplace.reference.model import MAX_QUERY_CHARACTERS, SUGGESTIONS, Asked, SearchAnswer
 from commonplace.reference.ports import Edition, Meaning, Near
 from commonplace.reference.records import record_of
-from commonplace.reference.results import MAX_QUERY_CHARACTERS, SUGGESTIONS, Asked, SearchAnswer
 from commonplace.reference.service import Reference
-from commonplace.search.embedding import embed_records, model_fingerprint
+from commonplace.search.embedded.engine import EmbeddedEngine
+from commonplace.search.embeddings import embed_records, model_fingerprint
 from commonplace.search.filters import Filters
 from commonplace.search.model import Candidates, Engine, QueryVector
 from tests.fakes.catalogues import catalogue, entry

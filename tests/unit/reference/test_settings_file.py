@@ -2,7 +2,7 @@
 
 import pytest
 
-from commonplace.reference.settings_file import CatalogueSettings, Generation, read_settings
+from commonplace.reference.source.settings_file import CatalogueSettings, Generation, read_settings
 
 WHOLE = b"""\
 title: Helios

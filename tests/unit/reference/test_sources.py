@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.adapters.embedded.engine import EmbeddedEngine
 from commonplace.reference.catalogue import Placed
 from commonplace.reference.entries import Entry, Example
+from commonplace.reference.index_source import StoredCatalogues
 from commonplace.reference.keys import manifest_key
 from commonplace.reference.records import address, body_of, record_id, record_of
-from commonplace.reference.sources import StoredCatalogues
 from commonplace.reference.upkeep import Upkeep
+from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.filters import Filters
-from commonplace.search.indexing import Indexer, Message, Report
+from commonplace.search.indexer import Indexer, Message, Report
 from commonplace.search.operations import Operations
 from commonplace.search.source import batches
 from commonplace.search.waiting import SETTLED_SECONDS

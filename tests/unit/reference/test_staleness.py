@@ -6,8 +6,8 @@ from hashlib import sha256
 from typing import Any
 
 from commonplace.reference.problems import Problem
-from commonplace.reference.reading import read_catalogue
-from commonplace.reference.staleness import check_sources
+from commonplace.reference.source.reader import read_catalogue
+from commonplace.reference.source.staleness import check_sources
 
 HASH = sha256(b"source").hexdigest()
 GUIDE = {"id": "a", "type": "guide", "title": "A", "category": "c", "summary": "S.", "content": "T."}

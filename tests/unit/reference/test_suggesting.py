@@ -4,7 +4,7 @@ import sys
 import pytest
 
 from commonplace.reference.lookup import Lookup
-from commonplace.reference.results import SUGGESTIONS, Asked
+from commonplace.reference.model import SUGGESTIONS, Asked
 from tests.fakes.catalogues import entry
 from tests.reference_files import helios
 from tests.unit.reference.products import command, endpoint, lookup, product

@@ -7,10 +7,10 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from commonplace.content.library import Library
-from commonplace.interfaces.rest.app import create_app
-from commonplace.interfaces.rest.services import Site
-from commonplace.limits.quota import Limiter
+from commonplace.documents.content.library import Library
+from commonplace.kernel.limits import Limiter
+from commonplace.web.rest.app import create_app
+from commonplace.web.rest.services import Site
 from tests.fakes.library import SYNCED, FakeLibrary, garden, links_between
 from tests.fakes.search import FakeSearch, hit
 from tests.one_loop import one_loop

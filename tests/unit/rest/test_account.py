@@ -6,13 +6,13 @@ import pytest
 from httpx2 import Response
 from starlette.testclient import TestClient
 
-from commonplace.content.library import Library
+from commonplace.documents.content.library import Library
 from commonplace.identity.resources import Resources
-from commonplace.interfaces.challenges import Challenges
-from commonplace.interfaces.rest.app import create_app
-from commonplace.interfaces.rest.guarding import Accounts
-from commonplace.interfaces.rest.services import Site
-from commonplace.limits.quota import Limiter
+from commonplace.kernel.limits import Limiter
+from commonplace.web.challenges import Challenges
+from commonplace.web.rest.accounts import Accounts
+from commonplace.web.rest.app import create_app
+from commonplace.web.rest.services import Site
 from tests.fakes.access_tokens import ISSUER, ROSA, Realm, standing
 from tests.unit.rest.conftest import World
 

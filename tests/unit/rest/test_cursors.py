@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.errors import BadRequest
-from commonplace.interfaces.rest.cursors import MAX_CURSOR_CHARACTERS, cursor, position
+from commonplace.documents.rest.cursors import MAX_CURSOR_CHARACTERS, cursor, position
+from commonplace.kernel.errors import BadRequest
 from commonplace.search.model import Position, RecordId
 
 scores = st.floats(allow_nan=False, allow_infinity=False)

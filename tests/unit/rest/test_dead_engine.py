@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from commonplace.content.library import Library
-from commonplace.errors import Unavailable
-from commonplace.interfaces.rest.app import create_app
-from commonplace.interfaces.rest.services import Site
-from commonplace.limits.quota import Limiter
+from commonplace.documents.content.library import Library
+from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.limits import Limiter
 from commonplace.search.deferred import DeferredSearch
 from commonplace.search.service import SearchService
+from commonplace.web.rest.app import create_app
+from commonplace.web.rest.services import Site
 from tests.fakes.library import FakeLibrary, garden
 from tests.unit.rest.conftest import Counters, Seconds
 

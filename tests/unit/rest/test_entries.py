@@ -5,7 +5,7 @@ import json
 import pytest
 from starlette.testclient import TestClient
 
-from commonplace.content.store import content_key
+from commonplace.documents.content.keys import content_key
 from tests.fakes.library import FakeLibrary, make, node
 from tests.fakes.search import FakeSearch
 from tests.unit.rest.conftest import World

@@ -7,10 +7,10 @@ import pytest
 from pydantic.alias_generators import to_camel
 from starlette.testclient import TestClient
 
-from commonplace.interfaces.rest import search_shapes as shapes
-from commonplace.interfaces.rest.services import Site
-from commonplace.operators import fresh_key, key_hash
+from commonplace.documents.rest import search_shapes as shapes
+from commonplace.kernel.operator_key import fresh_key, key_hash
 from commonplace.search import model
+from commonplace.web.rest.services import Site
 from tests.fakes.library import FakeLibrary, garden
 from tests.fakes.search import hit
 from tests.unit.rest.conftest import World

@@ -5,9 +5,9 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.interfaces.rest.found import answer
-from commonplace.interfaces.rest.pages import encode
+from commonplace.documents.rest.hits import answer
 from commonplace.search.model import SearchRequest, SearchResults
+from commonplace.web.rest.pages import encode
 from tests.fakes.library import make
 from tests.fakes.search import hit
 

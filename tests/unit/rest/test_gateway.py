@@ -13,9 +13,9 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from commonplace.adapters import clients
-from commonplace.interfaces.gateway import MAX_TEXT_BYTES, Gateway
-from commonplace.interfaces.rest.services import Site
+from commonplace.kernel import aws
+from commonplace.web.gateway import MAX_TEXT_BYTES, Gateway
+from commonplace.web.rest.services import Site
 from tests.fakes.library import garden, make
 from tests.unit.rest.conftest import World
 from tests.unit.rest.events import payload_1, payload_2
@@ -133,7 +133,7 @@ def test_function_starts_without_what_only_others_need() -> None:
     )
 
 
-def aws(service: str) -> Any:
+def aws_client(service: str) -> Any:
     return boto3.session.Session("test", "test", region_name="us-east-1").client(service)  # type: ignore[call-overload]
 
 
@@ -144,8 +144,8 @@ def function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("INDEX_LOCATION", (tmp_path / "documents.sqlite").as_uri())
     with mock_aws():
-        aws("s3").create_bucket(Bucket="content")
-        aws("dynamodb").create_table(
+        aws_client("s3").create_bucket(Bucket="content")
+        aws_client("dynamodb").create_table(
             TableName="activity",
             KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
             AttributeDefinitions=[
@@ -154,7 +154,7 @@ def function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
             ],
             BillingMode="PAY_PER_REQUEST",
         )
-        clients._session.cache_clear()
+        aws._session.cache_clear()
         spec = importlib.util.spec_from_file_location("rest_function", HANDLER)
         assert spec and spec.loader
         module = importlib.util.module_from_spec(spec)
@@ -165,11 +165,11 @@ def function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
             return answer
 
         yield ask
-    clients._session.cache_clear()
+    aws._session.cache_clear()
 
 
 def fill(world: World) -> None:
-    client = aws("s3")
+    client = aws_client("s3")
     for key, stored in world.store.objects.items():
         client.put_object(Bucket="content", Key=key, Body=stored.body)
 
@@ -186,7 +186,7 @@ def test_function_serves_what_the_bucket_holds(function: Ask, world: World) -> N
 
 def test_function_counts_reads_in_the_table_without_keeping_addresses(function: Ask) -> None:
     function(payload_2("/api/v1/entries"))
-    items = aws("dynamodb").scan(TableName="activity")["Items"]
+    items = aws_client("dynamodb").scan(TableName="activity")["Items"]
     assert len(items) == 1
     assert "192.0.2.1" not in json.dumps(items)
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.content.catalogue import Catalogue, Selection, Sort
-from commonplace.content.library import Library
-from commonplace.content.manifest import MANIFEST_KEY, Entry
-from commonplace.errors import Unavailable
+from commonplace.documents.content.document_index import Catalogue, Selection, Sort
+from commonplace.documents.content.library import Library
+from commonplace.documents.content.manifest import MANIFEST_KEY, Entry
 from commonplace.kernel.byte_cache import ByteCache
+from commonplace.kernel.errors import Unavailable
 from commonplace.search.filters import Filters
 from commonplace.search.model import Documents, Publication, RecordId
 from tests.fakes.library import FakeLibrary, garden, links_between, make

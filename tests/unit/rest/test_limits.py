@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.limits.quota import STORE_PAUSE_SECONDS, Limiter, Quota, network
+from commonplace.kernel.limits import STORE_PAUSE_SECONDS, Limiter, Quota, network
 
 READS = Quota("reads", 600)
 

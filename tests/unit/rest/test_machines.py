@@ -5,9 +5,9 @@ import re
 import pytest
 from starlette.testclient import TestClient
 
-from commonplace.interfaces.rest import assets
-from commonplace.interfaces.rest.routes import llms
-from commonplace.interfaces.rest.services import Site
+from commonplace.documents.rest import llms
+from commonplace.web.rest import assets
+from commonplace.web.rest.services import Site
 from tests.fakes.library import COMMIT, FakeLibrary, garden, make
 from tests.fakes.search import FakeSearch, hit
 from tests.unit.rest.conftest import World

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from commonplace.interfaces.rest.pages import MAX_ANSWER_BYTES
-from commonplace.interfaces.rest.surface import CACHEABLE
 from commonplace.search.filters import Filters
 from commonplace.search.model import RecordId
+from commonplace.web.rest.middleware import CACHEABLE
+from commonplace.web.rest.pages import MAX_ANSWER_BYTES
 from tests.fakes.library import FakeLibrary, garden, make
 from tests.fakes.search import hit
 from tests.unit.rest.conftest import World

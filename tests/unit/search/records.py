@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote_plus
 
-from commonplace.content.document import Document
-from commonplace.content.manifest import MANIFEST_KEY, Entry, Manifest
-from commonplace.content.store import content_key
+from commonplace.documents.content.document import Document
+from commonplace.documents.content.keys import content_key
+from commonplace.documents.content.manifest import MANIFEST_KEY, Entry, Manifest
+from commonplace.documents.documents import record_from_document
 from commonplace.kernel.objects import ObjectStore
 from commonplace.repository.blobs import BlobSha
-from commonplace.search.documents import record_from_document
-from commonplace.search.embedding import embed_records
-from commonplace.search.indexing import Message
+from commonplace.search.embeddings import embed_records
+from commonplace.search.indexer import Message
 from commonplace.search.model import EmbeddingProvider, IndexedRecord, Record, RecordId
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.content.store import content_key
-from commonplace.errors import Unavailable
+from commonplace.documents.content.keys import content_key
+from commonplace.documents.index_source import StoredDocuments
+from commonplace.kernel.errors import Unavailable
 from commonplace.search.changes import Change
-from commonplace.search.indexing import Indexer
+from commonplace.search.embedded.engine import EmbeddedEngine
+from commonplace.search.indexer import Indexer
 from commonplace.search.migration import Migration, Target
 from commonplace.search.model import RecordId, Tombstone
-from commonplace.search.stored import StoredDocuments
 from tests.fakes.changes import FakeChanges
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.generations import FakeCluster, FakeGenerations

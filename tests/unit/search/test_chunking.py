@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.search import chunking
-from commonplace.search.chunking import PIECES_PER_CHUNK, chunk_body, count_pieces
+from commonplace.search import chunks
+from commonplace.search.chunks import PIECES_PER_CHUNK, chunk_body, count_pieces
 from commonplace.search.text import words
 from tests.examples import examples
 
@@ -152,7 +152,7 @@ class _Counted:
 
 def test_a_body_of_thousands_of_headings_is_gone_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
     # What members write is cut as well: going through everything for each heading took a minute for 32 KB.
-    parser = chunking._markdown()
+    parser = chunks._markdown()
     parse = parser.parse
     monkeypatch.setattr(parser, "parse", lambda body: [_Counted(token) for token in parse(body)])
     looks = []

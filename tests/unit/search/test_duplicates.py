@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.search.duplicates import FEWEST_WORDS, NEAR, collapse, differing_bits, fingerprint
 from commonplace.search.model import RecordId
+from commonplace.search.near_duplicates import FEWEST_WORDS, NEAR, collapse, differing_bits, fingerprint
 from commonplace.search.text import plain
 from tests.unit.search.records import record
 

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.adapters.embedded import writing
-from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.errors import Unavailable
-from commonplace.search.embedding import embedding_text, model_fingerprint, vector_key
+from commonplace.documents.index_source import StoredDocuments
+from commonplace.kernel.errors import Unavailable
+from commonplace.search.embedded import tables
+from commonplace.search.embedded.engine import EmbeddedEngine
+from commonplace.search.embeddings import embedding_text, model_fingerprint, vector_key
 from commonplace.search.filters import Filters
-from commonplace.search.indexing import Indexer
+from commonplace.search.indexer import Indexer
 from commonplace.search.model import IndexMismatch, RecordId, Tombstone
-from commonplace.search.stored import StoredDocuments
 from tests.fakes.embeddings import FakeEmbeddings, asked
 from tests.fakes.store import FakeObjectStore
 from tests.unit.search.records import document, indexed, message, publish, record, versions
@@ -76,7 +76,7 @@ def test_many_threads_may_search_one_engine(engine: EmbeddedEngine, provider: Fa
 def test_another_process_reads_while_this_one_has_the_file_open(engine: EmbeddedEngine, path: Path) -> None:
     engine.write(indexed(None, record("note/a", "rain")), ())
     program = (
-        "import sys; from pathlib import Path; from commonplace.adapters.embedded.engine import EmbeddedEngine;"
+        "import sys; from pathlib import Path; from commonplace.search.embedded.engine import EmbeddedEngine;"
         "engine = EmbeddedEngine(Path(sys.argv[1]), None, read_only=True);"
         "print(dict(engine.versions())); engine.close()"
     )
@@ -173,7 +173,7 @@ def test_an_index_of_the_first_schema_is_rebuilt_by_the_next_message(path: Path,
 def test_vectors_outlive_their_chunk_but_not_without_end(
     engine: EmbeddedEngine, provider: FakeEmbeddings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writing, "SPARE_VECTORS", 2)
+    monkeypatch.setattr(tables, "SPARE_VECTORS", 2)
     texts = [record("note/a", f"text {number}", generation=number + 1) for number in range(5)]
     model = model_fingerprint(provider)
     keys = [vector_key(model, embedding_text(text, text.chunks[0])) for text in texts]

@@ -1,8 +1,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from commonplace.errors import Unavailable
-from commonplace.search.embedding import (
+from commonplace.kernel.errors import Unavailable
+from commonplace.search.embeddings import (
     TEXTS_PER_STEP,
     embed_each,
     embed_records,

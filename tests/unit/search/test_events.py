@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from commonplace.search.stored import record_of_key, records_of
+from commonplace.documents.index_source import record_of_key, records_of
 from tests.unit.search.records import TEST_EVENT, body_of, notification
 
 

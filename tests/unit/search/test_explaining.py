@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.search.embedding import model_fingerprint
-from commonplace.search.explaining import NOTHING_PUBLISHED
+from commonplace.search.embedded.engine import EmbeddedEngine
+from commonplace.search.embeddings import model_fingerprint
+from commonplace.search.explanation import NOTHING_PUBLISHED
 from commonplace.search.filters import Filters
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import Expectation, Explanation, RecordId, SearchRequest, Tombstone

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.adapters import clients
-from commonplace.adapters.dynamodb_changes import DynamoChanges
-from commonplace.adapters.dynamodb_entries import DynamoEntries
-from commonplace.adapters.s3 import S3ObjectStore
-from commonplace.audit.records import AuditRecord
-from commonplace.content.store import content_key
-from commonplace.errors import Unavailable
+from commonplace.documents.content.keys import content_key
+from commonplace.kernel import aws
+from commonplace.kernel.audit import AuditRecord
+from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.s3 import S3ObjectStore
 from commonplace.memory.entries import Entry, EntryId, content_hash
+from commonplace.memory.store import DynamoEntries
 from commonplace.search.changes import Change
+from commonplace.search.dynamodb_changes import DynamoChanges
 from commonplace.search.filters import Filters
 from commonplace.search.records import RecordId
 from tests.aws_fixture import BUCKET
@@ -51,9 +51,9 @@ def store(monkeypatch: pytest.MonkeyPatch, s3: "S3Client") -> Iterator[S3ObjectS
     for name, value in facts.items():
         monkeypatch.setenv(name, value)
     s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})
-    clients._session.cache_clear()
+    aws._session.cache_clear()
     yield S3ObjectStore(s3, BUCKET)
-    clients._session.cache_clear()
+    aws._session.cache_clear()
 
 
 @pytest.fixture
@@ -168,7 +168,7 @@ def test_an_event_of_nobody_known_is_refused(load: Load) -> None:
 
 def table(name: str) -> None:
     keys: list[Any] = [("pk", "HASH"), ("sk", "RANGE")]
-    clients.dynamodb().create_table(
+    aws.dynamodb().create_table(
         TableName=name,
         KeySchema=[{"AttributeName": name, "KeyType": kind} for name, kind in keys],
         AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name, _ in keys],
@@ -184,7 +184,7 @@ AUDIT = AuditRecord(event="memory.add", outcome="ok", at=0.0, organisation="acme
 def entries(store: S3ObjectStore) -> DynamoEntries:
     for name in TABLES.values():
         table(name)
-    return DynamoEntries(clients.dynamodb(), "records", "activity")
+    return DynamoEntries(aws.dynamodb(), "records", "activity")
 
 
 def remember(entries: DynamoEntries, organisation: str, *contents: str) -> None:
@@ -353,7 +353,7 @@ def test_entries_of_catalogues_that_lack_vectors_get_them_by_the_schedule(
 
 def test_what_the_index_takes_is_told_in_the_table_that_is_set(store: S3ObjectStore, load: Load) -> None:
     table("activity")
-    feed = DynamoChanges(clients.dynamodb(), "activity")
+    feed = DynamoChanges(aws.dynamodb(), "activity")
     position = feed.position()
     put(store, document("note/a", "rain", generation=4))
 

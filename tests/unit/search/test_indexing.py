@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.content.document import Document
-from commonplace.content.store import content_key
-from commonplace.errors import Unavailable
+from commonplace.documents.content.document import Document
+from commonplace.documents.content.keys import content_key
+from commonplace.documents.index_source import StoredDocuments
+from commonplace.kernel.errors import Unavailable
+from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.filters import Filters
-from commonplace.search.indexing import Indexer, Message, Report
+from commonplace.search.indexer import Indexer, Message, Report
 from commonplace.search.model import EmbeddingProvider, IndexMismatch, RecordId, Tombstone
-from commonplace.search.stored import StoredDocuments
 from tests.examples import examples
 from tests.fakes.embeddings import FakeEmbeddings, asked
 from tests.fakes.store import FakeObjectStore

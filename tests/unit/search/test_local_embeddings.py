@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.adapters.local_embeddings import LocalEmbeddings, model
-from commonplace.errors import Unavailable
+from commonplace.kernel.errors import Unavailable
+from commonplace.search.models.local import LocalEmbeddings, model
 
 CORE = Path(__file__).parents[3] / "layers" / "core"
 
@@ -73,8 +73,8 @@ def test_missing_files_are_told_as_unavailable(tmp_path: Path) -> None:
 
 def test_nothing_heavy_is_imported_before_the_first_use() -> None:
     program = (
-        "import sys; from commonplace.adapters.local_embeddings import LocalEmbeddings;"
-        "from commonplace.adapters.embedded.published import open_index;"
+        "import sys; from commonplace.search.models.local import LocalEmbeddings;"
+        "from commonplace.search.embedded.published import open_index;"
         "from commonplace.search.service import SearchService;"
         "model = LocalEmbeddings(); model.name, model.revision, model.dimension;"
         "print([name for name in ('numpy', 'tokenizers', 'wordllama', 'markdown_it') if name in sys.modules])"

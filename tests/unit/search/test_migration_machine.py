@@ -14,14 +14,14 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.errors import InvalidInput
+from commonplace.documents.index_source import StoredDocuments
+from commonplace.kernel.errors import InvalidInput
+from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.filters import Filters
-from commonplace.search.indexing import Indexer
+from commonplace.search.indexer import Indexer
 from commonplace.search.migration import Migration, Swapped, Target
 from commonplace.search.model import IndexMismatch
 from commonplace.search.operations import Operations
-from commonplace.search.stored import StoredDocuments
 from tests.examples import examples
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.generations import FakeCluster, FakeGenerations

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.errors import InvalidInput, Unavailable
-from commonplace.search.indexing import Indexer
+from commonplace.documents.index_source import StoredDocuments
+from commonplace.kernel.errors import InvalidInput, Unavailable
+from commonplace.search.indexer import Indexer
 from commonplace.search.migration import Migration, Target
 from commonplace.search.model import IndexMismatch
 from commonplace.search.operations import MOST_IDLE_ROUNDS, Operations, stretch
-from commonplace.search.stored import StoredDocuments
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.generations import FakeCluster, FakeGenerations
 from tests.fakes.store import FakeObjectStore

@@ -9,11 +9,11 @@ import pytest
 from botocore.exceptions import EndpointConnectionError
 from moto import mock_aws
 
-from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.adapters.embedded.published import PublishedEngine, open_index
-from commonplace.adapters.s3 import S3ObjectStore
-from commonplace.errors import Unavailable
+from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.objects import ObjectStore, StoredObject
+from commonplace.kernel.s3 import S3ObjectStore
+from commonplace.search.embedded.engine import EmbeddedEngine
+from commonplace.search.embedded.published import PublishedEngine, open_index
 from commonplace.search.filters import Filters
 from commonplace.search.model import RecordId, Tombstone
 from tests.fakes.embeddings import FakeEmbeddings

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.adapters.local_embeddings import LocalEmbeddings
+from commonplace.search.embedded.engine import EmbeddedEngine
+from commonplace.search.models.local import LocalEmbeddings
 from local import cli
 from tests.unit.search.records import indexed, record
 

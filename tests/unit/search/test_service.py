@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.errors import InvalidInput, Unavailable
+from commonplace.kernel.errors import InvalidInput, Unavailable
+from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.filters import Filters
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import RecordId, Reranked, SearchRequest
-from commonplace.search.reranking import RERANK_TTL_SECONDS, MemoryRerankCache
+from commonplace.search.rerank import RERANK_TTL_SECONDS, MemoryRerankCache
 from commonplace.search.service import MAX_QUERY_CHARACTERS, SearchService
 from tests.contracts.test_engine import ODD_QUERIES
 from tests.fakes.embeddings import FakeEmbeddings

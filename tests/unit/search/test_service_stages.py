@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.content.document import Document
-from commonplace.errors import InvalidInput, Unavailable
+from commonplace.documents.content.document import Document
+from commonplace.kernel.errors import InvalidInput, Unavailable
+from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.filters import Filters
 from commonplace.search.model import (
     Candidates,

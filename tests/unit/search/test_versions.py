@@ -10,7 +10,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.adapters.embedded.engine import EmbeddedEngine
+from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.filters import Filters
 from commonplace.search.model import RecordId, Tombstone
 from tests.examples import examples

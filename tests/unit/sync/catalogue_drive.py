@@ -5,9 +5,9 @@ from typing import Any
 
 from commonplace.reference.catalogue import Catalogue, Manifest
 from commonplace.reference.keys import manifest_key, report_key
-from commonplace.reference_settings import CatalogueSource
-from commonplace.sync.catalogue_report import CatalogueReport
-from commonplace.sync.catalogue_steps import CatalogueSteps
+from commonplace.reference.settings import CatalogueSource
+from commonplace.reference.sync.catalogue_report import CatalogueReport
+from commonplace.reference.sync.steps import CatalogueSteps
 from tests.unit.sync.drive import Clock, Runs
 
 NAME = "helios"

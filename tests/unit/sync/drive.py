@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from commonplace.content.exclusions import DEFAULT_EXCLUDES, Exclusions
-from commonplace.content.manifest import MANIFEST_KEY, Manifest
+from commonplace.documents.content.exclusions import DEFAULT_EXCLUDES, Exclusions
+from commonplace.documents.content.manifest import MANIFEST_KEY, Manifest
+from commonplace.documents.sync.steps import Steps
 from commonplace.repository.ports import LeaseHeld, RepositoryUnavailable
-from commonplace.repository.run_steps import RunSteps
-from commonplace.sync.steps import Steps
+from commonplace.repository.run import RunSteps
 from tests.fakes.repository import FakeRepository
 from tests.fakes.state import FakeSyncState
 from tests.fakes.store import FakeObjectStore

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote_plus
 
-from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.search.indexing import Indexer, Message
-from commonplace.search.stored import StoredDocuments
+from commonplace.documents.index_source import StoredDocuments
+from commonplace.search.embedded.engine import EmbeddedEngine
+from commonplace.search.indexer import Indexer, Message
 from tests.fakes.store import FakeObjectStore
 
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
 
+from commonplace.reference import keys as reference_keys
 from commonplace.reference.keys import catalogue_key, catalogues_prefix, manifest_key
-from commonplace.sync import keys
 from tests.unit.sync.catalogue_drive import FOLDER, NAME, CatalogueWorld, command, entries, guide
 from tests.unit.sync.interrupted import InterruptedRuns, holds_whatever_happens
 
@@ -72,7 +72,7 @@ files = st.builds(
 
 class Sync(InterruptedRuns):
     edits = st.tuples(st.sampled_from(PATHS), files)
-    damaged = ("reference/", keys.catalogue_blobs_prefix(NAME), keys.catalogue_known_key(NAME))
+    damaged = ("reference/", reference_keys.catalogue_blobs_prefix(NAME), reference_keys.catalogue_known_key(NAME))
     world: CatalogueWorld
 
     @initialize()
@@ -138,7 +138,8 @@ class Sync(InterruptedRuns):
         assert {key for key in objects if key.startswith("reference/")} == kept | {manifest_key(NAME)}
         read = {f"{FOLDER}/{path}" for path, file in self.head.items() if file.entry(path)}
         assert manifest.files.keys() == read
-        blobs = {key.rpartition("/")[2] for key in objects if key.startswith(keys.catalogue_blobs_prefix(NAME))}
+        prefix = reference_keys.catalogue_blobs_prefix(NAME)
+        blobs = {key.rpartition("/")[2] for key in objects if key.startswith(prefix)}
         assert blobs <= set(manifest.files.values())
         assert not [key for key, stored in objects.items() if CANARY.encode() in stored.body]
         assert catalogue_key(NAME, "")[:-5] in manifest.catalogue_key

@@ -6,12 +6,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from commonplace.reference import bounds
+from commonplace.reference import keys as reference_keys
 from commonplace.reference.keys import catalogues_prefix, manifest_key
-from commonplace.reference_settings import CatalogueSource
+from commonplace.reference.settings import CatalogueSource
+from commonplace.reference.source import bounds
+from commonplace.reference.sync import plan
+from commonplace.reference.sync.catalogue_report import REFUSED, STATUS_CHARACTERS, catalogue_status_line
 from commonplace.repository.ports import RepositoryRateLimited, RepositoryUnavailable, UntrustedTree
-from commonplace.sync import catalogue_planning, keys
-from commonplace.sync.catalogue_report import REFUSED, STATUS_CHARACTERS, catalogue_status_line
 from tests.fakes.store import Crash
 from tests.unit.sync.catalogue_drive import FOLDER, NAME, CatalogueWorld, command, entries, guide
 
@@ -94,7 +95,7 @@ def test_many_files_come_as_one_archive() -> None:
 def test_a_repository_that_is_large_beside_the_folder_is_not_downloaded_whole(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(catalogue_planning, "ARCHIVE_BYTES", 100_000)
+    monkeypatch.setattr(plan, "ARCHIVE_BYTES", 100_000)
     world = CatalogueWorld()
     world.save({f"commands/{n}.json": entries(command(f"c{n}")) for n in range(60)}, {"film.mov": b"x" * 100_000})
 
@@ -147,7 +148,7 @@ def test_a_refused_head_is_not_judged_again_until_it_moves(world: CatalogueWorld
 def test_other_rules_judge_a_refused_head_again(world: CatalogueWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     world.save(GOOD | BAD["malformed-file"])
     world.sync()
-    monkeypatch.setattr(catalogue_planning, "READER_VERSION", "another")
+    monkeypatch.setattr(plan, "READER_VERSION", "another")
     world.steps = world.of(world.source)
 
     assert "publish" in world.sync()
@@ -363,7 +364,7 @@ def test_a_run_that_dies_between_any_two_writes_is_made_good_by_the_next() -> No
         assert set(world.titles) == {"list", "put", "guides-start"}
         assert world.report.status == "published"
         assert sum(key.startswith(catalogues_prefix(NAME)) for key in world.objects.objects) <= 3
-        blobs = [key for key in world.objects.objects if key.startswith(keys.catalogue_blobs_prefix(NAME))]
+        blobs = [key for key in world.objects.objects if key.startswith(reference_keys.catalogue_blobs_prefix(NAME))]
         assert len(blobs) == len(new)
         assert world.sync() == AGAIN
         writes += 1

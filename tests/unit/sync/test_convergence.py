@@ -14,9 +14,9 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
 
-from commonplace.content.document import Document
-from commonplace.content.graph import Graph
-from commonplace.content.manifest import MANIFEST_KEY, Manifest
+from commonplace.documents.content.document import Document
+from commonplace.documents.content.graph import Graph
+from commonplace.documents.content.manifest import MANIFEST_KEY, Manifest
 from tests.unit.sync.drive import World
 from tests.unit.sync.index_feed import IndexFeed
 from tests.unit.sync.interrupted import InterruptedRuns, holds_whatever_happens

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from commonplace.content.document import Document
-from commonplace.content.reading import Unpublished, Verdict, judge
+from commonplace.documents.content.document import Document
+from commonplace.documents.content.reader import Unpublished, Verdict, judge
+from commonplace.documents.sync.keys import KNOWN_KEY, SUMMARY_KEY, report_key
 from commonplace.repository.ports import RepositoryRateLimited, RepositoryUnavailable, UntrustedTree
-from commonplace.sync.keys import KNOWN_KEY, SUMMARY_KEY, report_key
 from tests.fakes.repository import EPOCH
 from tests.unit.sync.drive import World, page
 
@@ -363,7 +363,7 @@ def test_a_parser_that_shuts_a_gate_takes_the_document_out_even_though_its_bytes
     def stricter(raw: bytes) -> Verdict:
         return Unpublished("shut by new rules") if raw == page("B") else judge(raw)
 
-    monkeypatch.setattr("commonplace.sync.composition.judge", stricter)
+    monkeypatch.setattr("commonplace.documents.sync.composition.judge", stricter)
     world.steps.pipeline = "another"
     world.sync()
     assert set(documents(world)) == {"content/file/a.json"}

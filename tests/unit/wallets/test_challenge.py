@@ -10,9 +10,9 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from commonplace.adapters.dynamodb_signins import DynamoSignIns
-from commonplace.errors import Forbidden
 from commonplace.identity.accounts import Profile
+from commonplace.identity.store.sign_ins import DynamoSignIns
+from commonplace.kernel.errors import Forbidden
 from tests.fakes.ethereum import signed
 from tests.fakes.one_at_a_time import OneAtATime
 from tests.unit.wallets.world import COOKIE, OTHER, Wallets
@@ -93,7 +93,7 @@ def test_a_malformed_cookie_gets_no_challenge(world: Wallets) -> None:
 def test_the_cookie_is_for_this_host_and_for_scripts_of_no_page(world: Wallets) -> None:
     from starlette.testclient import TestClient
 
-    from commonplace.interfaces.oauth.app import create_app
+    from commonplace.identity.oauth.server.app import create_app
 
     with TestClient(
         create_app(replace(world.services, sign_in=world.sign_in)), base_url="https://kb.example.org"

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.adapters.ethereum.rpc import Rpc
-from commonplace.adapters.ethereum.signatures import SiweSignatures
 from commonplace.identity import secrets
+from commonplace.identity.ethereum.rpc import Rpc
+from commonplace.identity.ethereum.signatures import SiweSignatures
 from commonplace.identity.records import Challenge
 from commonplace.identity.signing_in import SignInUnreadable
 from commonplace.identity.wallets import MAX_TEXT_CHARACTERS, BadSignature, BadText, Terms, nonce_in

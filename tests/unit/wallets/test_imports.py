@@ -9,12 +9,12 @@ import pytest
 HEAVY = ("web3", "siwe", "ens", "eth_abi", "eth_account", "eth_hash", "eth_utils", "eth_keys", "Crypto", "coincurve")
 
 LIGHT = {
-    "the guard's reading of roles": ["commonplace.adapters.ethereum.hats", "commonplace.adapters.role_cache"],
-    "sign-in before anybody signs": ["commonplace.identity.signing_in", "commonplace.interfaces.oauth.app"],
+    "the guard's reading of roles": ["commonplace.identity.ethereum.hats", "commonplace.identity.caches"],
+    "sign-in before anybody signs": ["commonplace.identity.signing_in", "commonplace.identity.oauth.server.app"],
     "the adapters before their first question": [
-        "commonplace.adapters.ethereum.signatures",
-        "commonplace.adapters.ethereum.names",
-        "commonplace.adapters.name_cache",
+        "commonplace.identity.ethereum.signatures",
+        "commonplace.identity.ethereum.names",
+        "commonplace.identity.name_cache",
     ],
 }
 
@@ -31,9 +31,9 @@ def test_importing_loads_nothing_that_reads_signatures(part: str) -> None:
 def test_reading_roles_from_the_chain_loads_no_library_of_ethereum() -> None:
     program = """
 import json, sys
-from commonplace.adapters.ethereum.hats import ChainHats
-from commonplace.adapters.ethereum.rpc import Rpc
-from commonplace.errors import Unavailable
+from commonplace.identity.ethereum.hats import ChainHats
+from commonplace.identity.ethereum.rpc import Rpc
+from commonplace.kernel.errors import Unavailable
 from tests.fakes.ethereum_node import standing_in
 with standing_in() as node:
     node.results["eth_call"] = "0x" + (32).to_bytes(32, "big").hex() + (1).to_bytes(32, "big").hex() * 2

@@ -5,8 +5,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock
 
-from commonplace.audit.records import NOWHERE, AuditRecord
-from commonplace.errors import Unavailable
+from commonplace.kernel.audit import NOWHERE, AuditRecord
+from commonplace.kernel.errors import Unavailable
 
 logger = logging.getLogger(__name__)
 

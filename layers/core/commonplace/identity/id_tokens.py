@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from commonplace.errors import Forbidden
 from commonplace.identity.accounts import OIDC, Profile
+from commonplace.kernel.errors import Forbidden
 
 if TYPE_CHECKING:
     from joserfc.jwt import ClaimsOption

@@ -5,12 +5,12 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from commonplace.identity.access_tokens import AccessTokens
 from commonplace.identity.accounts import Standing
 from commonplace.identity.records import Grant
 from commonplace.identity.scopes import ordered, permission_of
 from commonplace.identity.secrets import pseudonym
 from commonplace.identity.tokens import ALGORITHM, TYPE, AccessClaims, SigningKey, SigningKeys
-from commonplace.identity.verifying import AccessTokens
 
 if TYPE_CHECKING:
     from joserfc.jwk import ECKey

@@ -12,13 +12,13 @@ from hashlib import sha256
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
-from commonplace.errors import BadRequest, Unavailable
 from commonplace.identity.accounts import Profile
 from commonplace.identity.id_tokens import IdTokens, ProviderKeys, profile_of, refused
+from commonplace.identity.ports import SignInStore
 from commonplace.identity.records import REQUEST_SECONDS, Challenge
 from commonplace.identity.scopes import OFFLINE_ACCESS
 from commonplace.identity.secrets import SealBroken, digest, fresh, same, seal, unseal
-from commonplace.identity.stores import SignInStore
+from commonplace.kernel.errors import BadRequest, Unavailable
 
 _NEXT = re.compile(r"/(?:authorize\?|account)[!-~]{0,4000}")
 _PURPOSE = "oidc"

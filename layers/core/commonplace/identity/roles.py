@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Self, cast
 
-from commonplace.errors import Unavailable
 from commonplace.identity.accounts import OIDC, Hats, Standing
 from commonplace.identity.principals import TIERS, Tier, highest
 from commonplace.identity.scopes import CATALOGUE
+from commonplace.kernel.errors import Unavailable
 
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 

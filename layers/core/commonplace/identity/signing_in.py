@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from commonplace.audit.records import NOWHERE, AuditLog, AuditRecord, Outcome
-from commonplace.errors import BadRequest, CommonplaceError, Forbidden, RateLimited
 from commonplace.identity import secrets, wallets
 from commonplace.identity.accounts import Profile, Standing, Standings
+from commonplace.identity.ports import SignInStore
 from commonplace.identity.records import CHALLENGE_SECONDS, Challenge
-from commonplace.identity.stores import SignInStore
 from commonplace.identity.wallets import BadSignature, BadText, Names, SignatureCheck, Terms
-from commonplace.limits.quota import Limiter, Quota
+from commonplace.kernel.audit import NOWHERE, AuditLog, AuditRecord, Outcome
+from commonplace.kernel.errors import BadRequest, CommonplaceError, Forbidden, RateLimited
+from commonplace.kernel.limits import Limiter, Quota
 
 logger = logging.getLogger(__name__)
 

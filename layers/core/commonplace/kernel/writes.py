@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from commonplace.audit.records import AuditRecord
+from commonplace.kernel.audit import AuditRecord
 
 Audit = Sequence[AuditRecord]
 """Records that are written in the same transaction."""

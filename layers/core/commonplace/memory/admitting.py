@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
 from commonplace.memory.entries import Card, Entry, EntryId, Role
+from commonplace.memory.model import Asked, Listing
 from commonplace.memory.ports import EntryStore
-from commonplace.memory.results import Asked, Listing
 from commonplace.search.filters import Filters
 
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast, get_args
 
-from commonplace.errors import CommonplaceError, InvalidInput, TooLarge
-from commonplace.memory import fields
+from commonplace.kernel.errors import CommonplaceError, InvalidInput, TooLarge
+from commonplace.memory import validation
 from commonplace.memory.entries import ENTRY_TYPES, PHASES, ROLES, Changes, EntryId, EntryType, NewEntry, Phase, Role
-from commonplace.memory.results import (
+from commonplace.memory.model import (
     BATCH,
     DEFAULT_LIMIT,
     DEFAULT_LISTED,
@@ -65,15 +65,15 @@ def new_entry(
 ) -> NewEntry:
     """An entry that may be kept. Raises InvalidInput and TooLarge."""
     return NewEntry(
-        content=fields.content_of(content),
-        entry_type=cast(EntryType, fields.choice_of("entry_type", entry_type, ENTRY_TYPES)),
-        roles=fields.roles_of(roles),
-        tags=fields.tags_of(tags),
-        source_file=fields.line_of("source_file", source_file),
-        source_story=fields.line_of("source_story", source_story),
-        parent_id=None if parent_id is None else fields.id_of("parent_id", parent_id),
-        confidence=1.0 if confidence is None else fields.confidence_of(confidence),
-        metadata={} if metadata is None else _present(fields.metadata_of(metadata)),
+        content=validation.content_of(content),
+        entry_type=cast(EntryType, validation.choice_of("entry_type", entry_type, ENTRY_TYPES)),
+        roles=validation.roles_of(roles),
+        tags=validation.tags_of(tags),
+        source_file=validation.line_of("source_file", source_file),
+        source_story=validation.line_of("source_story", source_story),
+        parent_id=None if parent_id is None else validation.id_of("parent_id", parent_id),
+        confidence=1.0 if confidence is None else validation.confidence_of(confidence),
+        metadata={} if metadata is None else _present(validation.metadata_of(metadata)),
     )
 
 
@@ -85,11 +85,11 @@ def changes(
         hint = "Give one or more of: content, roles, tags, confidence, metadata."
         raise InvalidInput("Nothing is to be changed.", hint=hint)
     return Changes(
-        content=None if content is None else fields.content_of(content),
-        roles=None if roles is None else fields.roles_of(roles),
-        tags=None if tags is None else fields.tags_of(tags),
-        confidence=None if confidence is None else fields.confidence_of(confidence),
-        metadata=None if metadata is None else fields.metadata_of(metadata),
+        content=None if content is None else validation.content_of(content),
+        roles=None if roles is None else validation.roles_of(roles),
+        tags=None if tags is None else validation.tags_of(tags),
+        confidence=None if confidence is None else validation.confidence_of(confidence),
+        metadata=None if metadata is None else validation.metadata_of(metadata),
     )
 
 
@@ -112,11 +112,11 @@ def asked(
     return Asked(
         query=query,
         role=_role(role),
-        tags=fields.tags_of(tags),
+        tags=validation.tags_of(tags),
         entry_type=_entry_type(entry_type),
-        limit=fields.whole_of("limit", limit, 1, MAX_LIMIT),
-        min_confidence=fields.confidence_of(min_confidence, "min_confidence"),
-        phase=None if phase is None else cast(Phase, fields.choice_of("phase", phase, PHASES)),
+        limit=validation.whole_of("limit", limit, 1, MAX_LIMIT),
+        min_confidence=validation.confidence_of(min_confidence, "min_confidence"),
+        phase=None if phase is None else cast(Phase, validation.choice_of("phase", phase, PHASES)),
     )
 
 
@@ -133,43 +133,43 @@ def listing(
     """A list. Raises InvalidInput."""
     return Listing(
         role=_role(role),
-        tags=fields.tags_of(tags),
+        tags=validation.tags_of(tags),
         entry_type=_entry_type(entry_type),
-        limit=fields.whole_of("limit", limit, 1, MAX_LISTED),
-        offset=fields.whole_of("offset", offset, 0, MAX_OFFSET),
-        order_by=cast(Order, fields.choice_of("order_by", order_by, get_args(Order))),
-        order=cast(Direction, fields.choice_of("order", order, get_args(Direction))),
+        limit=validation.whole_of("limit", limit, 1, MAX_LISTED),
+        offset=validation.whole_of("offset", offset, 0, MAX_OFFSET),
+        order_by=cast(Order, validation.choice_of("order_by", order_by, get_args(Order))),
+        order=cast(Direction, validation.choice_of("order", order, get_args(Direction))),
     )
 
 
 def entry_id(value: Any, name: str = "id") -> EntryId:
     """The id of an entry. Raises InvalidInput for what is no UUID."""
-    return fields.id_of(name, value)
+    return validation.id_of(name, value)
 
 
 def related_limit(value: Any = DEFAULT_RELATED) -> int:
     """How many related entries. Raises InvalidInput."""
-    return fields.whole_of("limit", value, 1, MAX_RELATED)
+    return validation.whole_of("limit", value, 1, MAX_RELATED)
 
 
 def batch_size(value: Any = BATCH) -> int:
     """How many entries are embedded together. Raises InvalidInput."""
-    return fields.whole_of("batch_size", value, 1, BATCH)
+    return validation.whole_of("batch_size", value, 1, BATCH)
 
 
 def expected_version(value: Any) -> int | None:
     """The version that a change is made for. Raises InvalidInput."""
-    return None if value is None else fields.whole_of("expected_version", value, 1, fields.EXACT_INTEGER)
+    return None if value is None else validation.whole_of("expected_version", value, 1, validation.EXACT_INTEGER)
 
 
 def idempotency_key(value: Any) -> str | None:
     """A caller's own name of a request. Raises InvalidInput."""
-    return fields.line_of("idempotency_key", value, fields.MAX_REFERENCE_CHARACTERS)
+    return validation.line_of("idempotency_key", value, validation.MAX_REFERENCE_CHARACTERS)
 
 
 def handle(value: Any) -> str:
     """The name of work that goes on. Raises InvalidInput."""
-    return fields.id_of("handle", value)
+    return validation.id_of("handle", value)
 
 
 def imports(values: Any) -> list[Import | Refused]:
@@ -200,8 +200,8 @@ def _taken(value: Any) -> Import:
             "It has a field that entries do not have.", hint=f"Its fields are: {', '.join(IMPORT_FIELDS)}."
         )
     told = dict(value)
-    ref = fields.line_of("ref", told.pop("ref", None), fields.MAX_REFERENCE_CHARACTERS)
-    parent_ref = fields.line_of("parent_ref", told.pop("parent_ref", None), fields.MAX_REFERENCE_CHARACTERS)
+    ref = validation.line_of("ref", told.pop("ref", None), validation.MAX_REFERENCE_CHARACTERS)
+    parent_ref = validation.line_of("parent_ref", told.pop("parent_ref", None), validation.MAX_REFERENCE_CHARACTERS)
     if parent_ref is not None and told.get("parent_id") is not None:
         hint = "`parent_id` is for an entry that is there, `parent_ref` for one of this import."
         raise InvalidInput("It has both `parent_id` and `parent_ref`.", hint=hint)
@@ -216,8 +216,8 @@ def _present(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _role(value: Any) -> Role | None:
-    return None if value is None else cast(Role, fields.choice_of("role", value, ROLES))
+    return None if value is None else cast(Role, validation.choice_of("role", value, ROLES))
 
 
 def _entry_type(value: Any) -> EntryType | None:
-    return None if value is None else cast(EntryType, fields.choice_of("entry_type", value, ENTRY_TYPES))
+    return None if value is None else cast(EntryType, validation.choice_of("entry_type", value, ENTRY_TYPES))

@@ -3,8 +3,8 @@
 from commonplace.memory.jobs import Job
 from commonplace.memory.large_imports import LargeImports
 from commonplace.memory.parts import Parts
-from commonplace.memory.rebuilding import Rebuilding
-from commonplace.search.indexing import Enough
+from commonplace.memory.rebuild import Rebuilding
+from commonplace.search.indexer import Enough
 
 __all__ = ["Enough", "Parts", "carry_on"]
 

@@ -5,15 +5,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from commonplace.errors import NotFound
+from commonplace.kernel.errors import NotFound
+from commonplace.memory.bulk_import import MAX_ERRORS, Importer, Tally
 from commonplace.memory.checking import Refused
 from commonplace.memory.entries import Author, EntryId, NewEntry
-from commonplace.memory.importing import MAX_ERRORS, Importer, Tally
 from commonplace.memory.jobs import Job, Kind
+from commonplace.memory.model import Import, Imported
 from commonplace.memory.parts import Parts
 from commonplace.memory.planning import Planned, plan
-from commonplace.memory.results import Import, Imported
-from commonplace.search.indexing import Enough, never
+from commonplace.search.indexer import Enough, never
 
 PIECE_BYTES = 250_000
 """Of what a job keeps in one item: with the largest entry on top it stays below 300,000."""

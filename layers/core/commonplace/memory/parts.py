@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from commonplace.audit.records import AuditRecord
-from commonplace.errors import NotFound
+from commonplace.kernel.audit import AuditRecord
+from commonplace.kernel.errors import NotFound
 from commonplace.memory.entries import Author, Entry, EntryId, NewEntry, content_hash
+from commonplace.memory.model import BATCH
 from commonplace.memory.ports import EntryStore, JobStore, VectorCaches
-from commonplace.memory.results import BATCH
 from commonplace.search.model import EmbeddingProvider
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from commonplace.memory.checking import Refused
 from commonplace.memory.entries import NewEntry, content_hash
-from commonplace.memory.results import Import
+from commonplace.memory.model import Import
 
 _LOST_PARENT = "Its parent cannot be imported. Mend that entry first."
 _NO_PARENT = "`parent_ref` names no entry of this import. Give the `ref` of one, or `parent_id`."

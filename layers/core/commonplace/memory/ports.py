@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from commonplace.audit.records import AuditRecord
+from commonplace.kernel.audit import AuditRecord
 from commonplace.memory.entries import Card, Entry, EntryId, Phase, Role
 from commonplace.memory.jobs import Job
 from commonplace.search.model import VectorMemory

@@ -1,9 +1,9 @@
 """From an entry to a record of the index."""
 
 from commonplace.memory.entries import Entry, EntryId
-from commonplace.search.chunking import chunk_body
-from commonplace.search.duplicates import fingerprint
+from commonplace.search.chunks import chunk_body
 from commonplace.search.model import Chunk, Record, RecordId
+from commonplace.search.near_duplicates import fingerprint
 from commonplace.search.text import plain
 
 

@@ -6,12 +6,8 @@ from datetime import datetime
 from commonplace.memory.checking import Refused
 from commonplace.memory.entries import Author, Changes, Entry, EntryId, NewEntry
 from commonplace.memory.large_imports import LargeImports, no_job, progress
-from commonplace.memory.parts import Parts
-from commonplace.memory.ports import EntryStore, JobStore, QueryCounts, VectorCaches
-from commonplace.memory.reading import Reading
-from commonplace.memory.rebuilding import Rebuilding
-from commonplace.memory.recording import Recording
-from commonplace.memory.results import (
+from commonplace.memory.lookup import Reading
+from commonplace.memory.model import (
     BATCH,
     DEFAULT_RELATED,
     Added,
@@ -26,8 +22,12 @@ from commonplace.memory.results import (
     Stats,
     Updated,
 )
-from commonplace.memory.searching import MemorySearch
-from commonplace.search.indexing import Enough
+from commonplace.memory.parts import Parts
+from commonplace.memory.ports import EntryStore, JobStore, QueryCounts, VectorCaches
+from commonplace.memory.rebuild import Rebuilding
+from commonplace.memory.search import MemorySearch
+from commonplace.memory.writes import Recording
+from commonplace.search.indexer import Enough
 from commonplace.search.model import EmbeddingProvider
 
 

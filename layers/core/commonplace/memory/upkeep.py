@@ -5,12 +5,12 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 
-from commonplace.errors import Unavailable
+from commonplace.kernel.errors import Unavailable
 from commonplace.memory.entries import EntryId
 from commonplace.memory.events import EntryEvent, JobEvent, event_of
 from commonplace.memory.ports import EntryStore, JobStore
 from commonplace.memory.sweeping import sweep_orphans
-from commonplace.search.indexing import Enough, Message, Report, never
+from commonplace.search.indexer import Enough, Message, Report, never
 from commonplace.search.operations import Operations
 
 logger = logging.getLogger(__name__)

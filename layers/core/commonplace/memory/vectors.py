@@ -3,9 +3,9 @@
 import logging
 from collections.abc import Mapping
 
-from commonplace.errors import Unavailable
+from commonplace.kernel.errors import Unavailable
 from commonplace.memory.ports import VectorCaches
-from commonplace.search.embedding import embedding_text, model_fingerprint, vector_key
+from commonplace.search.embeddings import embedding_text, model_fingerprint, vector_key
 from commonplace.search.model import EmbeddingProvider, QueryVector, Record, Vector
 
 logger = logging.getLogger(__name__)

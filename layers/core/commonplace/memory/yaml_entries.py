@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from commonplace.errors import CommonplaceError, InvalidInput, TooLarge
-from commonplace.kernel.yaml_values import Reason, YamlError
-from commonplace.kernel.yaml_values import read as read_values
-from commonplace.memory.results import MAX_IMPORT
+from commonplace.kernel.errors import CommonplaceError, InvalidInput, TooLarge
+from commonplace.kernel.yaml import Reason, YamlError
+from commonplace.kernel.yaml import read as read_values
+from commonplace.memory.model import MAX_IMPORT
 
 MAX_BYTES = 4_000_000
 MAX_DEPTH = 9

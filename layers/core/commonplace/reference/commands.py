@@ -6,9 +6,9 @@ from functools import lru_cache
 
 from commonplace.reference.commandline import Syntax, is_option, is_value, names_no_subcommand, syntax_of, tokens, words
 from commonplace.reference.edits import one_edit
-from commonplace.reference.kept import Kept, Match
+from commonplace.reference.model import MAX_QUERY_CHARACTERS, MatchedBy
 from commonplace.reference.naming import Names, command_name
-from commonplace.reference.results import MAX_QUERY_CHARACTERS, MatchedBy
+from commonplace.reference.shelf import Kept, Match
 from commonplace.reference.spelling import unwrapped
 
 _HELP = ("--help", "-h")

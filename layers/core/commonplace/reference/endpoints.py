@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from commonplace.reference.edits import one_edit
-from commonplace.reference.kept import Kept, Match, Shelved
+from commonplace.reference.model import MatchedBy
 from commonplace.reference.paths import MAX_SEGMENTS, REST, SLOT, parameter, segment_shape, segments
-from commonplace.reference.results import MatchedBy
+from commonplace.reference.shelf import Kept, Match, Shelved
 from commonplace.reference.spelling import parts
 
 _WORDED = """

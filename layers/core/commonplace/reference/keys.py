@@ -21,3 +21,13 @@ def catalogue_key(name: str, digest: str) -> str:
 def report_key(name: str) -> str:
     """What the last run found, for operators: problems with their files, also those of a catalogue that was refused."""
     return f"{OPERATIONS_PREFIX}reference/{name}/report.json"
+
+
+def catalogue_blobs_prefix(name: str) -> str:
+    """Bytes of the files of a catalogue's head, by blob id: the next run fetches only what has changed. Kept."""
+    return f"{OPERATIONS_PREFIX}reference/{name}/blobs/"
+
+
+def catalogue_known_key(name: str) -> str:
+    """What the last run of a catalogue learned: head, files, what came of them."""
+    return f"{OPERATIONS_PREFIX}reference/{name}/known.json"

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from math import log
 
 from commonplace.reference.entries import Entry
-from commonplace.reference.kept import Kept, Shelved
 from commonplace.reference.naming import command_name
 from commonplace.reference.paths import shape
+from commonplace.reference.shelf import Kept, Shelved
 from commonplace.reference.spelling import spelling
 from commonplace.reference.synonyms import DEFAULT, Stemmer, Synonyms
 from commonplace.search.text import fold, words

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from threading import Lock
 from time import monotonic
 
-from commonplace.errors import Unavailable
+from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.objects import ObjectReader
 from commonplace.reference.catalogue import Catalogue, Manifest
 from commonplace.reference.keys import manifest_key

@@ -9,15 +9,15 @@ from commonplace.reference.catalogue import Catalogue, Placed
 from commonplace.reference.commands import Commands
 from commonplace.reference.endpoints import Endpoints
 from commonplace.reference.entries import Entry, Method
-from commonplace.reference.kept import Conditions, Kept, Match, Shelved
 from commonplace.reference.known import Everything
+from commonplace.reference.model import Asked, Category, CommandAnswer, EndpointAnswer, Hit, MatchedBy
 from commonplace.reference.naming import Names
 from commonplace.reference.paths import Request
-from commonplace.reference.results import Asked, Category, CommandAnswer, EndpointAnswer, Hit, MatchedBy
+from commonplace.reference.query_shapes import Shapes
 from commonplace.reference.sentences import without_kind
-from commonplace.reference.shapes import Shapes
+from commonplace.reference.shelf import Conditions, Kept, Match, Shelved
 from commonplace.reference.spelling import spelling, unwrapped
-from commonplace.reference.suggesting import Suggesting
+from commonplace.reference.suggestions import Suggesting
 from commonplace.reference.tallying import categories_of, modules_of
 
 MOST_BEGINNING = 100

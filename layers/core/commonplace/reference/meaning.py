@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from commonplace.reference.model import Asked
 from commonplace.reference.ports import Near
 from commonplace.reference.records import address
-from commonplace.reference.results import Asked
 from commonplace.search.filters import Filters
 from commonplace.search.model import Candidates, EmbeddingProvider, Engine, QueryVector
 from commonplace.search.queries import QueryEmbeddings

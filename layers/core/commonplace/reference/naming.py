@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from commonplace.reference.commandline import bare_name
 from commonplace.reference.edits import one_edit
 from commonplace.reference.entries import Entry
-from commonplace.reference.kept import Kept, Match, Shelved
+from commonplace.reference.shelf import Kept, Match, Shelved
 from commonplace.reference.spelling import spellings, typed, unwrapped
 
 SHORTEST_BEGINNING = 2

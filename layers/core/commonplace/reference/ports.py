@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 
 from commonplace.reference.catalogue import Catalogue
 from commonplace.reference.entries import EntryType
-from commonplace.reference.results import Asked, Gap
+from commonplace.reference.model import Asked, Gap
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from commonplace.reference.catalogue import Catalogue, Placed
 from commonplace.reference.entries import Entry, Example
-from commonplace.search.chunking import chunk_body
+from commonplace.search.chunks import chunk_body
 from commonplace.search.model import Chunk, Record, RecordId
 
 

@@ -8,13 +8,13 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from commonplace.errors import Unavailable
+from commonplace.kernel.errors import Unavailable
 from commonplace.reference.entries import Entry
-from commonplace.reference.kept import Kept
+from commonplace.reference.model import Asked, Hit
 from commonplace.reference.ports import Meaning, Near
 from commonplace.reference.records import record_id
-from commonplace.reference.results import Asked, Hit
-from commonplace.reference.scoring import DEFAULT_WEIGHTS, Scorer, Weights
+from commonplace.reference.search import DEFAULT_WEIGHTS, Scorer, Weights
+from commonplace.reference.shelf import Kept
 from commonplace.search.fusion import Fusion, fuse
 from commonplace.search.model import Candidates, LegHit
 from commonplace.search.text import words

@@ -7,10 +7,8 @@ from functools import cached_property
 from commonplace.reference.catalogue import Catalogue, Placed
 from commonplace.reference.entries import EntryType, Method
 from commonplace.reference.gaps import kept
-from commonplace.reference.kept import EVERY
 from commonplace.reference.lookup import Lookup
-from commonplace.reference.ports import Edition, GapStore, Meaning, Shelf
-from commonplace.reference.results import (
+from commonplace.reference.model import (
     MAX_QUERY_CHARACTERS,
     Asked,
     Category,
@@ -21,7 +19,9 @@ from commonplace.reference.results import (
     Reported,
     SearchAnswer,
 )
+from commonplace.reference.ports import Edition, GapStore, Meaning, Shelf
 from commonplace.reference.searching import DEFAULT_TUNING, Tuning, Words
+from commonplace.reference.shelf import EVERY
 from commonplace.search.text import clean_query
 
 

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from commonplace.reference.kept import Kept
-from commonplace.reference.results import Category
+from commonplace.reference.model import Category
+from commonplace.reference.shelf import Kept
 
 
 def categories_of(entries: Iterable[Kept]) -> tuple[Category, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from commonplace.kernel.events import keys_of
 from commonplace.reference.keys import REFERENCE_PREFIX
-from commonplace.search.indexing import Enough, Message, Report, never
+from commonplace.search.indexer import Enough, Message, Report, never
 from commonplace.search.operations import Operations
 from commonplace.search.waiting import Note, complete
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
-from commonplace.errors import BadRequest, CommonplaceError, Forbidden, TooLarge
+from commonplace.kernel.errors import BadRequest, CommonplaceError, Forbidden, TooLarge
 from commonplace.repository.following import Followed, Outcome, poke_each
 from commonplace.repository.poke import Duplicate, Hint, Queued, Started
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from commonplace.search.indexing import Indexer
+from commonplace.search.indexer import Indexer
 from commonplace.search.model import EmbeddingProvider, Engine, RecordId, VectorMemories
 from commonplace.search.source import Published, Source, arrived
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from commonplace.search.embedding import embedding_text, model_fingerprint, vector_key
-from commonplace.search.indexing import wanting
+from commonplace.search.embeddings import embedding_text, model_fingerprint, vector_key
+from commonplace.search.indexer import wanting
 from commonplace.search.model import EmbeddingProvider, Engine, Record, VectorMemories, VectorMemory
 from commonplace.search.source import Source
 

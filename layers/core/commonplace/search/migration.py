@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from commonplace.errors import InvalidInput, Unavailable
+from commonplace.kernel.errors import InvalidInput, Unavailable
 from commonplace.search.changes import ChangeLog
 from commonplace.search.differences import Difference, DifferenceKind, Inspected, compare
-from commonplace.search.embedding import no_memories
+from commonplace.search.embeddings import no_memories
 from commonplace.search.estimate import Work, estimate
 from commonplace.search.generations import Facts, Generation, Generations, Role
-from commonplace.search.indexing import Enough, Indexer, Report, Told, never
+from commonplace.search.indexer import Enough, Indexer, Report, Told, never
 from commonplace.search.model import EmbeddingProvider, Engine, IndexMismatch, VectorMemories
 from commonplace.search.source import Source
 from commonplace.search.verifying import NAMED, Verification, verify

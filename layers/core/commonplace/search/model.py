@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
 
-from commonplace.errors import Unavailable
+from commonplace.kernel.errors import Unavailable
 from commonplace.search.filters import Filters
 from commonplace.search.records import Chunk, IndexedRecord, QueryVector, Record, RecordId, Tombstone, Vector
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from commonplace.errors import InvalidInput
+from commonplace.kernel.errors import InvalidInput
 from commonplace.search.differences import Difference
 from commonplace.search.generations import Generation
-from commonplace.search.indexing import Enough, Indexer, Message, Report, Told, never
+from commonplace.search.indexer import Enough, Indexer, Message, Report, Told, never
 from commonplace.search.migration import BUILD_ANEW, Built, Migration, Plan, Refused, Swapped
 from commonplace.search.model import IndexMismatch
 from commonplace.search.source import Collection

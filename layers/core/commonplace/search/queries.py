@@ -4,8 +4,8 @@ import logging
 from collections.abc import Sequence
 from functools import lru_cache
 
-from commonplace.errors import Unavailable
-from commonplace.search.embedding import model_fingerprint
+from commonplace.kernel.errors import Unavailable
+from commonplace.search.embeddings import model_fingerprint
 from commonplace.search.model import EmbeddingProvider, QueryVector
 
 logger = logging.getLogger(__name__)

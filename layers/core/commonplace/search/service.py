@@ -9,9 +9,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from commonplace.errors import InvalidInput, Unavailable
-from commonplace.search.duplicates import Collapsed
-from commonplace.search.explaining import Explainer, Stages
+from commonplace.kernel.errors import InvalidInput, Unavailable
+from commonplace.search.candidates import CANDIDATES_PER_LEG, Ranked, Retrieval
+from commonplace.search.explanation import Explainer, Stages
 from commonplace.search.fusion import RELEVANCE_SHARE, Fusion
 from commonplace.search.hits import lexical_score, to_hit
 from commonplace.search.model import (
@@ -28,9 +28,9 @@ from commonplace.search.model import (
     SearchRequest,
     SearchResults,
 )
+from commonplace.search.near_duplicates import Collapsed
 from commonplace.search.queries import QueryEmbeddings
-from commonplace.search.reranking import rerank
-from commonplace.search.retrieval import CANDIDATES_PER_LEG, Ranked, Retrieval
+from commonplace.search.rerank import rerank
 from commonplace.search.text import clean_query
 from commonplace.search.timing import Stopwatch
 

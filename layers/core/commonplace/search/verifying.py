@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from commonplace.search.differences import Difference, DifferenceKind, Inspected, compare
 from commonplace.search.model import Engine
-from commonplace.search.sampling import Searches, sample
 from commonplace.search.source import Source
+from commonplace.search.verification import Searches, sample
 
 NAMED = 20
 """Differences told by name; the rest is counted."""

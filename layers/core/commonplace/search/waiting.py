@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from commonplace.search.indexing import Enough, Report, never
+from commonplace.search.indexer import Enough, Report, never
 
 SETTLED_SECONDS = 60.0
 """So old a note is when everything written before it can be found in lists of the index."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import mcp.types as T
 
-from commonplace.interfaces.mcp.declaring import Arguments, Call, Tool
+from commonplace.web.mcp.declaration import Arguments, Call, Tool
 from tests.conformance.mcp.profile.plain import text, tool
 
 Asked = Mapping[str, dict[str, Any]]

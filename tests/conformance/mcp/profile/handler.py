@@ -10,14 +10,14 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 
-from commonplace.interfaces.gateway import Gateway
-from commonplace.interfaces.mcp.access import caller_of
-from commonplace.interfaces.mcp.app import create_app
-from commonplace.interfaces.mcp.declaring import Toolset
-from commonplace.interfaces.mcp.server import build_server
-from commonplace.interfaces.mcp.surface import Surface
-from commonplace.interfaces.mcp.throttle import Throttle
-from commonplace.limits.quota import Limiter
+from commonplace.kernel.limits import Limiter
+from commonplace.web.gateway import Gateway
+from commonplace.web.mcp.access import caller_of
+from commonplace.web.mcp.app import create_app
+from commonplace.web.mcp.declaration import Toolset
+from commonplace.web.mcp.limits import Throttle
+from commonplace.web.mcp.server import build_server
+from commonplace.web.mcp.surface import Surface
 from tests.conformance.mcp.profile import asking, plain, reading
 
 Context = ServerRequestContext[Any, Any]

@@ -11,7 +11,7 @@ import mcp.types as T
 from mcp import MCPError
 from pydantic import Field
 
-from commonplace.interfaces.mcp.declaring import Arguments, Call, NoArguments, Tool
+from commonplace.web.mcp.declaration import Arguments, Call, NoArguments, Tool
 
 STEP_SECONDS = 0.05
 """The suite asks for pauses between notifications, so that several arrive while a tool still works."""

@@ -8,7 +8,7 @@ from typing import Any
 import mcp.types as T
 from mcp.server.context import CallNext, ServerRequestContext
 
-from commonplace.interfaces.mcp.declaring import Argument, Call, Listed, Prompt, Resource, Template
+from commonplace.web.mcp.declaration import Argument, Call, Listed, Prompt, Resource, Template
 from tests.conformance.mcp.profile.asking import form
 from tests.conformance.mcp.profile.plain import IMAGE, embedded, png
 

@@ -6,7 +6,7 @@ from typing import Any
 import boto3
 import pytest
 
-from commonplace.adapters import clients
+from commonplace.kernel import aws
 from tests.fakes.bedrock import REGION, FakeBedrock, running
 
 Client = Callable[..., Any]
@@ -31,7 +31,7 @@ def client(session: boto3.session.Session, bedrock: FakeBedrock) -> Iterator[Cli
             service,  # type: ignore[call-overload]
             region_name=REGION,
             endpoint_url=bedrock.url,
-            config=clients.config(read_timeout_seconds=read_timeout_seconds, attempts=1),
+            config=aws.config(read_timeout_seconds=read_timeout_seconds, attempts=1),
         )
         opened.append(built)
         return built

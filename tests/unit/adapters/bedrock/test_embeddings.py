@@ -3,11 +3,11 @@ from typing import Any
 
 import pytest
 
-from commonplace.adapters import clients
-from commonplace.adapters.bedrock.embeddings import CohereEmbeddings, TitanEmbeddings, geography
-from commonplace.adapters.guarded import GuardedEmbeddings
-from commonplace.adapters.resilience import Transient
-from commonplace.errors import Unavailable
+from commonplace.kernel import aws
+from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.retry import Transient
+from commonplace.search.models.bedrock import CohereEmbeddings, TitanEmbeddings, geography
+from commonplace.search.models.guarded import GuardedEmbeddings
 from tests.fakes.bedrock import FakeBedrock
 from tests.fakes.model_server import Failure
 from tests.unit.adapters.bedrock.conftest import IMPATIENT_SECONDS, Client
@@ -189,7 +189,7 @@ def test_no_service_at_all_is_no_answer(session: Any) -> None:
         "bedrock-runtime",
         region_name="us-west-2",
         endpoint_url="http://127.0.0.1:1",
-        config=clients.config(read_timeout_seconds=30, attempts=1),
+        config=aws.config(read_timeout_seconds=30, attempts=1),
     )
     with pytest.raises(Transient, match="out of reach"):
         TitanEmbeddings(client).embed(["text"])

@@ -3,11 +3,17 @@ from typing import Any
 import pytest
 from botocore.validate import ParamValidator
 
-from commonplace.adapters.bedrock.rerank import AMAZON, COHERE, PASSAGE_CHARACTERS, QUERY_CHARACTERS, BedrockReranker
-from commonplace.adapters.guarded import GuardedReranker
-from commonplace.adapters.resilience import Transient
-from commonplace.errors import Unavailable
+from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.retry import Transient
 from commonplace.search.model import RecordId, Reranked
+from commonplace.search.models.bedrock_rerank import (
+    AMAZON,
+    COHERE,
+    PASSAGE_CHARACTERS,
+    QUERY_CHARACTERS,
+    BedrockReranker,
+)
+from commonplace.search.models.guarded import GuardedReranker
 from tests.fakes.bedrock import REGION, FakeBedrock, operation
 from tests.fakes.model_server import Failure
 from tests.unit.adapters.bedrock.conftest import Client

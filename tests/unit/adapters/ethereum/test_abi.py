@@ -4,7 +4,7 @@ from eth_abi.abi import encode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.adapters.ethereum import abi
+from commonplace.identity.ethereum import abi
 
 NUMBERS = st.lists(st.integers(0, 2**256 - 1), max_size=6)
 ADDRESSES = st.lists(st.binary(min_size=20, max_size=20).map(lambda raw: "0x" + raw.hex()), max_size=6)

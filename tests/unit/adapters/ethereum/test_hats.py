@@ -6,12 +6,12 @@ import pytest
 from eth_abi.abi import encode
 from eth_utils.abi import function_signature_to_4byte_selector
 
-from commonplace.adapters.ethereum.hats import BALANCE_OF_BATCH, ChainHats
-from commonplace.adapters.ethereum.rpc import Rpc
-from commonplace.auth_settings import HATS_CONTRACT
-from commonplace.errors import Unavailable
 from commonplace.identity.accounts import Worn
+from commonplace.identity.ethereum.hats import BALANCE_OF_BATCH, ChainHats
+from commonplace.identity.ethereum.rpc import Rpc
 from commonplace.identity.roles import hat_id
+from commonplace.identity.settings import HATS_CONTRACT
+from commonplace.kernel.errors import Unavailable
 from tests.fakes.ethereum_node import StandInNode
 
 ALICE = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"

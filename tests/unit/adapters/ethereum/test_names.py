@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from commonplace.adapters.ethereum import names
-from commonplace.adapters.ethereum.names import EnsNames, github_handle, https_url
-from commonplace.adapters.ethereum.rpc import Rpc
+from commonplace.identity.ethereum import names
+from commonplace.identity.ethereum.names import EnsNames, github_handle, https_url
+from commonplace.identity.ethereum.rpc import Rpc
 from commonplace.identity.wallets import NAMELESS
 from tests.fakes.ethereum import address_of
 from tests.fakes.ethereum_node import StandInNode, silent, status

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from commonplace.adapters.ethereum.endpoint import MAX_ANSWER_BYTES
-from commonplace.adapters.ethereum.rpc import ASIDE_SECONDS, PAUSE_SECONDS, Rpc
-from commonplace.errors import Unavailable
+from commonplace.identity.ethereum.endpoint import MAX_ANSWER_BYTES
+from commonplace.identity.ethereum.rpc import ASIDE_SECONDS, PAUSE_SECONDS, Rpc
+from commonplace.kernel.errors import Unavailable
 from tests.fakes.ethereum_node import (
     Fault,
     StandInNode,

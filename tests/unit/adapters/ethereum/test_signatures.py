@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from commonplace.adapters.ethereum.rpc import Rpc
-from commonplace.adapters.ethereum.signatures import SiweSignatures
+from commonplace.identity.ethereum.rpc import Rpc
+from commonplace.identity.ethereum.signatures import SiweSignatures
 from commonplace.identity.wallets import BadSignature, Terms, message_text
 from tests.fakes.ethereum import address_of, signed
 from tests.fakes.ethereum_node import StandInNode

@@ -6,10 +6,10 @@ import numpy
 import pytest
 from onnx import TensorProto
 
-from commonplace.adapters.onnx import graph
-from commonplace.adapters.onnx.embeddings import OnnxEmbeddings
-from commonplace.adapters.onnx.folder import ModelFolder
 from commonplace.search.model import Vector
+from commonplace.search.models import onnx
+from commonplace.search.models.onnx_embeddings import OnnxEmbeddings
+from commonplace.search.models.onnx_folder import ModelFolder
 from tests.fakes import onnx_models
 from tests.fakes.onnx_models import DIMENSION, encoder, options
 
@@ -101,15 +101,15 @@ def test_queries_and_passages_get_the_words_before_them_that_the_model_was_train
 def test_texts_run_in_batches_of_about_one_length() -> None:
     lengths = [3] * 40 + [500] * 20 + [0] + [4]
 
-    batches = list(graph._batches(lengths))
+    batches = list(onnx._batches(lengths))
 
     assert sorted(position for batch in batches for position in batch) == [*range(60), 61]
-    assert all(len(batch) <= graph.TEXTS_PER_RUN for batch in batches)
-    assert all(len(batch) * max(lengths[each] for each in batch) <= graph.TOKENS_PER_RUN for batch in batches)
+    assert all(len(batch) <= onnx.TEXTS_PER_RUN for batch in batches)
+    assert all(len(batch) * max(lengths[each] for each in batch) <= onnx.TOKENS_PER_RUN for batch in batches)
 
 
 def test_a_text_longer_than_a_batch_still_runs() -> None:
-    assert list(graph._batches([graph.TOKENS_PER_RUN * 2])) == [[0]]
+    assert list(onnx._batches([onnx.TOKENS_PER_RUN * 2])) == [[0]]
 
 
 def test_text_without_a_token_is_near_to_nothing(tmp_path: Path) -> None:
@@ -125,18 +125,18 @@ def test_text_without_a_token_is_near_to_nothing(tmp_path: Path) -> None:
 def test_threads_are_bounded(tmp_path: Path) -> None:
     session = OnnxEmbeddings(encoder(tmp_path))._graph._session
     chosen = session.get_session_options()
-    assert (chosen.intra_op_num_threads, chosen.inter_op_num_threads) == (graph.THREADS, 1)
-    assert 1 <= graph.THREADS <= 4
+    assert (chosen.intra_op_num_threads, chosen.inter_op_num_threads) == (onnx.THREADS, 1)
+    assert 1 <= onnx.THREADS <= 4
 
 
 def test_what_fills_up_a_batch_is_what_the_model_knows_as_padding(tmp_path: Path) -> None:
     folder = encoder(tmp_path)
     named = onnx_models.tokenizer()
-    assert graph._pad_id(named) == onnx_models.VOCABULARY["[PAD]"]
+    assert onnx._pad_id(named) == onnx_models.VOCABULARY["[PAD]"]
     named.enable_padding(pad_id=7)
     named.save(str(folder / "tokenizer.json"))
 
-    opened = graph.Graph(ModelFolder(folder))
+    opened = onnx.Graph(ModelFolder(folder))
     long, short = opened.encode_texts(["the tide", "tide"])
 
     tide = onnx_models.VOCABULARY["tide"]

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.adapters.onnx.rerank import OnnxReranker
 from commonplace.search.model import RecordId, Reranked
+from commonplace.search.models.onnx_rerank import OnnxReranker
 from tests.fakes.onnx_models import cross_encoder, options
 
 PASSAGES = [

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from commonplace.adapters.opensearch.connection import Connection
-from commonplace.adapters.opensearch.transport import Lost
+from commonplace.search.opensearch.connection import Connection
+from commonplace.search.opensearch.transport import Lost
 
 Answer = tuple[int, dict[str, Any]] | Exception
 

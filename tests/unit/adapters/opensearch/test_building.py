@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from commonplace.adapters.opensearch import building, mapping, names
-from commonplace.adapters.opensearch.connection import Connection
-from commonplace.adapters.opensearch.directory import Aliases, mismatch
-from commonplace.adapters.opensearch.engine import OpenSearchEngine
-from commonplace.adapters.opensearch.generations import OpenSearchGenerations
-from commonplace.adapters.opensearch.parameters import IndexParameters
-from commonplace.errors import InvalidInput, Unavailable
+from commonplace.kernel.errors import InvalidInput, Unavailable
 from commonplace.search.model import IndexMismatch
+from commonplace.search.opensearch import building, mapping, names
+from commonplace.search.opensearch.connection import Connection
+from commonplace.search.opensearch.directory import Aliases, mismatch
+from commonplace.search.opensearch.engine import OpenSearchEngine
+from commonplace.search.opensearch.generations import OpenSearchGenerations
+from commonplace.search.opensearch.parameters import IndexParameters
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.unit.adapters.opensearch.scripted import Answer, Asked, Scripted, connection
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from botocore.credentials import Credentials
 
-from commonplace.adapters.opensearch.connection import Connection, Refused, connect
-from commonplace.adapters.resilience import CircuitBreaker, RetryBudget
-from commonplace.errors import Unavailable
+from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.retry import CircuitBreaker, RetryBudget
+from commonplace.search.opensearch.connection import Connection, Refused, connect
 from tests.unit.adapters.opensearch.scripted import Scripted, connection, late, lost
 
 NO = {"error": {"root_cause": [{"type": "parsing_exception", "reason": "unknown query"}], "type": "x"}, "status": 400}

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.adapters.opensearch import documents
 from commonplace.search.model import Chunk, RecordId, Tombstone
+from commonplace.search.opensearch import documents
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.unit.search.records import indexed, record
 

@@ -5,9 +5,9 @@ from dataclasses import fields, replace
 
 import pytest
 
-from commonplace.adapters.opensearch import building, documents, mapping
-from commonplace.adapters.opensearch.parameters import IndexParameters
 from commonplace.search.model import Chunk, Record
+from commonplace.search.opensearch import building, documents, mapping
+from commonplace.search.opensearch.parameters import IndexParameters
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.unit.adapters.opensearch.scripted import Scripted, connection
 from tests.unit.search.records import indexed, record

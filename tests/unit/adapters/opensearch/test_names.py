@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from commonplace.adapters.opensearch import names
 from commonplace.search.generations import Facts
 from commonplace.search.model import RecordId
+from commonplace.search.opensearch import names
 
 FACTS = Facts(schema="1", chunker="1", model="fake@1/64", mapping="abc")
 

@@ -8,7 +8,7 @@ from threading import Event, Thread
 
 import pytest
 
-from commonplace.adapters.opensearch.transport import HttpTransport, Lost
+from commonplace.search.opensearch.transport import HttpTransport, Lost
 
 ANSWER = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}"
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.adapters.opensearch import wire
+from commonplace.search.opensearch import wire
 
 texts = st.text(alphabet=st.characters(exclude_categories=["Cs"]))
 values = st.recursive(

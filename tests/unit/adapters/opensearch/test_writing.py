@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from commonplace.adapters.opensearch import writing
-from commonplace.adapters.opensearch.writing import Vanished, Write
-from commonplace.adapters.resilience import RetryBudget
-from commonplace.errors import Unavailable
+from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.retry import RetryBudget
 from commonplace.search.model import RecordId
+from commonplace.search.opensearch import writing
+from commonplace.search.opensearch.writing import Vanished, Write
 from tests.unit.adapters.opensearch.scripted import Answer, Asked, Scripted, connection
 
 

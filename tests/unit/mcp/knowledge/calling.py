@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
-from commonplace.content.document import Document
-from commonplace.content.library import Library
-from commonplace.interfaces.mcp.declaring import Answer, Call, Tool
-from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
+from commonplace.documents.content.document import Document
+from commonplace.documents.content.library import Library
+from commonplace.documents.tools.services import KnowledgeServices
+from commonplace.web.mcp.declaration import Answer, Call, Tool
 from tests.fakes.library import FakeLibrary
 from tests.fakes.search import FakeSearch
 

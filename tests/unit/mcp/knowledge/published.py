@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from commonplace.adapters.embedded.engine import EmbeddedEngine
-from commonplace.content.document import Document
-from commonplace.content.library import Library
-from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
+from commonplace.documents.content.document import Document
+from commonplace.documents.content.library import Library
+from commonplace.documents.documents import record_from_document
+from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.kernel.objects import ObjectStore
-from commonplace.search.documents import record_from_document
-from commonplace.search.embedding import embed_records
+from commonplace.search.embedded.engine import EmbeddedEngine
+from commonplace.search.embeddings import embed_records
 from commonplace.search.model import EmbeddingProvider
 from commonplace.search.service import SearchService
 from tests.unit.sync.drive import World

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from commonplace.content.document import Document
-from commonplace.errors import NotFound
-from commonplace.interfaces.mcp.declaring import Answer
-from commonplace.interfaces.mcp.knowledge import connecting
+from commonplace.documents.content.document import Document
+from commonplace.documents.tools import links
+from commonplace.kernel.errors import NotFound
+from commonplace.web.mcp.declaration import Answer
 from tests.fakes.library import make, node
 from tests.unit.mcp.knowledge.calling import called, data
 from tests.unit.mcp.knowledge.worlds import World, world
@@ -16,7 +16,7 @@ STEWARDSHIP = "pattern/rotating-stewardship"
 
 
 def related(at: World, name: str, **asked: Any) -> Answer:
-    return called(connecting.tools(at.services()), "get_related", id=name, **asked)
+    return called(links.tools(at.services()), "get_related", id=name, **asked)
 
 
 def told(answer: Answer) -> list[tuple[str, str]]:
@@ -64,7 +64,7 @@ def test_rare_tags_count_for_more_than_common_ones() -> None:
     at = world([tagged("it", "common", "rare"), *crowd, tagged("zz", "rare")], graph=None)
     answer = related(at, "file/it")
     assert told(answer)[0] == ("tags", "file/zz")
-    assert len(told(answer)) == connecting.MAX_BY_TAGS
+    assert len(told(answer)) == links.MAX_BY_TAGS
 
 
 def test_a_document_without_links_and_tags_has_no_related_ones() -> None:

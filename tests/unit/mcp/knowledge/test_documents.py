@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.content.ontology import ONTOLOGY
-from commonplace.errors import CommonplaceError, InvalidInput, NotFound, Unavailable
-from commonplace.interfaces.mcp.budgets import DEFAULT_TOKENS
-from commonplace.interfaces.mcp.declaring import Answer
-from commonplace.interfaces.mcp.knowledge import documents, paging
-from commonplace.interfaces.mcp.knowledge.locating import locate
-from commonplace.interfaces.mcp.rendering import MAX_ERROR_BYTES, sentence
+from commonplace.documents.content.ontology import ONTOLOGY
+from commonplace.documents.tools import documents, paging
+from commonplace.documents.tools.names import locate
+from commonplace.kernel.errors import CommonplaceError, InvalidInput, NotFound, Unavailable
+from commonplace.web.mcp.budgets import DEFAULT_TOKENS
+from commonplace.web.mcp.declaration import Answer
+from commonplace.web.mcp.rendering import MAX_ERROR_BYTES, sentence
 from tests.fakes.library import COMMIT, garden, make
 from tests.unit.mcp.knowledge.calling import called, data
 from tests.unit.mcp.knowledge.worlds import World, world

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from commonplace.content.reading import Unpublished, judge
-from commonplace.errors import Conflict, InvalidInput, Unavailable
+from commonplace.documents.content.reader import Unpublished, judge
+from commonplace.documents.tools import proposals as proposal_tools
+from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.identity.principals import Principal
-from commonplace.interfaces.mcp.declaring import Answer, Call, Caller, Tool
-from commonplace.interfaces.mcp.knowledge import drafting
-from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
+from commonplace.kernel.errors import Conflict, InvalidInput, Unavailable
+from commonplace.web.mcp.declaration import Answer, Call, Caller, Tool
 from tests.fakes.proposals import FakeProposals
 
 MEMBER = Principal(subject="0xabc", tier="member", display_name="rosa.eth")
@@ -35,7 +35,7 @@ def tools(proposals: FakeProposals | None, **how: Any) -> dict[str, Tool]:
     clock = lambda: datetime(2026, 3, 4, 23, 59, tzinfo=UTC)  # noqa: E731
     nothing: Any = Nothing()
     using = KnowledgeServices(library=nothing, search=nothing, proposals=proposals, clock=clock, **how)
-    return {tool.name: tool for tool in drafting.tools(using)}
+    return {tool.name: tool for tool in proposal_tools.tools(using)}
 
 
 def call(tool: Tool, principal: Principal = MEMBER, **arguments: Any) -> Answer:

@@ -1,7 +1,7 @@
 """`list_groups` and `list_releases`."""
 
-from commonplace.interfaces.mcp.budgets import DEFAULT_TOKENS
-from commonplace.interfaces.mcp.knowledge import groups, paging
+from commonplace.documents.tools import groups, paging
+from commonplace.web.mcp.budgets import DEFAULT_TOKENS
 from tests.fakes.library import garden, make
 from tests.unit.mcp.knowledge.calling import ORIGIN, called, data, services
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from commonplace.content.document import Document
-from commonplace.errors import InvalidInput, NotFound
-from commonplace.interfaces.mcp.budgets import DEFAULT_TOKENS
-from commonplace.interfaces.mcp.declaring import Answer
-from commonplace.interfaces.mcp.knowledge import documents, lexicon, paging
+from commonplace.documents.content.document import Document
+from commonplace.documents.tools import documents, lexicon, paging
+from commonplace.kernel.errors import InvalidInput, NotFound
+from commonplace.web.mcp.budgets import DEFAULT_TOKENS
+from commonplace.web.mcp.declaration import Answer
 from tests.fakes.library import make
 from tests.unit.mcp.knowledge.calling import ORIGIN, called, data, services
 

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.content.manifest import Entry
-from commonplace.interfaces.mcp.knowledge.paging import excerpt, position, shares, twice
+from commonplace.documents.content.manifest import Entry
+from commonplace.documents.tools.paging import excerpt, position, shares, twice
 from tests.fakes.library import FakeLibrary, make
 
 texts = st.text(st.sampled_from('abc de.\n\r"\\#é漢🌱'), max_size=400)

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.errors import InvalidInput
-from commonplace.interfaces.mcp.choosing import fitting
-from commonplace.interfaces.mcp.declaring import Prompt
-from commonplace.interfaces.mcp.knowledge import completions, prompts
-from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
+from commonplace.documents.tools import completions, prompts
+from commonplace.documents.tools.services import KnowledgeServices
+from commonplace.kernel.errors import InvalidInput
+from commonplace.web.mcp.choosing import fitting
+from commonplace.web.mcp.declaration import Prompt
 from tests.fakes.library import garden, make
 from tests.unit.mcp.knowledge.calling import CALL, services
 

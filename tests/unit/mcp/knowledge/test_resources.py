@@ -5,13 +5,13 @@ from collections.abc import Mapping
 
 import pytest
 
-from commonplace.content.ontology import ONTOLOGY
-from commonplace.content.store import raw_key
-from commonplace.errors import NotFound, TooLarge, Unavailable
-from commonplace.interfaces.mcp.addresses import match, pattern_of
-from commonplace.interfaces.mcp.declaring import Text
-from commonplace.interfaces.mcp.knowledge import resources
-from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
+from commonplace.documents.content.keys import raw_key
+from commonplace.documents.content.ontology import ONTOLOGY
+from commonplace.documents.tools import resources
+from commonplace.documents.tools.services import KnowledgeServices
+from commonplace.kernel.errors import NotFound, TooLarge, Unavailable
+from commonplace.web.mcp.declaration import Text
+from commonplace.web.mcp.uri_templates import match, pattern_of
 from tests.fakes.library import FakeLibrary, garden
 from tests.unit.mcp.knowledge.calling import CALL, serving
 

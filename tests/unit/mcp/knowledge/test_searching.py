@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 
-from commonplace.content.ontology import ONTOLOGY
-from commonplace.errors import InvalidInput, Unavailable
-from commonplace.interfaces.mcp.budgets import DEFAULT_TOKENS
-from commonplace.interfaces.mcp.declaring import Answer
-from commonplace.interfaces.mcp.knowledge import documents, paging, searching
-from commonplace.interfaces.mcp.knowledge.toolset import knowledge_toolset
-from commonplace.interfaces.mcp.rendering import compact
-from commonplace.interfaces.mcp.server import build_server
-from commonplace.interfaces.mcp.surface import Surface
+from commonplace.documents.content.ontology import ONTOLOGY
+from commonplace.documents.tools import documents, paging, searching
+from commonplace.documents.tools.toolset import knowledge_toolset
+from commonplace.kernel.errors import InvalidInput, Unavailable
 from commonplace.search.filters import Filters
 from commonplace.search.model import SearchRequest
+from commonplace.web.mcp.budgets import DEFAULT_TOKENS
+from commonplace.web.mcp.declaration import Answer
+from commonplace.web.mcp.rendering import compact
+from commonplace.web.mcp.server import build_server
+from commonplace.web.mcp.surface import Surface
 from tests.fakes.library import COMMIT, garden, make
 from tests.fakes.search import FakeSearch, hit
 from tests.unit.mcp.knowledge.calling import called, data

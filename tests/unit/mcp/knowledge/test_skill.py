@@ -4,8 +4,8 @@ import re
 
 import yaml
 
-from commonplace.interfaces.mcp.knowledge.skill import FOLDER, NAME, SKILL
-from commonplace.interfaces.mcp.knowledge.toolset import knowledge_toolset
+from commonplace.documents.tools.skill import FOLDER, NAME, SKILL
+from commonplace.documents.tools.toolset import knowledge_toolset
 from tests.fakes.library import garden
 from tests.unit.mcp.knowledge.calling import services
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from commonplace.errors import InvalidInput, NotFound
-from commonplace.interfaces.mcp.budgets import DEFAULT_TOKENS
-from commonplace.interfaces.mcp.declaring import Answer
-from commonplace.interfaces.mcp.knowledge import documents, paging, standard
+from commonplace.documents.tools import connector, documents, paging
+from commonplace.kernel.errors import InvalidInput, NotFound
+from commonplace.web.mcp.budgets import DEFAULT_TOKENS
+from commonplace.web.mcp.declaration import Answer
 from tests.fakes.library import make
 from tests.unit.mcp.knowledge.calling import called, data
 from tests.unit.mcp.knowledge.worlds import World, finding, world
@@ -18,7 +18,7 @@ STEWARDSHIP = "pattern/rotating-stewardship"
 
 
 def asked(at: World, name: str, **arguments: Any) -> Answer:
-    return called(standard.tools(at.services()), name, **arguments)
+    return called(connector.tools(at.services()), name, **arguments)
 
 
 def long() -> World:
@@ -53,7 +53,7 @@ def test_the_text_is_the_data(name: str, arguments: dict[str, str]) -> None:
     answer = asked(finding(*GARDEN), name, **arguments)
     assert json.loads(answer.text) == data(answer)
     assert answer.links == ()
-    assert all(tool.verbatim for tool in standard.tools(world().services()))
+    assert all(tool.verbatim for tool in connector.tools(world().services()))
 
 
 def test_fetch_gives_the_document_that_search_named() -> None:
@@ -105,6 +105,6 @@ def test_a_miss_names_the_nearest() -> None:
 
 
 def test_fetch_has_the_tier_of_full_text_and_search_is_for_everybody() -> None:
-    search, fetch = standard.tools(world().services(full_text_tier="vibecoder"))
+    search, fetch = connector.tools(world().services(full_text_tier="vibecoder"))
     assert (search.tier, search.cost) == ("public", "search")
     assert (fetch.tier, fetch.cost) == ("vibecoder", "read")

@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from commonplace.errors import Unavailable
-from commonplace.interfaces.mcp.declaring import Answer
-from commonplace.interfaces.mcp.knowledge import state
+from commonplace.documents.tools import status
+from commonplace.kernel.errors import Unavailable
+from commonplace.web.mcp.declaration import Answer
 from tests.fakes.library import COMMIT, FakeLibrary
 from tests.unit.mcp.knowledge.calling import called, data
 from tests.unit.mcp.knowledge.worlds import World, world
 
 
-def status(at: World) -> Answer:
-    return called(state.tools(at.services()), "sync_status")
+def sync_status(at: World) -> Answer:
+    return called(status.tools(at.services()), "sync_status")
 
 
 def with_run(**told: Any) -> World:
@@ -24,7 +24,7 @@ def with_run(**told: Any) -> World:
 
 
 def test_everything_is_well() -> None:
-    answer = status(
+    answer = sync_status(
         with_run(
             status="succeeded",
             checkedAt="2026-03-21T09:30:40Z",
@@ -48,13 +48,13 @@ def test_everything_is_well() -> None:
 
 
 def test_a_failed_run_is_told() -> None:
-    answer = status(with_run(status="failed", error="LeaseHeld", counts={}))
+    answer = sync_status(with_run(status="failed", error="LeaseHeld", counts={}))
     assert data(answer)["lastRun"] == "failed"
     assert "LeaseHeld" not in answer.text
 
 
 def test_before_the_first_sync_there_is_nothing() -> None:
-    answer = status(World(FakeLibrary()))
+    answer = sync_status(World(FakeLibrary()))
     assert data(answer) == {"status": "ok", "documents": 0}
     assert "Nothing is published yet" in answer.text
 
@@ -62,7 +62,7 @@ def test_before_the_first_sync_there_is_nothing() -> None:
 def test_an_index_that_does_not_answer_is_told() -> None:
     at = world()
     at.search.unreachable = True
-    answer = status(at)
+    answer = sync_status(at)
     assert data(answer)["status"] == "degraded"
     assert "Search does not answer" in answer.text
 
@@ -78,7 +78,7 @@ class Broken:
 def test_an_index_that_breaks_is_told_and_logged(caplog: pytest.LogCaptureFixture) -> None:
     at = world()
     at.search = Broken()  # type: ignore[assignment]
-    assert data(status(at))["status"] == "degraded"
+    assert data(sync_status(at))["status"] == "degraded"
     assert "the index cannot be checked" in caplog.text
 
 
@@ -86,9 +86,9 @@ def test_a_store_that_does_not_answer_is_unavailable() -> None:
     at = world()
     at.store.unreachable = True
     with pytest.raises(Unavailable):
-        status(at)
+        sync_status(at)
 
 
 def test_everybody_may_ask() -> None:
-    (tool,) = state.tools(world().services())
+    (tool,) = status.tools(world().services())
     assert (tool.tier, tool.level, tool.cost) == ("public", "read", "read")

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from commonplace.content.document import Document
-from commonplace.content.library import Library
-from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
+from commonplace.documents.content.document import Document
+from commonplace.documents.content.library import Library
+from commonplace.documents.tools.services import KnowledgeServices
 from tests.fakes.library import SYNCED, FakeLibrary, garden, links_between
 from tests.fakes.search import FakeSearch, hit
 from tests.unit.rest.told import ToldSearch

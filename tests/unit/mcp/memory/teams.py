@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from commonplace.identity.principals import Principal
-from commonplace.interfaces.mcp.declaring import Caller
-from commonplace.interfaces.mcp.memory.services import MemoryServices
-from commonplace.interfaces.mcp.memory.toolset import memory_toolset
-from commonplace.interfaces.mcp.rendering import ERROR_META
-from commonplace.interfaces.mcp.server import build_server
-from commonplace.interfaces.mcp.surface import Surface
+from commonplace.memory.tools.services import MemoryServices
+from commonplace.memory.tools.toolset import memory_toolset
+from commonplace.web.mcp.declaration import Caller
+from commonplace.web.mcp.rendering import ERROR_META
+from commonplace.web.mcp.server import build_server
+from commonplace.web.mcp.surface import Surface
 from tests.fakes.memories import Remembering, remembering
 from tests.fakes.toolsets import as_caller
 from tests.unit.mcp.talking import ask, call, text_of

@@ -5,10 +5,10 @@ import re
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from commonplace.interfaces.mcp.memory.prompts import AWAY, EMPTY, FOCUS
-from commonplace.interfaces.mcp.memory.skill import FOLDER, NAME, SKILL
-from commonplace.interfaces.mcp.skill_files import frontmatter
 from commonplace.memory.entries import PHASES
+from commonplace.memory.tools.prompts import AWAY, EMPTY, FOCUS
+from commonplace.memory.tools.skill import FOLDER, NAME, SKILL
+from commonplace.web.mcp.skill_files import frontmatter
 from tests.unit.mcp.memory.teams import Team, member
 from tests.unit.mcp.talking import ERAS, ask
 

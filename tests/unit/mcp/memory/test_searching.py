@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from commonplace.errors import Unavailable
-from commonplace.interfaces.mcp.budgets import DEFAULT_TOKENS, MAX_TOKENS, estimate_tokens
-from commonplace.interfaces.mcp.memory.searching import FALLBACK, QUERIED
+from commonplace.kernel.errors import Unavailable
+from commonplace.memory.tools.search import FALLBACK, QUERIED
+from commonplace.web.mcp.budgets import DEFAULT_TOKENS, MAX_TOKENS, estimate_tokens
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.memories import remembering
 from tests.unit.mcp.memory.teams import Team, member, team
@@ -99,7 +99,7 @@ def test_the_defaults_are_those_of_the_deployment_and_the_schema_shows_them(tmp_
 
 
 def test_a_query_is_one_line_of_log_without_a_word_of_it(here: Team, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO, "commonplace.interfaces.mcp.memory"):
+    with caplog.at_level(logging.INFO, "commonplace.memory.tools"):
         here.data("kb_search", query="unspeakable tides", role="qa", phase="dev")
         here.data("kb_search", query="unspeakable tides")
     lines = [record for record in caplog.records if record.message == QUERIED]

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from commonplace.errors import Unavailable
-from commonplace.interfaces.mcp.memory.toolset import INSTRUCTIONS
+from commonplace.kernel.errors import Unavailable
+from commonplace.memory.tools.toolset import INSTRUCTIONS
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.unit.mcp.memory.teams import Team, member
 from tests.unit.mcp.talking import text_of

@@ -2,11 +2,11 @@
 
 import pytest
 
-from commonplace.errors import Forbidden
 from commonplace.identity.principals import Principal
-from commonplace.interfaces.mcp.declaring import Call, Caller
-from commonplace.interfaces.mcp.memory.services import WORK_SECONDS, MemoryServices, author_of
+from commonplace.kernel.errors import Forbidden
 from commonplace.memory.entries import Author
+from commonplace.memory.tools.services import WORK_SECONDS, MemoryServices, author_of
+from commonplace.web.mcp.declaration import Call, Caller
 
 
 def test_an_author_is_what_the_token_says_and_where_the_call_comes_from() -> None:

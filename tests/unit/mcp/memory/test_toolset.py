@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
-from commonplace.interfaces.mcp.knowledge.toolset import knowledge_toolset
-from commonplace.interfaces.mcp.memory.services import MemoryServices
-from commonplace.interfaces.mcp.memory.toolset import memory_toolset
-from commonplace.interfaces.mcp.offer import MAX_INSTRUCTION_WORDS, offer_of
+from commonplace.documents.tools.services import KnowledgeServices
+from commonplace.documents.tools.toolset import knowledge_toolset
+from commonplace.memory.tools.services import MemoryServices
+from commonplace.memory.tools.toolset import memory_toolset
+from commonplace.web.mcp.offer import MAX_INSTRUCTION_WORDS, offer_of
 from tests.unit.mcp.memory.teams import Team
 from tests.unit.mcp.talking import ask
 

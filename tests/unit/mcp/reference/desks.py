@@ -5,20 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from commonplace.errors import Unavailable
 from commonplace.identity.principals import Principal
-from commonplace.interfaces.mcp.budgets import estimate_tokens
-from commonplace.interfaces.mcp.declaring import Caller
-from commonplace.interfaces.mcp.reference.services import ReferenceServices
-from commonplace.interfaces.mcp.reference.toolset import reference_toolset
-from commonplace.interfaces.mcp.rendering import ERROR_META, compact
-from commonplace.interfaces.mcp.server import build_server
-from commonplace.interfaces.mcp.surface import Surface
+from commonplace.kernel.errors import Unavailable
 from commonplace.reference.catalogue import Catalogue, Placed
 from commonplace.reference.entries import EntryType, Method
 from commonplace.reference.gaps import kept
-from commonplace.reference.kept import Kept
-from commonplace.reference.results import (
+from commonplace.reference.model import (
     Asked,
     Category,
     CommandAnswer,
@@ -29,7 +21,15 @@ from commonplace.reference.results import (
     Reported,
     SearchAnswer,
 )
+from commonplace.reference.shelf import Kept
 from commonplace.reference.tallying import modules_of
+from commonplace.reference.tools.services import ReferenceServices
+from commonplace.reference.tools.toolset import reference_toolset
+from commonplace.web.mcp.budgets import estimate_tokens
+from commonplace.web.mcp.declaration import Caller
+from commonplace.web.mcp.rendering import ERROR_META, compact
+from commonplace.web.mcp.server import build_server
+from commonplace.web.mcp.surface import Surface
 from tests.fakes.gaps import MemoryGaps
 from tests.fakes.identity_stores import Clock
 from tests.fakes.toolsets import as_caller

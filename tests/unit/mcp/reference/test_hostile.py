@@ -5,10 +5,10 @@ import json
 import pytest
 from markdown_it import MarkdownIt
 
-from commonplace.interfaces.mcp.reference.markdown import block, closed, code, line
 from commonplace.reference.catalogue import Catalogue
 from commonplace.reference.entries import Entry, Example
-from commonplace.reference.results import CommandAnswer, SearchAnswer
+from commonplace.reference.model import CommandAnswer, SearchAnswer
+from commonplace.reference.tools.markdown import block, closed, code, line
 from tests.fakes.catalogues import catalogue, entry
 from tests.unit.mcp.reference.desks import Desk, desk, hit, hits
 from tests.unit.mcp.talking import text_of

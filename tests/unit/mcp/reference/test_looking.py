@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from commonplace.interfaces.mcp.reference.looking import MAX_BEGINNING
 from commonplace.reference.catalogue import Catalogue
-from commonplace.reference.results import CommandAnswer, EndpointAnswer
+from commonplace.reference.model import CommandAnswer, EndpointAnswer
+from commonplace.reference.tools.lookup import MAX_BEGINNING
 from tests.fakes.catalogues import catalogue, entry
 from tests.unit.mcp.reference.desks import Desk, desk, hit, hits, member
 from tests.unit.mcp.talking import ERAS, text_of

@@ -8,11 +8,11 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
 
-from commonplace.interfaces.mcp.budgets import estimate_tokens
-from commonplace.interfaces.mcp.reference.guidance import product_of, system_prompt
-from commonplace.interfaces.mcp.reference.skill import FOLDER, NAME, SKILL
-from commonplace.interfaces.mcp.skill_files import frontmatter
 from commonplace.reference.catalogue import Catalogue
+from commonplace.reference.tools.guidance import product_of, system_prompt
+from commonplace.reference.tools.skill import FOLDER, NAME, SKILL
+from commonplace.web.mcp.budgets import estimate_tokens
+from commonplace.web.mcp.skill_files import frontmatter
 from tests.fakes.catalogues import catalogue
 from tests.unit.mcp.reference.desks import Desk, desk
 from tests.unit.mcp.talking import ERAS

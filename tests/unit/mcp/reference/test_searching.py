@@ -4,10 +4,10 @@ import logging
 
 import pytest
 
-from commonplace.interfaces.mcp.reference.searching import FALLBACK, SEARCHED
 from commonplace.reference.catalogue import Catalogue
 from commonplace.reference.entries import ENTRY_TYPES
-from commonplace.reference.results import Asked, SearchAnswer
+from commonplace.reference.model import Asked, SearchAnswer
+from commonplace.reference.tools.search import FALLBACK, SEARCHED
 from tests.unit.mcp.reference.desks import Desk, hit, hits, member
 from tests.unit.mcp.talking import ERAS, text_of
 

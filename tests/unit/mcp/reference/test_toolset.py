@@ -4,16 +4,16 @@ from typing import Any
 
 import pytest
 
-from commonplace.interfaces.mcp.knowledge.services import KnowledgeServices
-from commonplace.interfaces.mcp.knowledge.toolset import knowledge_toolset
-from commonplace.interfaces.mcp.memory.services import MemoryServices
-from commonplace.interfaces.mcp.memory.toolset import memory_toolset
-from commonplace.interfaces.mcp.offer import MAX_INSTRUCTION_WORDS, offer_of
-from commonplace.interfaces.mcp.reference.services import ReferenceServices
-from commonplace.interfaces.mcp.reference.toolset import reference_toolset
-from commonplace.interfaces.mcp.schemas import input_schema
+from commonplace.documents.tools.services import KnowledgeServices
+from commonplace.documents.tools.toolset import knowledge_toolset
+from commonplace.memory.tools.services import MemoryServices
+from commonplace.memory.tools.toolset import memory_toolset
 from commonplace.reference.entries import ENTRY_TYPES, METHODS
-from commonplace.reference.results import EndpointAnswer
+from commonplace.reference.model import EndpointAnswer
+from commonplace.reference.tools.services import ReferenceServices
+from commonplace.reference.tools.toolset import reference_toolset
+from commonplace.web.mcp.offer import MAX_INSTRUCTION_WORDS, offer_of
+from commonplace.web.mcp.schemas import input_schema
 from tests.unit.mcp.reference.desks import Desk
 
 NOTHING: Any = None

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from commonplace.memory.checking import Refused, imports
 from commonplace.memory.entries import MAX_CONTENT_BYTES
-from commonplace.memory.parsing import claude, templates
-from commonplace.memory.seeds import Parsed
+from commonplace.memory.entry_files import Parsed
+from commonplace.memory.parsers import claude, templates
 
 FOLDER = Path(__file__).parents[3] / "fixtures" / "memory"
 

@@ -1,0 +1,264 @@
+"""What generators of commands read, whatever they read it from, and the entries that are made of it."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import Any
+
+from commonplace.kernel.errors import InvalidInput
+from commonplace.reference.entries import Entry, Example
+from commonplace.reference.forms import command_form
+from generators.command_text import content, shortened, title
+from generators.generated import Generated, Unread
+
+MAX_COMMANDS = 20_000
+MAX_UNREAD = 1_000
+NEIGHBOURS = 7
+Groups = Mapping[tuple[str, ...], Sequence[str]]
+_PLAIN = {
+    "a",
+    "an",
+    "and",
+    "at",
+    "by",
+    "for",
+    "from",
+    "in",
+    "into",
+    "is",
+    "it",
+    "its",
+    "of",
+    "on",
+    "or",
+    "the",
+    "to",
+    "with",
+}
+_WORD = re.compile(r"[a-z0-9][a-z0-9.-]*")
+_SLUG = re.compile(r"[^a-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A flag of a command, or one of its arguments."""
+
+    called: str
+    """As it is written: `-o, --output <file>`, `<email>`."""
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One thing that can be typed."""
+
+    words: tuple[str, ...]
+    summary: str = ""
+    description: str = ""
+    """Markdown; what there is to say beyond the summary."""
+    title: str | None = None
+    syntax: str | None = None
+    arguments: tuple[Option, ...] = ()
+    options: tuple[Option, ...] | None = ()
+    """None where they are not known."""
+    output: str | None = None
+    examples: tuple[Example, ...] = ()
+    aliases: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
+    related: tuple[str, ...] = ()
+    """Names of other commands."""
+    deprecated: bool = False
+    replaced_by: str | None = None
+    """Name of the command to use instead."""
+    subcategory: str | None = None
+    module: str | None = None
+
+    @property
+    def name(self) -> str:
+        return " ".join(self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class CommandOptions:
+    """What a catalogue says of commands that are generated. The mappings are by the first words of commands."""
+
+    category: str
+    root: str = ""
+    """The program's name: no part of an id."""
+    subcategory: str | None = None
+    module: str | None = None
+    subcategories: Mapping[str, str] = field(default_factory=dict)
+    modules: Mapping[str, str] = field(default_factory=dict)
+    id_prefix: str = "cmd"
+    aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By the whole names of commands: what the source does not say. The same for `keywords`."""
+    keywords: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, given: Mapping[str, Any], category: str) -> "CommandOptions":
+        """`category` is the default. Raises InvalidInput for a value of another kind."""
+        texts = {name: _text(given, name) for name in ("category", "root", "subcategory", "module", "id_prefix")}
+        return cls(
+            category=texts["category"] or category,
+            root=texts["root"] or "",
+            subcategory=texts["subcategory"],
+            module=texts["module"],
+            subcategories=_mapping(given, "subcategories"),
+            modules=_mapping(given, "modules"),
+            id_prefix=texts["id_prefix"] or "cmd",
+            aliases=_lists(given, "aliases"),
+            keywords=_lists(given, "keywords"),
+        )
+
+
+def generated(commands: Iterable[Command], unread: Iterable[Unread], options: CommandOptions) -> Generated:
+    """Entries by id. Source and date are left to what writes them."""
+    named = sorted({one.name: one for one in commands if one.words}.values(), key=lambda one: one.words)
+    kept, also = _apart(named)
+    ids = _ids(kept, options)
+    ids.update({name: ids[other] for name, other in also.items()})
+    groups = _groups(kept)
+    made = [_entry(one, groups, ids, options) for one in kept[:MAX_COMMANDS]]
+    over = [Unread("the program", f"It has more than {MAX_COMMANDS} commands.")] if len(kept) > MAX_COMMANDS else []
+    return Generated(tuple(sorted(made, key=lambda entry: entry.id)), (*over, *_counted(list(unread))))
+
+
+def _counted(unread: list[Unread]) -> list[Unread]:
+    if len(unread) <= MAX_UNREAD:
+        return unread
+    more = Unread("the source", f"{len(unread) - MAX_UNREAD} further parts were not read.")
+    return [*unread[:MAX_UNREAD], more]
+
+
+def slug(text: str) -> str:
+    """Of letters, digits and hyphens; empty where nothing of the text is one."""
+    return _SLUG.sub("-", text.casefold()).strip("-")
+
+
+def _apart(commands: Sequence[Command]) -> tuple[list[Command], dict[str, str]]:
+    """Commands that a catalogue tells apart, and the names of the others with those that they are ways to type.
+
+    `env-show` and `env_show` are one command to whoever looks it up.
+    """
+    kept: dict[tuple[str, bool], Command] = {}
+    also: dict[str, str] = {}
+    for one in commands:
+        first = kept.setdefault((command_form(one.name), one.deprecated), one)
+        if first is not one:
+            also[one.name] = first.name
+    spelt = {first: [name for name, other in also.items() if other == first] for first in also.values()}
+    return [replace(one, aliases=(*spelt.get(one.name, ()), *one.aliases)) for one in kept.values()], also
+
+
+def _groups(commands: Sequence[Command]) -> dict[tuple[str, ...], list[str]]:
+    """Names of commands that stand beside one another: `helios gw users` -> those that begin with it."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for one in commands:
+        beside = groups.setdefault(one.words[:-1], [])
+        if len(one.words) > 1 and not one.deprecated and len(beside) < NEIGHBOURS:
+            beside.append(one.name)
+    return groups
+
+
+def _entry(one: Command, groups: Groups, ids: Mapping[str, str], options: CommandOptions) -> Entry:
+    said = title(one)
+    replaced_by = ids.get(one.replaced_by or "")
+    aliases = (*one.aliases, *options.aliases.get(one.name, ()))
+    return Entry(
+        id=ids[one.name],
+        type="command",
+        title=said,
+        category=options.category,
+        subcategory=one.subcategory or _by_prefix(one, options.subcategories) or options.subcategory,
+        module=one.module or _by_prefix(one, options.modules) or options.module,
+        name=shortened(one.name, 500),
+        syntax=shortened(one.syntax or one.name, 500),
+        summary=shortened(one.summary or f"{one.name}: not described where it was read.", 500),
+        content=content(one),
+        keywords=_keywords(one, said, options.keywords.get(one.name, ())),
+        aliases=[shortened(alias, 200) for alias in _unique(aliases) if _free(alias, one, ids)][:50],
+        examples=_examples(one.examples),
+        related_ids=_related(one, groups, ids),
+        deprecated=one.deprecated or replaced_by is not None,
+        replaced_by=replaced_by,
+        last_updated="",
+    )
+
+
+def _free(alias: str, one: Command, ids: Mapping[str, str]) -> bool:
+    """Whether it is no other command's name: that one answers then."""
+    return alias != one.name and ids.get(alias, ids[one.name]) == ids[one.name]
+
+
+def _ids(commands: Sequence[Command], options: CommandOptions) -> dict[str, str]:
+    """By name. Two names that differ in signs alone (`a-b c`, `a b-c`) get different ones."""
+    ids: dict[str, str] = {}
+    taken: set[str] = set()
+    root = tuple(options.root.split())
+    for one in commands:
+        words = one.words[len(root) :] if root and one.words[: len(root)] == root else one.words
+        wanted = f"{options.id_prefix}-{slug(' '.join(words or one.words)) or _digest(one.name)}"[:190]
+        ids[one.name] = f"{wanted}-{_digest(one.name)}" if wanted in taken else wanted
+        taken.add(ids[one.name])
+    return ids
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:6]
+
+
+def _by_prefix(one: Command, mapping: Mapping[str, str]) -> str | None:
+    """What is said of the longest beginning of the command's name."""
+    beginnings = [" ".join(one.words[:count]) for count in range(len(one.words), 0, -1)]
+    return next((mapping[beginning] for beginning in beginnings if beginning in mapping), None)
+
+
+def _keywords(one: Command, said: str, more: Sequence[str]) -> list[str]:
+    words = [word.strip(".-") for text in (*one.words[1:], said) for word in _WORD.findall(text.casefold())]
+    kept = [word for word in _unique([*one.keywords, *more, *words]) if word not in _PLAIN and len(word) > 1]
+    return [shortened(word, 200) for word in kept[:50]]
+
+
+def _related(one: Command, groups: Groups, ids: Mapping[str, str]) -> list[str]:
+    """Those that are named, then others of its group."""
+    names = [name for name in (*one.related, *groups.get(one.words[:-1], ())) if name in ids and name != one.name]
+    return _unique(ids[name] for name in names)[:50]
+
+
+def _examples(examples: Sequence[Example]) -> list[Example]:
+    return [
+        Example(
+            description=shortened(one.description, 500),
+            code=one.code[:8_000],
+            output=one.output[:8_000] if one.output else None,
+        )
+        for one in list({one.code: one for one in reversed(examples)}.values())[::-1][:20]
+    ]
+
+
+def _unique(values: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(value for value in values if value))
+
+
+def _text(given: Mapping[str, Any], name: str) -> str | None:
+    value = given.get(name)
+    if value is not None and not isinstance(value, str):
+        raise InvalidInput(f"`{name}` has to be text.")
+    return value or None
+
+
+def _mapping(given: Mapping[str, Any], name: str) -> dict[str, str]:
+    value = given.get(name) or {}
+    if not isinstance(value, Mapping) or not all(isinstance(one, str) for pair in value.items() for one in pair):
+        hint = "Such as {helios gw: google-workspace}."
+        raise InvalidInput(f"`{name}` has to map the first words of commands to slugs.", hint=hint)
+    return {" ".join(key.split()): text for key, text in value.items()}
+
+
+def _lists(given: Mapping[str, Any], name: str) -> dict[str, tuple[str, ...]]:
+    value = given.get(name) or {}
+    lists = value.values() if isinstance(value, Mapping) else [None]
+    if not all(isinstance(one, list) and all(isinstance(text, str) for text in one) for one in lists):
+        raise InvalidInput(f"`{name}` has to map names of commands to lists of texts.")
+    return {" ".join(str(key).split()): tuple(texts) for key, texts in value.items()}

@@ -1,0 +1,94 @@
+"""Text out of a document that others wrote, as it may stand in an entry: short, clean, and without credentials."""
+
+import re
+
+from generators.openapi.credentials import scrubbed
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_RELATIVE_LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\((?!https?://)[^()\s]{0,500}\)")
+_LINK = re.compile(r"!?\[([^\[\]]{1,300})\]\(https?://[^()\s]{0,500}\)")
+_TAG = re.compile(r"</?[a-zA-Z][a-zA-Z0-9]{0,20}(?:\s[^<>]{0,300})?/?>")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"(\[])")
+
+MAX_READ = 20_000
+"""Characters of a description that are looked at."""
+
+
+def clean(value: object) -> str:
+    """What is no text is none. Line ends are those of Unix."""
+    if not isinstance(value, str):
+        return ""
+    text = _CONTROL.sub("", value[:MAX_READ].replace("\r\n", "\n").replace("\r", "\n"))
+    return scrubbed(_RELATIVE_LINK.sub(r"\1", _TAG.sub("", text))).strip()
+
+
+def line(value: object, most: int) -> str:
+    """In one line, cut at a word."""
+    read = value[: 4 * most + 200] if isinstance(value, str) else value
+    return cut(" ".join(_unlinked(clean(read)).split()), most)
+
+
+def _unlinked(text: str) -> str:
+    """Links as the words that they are under."""
+    return _LINK.sub(r"\1", text)
+
+
+def cut(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
+    begun = text[: most - 1].rsplit(" ", 1)[0] if " " in text[: most - 1] else text[: most - 1]
+    return f"{begun.rstrip(' ,;:-')}…"
+
+
+def sentences(value: object, most: int) -> str:
+    """As many whole sentences of the first paragraph as have room, and never less than a part of the first."""
+    first = next(
+        (one for one in _unlinked(clean(value)).split("\n\n") if one.strip() and not one.lstrip().startswith("#")), ""
+    )
+    found = ""
+    for one in _SENTENCE.split(" ".join(first.split())):
+        longer = f"{found} {one}".strip()
+        if len(longer) > most:
+            break
+        found = longer
+    return found or cut(" ".join(first.split()), most)
+
+
+def paragraphs(value: object, most: int) -> str:
+    """Markdown of several paragraphs, cut between two of them; a block of code is whole or not there."""
+    kept: list[str] = []
+    room = most
+    for one in _blocks(clean(value)):
+        if len(one) > room:
+            if not kept and not one.lstrip().startswith("```"):
+                kept.append(cut(one, most))
+            break
+        kept.append(one)
+        room -= len(one) + 2
+    return "\n\n".join(kept)
+
+
+def cell(value: object, most: int) -> str:
+    """Of a table."""
+    return line(value, most).replace("|", "\\|")
+
+
+def code(value: object, most: int = 80) -> str:
+    """Between backticks, in one line."""
+    text = cut(" ".join(clean(str(value)).split()), most).replace("`", "'").replace("|", "\\|")
+    return f"`{text}`"
+
+
+def _blocks(text: str) -> list[str]:
+    """Paragraphs, and blocks of code as one each. Headings become bold: an entry has its own."""
+    found: list[str] = []
+    fence = False
+    for one in text.split("\n\n"):
+        if fence:
+            found[-1] += f"\n\n{one}"
+        else:
+            found.append(one)
+        fence ^= one.count("```") % 2 == 1
+    if fence:
+        found.pop()
+    return [re.sub(r"(?m)^#{1,6}\s+(.+?)\s*#*$", r"**\1**", one) for one in found if one.strip()]

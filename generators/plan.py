@@ -1,0 +1,62 @@
+"""Which generators there are, and how one is asked.
+
+Every kind is a pure function `generate(raw, source=..., options=...)` of a module of this folder. A source that cannot
+be used at all raises InvalidInput or TooLarge; parts of one that cannot be read are told in `Generated.unread`.
+"""
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Protocol, cast
+
+from commonplace.kernel.errors import InvalidInput
+from commonplace.reference.entries import Entry
+from generators.generated import Generated
+
+MADE = "auto-generated:"
+"""Begins the `source` of a generated entry (seed 003, "Command Entry Example")."""
+
+
+class Generate(Protocol):
+    def __call__(self, raw: bytes, *, source: str, options: Mapping[str, Any]) -> Generated:
+        """The entries of a source's bytes. Raises InvalidInput and TooLarge."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """`module` is imported when it is used; `runs`: the bytes come from running a program, not from a file."""
+
+    module: str
+    runs: bool = False
+
+
+KINDS: Mapping[str, Kind] = {
+    "openapi": Kind("openapi"),
+    "console": Kind("console"),
+    "click": Kind("programs", runs=True),
+    "argparse": Kind("programs", runs=True),
+    "typer": Kind("programs", runs=True),
+    "help": Kind("helptext", runs=True),
+}
+
+
+def kind_of(name: str) -> Kind:
+    """Raises InvalidInput, naming those that there are."""
+    if name not in KINDS:
+        raise InvalidInput(f"There is no generator “{name}”.", hint=f"One of: {', '.join(KINDS)}.")
+    return KINDS[name]
+
+
+def generate(kind: str, raw: bytes, *, source: str, options: Mapping[str, Any]) -> Generated:
+    """What the generator of a kind makes, each entry with the source that it came from."""
+    module = importlib.import_module(f"{__package__}.{kind_of(kind).module}")
+    made = cast(Generate, module.generate)(raw, source=source, options=options)
+    digest = sha256(raw).hexdigest()
+    return Generated(tuple(_signed(one, source, digest) for one in made.entries), made.unread)
+
+
+def _signed(entry: Entry, source: str, digest: str) -> Entry:
+    return entry.model_copy(
+        update={"source": entry.source or f"{MADE}{source}", "source_hash": entry.source_hash or digest}
+    )

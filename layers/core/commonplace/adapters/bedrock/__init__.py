@@ -1,1 +1,0 @@
-"""Models of Amazon Bedrock: embeddings and reranking."""

@@ -1,0 +1,207 @@
+"""What is published, in memory: one manifest with the indexes that lists, look-ups and suggestions need.
+
+A catalogue is immutable and is built once per manifest. Each index is built when it is first asked for, so that a
+process that answers one document pays for none of them. Threads that ask at once may build one twice, to the same end.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from difflib import SequenceMatcher
+from functools import cached_property, reduce
+from typing import Any, Literal, TypeVar, cast
+
+from commonplace.documents.content.document import DocumentRef, reference
+from commonplace.documents.content.manifest import Attachment, Entry, Manifest
+from commonplace.search.filters import Filters
+
+Sort = Literal["title", "-title", "date", "-date", "updated", "-updated", "path", "-path"]
+
+INDEX_PAGE = "index.md"
+
+ALIKE = 0.6
+"""From 0 to 1: how alike two ids must be for one to be suggested for the other."""
+
+LAST = "\U0010ffff"
+"""Sorts after every character: what begins with a text lies between it and it with this."""
+
+
+NO_CONDITION = Filters()
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which documents a list holds."""
+
+    filters: Filters = NO_CONDITION
+    updated_since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    entry: Entry
+    former: bool
+    """True when the document was asked for by a name it had earlier."""
+
+
+class Catalogue:
+    """The documents of one manifest, by every name and property they are asked for."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        self.manifest = manifest
+        self._selected: dict[tuple[Selection, Sort], Sequence[Entry]] = {}
+        self._orders: dict[Sort, Sequence[int]] = {}
+        self._ranges: dict[str, tuple[list[Any], list[int]]] = {}
+        self._made: dict[object, object] = {}
+
+    def once(self, make: Callable[["Catalogue"], Made]) -> Made:
+        """What `make` makes of this catalogue, made once and kept with it; two threads may both make it."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return cast(Made, self._made[make])
+
+    def resolve(self, content_type: str, document_id: str) -> Resolved | None:
+        """The document of that name; a former name answers as long as no living document bears it."""
+        ref = reference(content_type, document_id)
+        if (entry := self.manifest.by_ref.get(ref)) is not None:
+            return Resolved(entry, former=False)
+        path = self.manifest.former_refs.get(ref)
+        entry = self.manifest.by_path.get(path) if path else None
+        return Resolved(entry, former=True) if entry else None
+
+    def at_path(self, path: str) -> Entry | None:
+        """By source path (with or without `.md`), permalink, or folder (its index page), in this order."""
+        by_path = self.manifest.by_path
+        bare = path.strip("/")
+        names = (path, bare, f"{bare}.md") if bare else (path,)
+        exact = next((by_path[name] for name in names if name in by_path), None)
+        folder = f"{bare}/{INDEX_PAGE}" if bare else INDEX_PAGE
+        return exact or self._permalinks.get(bare) or by_path.get(folder)
+
+    def attachment(self, name: str) -> Attachment | None:
+        return self._attachments.get(name)
+
+    def nearest(self, content_type: str, document_id: str, count: int = 3) -> list[DocumentRef]:
+        """Names most like the one that nobody bears: the same id under another type first, then similar ids."""
+        wanted = document_id.casefold()[:200]
+        same = [entry.ref for entry in self.entries if entry.id == wanted]
+        matcher = SequenceMatcher(None, "", wanted)
+        scored: list[tuple[float, DocumentRef]] = []
+        for entry in self._alike(wanted):
+            matcher.set_seq1(entry.id)
+            if matcher.real_quick_ratio() >= ALIKE and matcher.quick_ratio() >= ALIKE:
+                scored.append((-matcher.ratio() - (0.1 if entry.content_type == content_type else 0.0), entry.ref))
+        similar = [ref for score, ref in sorted(scored) if -score >= ALIKE]
+        return list(dict.fromkeys(same + similar))[:count]
+
+    def select(self, selection: Selection, sort: Sort = "title") -> Sequence[Entry]:
+        """Every matching document in order; ties and absent values come last, by title."""
+        key = (selection, sort)
+        if (known := self._selected.get(key)) is None:
+            if len(self._selected) >= 256:
+                self._selected.clear()
+            known = self._selected[key] = self._select(selection, sort)
+        return known
+
+    @cached_property
+    def entries(self) -> Sequence[Entry]:
+        """All documents by title. Positions in this sequence are what the indexes hold."""
+        return sorted(self.manifest.documents, key=lambda entry: (entry.title.casefold(), entry.title, entry.ref))
+
+    def _select(self, selection: Selection, sort: Sort) -> Sequence[Entry]:
+        order = self._order(sort)
+        conditions = list(self._conditions(selection))
+        if not conditions:
+            return [self.entries[position] for position in order]
+        matching = reduce(frozenset.__and__, sorted(conditions, key=len))
+        return [self.entries[position] for position in order if position in matching]
+
+    def _conditions(self, selection: Selection) -> Iterable[frozenset[int]]:
+        wanted = selection.filters
+        if wanted.content_types:
+            yield self._any("content_type", wanted.content_types)
+        for name in ("group", "release", "status"):
+            if (value := getattr(wanted, name)) is not None:
+                yield self._any(name, (value,))
+        for tag in wanted.tags_all:
+            yield self._any("tags", (tag,))
+        if wanted.tags_any:
+            yield self._any("tags", wanted.tags_any)
+        if wanted.path_prefix:
+            yield self._below(wanted.path_prefix)
+        if wanted.date_from or wanted.date_to:
+            yield self._between("date", wanted.date_from or "", (wanted.date_to or "9999-12-31") + LAST)
+        if (since := selection.updated_since) is not None:
+            yield self._between("updated_at", since, datetime.max.replace(tzinfo=UTC))
+
+    def _any(self, name: str, values: Iterable[str]) -> frozenset[int]:
+        return frozenset[int]().union(*(self._values.get((name, value), ()) for value in values))
+
+    def _below(self, prefix: str) -> frozenset[int]:
+        return self._between("path", prefix, prefix + LAST)
+
+    def _between(self, field: str, first: Any, last: Any) -> frozenset[int]:
+        """Documents whose value lies between, both included; those without one do not."""
+        values, positions = self._ascending(field)
+        start = bisect_left(values, first)
+        return frozenset(positions[start : bisect_right(values, last, lo=start)])
+
+    def _ascending(self, field: str) -> tuple[list[Any], list[int]]:
+        """Values of a property in order, and the documents that have them."""
+        if (known := self._ranges.get(field)) is None:
+            told = [
+                (value, position) for position, entry in enumerate(self.entries) if (value := getattr(entry, field))
+            ]
+            told.sort()
+            known = self._ranges[field] = ([value for value, _ in told], [position for _, position in told])
+        return known
+
+    def _order(self, sort: Sort) -> Sequence[int]:
+        if (known := self._orders.get(sort)) is None:
+            known = self._orders[sort] = self._sorted(sort)
+        return known
+
+    def _sorted(self, sort: Sort) -> Sequence[int]:
+        name, backwards = sort.removeprefix("-"), sort.startswith("-")
+        entries = self.entries
+        if name == "title":
+            return range(len(entries))[:: -1 if backwards else 1]
+        field = {"date": "date", "updated": "updated_at", "path": "path"}[name]
+        told = self._ascending(field)[1]
+        untold = sorted(set(range(len(entries))).difference(told))
+        if backwards:
+            # Sorted again, not reversed: documents of one day stay in the order of their titles.
+            told = sorted(sorted(told), key=lambda position: getattr(entries[position], field), reverse=True)
+        return told + untold
+
+    def _alike(self, wanted: str) -> Iterable[Entry]:
+        """Candidates worth comparing letter by letter: they share a word, or the beginning, with what is wanted."""
+        words = {word for word in wanted.split("-") if len(word) > 2}
+        start = wanted[:3]
+        found = [
+            entry for entry in self.entries if entry.id.startswith(start) or words.intersection(entry.id.split("-"))
+        ]
+        return found[:500]
+
+    @cached_property
+    def _values(self) -> dict[tuple[str, str], set[int]]:
+        found: dict[tuple[str, str], set[int]] = {}
+        for position, entry in enumerate(self.entries):
+            named = [("content_type", entry.content_type), ("group", entry.group), ("release", entry.release)]
+            named += [("status", entry.status), *(("tags", tag) for tag in entry.tags)]
+            for name, value in named:
+                if value is not None:
+                    found.setdefault((name, value), set()).add(position)
+        return found
+
+    @cached_property
+    def _permalinks(self) -> dict[str, Entry]:
+        named = [(entry.permalink.strip("/"), entry) for entry in self.entries if entry.permalink]
+        return {permalink: entry for permalink, entry in reversed(named) if permalink}
+
+    @cached_property
+    def _attachments(self) -> dict[str, Attachment]:
+        return {attachment.name: attachment for attachment in self.manifest.attachments}

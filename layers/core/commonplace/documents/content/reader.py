@@ -1,0 +1,129 @@
+"""Bytes of a file -> published, unpublished or invalid. Pure, and never raises.
+
+The gate fails closed: only the boolean `publish: true` publishes, and any `draft` other than
+absent, null or false blocks.
+"""
+
+import logging
+import re
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+from commonplace.documents.content.ontology import ONTOLOGY
+from commonplace.repository import markdown
+from commonplace.repository.blobs import BlobSha
+from commonplace.repository.link import Link
+from commonplace.repository.links import find_links
+from commonplace.repository.markdown import (
+    CLOSING,
+    LINE_END,
+    MAX_FRONTMATTER_BYTES,
+    OPENING,
+    ParsedFile,
+    Unreadable,
+    parse_or_raise,
+)
+from commonplace.repository.outcomes import InvalidBlob, PublishedBlob, UnpublishedBlob
+from commonplace.repository.problems import Problem
+
+logger = logging.getLogger(__name__)
+
+PARSER_VERSION = "1"
+"""Part of the pipeline's fingerprint: another value means that every file is read again."""
+
+# White space stays inside the lookaheads: outside, the pattern could give some back and slip past them.
+_NOT_PUBLISHED = re.compile(rb"(?im)(?:^|[{,])[ \t]*[\"']?publish[\"']?[ \t]*:(?![ \t]*true[ \t]*(?:[#,}]|$))")
+_DRAFT = re.compile(rb"(?im)(?:^|[{,])[ \t]*[\"']?draft[\"']?[ \t]*:(?![ \t]*(?:false|null|~)?[ \t]*(?:[#,}]|$))")
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    file: ParsedFile
+
+
+@dataclass(frozen=True, slots=True)
+class Unpublished:
+    reason: str
+    problem: Problem | None = None
+    """Set when the frontmatter cannot be read but says that the file is private."""
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    problem: Problem
+
+
+Verdict = Published | Unpublished | Invalid
+
+
+def judge(raw: bytes) -> Verdict:
+    """Whether a file is published, and what it says if it is. Never raises."""
+    try:
+        return _judge(raw)
+    except Unreadable as unreadable:
+        return _private_or_invalid(raw, unreadable.problem)
+    except Exception as error:  # noqa: BLE001 - one file, however odd, must not end a run over all of them
+        logger.warning("file could not be judged", extra={"error": type(error).__name__})
+        return _private_or_invalid(raw, Problem("unreadable", "the file cannot be read"))
+
+
+def parse(raw: bytes) -> ParsedFile | Problem | None:
+    """A file whatever the gate says (None: it has no frontmatter); for checks on the author's own machine."""
+    return markdown.parse(raw, ONTOLOGY.fields)
+
+
+def extract_links(file: ParsedFile) -> tuple[Link, ...]:
+    """Every reference to something in the repository, those of fields that embed among them."""
+    return find_links(file, _is_embed)
+
+
+def _is_embed(field: str) -> bool:
+    spec = ONTOLOGY.fields.get(ONTOLOGY.field_name(field) or "")
+    return spec is not None and spec.kind == "embed"
+
+
+def _judge(raw: bytes) -> Verdict:
+    file = parse_or_raise(raw, ONTOLOGY.fields)
+    if file is None:
+        return Unpublished("no frontmatter" if raw.strip() else "empty file")
+    return _gate(file)
+
+
+def _gate(file: ParsedFile) -> Verdict:
+    values: dict[str, list[Any]] = {"publish": [], "draft": []}
+    for name, value in file.frontmatter.items():
+        values.get(name.strip().casefold(), []).append(value)
+    if any(value is not None and value is not False for value in values["draft"]):
+        return Unpublished("draft")
+    if "publish" not in file.frontmatter or any(value is not True for value in values["publish"]):
+        return Unpublished("publish is not true")
+    return Published(file)
+
+
+def _private_or_invalid(raw: bytes, problem: Problem) -> Verdict:
+    """What cannot be read keeps its last good version, unless it says itself that it is private."""
+    opening = OPENING.match(raw[:1000])
+    if opening is None:
+        return Invalid(problem)
+    start = opening.end()
+    closing = CLOSING.search(raw, start)
+    end = closing.start() if closing else min(len(raw), start + MAX_FRONTMATTER_BYTES)
+    block = LINE_END.sub(b"\n", raw[start:end])
+    if _NOT_PUBLISHED.search(block):
+        return Unpublished("unreadable, and says that publish is not true", problem)
+    if _DRAFT.search(block):
+        return Unpublished("unreadable, and says that it is a draft", problem)
+    return Invalid(problem)
+
+
+def outcome_of(blob_sha: BlobSha, verdict: Verdict) -> PublishedBlob | UnpublishedBlob | InvalidBlob:
+    """The verdict on a blob's bytes, to be kept."""
+    match verdict:
+        case Published():
+            return PublishedBlob(blob_sha=blob_sha)
+        case Unpublished(reason, problem):
+            return UnpublishedBlob(blob_sha=blob_sha, reason=reason, problem=problem)
+        case Invalid(problem):
+            return InvalidBlob(blob_sha=blob_sha, problem=problem)
+        case never:
+            assert_never(never)

@@ -1,0 +1,86 @@
+"""A search as every interface answers it: only what is published, counted the same way wherever it was asked."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from commonplace.documents.content.document import DocumentRef, reference
+from commonplace.documents.content.library import Library
+from commonplace.documents.content.manifest import Entry
+from commonplace.search.model import Hit, SearchRequest, SearchResults
+
+MAX_HITS = 20
+"""Results of one search. More are no candidates of the reranker, and more whole documents no answer."""
+
+SPARE = 5
+"""Asked for beyond the limit, in place of hits that are no longer published."""
+
+Relation = Literal["exact", "candidates"]
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What of a search is shown, and what is told of it as a whole."""
+
+    hits: tuple[Hit, ...]
+    """Their duplicates are published too."""
+    passed: int
+    """Hits of the ranking before these ones."""
+    total: int
+    relation: Relation
+    """`exact`: every document that matches was counted. `candidates`: the ranking ends at those that were compared."""
+    suggestion: str | None
+    resume: int | None
+    """Where the ranking goes on after these hits; None where it ends."""
+
+
+def with_spares(limit: int, start: int = 0) -> int:
+    """How many hits to ask for, so that `limit` of them from `start` on can be shown."""
+    return min(start + limit + SPARE, MAX_HITS)
+
+
+def published(library: Library, results: SearchResults) -> Mapping[DocumentRef, Entry]:
+    """What is published. The index may know of a document before the manifest at hand does, which is then read anew."""
+    by_ref = library.manifest().by_ref
+    if all(reference(hit.content_type, hit.id) in by_ref for hit in results.results):
+        return by_ref
+    return library.edition(fresh=True).manifest.by_ref
+
+
+def settle(
+    found: SearchResults,
+    asked: SearchRequest,
+    known: Mapping[DocumentRef, Entry] | None,
+    *,
+    limit: int,
+    start: int = 0,
+) -> Findings:
+    """Leaves out what is not published any more, whatever the index says; `known` None lets everything pass."""
+    live = [(rank, hit) for rank, hit in enumerate(found.results) if known is None or _ref(hit) in known]
+    gone = len(found.results) - len(live)
+    ahead = [(rank, hit) for rank, hit in live if rank >= start]
+    return Findings(
+        hits=tuple(_among(hit, known) for _, hit in ahead[:limit]),
+        passed=len(live) - len(ahead),
+        total=max(found.total - gone, 0),
+        relation="exact" if asked.mode == "lexical" or found.fallback else "candidates",
+        # It was made from words of the index, and this index is behind the store.
+        suggestion=None if gone else found.suggestion,
+        resume=ahead[limit][0] if len(ahead) > limit else _end(found, asked),
+    )
+
+
+def _end(found: SearchResults, asked: SearchRequest) -> int | None:
+    """Where what was asked for ends, if there is more: every spare was needed."""
+    asked_for = len(found.results)
+    return asked_for if asked_for == asked.limit < min(found.total, MAX_HITS) else None
+
+
+def _among(hit: Hit, known: Mapping[DocumentRef, Entry] | None) -> Hit:
+    if known is None or not hit.duplicates:
+        return hit
+    return replace(hit, duplicates=tuple(record for record in hit.duplicates if DocumentRef(record) in known))
+
+
+def _ref(hit: Hit) -> DocumentRef:
+    return reference(hit.content_type, hit.id)

@@ -1,0 +1,94 @@
+"""What the canonical store holds, as records to index."""
+
+import logging
+import re
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+from commonplace.documents.content.document import Document
+from commonplace.documents.content.keys import CONTENT_PREFIX
+from commonplace.documents.content.manifest import MANIFEST_KEY, Manifest
+from commonplace.documents.documents import record_from_document
+from commonplace.kernel.events import keys_of
+from commonplace.kernel.objects import ObjectReader
+from commonplace.search.model import Record, RecordId
+from commonplace.search.source import Horizon, Published, Reading
+
+logger = logging.getLogger(__name__)
+
+PARALLEL_READS = 16
+
+_DOCUMENT_KEY = re.compile(re.escape(CONTENT_PREFIX) + r"(?P<id>[^/]+/[^/]+)\.json")
+
+
+class StoredDocuments:
+    """The source of the collection of documents: objects of the store, named by S3's notifications.
+
+    What is published, the manifest says. An object is read after it, so one that is missing was removed at or before a
+    publication that writes anything newer.
+    """
+
+    def __init__(self, objects: ObjectReader) -> None:
+        self._objects = objects
+
+    def named(self, body: str) -> tuple[RecordId, ...]:
+        return records_of(body)
+
+    def horizon(self) -> Horizon:
+        manifest = self._manifest()
+        return _always(manifest.generation if manifest else 0)
+
+    def published(self) -> Published | None:
+        manifest = self._manifest()
+        if manifest is None:
+            return None
+        versions = {RecordId(entry.ref): entry.generation for entry in manifest.documents}
+        return Published(versions, _always(manifest.generation))
+
+    def read(self, ids: Iterable[RecordId]) -> Reading:
+        """The documents as the store holds them now, read concurrently."""
+        reading = Reading()
+        wanted = list(ids)
+        with ThreadPoolExecutor(PARALLEL_READS) as pool:
+            found = list(pool.map(self._objects.get, [f"{CONTENT_PREFIX}{record}.json" for record in wanted]))
+        for record, stored in zip(wanted, found, strict=True):
+            if stored is None:
+                reading.missing.append(record)
+                continue
+            try:
+                reading.records[record] = _parse(record, stored.body)
+            except ValueError as error:
+                logger.error("a document cannot be read", extra={"record": record, "error": type(error).__name__})
+                reading.unreadable.append(record)
+        return reading
+
+    def _manifest(self) -> Manifest | None:
+        stored = self._objects.get(MANIFEST_KEY)
+        return Manifest.model_validate_json(stored.body) if stored else None
+
+
+def record_of_key(key: str) -> RecordId | None:
+    """The record that an object stands for; None when it is no document."""
+    match = _DOCUMENT_KEY.fullmatch(key)
+    return RecordId(match["id"]) if match else None
+
+
+def records_of(body: str) -> tuple[RecordId, ...]:
+    """The records that a message asks to look at; none for S3's test message and for keys that are no documents.
+
+    Raises ValueError when the message is no notification of S3 in the known structure.
+    """
+    found = (record_of_key(key) for key in keys_of(body))
+    return tuple(dict.fromkeys(record for record in found if record))
+
+
+def _always(generation: int) -> Horizon:
+    """Every document is part of each publication."""
+    return lambda _record: generation
+
+
+def _parse(record: RecordId, body: bytes) -> Record:
+    document = Document.model_validate_json(body)
+    if document.ref != str(record):
+        raise ValueError("the document is stored under another name")
+    return record_from_document(document)

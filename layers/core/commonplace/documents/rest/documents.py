@@ -1,0 +1,202 @@
+"""Documents: lists, one by type and id, one by source path, and what it links to."""
+
+import json
+from collections.abc import Callable
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from commonplace.documents.content.document_index import Catalogue
+from commonplace.documents.content.graph import GraphNode
+from commonplace.documents.content.manifest import Entry
+from commonplace.documents.content.ontology import ONTOLOGY
+from commonplace.documents.rest import examples, shapes
+from commonplace.documents.rest.parameters import Listing, PathId, PathType, link_header
+from commonplace.documents.rest.views import broken_link, entry_url, summary
+from commonplace.documents.views import markdown, pointer
+from commonplace.kernel.errors import NotFound
+from commonplace.kernel.objects import StoredObject
+from commonplace.web.rest.documentation import STRING, answers
+from commonplace.web.rest.pages import (
+    API,
+    MARKDOWN,
+    PAGE_BYTES,
+    Page,
+    encode,
+    fitting,
+    json_array,
+    json_object,
+    unchanged,
+)
+from commonplace.web.rest.services import Services, services
+
+router = APIRouter(tags=["Documents"])
+
+Choose = Callable[[Catalogue], Entry | None]
+
+LINKS_BYTES = PAGE_BYTES // 3
+"""For each of the three lists of links; a document linked from more places says `truncated`."""
+
+
+@router.get(
+    "/entries",
+    operation_id="listEntries",
+    summary="List documents",
+    response_model=shapes.EntryList,
+    responses=answers(examples.ENTRIES, 422, description="A page of documents, without bodies."),
+)
+async def list_entries(request: Request, asked: Annotated[Listing, Query()]) -> Response:
+    """Documents without bodies, filtered, sorted and paged. Filters are exact and cost nothing extra."""
+    using = services(request)
+    edition = using.library.edition()
+    page = using.pages.page(edition, ("entries", asked.query()), lambda: _list(edition.catalogue, asked))
+    return page.answer(request)
+
+
+def _list(catalogue: Catalogue, asked: Listing) -> Page:
+    matching = catalogue.select(asked.selection(), asked.sort)
+    shown = fitting(summary(entry) for entry in matching[asked.offset : asked.offset + asked.limit])
+    total = len(matching)
+    body = json_object(
+        entries=json_array(shown), total=encode(total), limit=encode(asked.limit), offset=encode(asked.offset)
+    )
+    links = link_header(f"{API}/entries", asked, limit=asked.limit, offset=asked.offset, shown=len(shown), total=total)
+    return Page.of(body, headers=links)
+
+
+@router.get(
+    "/entries/by-path",
+    operation_id="getEntryByPath",
+    summary="Get a document by its place in the repository",
+    response_model=shapes.Entry,
+    responses=answers(examples.DOCUMENT, 404, 413, 422, description="The document that is there."),
+)
+async def get_entry_by_path(
+    request: Request,
+    path: Annotated[
+        str,
+        Query(
+            max_length=1000,
+            description="Source path (`docs/garden/index.md`, with or without `.md`), permalink, or folder: then its "
+            "index page. Case matters.",
+            examples=[examples.PATH],
+        ),
+    ],
+) -> Response:
+    """The document itself; `Content-Location` says its lasting address."""
+    using = services(request)
+    entry = using.library.edition().catalogue.at_path(path)
+    if entry is None:
+        raise NotFound("There is no published document at this path.", hint="Paths are those of the repository.")
+    return _document(request, using, entry, lambda catalogue: catalogue.at_path(path), canonical=False)
+
+
+@router.get(
+    "/entries/{contentType}/{id}.md",
+    operation_id="getEntryMarkdown",
+    summary="Get a document as Markdown",
+    response_class=Response,
+    responses=answers(
+        examples.MARKDOWN,
+        404,
+        413,
+        422,
+        description="The body exactly as in the file, after a minimal frontmatter. Not sanitised.",
+        media_type="text/markdown",
+        schema=STRING,
+    ),
+)
+async def get_entry_markdown(request: Request, content_type: PathType, document_id: PathId) -> Response:
+    """The text of a document, for people who read and programs that render. Sanitise what you render."""
+    using = services(request)
+    entry, former = _resolve(using.library.edition().catalogue, content_type, document_id)
+    headers = {"content-location": f"{entry_url(entry)}.md"} if former else {}
+    etag = f"{entry.etag}-md"
+    if unchanged(request, etag):
+        return Response(status_code=304, headers={"etag": f'"{etag}"'} | headers)
+    entry, stored = _open(using, lambda catalogue: _resolve(catalogue, content_type, document_id)[0])
+    body = markdown(entry, json.loads(stored.body)["content"])
+    return Response(body, media_type=MARKDOWN, headers={"etag": f'"{stored.etag}-md"'} | headers)
+
+
+@router.get(
+    "/entries/{contentType}/{id}",
+    operation_id="getEntry",
+    summary="Get a document",
+    response_model=shapes.Entry,
+    responses=answers(examples.DOCUMENT, 404, 413, 422, description="The document, as it is stored."),
+)
+async def get_entry(request: Request, content_type: PathType, document_id: PathId) -> Response:
+    """The whole document. A name it had earlier answers too, and `Content-Location` says the present one."""
+    using = services(request)
+    entry, former = _resolve(using.library.edition().catalogue, content_type, document_id)
+    return _document(
+        request, using, entry, lambda catalogue: _resolve(catalogue, content_type, document_id)[0], canonical=not former
+    )
+
+
+@router.get(
+    "/entries/{contentType}/{id}/links",
+    operation_id="getEntryLinks",
+    summary="Get the links of a document",
+    tags=["Connections"],
+    response_model=shapes.EntryLinks,
+    responses=answers(examples.LINKS, 404, 422, description="Links out, links back, and broken links."),
+)
+async def get_entry_links(request: Request, content_type: PathType, document_id: PathId) -> Response:
+    """What it links to, what links to it, and which of its links lead to nothing published."""
+    using = services(request)
+    edition = using.library.edition()
+    entry, _ = _resolve(edition.catalogue, content_type, document_id)
+    return using.pages.page(edition, ("links", entry.ref), lambda: _links(using, entry)).answer(request)
+
+
+def _links(using: Services, entry: Entry) -> Page:
+    graph = using.library.graph()
+    by_ref = using.library.edition().catalogue.manifest.by_ref
+
+    def pointers(nodes: list[GraphNode]) -> list[bytes]:
+        found = (by_ref.get(node.ref) for node in nodes)
+        return [encode(pointer(entry)) for entry in found if entry]
+
+    told = {
+        "out": pointers(graph.out(entry.ref)),
+        "back": pointers(graph.back(entry.ref)),
+        "broken": [encode(broken_link(link)) for link in graph.broken_of(entry.ref)],
+    }
+    shown = {name: fitting(links, LINKS_BYTES) for name, links in told.items()}
+    return Page.of(
+        json_object(
+            ref=encode(entry.ref),
+            **{name: json_array(links) for name, links in shown.items()},
+            truncated=encode(any(len(shown[name]) < len(told[name]) for name in told)),
+        )
+    )
+
+
+def _resolve(catalogue: Catalogue, content_type: str, document_id: str) -> tuple[Entry, bool]:
+    """The document and whether it was asked for by a former name. Raises NotFound, naming the nearest."""
+    if (found := catalogue.resolve(content_type, document_id)) is not None:
+        return found.entry, found.former
+    if content_type not in ONTOLOGY.types:
+        raise NotFound("There is no such content type.", validTypes=list(ONTOLOGY.types))
+    nearest = catalogue.nearest(content_type, document_id)
+    hint = f"Did you mean {' or '.join(nearest)}?" if nearest else "Search for it: /api/v1/search?q="
+    raise NotFound("There is no such document.", nearest=nearest, hint=hint)
+
+
+def _document(request: Request, using: Services, entry: Entry, choose: Choose, *, canonical: bool) -> Response:
+    headers = {} if canonical else {"content-location": entry_url(entry)}
+    if unchanged(request, entry.etag):
+        return Response(status_code=304, headers={"etag": f'"{entry.etag}"'} | headers)
+    _, stored = _open(using, choose)
+    return Page(stored.body, stored.etag, headers=headers).answer(request)
+
+
+def _open(using: Services, choose: Choose) -> tuple[Entry, StoredObject]:
+    found = using.library.find(choose)
+    if found is None:
+        raise NotFound("There is no such document.")
+    return found

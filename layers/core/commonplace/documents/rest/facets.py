@@ -1,0 +1,133 @@
+"""What connects documents: the link graph, groups, releases, tags."""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from commonplace.documents.content import facets
+from commonplace.documents.content.document import DocumentRef
+from commonplace.documents.content.document_index import Catalogue
+from commonplace.documents.content.facets import Facet
+from commonplace.documents.content.graph import Graph
+from commonplace.documents.rest import examples, shapes
+from commonplace.documents.rest.parameters import Counting, Place, link_header
+from commonplace.documents.views import group, pointer, release
+from commonplace.kernel.errors import NotFound
+from commonplace.web.rest.documentation import answers
+from commonplace.web.rest.pages import API, PAGE_BYTES, Page, encode, fitting, json_array, json_object
+from commonplace.web.rest.services import services
+
+router = APIRouter(tags=["Connections"])
+
+
+@router.get(
+    "/graph",
+    operation_id="getGraph",
+    summary="Get the link graph",
+    response_model=shapes.Graph,
+    responses=answers(examples.GRAPH, 404, 422, description="Documents as nodes, links between them as pairs."),
+)
+async def get_graph(request: Request, asked: Annotated[Place, Query()]) -> Response:
+    """All links between published documents, or those near one document. Links of a document to itself are left out."""
+    using = services(request)
+    edition = using.library.edition()
+    around = _start(edition.catalogue, asked.around) if asked.around else None
+    key = ("graph", around or "", str(asked.depth) if around else "")
+    page = using.pages.page(edition, key, lambda: _graph(using.library.graph(), around, asked.depth))
+    return page.answer(request)
+
+
+def _start(catalogue: Catalogue, around: str) -> DocumentRef:
+    content_type, _, document_id = around.partition("/")
+    if (found := catalogue.resolve(content_type, document_id)) is not None:
+        return found.entry.ref
+    nearest = catalogue.nearest(content_type, document_id)
+    raise NotFound("There is no such document.", nearest=nearest, hint="Name it as contentType/id.")
+
+
+def _graph(graph: Graph, around: DocumentRef | None, depth: int) -> Page:
+    wanted = graph.neighbourhood(around, depth) if around else graph
+    nodes = fitting((node.to_json() for node in wanted.nodes), PAGE_BYTES // 2)
+    kept = {node.ref for node in wanted.nodes[: len(nodes)]}
+    inside = (edge for edge in wanted.edges if edge.source in kept and edge.target in kept)
+    links = fitting((edge.to_json() for edge in inside), PAGE_BYTES // 2)
+    return Page.of(
+        json_object(
+            nodes=json_array(nodes),
+            links=json_array(links),
+            total=encode({"nodes": len(wanted.nodes), "links": len(wanted.edges)}),
+            truncated=encode(len(nodes) < len(wanted.nodes) or len(links) < len(wanted.edges)),
+        )
+    )
+
+
+@router.get(
+    "/groups",
+    operation_id="listGroups",
+    summary="List groups",
+    response_model=shapes.GroupList,
+    responses=answers(examples.GROUPS, 422, description="Groups by name, with how many documents each has."),
+)
+async def list_groups(request: Request, asked: Annotated[Counting, Query()]) -> Response:
+    """Every group that documents name, that has a page, or that has a folder under `docs/`."""
+    return _counted(request, "groups", asked, facets.groups, group)
+
+
+@router.get(
+    "/releases",
+    operation_id="listReleases",
+    summary="List releases",
+    response_model=shapes.ReleaseList,
+    responses=answers(examples.RELEASES, 422, description="Releases by name, with how many documents each has."),
+)
+async def list_releases(request: Request, asked: Annotated[Counting, Query()]) -> Response:
+    """Every release that documents name or that has a page. An empty list means that there is none."""
+    return _counted(request, "releases", asked, facets.releases, release)
+
+
+@router.get(
+    "/tags",
+    operation_id="listTags",
+    summary="List tags",
+    response_model=shapes.TagList,
+    responses=answers(examples.TAGS, 422, description="Tags, most used first."),
+)
+async def list_tags(request: Request, asked: Annotated[Counting, Query()]) -> Response:
+    """Every tag in use, and the lexicon document that defines it, found by id, title or alias."""
+    return _counted(request, "tags", asked, facets.tags, _tag)
+
+
+def _counted(
+    request: Request,
+    name: str,
+    asked: Counting,
+    count: Callable[[Catalogue], Sequence[Facet]],
+    view: Callable[[Facet], dict[str, Any]],
+) -> Response:
+    using = services(request)
+    edition = using.library.edition()
+
+    def build() -> Page:
+        return _counting_page(name, asked, count(edition.catalogue), view)
+
+    return using.pages.page(edition, (name, asked.query()), build).answer(request)
+
+
+def _counting_page(name: str, asked: Counting, found: Sequence[Facet], view: Callable[[Facet], dict[str, Any]]) -> Page:
+    shown = fitting(encode(view(facet)) for facet in found[asked.offset : asked.offset + asked.limit])
+    body = json_object(
+        **{name: json_array(shown)},
+        total=encode(len(found)),
+        limit=encode(asked.limit),
+        offset=encode(asked.offset),
+    )
+    total = len(found)
+    links = link_header(f"{API}/{name}", asked, limit=asked.limit, offset=asked.offset, shown=len(shown), total=total)
+    return Page.of(body, headers=links)
+
+
+def _tag(facet: Facet) -> dict[str, Any]:
+    return {"tag": facet.name, "count": facet.count, "entry": pointer(facet.page) if facet.page else None}

@@ -1,0 +1,107 @@
+"""The latest changes as a JSON Feed 1.1."""
+
+import json
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from commonplace.documents.content.document_index import Catalogue, Selection
+from commonplace.documents.content.manifest import Entry
+from commonplace.documents.rest import examples, shapes
+from commonplace.documents.rest.parameters import Feed
+from commonplace.documents.rest.views import entry_url
+from commonplace.documents.views import moment
+from commonplace.kernel.objects import StoredObject
+from commonplace.web.rest.documentation import answers
+from commonplace.web.rest.pages import API, Page, encode, fitting, json_array, json_object
+from commonplace.web.rest.services import Services, services
+
+router = APIRouter(tags=["For machines"])
+
+FEED_JSON = "application/feed+json"
+FEED_VERSION = "https://jsonfeed.org/version/1.1"
+
+MAX_TEXT_CHARACTERS = 500_000
+"""Of one body: even if each has to be escaped, one item does not fill an answer."""
+
+
+class FeedResponse(JSONResponse):
+    media_type = FEED_JSON
+
+
+@router.get(
+    "/feed.json",
+    operation_id="getFeed",
+    summary="Follow what changes",
+    response_class=FeedResponse,
+    response_model=shapes.JsonFeed,
+    responses=answers(
+        examples.FEED,
+        422,
+        description="Documents by when their file last changed, newest first.",
+        media_type=FEED_JSON,
+    ),
+)
+async def get_feed(request: Request, asked: Annotated[Feed, Query()]) -> Response:
+    """For feed readers and web sites. `content_text` is Markdown as authored."""
+    using = services(request)
+    edition = using.library.edition()
+    host = using.site.base_url
+    key = ("feed", host, asked.query())
+    return using.pages.page(edition, key, lambda: _feed(using, edition.catalogue, host, asked)).answer(request)
+
+
+def _feed(using: Services, catalogue: Catalogue, host: str, asked: Feed) -> Page:
+    latest = catalogue.select(Selection(asked.filters()), "-updated")
+    shown = latest[asked.offset : asked.offset + asked.limit]
+    stored = using.library.documents(shown)
+    taken = fitting(
+        encode(_item(host, entry, found)) if found else b"" for entry, found in zip(shown, stored, strict=True)
+    )
+    members = {
+        "version": encode(FEED_VERSION),
+        "title": encode(using.site.name),
+        "home_page_url": encode(f"{host}/docs"),
+        "feed_url": encode(_address(host, asked)),
+        "description": encode(f"What changed last in {using.site.name}."),
+    }
+    following = asked.offset + len(taken)
+    if following < len(latest):
+        members["next_url"] = encode(_address(host, asked.model_copy(update={"offset": following})))
+    return Page.of(json_object(**members, items=json_array(filter(None, taken))), FEED_JSON)
+
+
+def _address(host: str, asked: Feed) -> str:
+    query = asked.query()
+    return f"{host}{API}/feed.json" + (f"?{query}" if query else "")
+
+
+def _item(host: str, entry: Entry, stored: StoredObject) -> dict[str, Any]:
+    document = json.loads(stored.body)
+    address = f"{host}{entry_url(entry)}"
+    item = {
+        "id": address,
+        "url": entry.source_url or f"{address}.md",
+        "external_url": entry.url,
+        "title": entry.title,
+        "summary": entry.description,
+        "content_text": _text(document["content"], f"{address}.md"),
+        "date_published": f"{entry.date}T00:00:00Z" if entry.date and len(entry.date) == 10 else None,
+        "date_modified": moment(entry.updated_at),
+        "authors": _authors(document["metadata"].get("author")),
+        "tags": entry.tags or None,
+    }
+    return {name: value for name, value in item.items() if value is not None}
+
+
+def _text(content: str, whole: str) -> str:
+    if len(content) <= MAX_TEXT_CHARACTERS:
+        return content
+    return f"{content[:MAX_TEXT_CHARACTERS]}\n\n(This text is cut here. The whole of it: {whole})\n"
+
+
+def _authors(author: Any) -> list[dict[str, str]] | None:
+    names = [author] if isinstance(author, str) else author if isinstance(author, list) else []
+    return [{"name": name} for name in names if isinstance(name, str) and name] or None

@@ -1,0 +1,140 @@
+"""Text for language models: a map of the library (`llms.txt`) and the library itself (`llms-full.txt`)."""
+
+import json
+from collections.abc import Iterable, Iterator
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from commonplace.documents.content.library import Edition
+from commonplace.documents.content.manifest import Entry
+from commonplace.documents.content.ontology import ONTOLOGY
+from commonplace.documents.rest import examples
+from commonplace.documents.rest.views import entry_url
+from commonplace.kernel.objects import StoredObject
+from commonplace.web.rest.documentation import STRING, answers
+from commonplace.web.rest.pages import API, PAGE_BYTES, Page, fitting
+from commonplace.web.rest.services import Services, services
+
+router = APIRouter(tags=["For machines"])
+
+TEXT = "text/plain; charset=utf-8"
+HEADING_BYTES = 400
+"""About what a document's title, address and rule add to its text in `llms-full.txt`."""
+
+
+@router.get(
+    "/llms.txt",
+    operation_id="getLlmsText",
+    summary="Get the map for language models",
+    response_class=Response,
+    responses=answers(
+        examples.LLMS,
+        description="Markdown: what there is, each with a sentence and a link.",
+        media_type="text/plain",
+        schema=STRING,
+    ),
+)
+async def get_llms_text(request: Request) -> Response:
+    """Every document by type, linked to its Markdown, as llmstxt.org proposes."""
+    using = services(request)
+    edition = using.library.edition()
+    host = using.site.base_url
+    return using.pages.page(edition, ("llms", host), lambda: _map(using, edition, host)).answer(request)
+
+
+@router.get(
+    "/llms-full.txt",
+    operation_id="getLlmsFullText",
+    summary="Get everything as text",
+    response_class=Response,
+    responses=answers(
+        examples.LLMS_FULL,
+        description="Every document's Markdown, index pages first; cut with a notice at 4 MB.",
+        media_type="text/plain",
+        schema=STRING,
+    ),
+)
+async def get_llms_full_text(request: Request) -> Response:
+    """The whole library in one file. Bodies are as authored."""
+    using = services(request)
+    edition = using.library.edition()
+    host = using.site.base_url
+    return using.pages.page(edition, ("llms-full", host), lambda: _everything(using, edition, host)).answer(request)
+
+
+def _map(using: Services, edition: Edition, host: str) -> Page:
+    entries = edition.catalogue.entries
+    lines = list(_map_lines(entries, host))
+    shown = fitting(lines)
+    left_out = sum(line.startswith(b"- [") for line in lines[len(shown) :])
+    head = f"""# {using.site.name}
+
+> {len(entries)} published documents, each as Markdown. Search them at {host}{API}/search?q=…
+
+## Interface
+
+- [MCP]({host}/connect): tools for agents at {host}/mcp, and how to connect a client
+- [API description]({host}{API}/openapi.json): OpenAPI 3.1
+- [Everything in one file]({host}{API}/llms-full.txt)
+- [What changed last]({host}{API}/feed.json): JSON Feed
+- [Manifest]({host}{API}/manifest): every document with its path and hash
+"""
+    notice = _notice(left_out, f"{host}{API}/entries") if left_out else b""
+    return Page.of(head.encode() + b"".join(shown) + notice, TEXT)
+
+
+def _map_lines(entries: Iterable[Entry], host: str) -> Iterator[bytes]:
+    by_type: dict[str, list[Entry]] = {}
+    for entry in entries:
+        by_type.setdefault(entry.content_type, []).append(entry)
+    for content_type in sorted(by_type, key=_type_order):
+        yield f"\n## {content_type.capitalize()}\n\n".encode()
+        for entry in by_type[content_type]:
+            told = f": {_one_line(entry.description)}" if entry.description else ""
+            title = _one_line(entry.title).replace("[", "\\[").replace("]", "\\]")
+            yield f"- [{title}]({host}{entry_url(entry)}.md){told}\n".encode()
+
+
+def _everything(using: Services, edition: Edition, host: str) -> Page:
+    entries = sorted(edition.catalogue.entries, key=lambda entry: _type_order(entry.content_type))
+    chosen = list(_affordable(entries))
+    stored = using.library.documents(chosen)
+    texts = fitting(_text(entry, found, host) for entry, found in zip(chosen, stored, strict=True) if found)
+    head = f"# {using.site.name}\n\n> {len(entries)} published documents, as Markdown.\n".encode()
+    left_out = len(entries) - len(texts)
+    notice = _notice(left_out, f"{host}{API}/llms.txt") if left_out else b""
+    return Page.of(head + b"".join(texts) + notice, TEXT)
+
+
+def _affordable(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """As many leading documents as fit, so that no more are read than are shown."""
+    left = PAGE_BYTES
+    for entry in entries:
+        left -= entry.size + HEADING_BYTES
+        if left < 0:
+            return
+        yield entry
+
+
+def _text(entry: Entry, stored: StoredObject, host: str) -> bytes:
+    content: str = json.loads(stored.body)["content"]
+    source = entry.source_url or f"{host}{entry_url(entry)}.md"
+    return f"\n---\n\n# {_one_line(entry.title)}\n\nSource: {source}\n\n{content}\n".encode("utf-8", "backslashreplace")
+
+
+def _notice(left_out: int, where: str) -> bytes:
+    return (
+        f"\n---\n\n{left_out} more documents are left out here to keep this file small. Find them at {where}\n".encode()
+    )
+
+
+def _type_order(content_type: str) -> tuple[bool, int]:
+    """Index pages first, for they introduce the rest; then the ontology's order."""
+    names = list(ONTOLOGY.types)
+    return content_type != "index", names.index(content_type) if content_type in names else len(names)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,82 @@
+"""Types and fields of documents, as data: the ontology and its JSON Schemas."""
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from commonplace.documents.content.ontology import ONTOLOGY
+from commonplace.documents.rest import examples, shapes
+from commonplace.documents.rest.parameters import CONTENT_TYPES, PathType
+from commonplace.kernel.errors import NotFound
+from commonplace.web.rest.documentation import answers
+from commonplace.web.rest.pages import API, Page, encode
+
+router = APIRouter(tags=["Vocabulary"])
+
+SCHEMA_JSON = "application/schema+json"
+
+_PAGES: dict[str, Page] = {}
+"""These answers change with the code only."""
+
+
+@router.get(
+    "/ontology",
+    operation_id="getOntology",
+    summary="Get the ontology",
+    response_model=shapes.Ontology,
+    responses=answers(examples.ONTOLOGY, description="Types with their parents and fields, aliases, folders."),
+)
+async def get_ontology(request: Request) -> Response:
+    """The table that types, filters, schemas and the validator are made from."""
+    if "ontology" not in _PAGES:
+        _PAGES["ontology"] = Page.of(encode(ONTOLOGY.describe()))
+    return _PAGES["ontology"].answer(request)
+
+
+@router.get(
+    "/schemas",
+    operation_id="listSchemas",
+    summary="List schemas",
+    response_model=shapes.SchemaList,
+    responses=answers(examples.SCHEMAS, description="One JSON Schema per content type."),
+)
+async def list_schemas(request: Request) -> Response:
+    """Where the JSON Schema of each content type is."""
+    listed = [
+        {
+            "contentType": spec.name,
+            "parent": spec.parent,
+            "description": spec.description,
+            "url": f"{API}/schemas/{spec.name}.json",
+        }
+        for spec in ONTOLOGY.types.values()
+    ]
+    return Page.of(encode({"schemas": listed})).answer(request)
+
+
+@router.get(
+    "/schemas/{contentType}.json",
+    operation_id="getSchema",
+    summary="Get a schema",
+    response_class=Response,
+    responses=answers(
+        examples.SCHEMA,
+        404,
+        422,
+        description="JSON Schema (2020-12) of the frontmatter of this type, for editors and validators.",
+        media_type=SCHEMA_JSON,
+        schema={"type": "object"},
+    ),
+)
+async def get_schema(
+    request: Request,
+    content_type: PathType,
+) -> Response:
+    """What the frontmatter of a document of this type may hold."""
+    if content_type not in ONTOLOGY.types:
+        raise NotFound("There is no such content type.", validTypes=CONTENT_TYPES)
+    if content_type not in _PAGES:
+        from commonplace.documents.content.schemas import json_schema
+
+        _PAGES[content_type] = Page.of(encode(json_schema(content_type)), SCHEMA_JSON)
+    return _PAGES[content_type].answer(request)

@@ -1,0 +1,275 @@
+"""What may be asked: query parameters with their bounds, parsed once. Parameters nobody knows are ignored."""
+
+import re
+from datetime import UTC, date, datetime
+from typing import Annotated, Any, Literal, get_args
+from urllib.parse import urlencode
+
+from fastapi import Path
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic.alias_generators import to_camel
+
+from commonplace.documents.content.document_index import Selection, Sort
+from commonplace.documents.content.ontology import ONTOLOGY
+from commonplace.documents.findings import MAX_HITS
+from commonplace.documents.rest.cursors import MAX_CURSOR_CHARACTERS
+from commonplace.kernel.errors import InvalidInput
+from commonplace.search.filters import Filters
+
+CONTENT_TYPES = list(ONTOLOGY.types)
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([Zz]|[+-]\d{2}:\d{2})?")
+MAX_LINK_CHARACTERS = 2_000
+MAX_PAGE = 100
+"""Results on a page of a search by words alone."""
+
+
+def _known_type(value: str) -> str:
+    try:
+        ONTOLOGY.expand(value)
+    except InvalidInput as error:
+        raise ValueError(f"{error.message}; {error.hint}") from None
+    return value
+
+
+def _folder(value: str | None) -> str | None:
+    """Prefixes match at a `/` only: `docs` is the folder, and never `docs-old/`."""
+    inside = (value or "").strip("/")
+    return f"{inside}/" if inside and not inside.endswith(".md") else inside or None
+
+
+def _day(value: Any) -> str:
+    if isinstance(value, str) and _DAY.fullmatch(value):
+        return date.fromisoformat(value).isoformat()
+    raise ValueError("must be a day as YYYY-MM-DD")
+
+
+def _moment(value: Any) -> datetime:
+    if isinstance(value, str) and _DAY.fullmatch(value):
+        return datetime.fromisoformat(value).replace(tzinfo=UTC)
+    # In a query an unescaped plus sign arrives as a space.
+    text = re.sub(r" (\d{2}:\d{2})$", r"+\1", value) if isinstance(value, str) else ""
+    if not _MOMENT.fullmatch(text):
+        raise ValueError("must be a day as YYYY-MM-DD or a moment as 2026-01-31T09:30:00Z")
+    moment = datetime.fromisoformat(text.upper())
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+TypeName = Annotated[str, AfterValidator(_known_type), WithJsonSchema({"type": "string", "enum": CONTENT_TYPES})]
+Day = Annotated[str, BeforeValidator(_day), WithJsonSchema({"type": "string", "format": "date"})]
+Moment = Annotated[
+    datetime,
+    BeforeValidator(_moment),
+    WithJsonSchema({"anyOf": [{"type": "string", "format": "date"}, {"type": "string", "format": "date-time"}]}),
+]
+Word = Annotated[str, Field(min_length=1, max_length=200)]
+Extra = Annotated[Literal["documents"], WithJsonSchema({"type": "string", "enum": ["documents"]})]
+
+PathType = Annotated[
+    str,
+    Path(
+        alias="contentType",
+        max_length=100,
+        description="Content type, as in `/ontology`.",
+        examples=["pattern"],
+        json_schema_extra={"enum": CONTENT_TYPES},
+    ),
+]
+PathId = Annotated[
+    str,
+    Path(
+        alias="id",
+        max_length=300,
+        description="Id of the document within its type: lower-case letters, digits and hyphens.",
+        examples=["rotating-stewardship"],
+    ),
+]
+
+
+class Parameters(BaseModel):
+    """Base: camelCase outside, unknown names ignored."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="ignore")
+
+    def query(self, of: set[str] | None = None, **changed: Any) -> str:
+        """The canonical query string: only what differs from the defaults (of these fields), in a fixed order."""
+        told = self.model_dump(include=of, by_alias=True, exclude_defaults=True, mode="json") | changed
+        spelt = {name: str(value).lower() if isinstance(value, bool) else value for name, value in told.items()}
+        return urlencode(sorted(spelt.items()), doseq=True)
+
+
+class Narrowing(Parameters):
+    """Conditions that lists and searches share. Values match exactly, case included."""
+
+    content_type: list[TypeName] = Field(
+        [],
+        max_length=20,
+        description="Only these content types; repeated means any of them. A parent (`resource`, `story`, "
+        "`reference`, `data`) includes its children.",
+    )
+    group: Word | None = Field(None, description="Only documents of this group.", examples=["seed-library"])
+    release: Word | None = Field(None, description="Only documents of this release.")
+    status: Word | None = Field(None, description="Only documents of this status.", examples=["active"])
+    tag: list[Word] = Field([], max_length=20, description="Only documents with this tag; repeated means all of them.")
+    tag_any: list[Word] = Field([], max_length=20, description="Only documents with any of these tags.")
+    path_prefix: Annotated[str | None, Field(max_length=500), AfterValidator(_folder)] = Field(
+        None,
+        description="Only files of the repository in this folder and below it.",
+        examples=["docs/"],
+    )
+    date_from: Day | None = Field(None, description="Only documents of this day or later; undated ones are left out.")
+    date_to: Day | None = Field(None, description="Only documents of this day or earlier; undated ones are left out.")
+
+    def filters(self) -> Filters:
+        return Filters(
+            content_types=self._types(),
+            group=self.group,
+            release=self.release,
+            status=self.status,
+            tags_all=tuple(self.tag),
+            tags_any=tuple(self.tag_any),
+            date_from=self.date_from,
+            date_to=self.date_to,
+            path_prefix=self.path_prefix,
+        )
+
+    def _types(self) -> tuple[str, ...]:
+        expanded = [leaf for name in self.content_type for leaf in ONTOLOGY.expand(name)]
+        return tuple(dict.fromkeys(expanded))
+
+
+class Listing(Narrowing):
+    """A page of documents."""
+
+    updated_since: Moment | None = Field(
+        None, description="Only documents whose file changed at this moment or later, as Git tells it."
+    )
+    sort: Sort = Field(
+        "title",
+        description=f"Order: {', '.join(f'`{name}`' for name in get_args(Sort))}. `-` turns it round. Documents "
+        "without the value come last.",
+    )
+    limit: int = Field(20, ge=1, le=100, description="Documents on a page.")
+    offset: int = Field(0, ge=0, le=1_000_000, description="Documents to pass over.")
+
+    def selection(self) -> Selection:
+        return Selection(self.filters(), updated_since=self.updated_since)
+
+
+class Feed(Narrowing):
+    """The latest changes."""
+
+    limit: int = Field(20, ge=1, le=50, description="Documents in the feed.")
+    offset: int = Field(0, ge=0, le=1_000_000, description="Documents to pass over.")
+
+
+class Counting(Parameters):
+    """A page of groups, releases or tags."""
+
+    limit: int = Field(1000, ge=1, le=1000, description="Values on a page.")
+    offset: int = Field(0, ge=0, le=1_000_000, description="Values to pass over.")
+
+
+class Inventory(Parameters):
+    """A page of the manifest."""
+
+    limit: int = Field(10_000, ge=1, le=10_000, description="Documents on a page; a page is cut at 4 MB all the same.")
+    offset: int = Field(0, ge=0, le=1_000_000, description="Documents to pass over.")
+
+
+class Question(Narrowing):
+    """A search."""
+
+    q: str = Field(
+        min_length=1,
+        max_length=1000,
+        description="What to look for, in your own words or with the exact title. Nothing in it is syntax.",
+        examples=["how do circles pass on responsibility"],
+    )
+    limit: int = Field(
+        5,
+        ge=1,
+        le=MAX_PAGE,
+        description=f"Results, best first; more than {MAX_HITS} with `mode=lexical` and without documents only.",
+    )
+    mode: Literal["hybrid", "lexical"] = Field(
+        "hybrid",
+        description="`hybrid` compares words and meaning and ends at its best candidates. `lexical` ranks by words "
+        "alone, counts exactly, and can be paged through.",
+    )
+    cursor: Annotated[str, Field(min_length=1, max_length=MAX_CURSOR_CHARACTERS)] | None = Field(
+        None, description="`nextCursor` of the page before, with the same `q` and filters. Only with `mode=lexical`."
+    )
+    rerank: bool = Field(True, description="`false` keeps the order in which words and meaning found the documents.")
+    collapse: bool = Field(True, description="`false` shows documents with nearly the same text one by one.")
+    include: list[Extra] = Field(
+        [], max_length=5, description="`documents` adds the whole document to each result, as far as 4 MB reach."
+    )
+    highlight: bool = Field(
+        False, description="Adds `highlight` to each result: the snippet as HTML, with `<mark>` round what was found."
+    )
+    explain: bool = Field(
+        False, description="Adds `explanation`: how the ranking came about. For operators, who send their key."
+    )
+    expect: Annotated[str, Field(max_length=400, pattern=r"^[^/\s]+/[^/\s]+$")] | None = Field(
+        None,
+        description="`contentType/id` of a document whose place or absence is to be explained. Only with `explain`.",
+        examples=["pattern/rotating-stewardship"],
+    )
+
+    @property
+    def documents(self) -> bool:
+        return "documents" in self.include
+
+    @property
+    def question(self) -> str:
+        """What a ranking by words depends on: `q` and the filters, in canonical form."""
+        return self.query(of={"q", *Narrowing.model_fields})
+
+    def check(self) -> None:
+        """Raises InvalidInput where two parameters do not go together."""
+        most = MAX_PAGE if self.mode == "lexical" and not self.documents else MAX_HITS
+        if self.limit > most:
+            raise _unfit("limit", f"must be at most {MAX_HITS}, or {MAX_PAGE} with mode=lexical and without documents")
+        if self.cursor is not None and self.mode != "lexical":
+            raise _unfit("cursor", "goes with mode=lexical: a hybrid search ends at its candidates")
+        if self.expect is not None and not self.explain:
+            raise _unfit("expect", "goes with explain=true")
+
+
+class Place(Parameters):
+    """Where to look at the graph from."""
+
+    around: Annotated[str, Field(min_length=3, max_length=400)] | None = Field(
+        None,
+        description="`contentType/id` of a document: only what is near it.",
+        examples=["pattern/rotating-stewardship"],
+    )
+    depth: int = Field(1, ge=1, le=5, description="How many links away, in either direction. Only with `around`.")
+
+
+def link_header(path: str, asked: Parameters, *, limit: int, offset: int, shown: int, total: int) -> dict[str, str]:
+    """`Link` to the next and the previous page (RFC 8288), relative to the host that was asked."""
+    targets = {}
+    if offset + shown < total and shown:
+        targets["next"] = offset + shown
+    if offset > 0:
+        targets["prev"] = max(0, min(offset, total) - limit)
+    links = [f'<{path}?{asked.query(offset=start)}>; rel="{name}"' for name, start in targets.items()]
+    links = [link for link in links if len(link) <= MAX_LINK_CHARACTERS]
+    return {"link": ", ".join(links)} if links else {}
+
+
+def next_link(path: str, asked: Question, cursor: str | None) -> dict[str, str]:
+    """`Link` to the page where `cursor` goes on."""
+    if cursor is None:
+        return {}
+    link = f'<{path}?{asked.query(cursor=cursor)}>; rel="next"'
+    return {"link": link} if len(link) <= MAX_LINK_CHARACTERS else {}
+
+
+def _unfit(field: str, message: str) -> InvalidInput:
+    hint = "/api/v1/openapi.json describes every parameter."
+    told = {"in": "query", "field": field, "message": message}
+    return InvalidInput(f"{field}: {message}", fields=[told], hint=hint)

@@ -1,0 +1,84 @@
+"""Search over published documents."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from commonplace.documents import findings
+from commonplace.documents.rest import cursors, examples, hits, search_shapes
+from commonplace.documents.rest.parameters import Question, next_link
+from commonplace.kernel.errors import CommonplaceError
+from commonplace.search.model import RecordId, SearchRequest
+from commonplace.web.rest import errors, permission
+from commonplace.web.rest.documentation import KEY_MAY_COME, answers
+from commonplace.web.rest.pages import API, JSON
+from commonplace.web.rest.services import services
+
+router = APIRouter(tags=["Search"])
+
+BRIEFLY = {"cache-control": "public, max-age=30"}
+"""Of an answer by words only: caches should not hold it much longer than the model was away."""
+
+
+@router.get(
+    "/search",
+    operation_id="search",
+    summary="Search documents",
+    response_model=search_shapes.SearchAnswer,
+    responses=answers(
+        examples.SEARCH,
+        *(400, 401, 403, 422),
+        description="The best documents, each with the passage that matched.",
+        conditional=False,
+    ),
+    openapi_extra=KEY_MAY_COME,
+)
+async def search(request: Request, asked: Annotated[Question, Query()]) -> Response:
+    """By words and by meaning at once, best first. Snippets are plain text."""
+    if not asked.explain:
+        return _search(request, asked)
+    try:
+        permission.check(request, services(request).site)
+        answer = _search(request, asked)
+    except CommonplaceError as error:
+        answer = errors.envelope(error)
+    answer.headers.update(permission.PRIVATE)
+    return answer
+
+
+def _search(request: Request, asked: Question) -> Response:
+    asked.check()
+    using = services(request)
+    wanted = _request(asked)
+    results = using.search.search(wanted)
+    onward = cursors.cursor(results.after, asked.question) if results.after else None
+    body = hits.answer(
+        results,
+        wanted,
+        limit=asked.limit,
+        published=findings.published(using.library, results),
+        highlight=asked.highlight,
+        next_cursor=onward,
+    )
+    headers = next_link(f"{API}/search", asked, onward) | (BRIEFLY if results.fallback else {})
+    return Response(body, media_type=JSON, headers=headers)
+
+
+def _request(asked: Question) -> SearchRequest:
+    # No spares where a page ends as the next begins, nor where it is explained which results are shown.
+    exactly = asked.mode == "lexical" or asked.explain
+    limit = asked.limit if exactly else findings.with_spares(asked.limit)
+    return SearchRequest(
+        asked.q,
+        asked.filters(),
+        limit,
+        mode=asked.mode,
+        after=cursors.position(asked.cursor, asked.question) if asked.cursor is not None else None,
+        rerank=asked.rerank,
+        collapse=asked.collapse,
+        documents=asked.documents,
+        explain=asked.explain,
+        expect=RecordId(asked.expect) if asked.expect is not None else None,
+    )

@@ -1,0 +1,22 @@
+"""Where a run keeps its things: all of it under the operators' prefix, most of it expiring."""
+
+from commonplace.documents.content.keys import METADATA_PREFIX
+from commonplace.kernel.objects import OPERATIONS_PREFIX
+from commonplace.repository.blobs import BlobSha
+
+KNOWN_KEY = f"{OPERATIONS_PREFIX}known.json"
+"""What the last run learned: the head's ETag and the verdicts on files that are not published."""
+STAGED_PREFIX = f"{OPERATIONS_PREFIX}blobs/"
+"""Bytes of published files and their attachments, by blob id, until they are published."""
+REPORTS_PREFIX = f"{OPERATIONS_PREFIX}reports/"
+SUMMARY_KEY = f"{METADATA_PREFIX}sync.json"
+"""What the public may know of the last run."""
+
+
+def staged_key(blob_sha: BlobSha) -> str:
+    return f"{STAGED_PREFIX}{blob_sha}"
+
+
+def report_key(commit_sha: str) -> str:
+    """The full report of the run that published a commit."""
+    return f"{REPORTS_PREFIX}{commit_sha}.json"

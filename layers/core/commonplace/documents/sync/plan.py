@@ -1,0 +1,99 @@
+"""Tree + manifest + store -> what a run has to fetch. Pure: nothing here talks to anyone."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from commonplace.documents.content.exclusions import Exclusions
+from commonplace.documents.content.keys import raw_key
+from commonplace.documents.content.manifest import Entry, Manifest
+from commonplace.documents.content.ontology import ONTOLOGY
+from commonplace.documents.content.paths import ID_RULE_VERSION
+from commonplace.documents.content.reader import PARSER_VERSION
+from commonplace.kernel.stored import Stored
+from commonplace.repository.blobs import BlobSha
+from commonplace.repository.outcomes import InvalidBlob, Outcome, UnpublishedBlob, Verdicts
+from commonplace.repository.ports import TreeFile
+from commonplace.repository.problems import Problem
+
+DOCUMENT_VERSION = "1"
+"""Raise it when the stored document gains or changes a field."""
+
+
+class Known(Stored):
+    """What the last run learned. Only a cache: without it the next run fetches more."""
+
+    commit_sha: str = ""
+    head_etag: str | None = None
+    parser: str = ""
+    verdicts: list[Outcome] = Field(default_factory=list)
+    """Unpublished and invalid blobs of the tree, by blob id: never a path."""
+    problems: dict[str, list[Problem]] = Field(default_factory=dict)
+    """Path of each published document that has something to mend."""
+
+    def judged(self) -> Verdicts:
+        """Verdicts that today's parser reached."""
+        return {outcome.blob_sha: outcome for outcome in self.verdicts} if self.parser == PARSER_VERSION else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """What is really in the store: object key -> ETag."""
+
+    content: Mapping[str, str]
+    raw: Mapping[str, str]
+    attachments: Mapping[str, str]
+    graphs: frozenset[str]
+    staged: frozenset[BlobSha]
+
+    @classmethod
+    def nothing(cls) -> "Holdings":
+        return cls({}, {}, {}, frozenset(), frozenset())
+
+    def intact(self, entry: Entry) -> bool:
+        """The document's object is the one the manifest speaks of."""
+        return self.content.get(entry.key) == entry.etag
+
+    def has_raw(self, entry: Entry) -> bool:
+        """The file as it was is the one the manifest speaks of."""
+        return self.raw.get(raw_key(entry.path)) == entry.raw_etag
+
+    def agrees_with(self, manifest: Manifest) -> bool:
+        """True when the store holds exactly what the manifest owns."""
+        documents = manifest.documents
+        return (
+            self.content == {entry.key: entry.etag for entry in documents}
+            and self.raw == {raw_key(entry.path): entry.raw_etag for entry in documents}
+            and self.graphs == {manifest.graph_key}
+            and not self.staged
+            and self.attachments == {item.key: item.etag for item in manifest.attachments}
+        )
+
+
+def pipeline_version(exclusions: Exclusions) -> str:
+    """Fingerprint of everything that decides what a file becomes; another one means every document is rewritten."""
+    parts = (DOCUMENT_VERSION, PARSER_VERSION, ID_RULE_VERSION, ONTOLOGY.fingerprint, exclusions.fingerprint)
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def needed_blobs(
+    content: Iterable[TreeFile], verdicts: Verdicts, manifest: Manifest | None, holdings: Holdings
+) -> list[BlobSha]:
+    """Blobs that nobody has judged yet or whose bytes are nowhere in the store, in tree order.
+
+    A file that cannot be read, or may turn out so, stands for its last good version: that must be at hand, too.
+    """
+    entries = manifest.by_path if manifest else {}
+    at_hand = holdings.staged | {entry.blob_sha for entry in entries.values() if holdings.has_raw(entry)}
+    wanted: list[BlobSha] = []
+    for file in content:
+        verdict = verdicts.get(file.blob_sha)
+        if isinstance(verdict, UnpublishedBlob):
+            continue
+        if not isinstance(verdict, InvalidBlob):
+            wanted.append(file.blob_sha)
+        if file.path in entries and file.blob_sha not in at_hand:
+            wanted.append(entries[file.path].blob_sha)
+    return list(dict.fromkeys(blob_sha for blob_sha in wanted if blob_sha not in at_hand))

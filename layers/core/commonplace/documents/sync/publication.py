@@ -1,0 +1,295 @@
+"""One publication: from judged files to documents, graph, manifest, and only then to deletions."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from commonplace.documents.content.document import DocumentRef
+from commonplace.documents.content.graph import Graph, build_graph
+from commonplace.documents.content.keys import METADATA_PREFIX, content_key, raw_key
+from commonplace.documents.content.manifest import MANIFEST_KEY, Attachment, Entry, Manifest
+from commonplace.documents.sync.attachments import Wanted, media_type, wanted
+from commonplace.documents.sync.composition import (
+    Naming,
+    Reading,
+    Source,
+    compose,
+    entry_of,
+    former_refs,
+    name_all,
+    read,
+)
+from commonplace.documents.sync.keys import STAGED_PREFIX, staged_key
+from commonplace.documents.sync.plan import Holdings, Known
+from commonplace.documents.sync.selection import Member, Selection, Skipped
+from commonplace.kernel.objects import ObjectStore, PreconditionFailed
+from commonplace.kernel.parallel import Parallel
+from commonplace.repository.blobs import BlobSha, git_blob_sha
+from commonplace.repository.link import Link
+from commonplace.repository.plan import Plan
+from commonplace.repository.ports import BlobNotFound, LeaseHeld, Repository
+from commonplace.repository.problems import Problem
+
+GRAPH_PREFIX = f"{METADATA_PREFIX}graph/"
+
+
+class Unread(StrEnum):
+    """Why a file that was selected cannot be published."""
+
+    LOST = "its bytes are not at hand any more"
+    SHUT = "today's rules do not publish it"
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What the last publication left behind."""
+
+    manifest: Manifest | None
+    manifest_etag: str | None
+    graph: Graph | None
+    known: Known
+
+
+@dataclass(slots=True)
+class Publication:
+    """What was decided and written, for the manifest, the report and what the next run wants to know."""
+
+    entries: list[Entry] = field(default_factory=list)
+    attachments: list[Attachment] = field(default_factory=list)
+    graph: Graph = field(default_factory=Graph)
+    stored: list[DocumentRef] = field(default_factory=list)
+    removed: list[DocumentRef] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    problems: dict[str, list[Problem]] = field(default_factory=dict)
+    pending: int = 0
+
+
+class Publisher:
+    """Writes one publication. Every write may be the last one before a crash: the next run heals what is left."""
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        repository: Repository,
+        *,
+        plan: Plan,
+        before: Before,
+        holdings: Holdings,
+        source: Source,
+        parallel: Parallel,
+    ) -> None:
+        self.objects = objects
+        self.repository = repository
+        self.plan = plan
+        self.before = before
+        self.holdings = holdings
+        self.source = source
+        self.parallel = parallel
+        self.files = {file.path: file for file in plan.files}
+        self._raw_of = {
+            entry.blob_sha: raw_key(entry.path)
+            for entry in (before.manifest.documents if before.manifest else ())
+            if holdings.has_raw(entry)
+        }
+
+    def prepare(self, selection: Selection) -> "Prepared":
+        """Reads what must be written and names everything. Asks GitHub for dates, writes nothing."""
+        publication = Publication(skipped=list(selection.skipped), pending=selection.pending)
+        members = {member.path: member for member in selection.members}
+        readings: dict[str, Reading] = {}
+        unread = [member for member in selection.members if member.entry is None]
+        while True:
+            for member, reading in zip(unread, self.parallel.map(self._read, unread), strict=True):
+                if isinstance(reading, Reading):
+                    readings[member.path] = reading
+                    continue
+                members.pop(member.path)
+                kept = self._as_it_was(member) if reading is Unread.LOST else None
+                if kept:
+                    members[member.path] = kept
+                publication.pending += reading is Unread.LOST
+                publication.skipped.append(Skipped(member.path, reading.value, kept_last_good=kept is not None))
+            naming = name_all(list(members.values()), readings)
+            if not naming.unread:
+                break
+            unread = list(naming.unread)
+        changed = [path for path, reading in readings.items() if self._changed(path, reading.blob_sha)]
+        dates = self.repository.last_changed(self.plan.commit_sha, sorted(changed)) if changed else {}
+        return Prepared(publication, members, readings, naming, dates)
+
+    def write(self, prepared: "Prepared") -> Publication:
+        """Puts files, documents, attachments and graph; readers see none of it before the manifest names it."""
+        publication, readings = prepared.publication, prepared.readings
+        written = self.parallel.map(lambda path: self._store(prepared, path), sorted(readings))
+        fresh = {entry.path: entry for entry in written}
+        kept = {path: member.entry for path, member in prepared.members.items() if member.entry}
+        publication.entries = sorted((kept | fresh).values(), key=lambda entry: entry.path)
+        publication.stored = [entry.ref for entry in written]
+        live = {entry.ref for entry in publication.entries}
+        earlier = self.before.manifest.documents if self.before.manifest else []
+        publication.removed = [entry.ref for entry in earlier if entry.ref not in live]
+        publication.problems = {
+            path: list(readings[path].fields.problems if path in readings else self.before.known.problems.get(path, ()))
+            for path in prepared.members
+        }
+        publication.graph, linked = build_graph(publication.entries, self._authored(prepared), self.plan.others)
+        self._attach(publication, linked)
+        return publication
+
+    def switch(self, publication: Publication, pipeline: str, refs: Mapping[str, DocumentRef]) -> None:
+        """Replaces the manifest under `If-Match`, then removes what it does not own."""
+        graph = publication.graph.to_json()
+        graph_key = f"{GRAPH_PREFIX}{hashlib.sha256(graph).hexdigest()[:32]}.json"
+        if graph_key not in self.holdings.graphs:
+            self.objects.put(graph_key, graph)
+        manifest = self._manifest(publication, pipeline, refs, graph_key)
+        self._put(MANIFEST_KEY, manifest.to_json(), self.before.manifest_etag)
+        self._sweep(manifest)
+
+    def _sweep(self, manifest: Manifest) -> None:
+        """Deletes every object that the manifest does not own, and the staged bytes."""
+        owned = {entry.key for entry in manifest.documents} | {raw_key(entry.path) for entry in manifest.documents}
+        owned |= {item.key for item in manifest.attachments} | {manifest.graph_key or ""}
+        held = {*self.holdings.content, *self.holdings.raw, *self.holdings.attachments, *self.holdings.graphs}
+        staged = {f"{STAGED_PREFIX}{blob_sha}" for blob_sha in self.holdings.staged}
+        if stale := sorted((held - owned) | staged):
+            self.objects.delete(stale)
+
+    def _manifest(
+        self, publication: Publication, pipeline: str, refs: Mapping[str, DocumentRef], graph_key: str
+    ) -> Manifest:
+        blobs = {entry.path: entry.blob_sha for entry in publication.entries}
+        return Manifest(
+            pipeline=pipeline,
+            repository=self.source.repository,
+            branch=self.repository.branch,
+            commit_sha=self.source.commit_sha,
+            generation=self.source.generation,
+            synced_at=self.source.synced_at,
+            documents=publication.entries,
+            attachments=publication.attachments,
+            former_refs=former_refs(self.before.manifest, refs, blobs),
+            graph_key=graph_key,
+            pending=publication.pending,
+        )
+
+    def _read(self, member: Member) -> Reading | Unread:
+        raw = self._bytes(member.blob_sha)
+        if raw is None:
+            return Unread.LOST
+        return read(member.path, member.blob_sha, raw) or Unread.SHUT
+
+    def _as_it_was(self, member: Member) -> Member | None:
+        """The document of a file whose bytes are lost, unless it would have to be written anew."""
+        earlier = self._earlier(member.path)
+        if member.entry or earlier is None or not self.holdings.intact(earlier):
+            return None
+        return Member(member.path, member.blob_sha, earlier)
+
+    def _bytes(self, blob_sha: BlobSha) -> bytes | None:
+        """From the stage or from the raw copy of a file with the same bytes, checked against the id."""
+        keys = [staged_key(blob_sha)] if blob_sha in self.holdings.staged else []
+        if blob_sha in self._raw_of:
+            keys.append(self._raw_of[blob_sha])
+        for key in keys:
+            found = self.objects.get(key)
+            if found and git_blob_sha(found.body) == blob_sha:
+                return found.body
+        return None
+
+    def _earlier(self, path: str) -> Entry | None:
+        return self.before.manifest.by_path.get(path) if self.before.manifest else None
+
+    def _changed(self, path: str, blob_sha: BlobSha) -> bool:
+        earlier = self._earlier(path)
+        return earlier is None or earlier.blob_sha != blob_sha or earlier.updated_at is None
+
+    def _updated_at(self, prepared: "Prepared", path: str) -> datetime | None:
+        if path in prepared.dates:
+            return prepared.dates[path]
+        earlier = self._earlier(path)
+        same = earlier and earlier.blob_sha == prepared.readings[path].blob_sha
+        return earlier.updated_at if earlier and same else None
+
+    def _store(self, prepared: "Prepared", path: str) -> Entry:
+        reading = prepared.readings[path]
+        ref = prepared.naming.refs[path]
+        document = compose(reading, ref, self.source, self._updated_at(prepared, path))
+        key = content_key(document.content_type, document.id)
+        raw_etag = self.objects.put(raw_key(path), reading.raw, media_type="text/markdown; charset=utf-8")
+        etag = self._put(key, document.to_json(), self.holdings.content.get(key))
+        return entry_of(document, etag=etag, raw_etag=raw_etag, size=len(reading.raw))
+
+    def _put(self, key: str, body: bytes, expected_etag: str | None) -> str:
+        """Fenced: an overtaken run stops here instead of undoing a newer one."""
+        try:
+            return self.objects.put(key, body, if_match=expected_etag, if_absent=expected_etag is None)
+        except PreconditionFailed as error:
+            raise LeaseHeld("another run is publishing") from error
+
+    def _authored(self, prepared: "Prepared") -> dict[str, Sequence[Link]]:
+        graph = self.before.graph
+        earlier = graph.authored if graph else {}
+        return {
+            path: prepared.readings[path].links
+            if path in prepared.readings
+            else [link.link() for link in earlier.get(path, ())]
+            for path in prepared.members
+        }
+
+    def _attach(self, publication: Publication, linked: Mapping[str, Iterable[str]]) -> None:
+        earlier = self.before.manifest.attachments if self.before.manifest else []
+        items = wanted(linked, self.files, earlier, self.holdings.attachments)
+        for item, result in zip(items, self.parallel.map(self._store_attachment, items), strict=True):
+            if result:
+                publication.attachments.append(result)
+            else:
+                publication.pending += 1
+                publication.skipped.append(Skipped(item.path, "the attachment could not be fetched"))
+        self._report_unservable(publication, linked, {item.path for item in items})
+
+    def _report_unservable(
+        self, publication: Publication, linked: Mapping[str, Iterable[str]], served: set[str]
+    ) -> None:
+        for path in sorted(set(linked) - served):
+            problem = Problem(
+                code="attachment-not-served",
+                message="The linked file is too large to be served, or lies in a hidden folder.",
+                hint="Keep attachments under 4.5 MB and outside folders whose name begins with a dot.",
+            )
+            for document in sorted(linked[path]):
+                publication.problems.setdefault(document, []).append(problem)
+
+    def _store_attachment(self, item: Wanted) -> Attachment | None:
+        if item.before:
+            return item.before
+        body = self._bytes(item.blob_sha)
+        if body is None:
+            try:
+                body = self.repository.blob(item.blob_sha)
+            except BlobNotFound:
+                return None
+        kind = media_type(item.path)
+        etag = self.objects.put(item.key, body, media_type=kind)
+        return Attachment(
+            name=item.name,
+            path=item.path,
+            key=item.key,
+            etag=etag,
+            blob_sha=item.blob_sha,
+            media_type=kind,
+            size=len(body),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Everything known before the first write."""
+
+    publication: Publication
+    members: Mapping[str, Member]
+    readings: Mapping[str, Reading]
+    naming: Naming
+    dates: Mapping[str, datetime]

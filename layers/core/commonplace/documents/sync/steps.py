@@ -1,0 +1,188 @@
+"""The steps of a run that brings the documents to the head of the knowledge base's branch."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import BinaryIO
+
+from commonplace.documents.content.exclusions import Exclusions
+from commonplace.documents.content.reader import PARSER_VERSION, Published, Verdict, extract_links, judge, outcome_of
+from commonplace.documents.content.resolving import LinkResolver, ToFile
+from commonplace.documents.sync.attachments import servable
+from commonplace.documents.sync.composition import Source
+from commonplace.documents.sync.ledger import Ledger
+from commonplace.documents.sync.plan import Holdings, Known, needed_blobs, pipeline_version
+from commonplace.documents.sync.publication import Publication, Publisher
+from commonplace.documents.sync.report import Report, Summary, status_line, summarise
+from commonplace.documents.sync.reporting import report_of
+from commonplace.documents.sync.selection import select
+from commonplace.kernel.objects import ObjectStore
+from commonplace.kernel.parallel import Parallel
+from commonplace.repository.archive import archived_files
+from commonplace.repository.blobs import BlobSha
+from commonplace.repository.outcomes import LostBlob, Outcome, PublishedBlob, Verdicts
+from commonplace.repository.plan import ARCHIVE_THRESHOLD, Plan
+from commonplace.repository.ports import Repository, SyncState, TreeFile
+from commonplace.repository.run import Answer, RunSteps
+
+logger = logging.getLogger(__name__)
+
+
+class Steps(RunSteps):
+    """One run's steps over the store, the repository and the run state."""
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        repository: Repository,
+        state: SyncState,
+        *,
+        bucket: str,
+        exclusions: Exclusions,
+        parallel: Parallel | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self.objects = objects
+        self.exclusions = exclusions
+        self.parallel = parallel or Parallel()
+        self.ledger = Ledger(objects, self.parallel)
+        super().__init__(self.ledger, repository, state, bucket=bucket, now=now)
+        self.pipeline = pipeline_version(exclusions)
+
+    def _plan(self, run: str, full: bool) -> Answer:
+        started, asked = self.now(), self.repository.calls
+        before, holdings, summary = self.ledger.before(), self.ledger.holdings(), self.ledger.summary()
+        known, manifest = before.known, before.manifest
+        settled = (
+            manifest is not None
+            and summary is not None
+            and not full
+            and manifest.pipeline == self.pipeline
+            and manifest.pending == 0
+            and known.commit_sha == summary.commit_sha == manifest.commit_sha
+            and holdings.agrees_with(manifest)
+        )
+        head = self._moved(settled, known.commit_sha, known.head_etag)
+        if head is None:
+            self._confirm(summary)
+            return {"action": "done", "commitSha": known.commit_sha}
+        tree = self._tree(head.commit_sha)
+        content = [file for file in tree if self.exclusions.is_content(file.path)]
+        if full:
+            needed = needed_blobs(content, {}, None, Holdings.nothing())
+        else:
+            needed = needed_blobs(content, known.judged(), manifest, holdings)
+        plan = Plan(
+            commit_sha=head.commit_sha,
+            head_etag=head.etag,
+            manifest_etag=before.manifest_etag,
+            started_at=started,
+            full=full,
+            files=tree,
+            needed=needed,
+            github_calls=self.repository.calls - asked,
+        )
+        return self._planned(run, plan, by_archive=len(needed) > ARCHIVE_THRESHOLD)
+
+    def _confirm(self, summary: Summary | None) -> None:
+        """The store is at the head: says when that was last found, and takes back a failure."""
+        found = {"status": "succeeded", "error": None, "checked_at": self.now()}
+        self.ledger.put_summary((summary or Summary(status="succeeded")).model_copy(update=found))
+
+    def _publish(self, run: str, plan: Plan, generation: int) -> Answer:
+        before = self.ledger.before()
+        if before.manifest_etag != plan.manifest_etag:
+            return {"action": "plan"}
+        holdings = self.ledger.holdings()
+        verdicts = {} if plan.full else before.known.judged()
+        asked = plan.github_calls + self.ledger.add_outcomes(run, verdicts) - self.repository.calls
+        content = [file for file in plan.files if self.exclusions.is_content(file.path)]
+        manifest = before.manifest
+        rewrite = plan.full or manifest is None or manifest.pipeline != self.pipeline or before.graph is None
+        selection = select(content, verdicts, manifest, holdings, rewrite=rewrite)
+        publisher = Publisher(
+            self.objects,
+            self.repository,
+            plan=plan,
+            before=before,
+            holdings=holdings,
+            source=Source(self.repository.name, plan.commit_sha, self.now(), generation),
+            parallel=self.parallel,
+        )
+        prepared = publisher.prepare(selection)
+        publication = publisher.write(prepared)
+        self._remember(plan, content, verdicts, publication)
+        publisher.switch(publication, self.pipeline, prepared.naming.refs)
+        report = report_of(publication, run=run, plan=plan, generation=generation, finished_at=self.now())
+        if publication.stored or publication.removed:
+            self._post_status(report.commit_sha, "failure" if report.pending else "success", status_line(report))
+        return self._conclude(report.model_copy(update={"github_calls": asked + self.repository.calls}))
+
+    def _conclude(self, report: Report) -> Answer:
+        self.ledger.put_report(report)
+        self.ledger.put_summary(summarise(report))
+        counts = report.counts.model_dump(by_alias=True)
+        logger.info("published", extra={"run": report.run, "commit": report.commit_sha, "counts": counts})
+        return {"action": "published", "counts": counts, "pending": report.pending}
+
+    def _record_failure(self, error: str) -> None:
+        earlier = self.ledger.summary() or Summary(status="failed")
+        self.ledger.put_summary(
+            earlier.model_copy(update={"status": "failed", "error": error, "checked_at": self.now()})
+        )
+
+    def _settle(self, blob_sha: BlobSha, raw: bytes) -> Outcome:
+        return self._judged(blob_sha, raw, judge(raw))
+
+    def _judged(self, blob_sha: BlobSha, raw: bytes, verdict: Verdict) -> Outcome:
+        """Only published bytes are kept."""
+        outcome = outcome_of(blob_sha, verdict)
+        if isinstance(outcome, PublishedBlob):
+            self.ledger.stage(blob_sha, raw)
+        return outcome
+
+    def _take_archive(self, spool: BinaryIO, plan: Plan) -> list[Outcome]:
+        outcomes, linked = self._judge_archive(spool, plan, set(plan.needed))
+        spool.seek(0)
+        self._stage_archived(spool, linked)
+        return outcomes
+
+    def _judge_archive(
+        self, spool: BinaryIO, plan: Plan, needed: set[BlobSha]
+    ) -> tuple[list[Outcome], dict[str, TreeFile]]:
+        """Outcomes of the needed blobs, and the other files that published ones among them embed or link."""
+        wanted = {file.path: file for file in plan.files if file.blob_sha in needed}
+        others = plan.others
+        resolver = LinkResolver((), others)
+        outcomes: dict[BlobSha, Outcome] = {}
+        linked: dict[str, TreeFile] = {}
+        for file in archived_files(spool, wanted):
+            verdict = judge(file.raw)
+            if file.blob_sha not in outcomes:
+                outcomes[file.blob_sha] = self._judged(file.blob_sha, file.raw, verdict)
+            for link in extract_links(verdict.file) if isinstance(verdict, Published) else ():
+                target = resolver.resolve(file.path, link)
+                if isinstance(target, ToFile) and servable(others[target.path]):
+                    linked[target.path] = others[target.path]
+        return list(outcomes.values()), linked
+
+    def _stage_archived(self, spool: BinaryIO, linked: Mapping[str, TreeFile]) -> None:
+        for file in archived_files(spool, linked) if linked else ():
+            self.ledger.stage(file.blob_sha, file.raw)
+
+    def _remember(self, plan: Plan, content: Sequence[TreeFile], verdicts: Verdicts, publication: Publication) -> None:
+        """Before the manifest: if the manifest does not follow, the commits differ and nothing is taken for granted."""
+        present = {file.blob_sha for file in content}
+        shut = [
+            verdict
+            for blob_sha, verdict in sorted(verdicts.items())
+            if blob_sha in present and not isinstance(verdict, PublishedBlob | LostBlob)
+        ]
+        known = Known(
+            commit_sha=plan.commit_sha,
+            head_etag=plan.head_etag,
+            parser=PARSER_VERSION,
+            verdicts=shut,
+            problems={path: problems for path, problems in publication.problems.items() if problems},
+        )
+        self.ledger.put_known(known)

@@ -1,0 +1,132 @@
+"""A document as a whole, a page at a time."""
+
+from functools import partial
+from typing import Any
+
+from pydantic import Field
+
+from commonplace.documents.content.document_index import Catalogue, Resolved
+from commonplace.documents.content.manifest import Entry
+from commonplace.documents.tools import paging
+from commonplace.documents.tools.citing import citation, link
+from commonplace.documents.tools.names import locate
+from commonplace.documents.tools.services import KnowledgeServices
+from commonplace.documents.views import moment
+from commonplace.kernel.errors import NotFound
+from commonplace.web.mcp.budgets import MAX_TOKENS, shortened
+from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Tool
+
+DESCRIPTION_CHARACTERS = 500
+MAX_TAGS = 30
+
+
+class DocumentArguments(Arguments):
+    content_type: str | None = Field(None, description="pattern, tag, article ...")
+    id: str = Field(description="Id; type/id, title, source path or address do too")
+    cursor: str | None = Field(None, description="nextCursor of the page before")
+    max_tokens: int | None = Field(None, ge=paging.LEAST_TOKENS, le=MAX_TOKENS, description="Of the answer")
+
+
+class DocumentPage(Output):
+    content_type: str
+    id: str
+    title: str
+    description: str | None = None
+    date: str | None = None
+    updated_at: str | None = None
+    group: str | None = None
+    release: str | None = None
+    status: str | None = None
+    tags: list[str] | None = None
+    url: str = Field(description="To cite")
+    link: str | None = Field(None, description="What it is about")
+    former_id: str | None = Field(None, description="Its name earlier")
+    content: str = Field(description="Markdown")
+    characters: int = Field(description="Of the whole")
+    truncated: bool
+    next_cursor: str | None = None
+
+
+def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
+    return (
+        Tool(
+            name="get_document",
+            title="Get a document",
+            description="The full text and metadata of a document by content type and id, a page at a time.",
+            arguments=DocumentArguments,
+            output=DocumentPage,
+            run=partial(get_document, using),
+            tier=using.full_text_tier,
+        ),
+    )
+
+
+def get_document(using: KnowledgeServices, call: Call, asked: DocumentArguments) -> Answer:
+    resolved, body = read(using, asked.content_type, asked.id)
+    start = paging.position(resolved.entry, asked.cursor)
+    bare = _answer(using, call, resolved, asked.id, None)
+    room = paging.budget(asked.max_tokens) - paging.cost(bare) - paging.MARGIN
+    most = paging.PAGE_CHARACTERS if asked.max_tokens is None else None
+    return _answer(
+        using, call, resolved, asked.id, paging.excerpt(resolved.entry, body, start, room, max_characters=most)
+    )
+
+
+def read(using: KnowledgeServices, content_type: str | None, name: str) -> tuple[Resolved, str]:
+    """The document that is meant, and its body. Raises NotFound, naming the nearest."""
+    resolved = locate(using.library.edition().catalogue, content_type, name)
+
+    def choose(catalogue: Catalogue) -> Entry | None:
+        found = catalogue.resolve(resolved.entry.content_type, resolved.entry.id)
+        return found.entry if found else None
+
+    found = using.library.find(choose)
+    if found is None:
+        raise NotFound("This document has just been removed.", hint="Find another with search_knowledge.")
+    entry, stored = found
+    return Resolved(entry, resolved.former), paging.body_of(stored)
+
+
+def _answer(
+    using: KnowledgeServices, call: Call, resolved: Resolved, name: str, excerpt: paging.Excerpt | None
+) -> Answer:
+    entry = resolved.entry
+    facts = _facts(call, entry) | {"former_id": name if resolved.former else None}
+    told = {"content": excerpt.piece.text, "characters": excerpt.piece.whole} if excerpt else {}
+    onward = {"truncated": bool(excerpt and excerpt.cursor), "next_cursor": excerpt.cursor if excerpt else None}
+    data = DocumentPage(**facts | {"content": "", "characters": 0} | told | onward)
+    return Answer(_text(data, excerpt), data, (link(using, entry.ref, entry.title),))
+
+
+def _facts(call: Call, entry: Entry) -> dict[str, Any]:
+    return {
+        "content_type": entry.content_type,
+        "id": entry.id,
+        "title": entry.title,
+        "description": shortened(entry.description, DESCRIPTION_CHARACTERS) if entry.description else None,
+        "date": entry.date,
+        "updated_at": moment(entry.updated_at),
+        "group": entry.group,
+        "release": entry.release,
+        "status": entry.status,
+        "tags": entry.tags[:MAX_TAGS] or None,
+        "url": citation(call, entry.ref, entry.source_url),
+        "link": entry.url,
+    }
+
+
+def _text(page: DocumentPage, excerpt: paging.Excerpt | None) -> str:
+    """Metadata, whether this is all, and the Markdown."""
+    named = (("group", page.group), ("release", page.release), ("status", page.status))
+    facts = [page.date, *(f"{name} {value}" for name, value in named if value)]
+    facts += [f"tags {', '.join(page.tags)}"] if page.tags else []
+    lines = [f"**{page.title}** (`{page.content_type}/{page.id}`)", "; ".join(fact for fact in facts if fact)]
+    lines += [page.description or "", f"Source: <{page.url}>", f"About: <{page.link}>" if page.link else ""]
+    if page.former_id:
+        lines.append(f"It was asked for as `{page.former_id}`, a name it had earlier.")
+    if excerpt and excerpt.cursor:
+        lines.append(f"These are {excerpt.place}. More: cursor `{excerpt.cursor}`.")
+    elif excerpt and excerpt.piece.start:
+        lines.append(f"These are {excerpt.place}, the end.")
+    head = "\n".join(line for line in lines if line)
+    return f"{head}\n\n---\n\n{excerpt.piece.text}" if excerpt else head

@@ -1,0 +1,116 @@
+"""Groups and releases: what documents belong to, from their values and from pages about them."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from pydantic import Field
+
+from commonplace.documents.content import facets
+from commonplace.documents.content.document_index import Catalogue
+from commonplace.documents.content.facets import Facet
+from commonplace.documents.tools.citing import citation
+from commonplace.documents.tools.lexicon import documents_told, sentence
+from commonplace.documents.tools.services import KnowledgeServices
+from commonplace.web.mcp.budgets import DEFAULT_TOKENS, estimate_tokens, fitting, shortened
+from commonplace.web.mcp.declaration import Answer, Call, NoArguments, Output, Part, Tool
+
+LIST_TOKENS = DEFAULT_TOKENS - 500
+"""Of what is listed, as text and as data."""
+DESCRIPTION_CHARACTERS = 240
+
+
+class Counted(Part):
+    id: str = Field(description="The value to filter by")
+    title: str
+    description: str | None = None
+    status: str | None = None
+    count: int = Field(description="Its documents")
+    page: str | None = Field(None, description="contentType/id")
+    url: str | None = None
+
+
+class Groups(Output):
+    groups: list[Counted]
+    total: int
+
+
+class Releases(Output):
+    releases: list[Counted]
+    total: int
+
+
+def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
+    return (
+        Tool(
+            name="list_groups",
+            title="List groups",
+            description="Groups and cells, with how many documents each has. Use an id as the group of a search.",
+            arguments=NoArguments,
+            output=Groups,
+            run=partial(_list_groups, using),
+        ),
+        Tool(
+            name="list_releases",
+            title="List releases",
+            description="Creative releases, with how many documents each has. Use an id as the release of a search.",
+            arguments=NoArguments,
+            output=Releases,
+            run=partial(_list_releases, using),
+        ),
+    )
+
+
+def _list_groups(using: KnowledgeServices, call: Call, _: NoArguments) -> Answer:
+    listed, total = _listed(using, call, facets.groups)
+    none = "There are no groups: no document belongs to one, and none is about one."
+    return Answer(_told("group", listed, total) if total else none, Groups(groups=listed, total=total))
+
+
+def _list_releases(using: KnowledgeServices, call: Call, _: NoArguments) -> Answer:
+    listed, total = _listed(using, call, facets.releases)
+    none = "There are no releases: no document belongs to one, and none is about one."
+    return Answer(_told("release", listed, total) if total else none, Releases(releases=listed, total=total))
+
+
+def _listed(
+    using: KnowledgeServices, call: Call, count: Callable[[Catalogue], Sequence[Facet]]
+) -> tuple[list[Counted], int]:
+    """All by name; where not all fit, those with most documents."""
+    found = count(using.library.edition().catalogue)
+    by_name = [_counted(call, facet) for facet in found]
+    if len(fitting(by_name, _tokens, LIST_TOKENS)) == len(found):
+        return by_name, len(found)
+    by_count = sorted(by_name, key=lambda one: -one.count)
+    return fitting(by_count, _tokens, LIST_TOKENS), len(found)
+
+
+def _counted(call: Call, facet: Facet) -> Counted:
+    page = facet.page
+    if page is None:
+        return Counted(id=facet.name, title=facet.name, count=facet.count)
+    return Counted(
+        id=facet.name,
+        title=page.title,
+        description=shortened(page.description, DESCRIPTION_CHARACTERS) if page.description else None,
+        status=page.status,
+        count=facet.count,
+        page=page.ref,
+        url=citation(call, page.ref, page.source_url),
+    )
+
+
+def _tokens(one: Counted) -> int:
+    return estimate_tokens(_line(one)) + estimate_tokens(one.model_dump_json(by_alias=True, exclude_none=True))
+
+
+def _told(what: str, listed: Sequence[Counted], total: int) -> str:
+    most = f"; the {len(listed)} with most documents" if len(listed) < total else ""
+    return "\n".join([f"{total} {what}{'' if total == 1 else 's'}{most}:", *map(_line, listed)])
+
+
+def _line(one: Counted) -> str:
+    title = f"{one.title} (id {one.id})" if one.title != one.id else one.id
+    status = f", {one.status}" if one.status else ""
+    told = f"- {title}{status}: {documents_told(one.count)}."
+    described = f" {sentence(one.description)}" if one.description else ""
+    return f"{told}{described} Page: {one.page}, {one.url}" if one.page else told

@@ -1,0 +1,228 @@
+"""Terms of the lexicon: what one means, and which there are."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Literal
+
+from pydantic import Field
+
+from commonplace.documents.content.document import Document
+from commonplace.documents.content.lexicon import TERM, Lexicon, lexicon_of
+from commonplace.documents.content.likeness import Likeness, Match
+from commonplace.documents.content.manifest import Entry
+from commonplace.documents.content.terms import bare, key
+from commonplace.documents.tools import paging
+from commonplace.documents.tools.citing import citation, link
+from commonplace.documents.tools.names import shown
+from commonplace.documents.tools.services import KnowledgeServices
+from commonplace.kernel.errors import InvalidInput, NotFound
+from commonplace.web.mcp.budgets import estimate_tokens, fitting, shortened
+from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Part, Tool
+
+MAX_TERM_CHARACTERS = 200
+TEXT_TOKENS = 3_800
+"""Of an entry's text, which an answer holds twice."""
+LIST_TOKENS = 1_500
+"""Of a list's lines."""
+DEFINITION_CHARACTERS = 1_200
+"""Of an entry's own description."""
+DESCRIPTION_CHARACTERS = 240
+"""Of one in a list."""
+NEAREST = 5
+AMBIGUOUS = 8
+
+MOST_NAMES = 30
+"""Aliases, and related terms, of one entry."""
+
+Likened = Literal["exact", "prefix", "word", "substring", "fuzzy"]
+_LIKENED: Mapping[Likeness, Likened] = {
+    Likeness.EXACT: "exact",
+    Likeness.PREFIX: "prefix",
+    Likeness.WORD: "word",
+    Likeness.SUBSTRING: "substring",
+    Likeness.FUZZY: "fuzzy",
+}
+
+
+class TermAsked(Arguments):
+    term: str = Field(
+        min_length=1, max_length=MAX_TERM_CHARACTERS, description="Title, id, alias or #tag, singular or plural"
+    )
+
+
+class KeywordAsked(Arguments):
+    keyword: str = Field(min_length=1, max_length=MAX_TERM_CHARACTERS)
+    limit: int = Field(10, ge=1, le=50)
+
+
+class RelatedTerm(Part):
+    title: str
+    id: str | None = None
+
+
+class Definition(Output):
+    term: str
+    id: str
+    definition: str | None = Field(None, description="In a sentence or two")
+    text: str = Field(description="Markdown")
+    truncated: bool
+    next_cursor: str | None = Field(None, description="For get_document")
+    aliases: list[str] | None = None
+    related: list[RelatedTerm] | None = None
+    documents: int = Field(description="That bear it as a tag")
+    url: str
+
+
+class FoundTerm(Part):
+    term: str
+    id: str | None = Field(None, description="Absent: a tag that nobody has defined")
+    definition: str | None = None
+    aliases: list[str] | None = None
+    documents: int
+    match: Likened
+
+
+class FoundTerms(Output):
+    results: list[FoundTerm]
+    total: int
+
+
+def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
+    return (
+        Tool(
+            name="define_term",
+            title="Define a term",
+            description="The lexicon's definition of a term: use it for 'what is X?'. A miss names the nearest terms.",
+            arguments=TermAsked,
+            output=Definition,
+            run=partial(_define, using),
+        ),
+        Tool(
+            name="search_lexicon",
+            title="Search the lexicon",
+            description="Terms whose name or description contains a keyword. Use it when a term's name is not known.",
+            arguments=KeywordAsked,
+            output=FoundTerms,
+            run=partial(_search, using),
+        ),
+    )
+
+
+def _define(using: KnowledgeServices, call: Call, asked: TermAsked) -> Answer:
+    found = using.library.find(lambda catalogue: _meant(lexicon_of(catalogue), asked.term))
+    lexicon = lexicon_of(using.library.edition().catalogue)
+    if found is None:
+        raise _missing(lexicon, asked.term)
+    entry, stored = found
+    document = Document.model_validate_json(stored.body)
+    text = paging.excerpt(entry, document.content, 0, TEXT_TOKENS, paging.PAGE_CHARACTERS)
+    definition = Definition(
+        term=entry.title,
+        id=entry.id,
+        definition=shortened(entry.description, DEFINITION_CHARACTERS) if entry.description else None,
+        text=text.piece.text.strip(),
+        truncated=text.cursor is not None,
+        next_cursor=text.cursor,
+        aliases=_aliases(entry),
+        related=_related(lexicon, document) or None,
+        documents=lexicon.term(entry).documents,
+        url=citation(call, entry.ref, entry.source_url),
+    )
+    return Answer(_definition_told(definition, text), definition, (link(using, entry.ref, entry.title),))
+
+
+def _meant(lexicon: Lexicon, text: str) -> Entry | None:
+    """Raises InvalidInput, naming what is meant, when several entries have that name."""
+    found = [term.entry for term in lexicon.resolve(text) if term.entry]
+    if len(found) > 1:
+        named = ", ".join(f"{entry.title} ({entry.ref})" for entry in found[:AMBIGUOUS])
+        raise InvalidInput(f'Term "{shown(text)}" has several entries.', hint=f"Ask for one of: {named}.")
+    return found[0] if found else None
+
+
+def _missing(lexicon: Lexicon, text: str) -> NotFound:
+    nearest = [term.name for term in lexicon.nearest(text, NEAREST)]
+    told = [f"Nearest terms: {', '.join(nearest)}."] if nearest else []
+    if tags := lexicon.resolve(text):
+        told.append(f"`{tags[0].name}` is a tag, used by {documents_told(tags[0].documents)}, not defined.")
+    told.append("search_knowledge finds documents that speak of it.")
+    return NotFound(f'Term "{shown(text)}" not found in lexicon.', hint=" ".join(told), nearest=nearest)
+
+
+def _aliases(entry: Entry) -> list[str] | None:
+    """Without those that only spell the title, or each other, in another way."""
+    told = {key(alias): alias for alias in reversed(entry.aliases)}
+    told.pop(key(entry.title), None)
+    return list(reversed(told.values()))[:MOST_NAMES] or None
+
+
+def _related(lexicon: Lexicon, document: Document) -> list[RelatedTerm]:
+    """As far as it can be known: a name that means no single entry stays as it was authored."""
+    found: dict[str, RelatedTerm] = {}
+    for name in document.metadata.get("relatedTerms", ())[:MOST_NAMES]:
+        terms = lexicon.resolve(name)
+        entry = terms[0].entry if len(terms) == 1 else None
+        title = entry.title if entry else shown(bare(name))
+        found.setdefault(title, RelatedTerm(title=title, id=entry.id if entry else None))
+    return list(found.values())
+
+
+def _definition_told(told: Definition, text: paging.Excerpt) -> str:
+    """Where it stands and how much is missing come first: a reader takes a page that looks full for all there is."""
+    lines = [f"# {told.term}", f"{TERM}/{told.id}, a tag of {documents_told(told.documents)}"]
+    lines += [f"Also called: {', '.join(told.aliases)}"] if told.aliases else []
+    related = [f"{term.title} ({TERM}/{term.id})" if term.id else term.title for term in told.related or ()]
+    lines += [f"Related terms: {', '.join(related)}"] if related else []
+    lines.append(f"Source: {told.url}")
+    if text.cursor:
+        onward = f'get_document goes on with contentType "{TERM}", id "{told.id}", cursor `{text.cursor}`'
+        lines.append(f"The text is cut, {text.place}; {onward}.")
+    return "\n".join(lines) + "".join(f"\n\n{text}" for text in (told.definition, told.text) if text)
+
+
+def _search(using: KnowledgeServices, _: Call, asked: KeywordAsked) -> Answer:
+    lexicon = lexicon_of(using.library.edition().catalogue)
+    every = lexicon.search(asked.keyword)
+    found = fitting(map(_found, every[: asked.limit]), lambda one: estimate_tokens(_line(one)), LIST_TOKENS)
+    return Answer(_list_told(lexicon, asked.keyword, found, len(every)), FoundTerms(results=found, total=len(every)))
+
+
+def _found(match: Match) -> FoundTerm:
+    entry = match.term.entry
+    description = entry.description if entry else None
+    return FoundTerm(
+        term=match.term.name,
+        id=entry.id if entry else None,
+        definition=shortened(description, DESCRIPTION_CHARACTERS) if description else None,
+        aliases=_aliases(entry) if entry else None,
+        documents=match.term.documents,
+        match=_LIKENED[match.likeness],
+    )
+
+
+def _list_told(lexicon: Lexicon, keyword: str, found: Sequence[FoundTerm], total: int) -> str:
+    asked = shown(keyword)
+    if not found:
+        nearest = ", ".join(term.name for term in lexicon.nearest(keyword, NEAREST))
+        told = f"Nearest terms: {nearest}." if nearest else f"The lexicon has {len(lexicon.defined)} entries."
+        return f'No term has or resembles "{asked}". {told} search_knowledge finds documents.'
+    most = f", the best {len(found)} here" if len(found) < total else ""
+    head = f'{total} term{"" if total == 1 else "s"} for "{asked}"{most}. define_term tells more of each.'
+    return "\n".join([head, *map(_line, found)])
+
+
+def _line(found: FoundTerm) -> str:
+    if found.id is None:
+        return f"- {found.term}: a tag, used by {documents_told(found.documents)}, not defined"
+    aliases = f" Also called {', '.join(found.aliases)}." if found.aliases else ""
+    told = f"- {found.term} ({TERM}/{found.id}, {documents_told(found.documents)})"
+    return f"{told}: {sentence(found.definition)}{aliases}" if found.definition else f"{told}.{aliases}"
+
+
+def documents_told(count: int) -> str:
+    return f"{count} document{'' if count == 1 else 's'}"
+
+
+def sentence(text: str) -> str:
+    """With an end, so that another can follow."""
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."

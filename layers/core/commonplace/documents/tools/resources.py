@@ -1,0 +1,199 @@
+"""What can be read at an address: how to search, the vocabulary, and every document as text and as a file."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, overload
+from urllib.parse import quote
+
+from commonplace.documents import views
+from commonplace.documents.content import facets
+from commonplace.documents.content.document import Document
+from commonplace.documents.content.document_index import Catalogue
+from commonplace.documents.content.facets import Facet
+from commonplace.documents.content.manifest import Attachment, Entry
+from commonplace.documents.content.ontology import ONTOLOGY
+from commonplace.documents.tools import completions
+from commonplace.documents.tools.citing import document_uri
+from commonplace.documents.tools.completions import completer
+from commonplace.documents.tools.guidance import KNOWLEDGE_SEARCH
+from commonplace.documents.tools.services import KnowledgeServices
+from commonplace.kernel.errors import NotFound, TooLarge
+from commonplace.web.mcp.declaration import Call, Listed, Resource, Template, Text
+
+JSON = "application/json"
+PLAIN = "text/plain"
+MARKDOWN = "text/markdown"
+
+MOST_LISTED = 1_000
+"""Groups or releases in one resource, as in one answer of the REST API."""
+
+MAX_FILE_BYTES = 4_000_000
+"""Of a file in an answer: it travels as base64, and a Lambda function answers at most 6 MB."""
+
+TEXTUAL = ("text/", "application/json", "application/xml", "image/svg+xml")
+
+
+def resources(using: KnowledgeServices) -> tuple[Resource, ...]:
+    base = f"mcp://{using.uri_host}"
+    return (
+        Resource(
+            uri=f"{base}/prompts/knowledge-search",
+            name="prompts/knowledge-search",
+            title="How to search this knowledge base",
+            description="For a system prompt: when to search, how to cite, what not to invent.",
+            mime_type=PLAIN,
+            read=lambda _: KNOWLEDGE_SEARCH,
+        ),
+        Resource(
+            uri=f"{base}/data/ontology",
+            name="data/ontology",
+            title="Ontology",
+            description="Content types with their parents, fields and folders.",
+            mime_type=JSON,
+            read=lambda _: _json(ONTOLOGY.describe()),
+        ),
+        Resource(
+            uri=f"{base}/data/groups",
+            name="data/groups",
+            title="Groups",
+            description="Groups and cells, with their pages and how many documents each has.",
+            mime_type=JSON,
+            read=partial(_counted, using, "groups", facets.groups, views.group),
+        ),
+        Resource(
+            uri=f"{base}/data/releases",
+            name="data/releases",
+            title="Releases",
+            description="Creative releases, with their pages and how many documents each has.",
+            mime_type=JSON,
+            read=partial(_counted, using, "releases", facets.releases, views.release),
+        ),
+    )
+
+
+def templates(using: KnowledgeServices) -> tuple[Template, ...]:
+    base = f"mcp://{using.uri_host}"
+    return (
+        Template(
+            uri_template=f"{base}/documents/{{contentType}}/{{id}}",
+            name="document",
+            title="Document",
+            description="A document's text after a short frontmatter that says what it is and where it comes from.",
+            mime_type=MARKDOWN,
+            read=partial(_document, using),
+            tier=using.full_text_tier,
+            complete={
+                "contentType": completer(using, completions.content_types),
+                "id": completer(using, completions.ids),
+            },
+        ),
+        Template(
+            uri_template=f"{base}/raw/{{+path}}",
+            name="file",
+            title="File",
+            description="The file of a published document, or an attachment, byte for byte as in the repository.",
+            mime_type=None,
+            read=partial(_file, using),
+            tier=using.full_text_tier,
+            complete={"path": completer(using, completions.paths)},
+        ),
+    )
+
+
+def documents(using: KnowledgeServices) -> Sequence[Listed]:
+    """Every document, by title."""
+    return _Listing(using, using.library.edition().catalogue.entries)
+
+
+class _Listing(Sequence[Listed]):
+    """Rows made as they are asked for: a page needs a few of many."""
+
+    def __init__(self, using: KnowledgeServices, entries: Sequence[Entry]) -> None:
+        self._using = using
+        self._entries = entries
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @overload
+    def __getitem__(self, at: int) -> Listed: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Listed]: ...
+    def __getitem__(self, at: int | slice) -> Listed | Sequence[Listed]:
+        if isinstance(at, slice):
+            return _Listing(self._using, self._entries[at])
+        return self._row(self._entries[at])
+
+    def _row(self, entry: Entry) -> Listed:
+        return Listed(
+            uri=document_uri(self._using, entry.ref),
+            name=entry.ref,
+            title=entry.title,
+            description=entry.description,
+            mime_type=MARKDOWN,
+            updated_at=views.moment(entry.updated_at),
+        )
+
+
+def file_uri(using: KnowledgeServices, path: str) -> str:
+    return f"mcp://{using.uri_host}/raw/{quote(path)}"
+
+
+def _counted(
+    using: KnowledgeServices,
+    name: str,
+    count: Callable[[Catalogue], Sequence[Facet]],
+    show: Callable[[Facet], Mapping[str, Any]],
+    _: Call,
+) -> str:
+    found = count(using.library.edition().catalogue)
+    return _json({name: [show(facet) for facet in found[:MOST_LISTED]], "total": len(found)})
+
+
+def _document(using: KnowledgeServices, _: Call, given: Mapping[str, str]) -> tuple[Text, str]:
+    content_type, document_id = given["contentType"], given["id"]
+
+    def choose(catalogue: Catalogue) -> Entry | None:
+        resolved = catalogue.resolve(content_type, document_id)
+        return resolved.entry if resolved else None
+
+    if (found := using.library.find(choose)) is None:
+        nearest = using.library.edition().catalogue.nearest(content_type, document_id)
+        near = ", ".join(document_uri(using, ref) for ref in nearest)
+        raise NotFound("There is no such document.", hint=f"Nearest: {near}." if near else None, nearest=nearest)
+    entry, stored = found
+    content = Document.model_validate_json(stored.body).content
+    return views.markdown(entry, content).decode(), MARKDOWN
+
+
+def _file(using: KnowledgeServices, _: Call, given: Mapping[str, str]) -> tuple[Text, str]:
+    """By the manifest alone: no key is made of what was sent unless a published file has that very path."""
+    path, catalogue = given["path"], using.library.edition().catalogue
+    if (entry := catalogue.manifest.by_path.get(path)) is not None:
+        return _contents(using.library.raw(entry).body, MARKDOWN)
+    attachment = next((one for one in catalogue.manifest.attachments if one.path == path), None)
+    if attachment is None:
+        raise NotFound("There is no published file at this path.", hint="Paths are those of the repository.")
+    return _attached(using, attachment)
+
+
+def _attached(using: KnowledgeServices, attachment: Attachment) -> tuple[Text, str]:
+    if attachment.size > MAX_FILE_BYTES:
+        hint = f"Get it at /api/v1/attachments/{quote(attachment.name)}."
+        raise TooLarge(f"The file has {attachment.size} bytes, more than an answer holds.", hint=hint)
+    return _contents(using.library.attachment(attachment).body, attachment.media_type)
+
+
+def _contents(body: bytes, media_type: str) -> tuple[Text, str]:
+    """Text where it is text, else bytes."""
+    if not media_type.startswith(TEXTUAL):
+        return body, media_type
+    try:
+        return body.decode(), media_type
+    except UnicodeDecodeError:
+        return body, media_type
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

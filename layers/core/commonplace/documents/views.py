@@ -1,0 +1,76 @@
+"""Documents, groups and releases as every interface shows them."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+from commonplace.documents.content.facets import Facet
+from commonplace.documents.content.manifest import Entry
+
+Json = dict[str, Any]
+
+
+def pointer(entry: Entry) -> Json:
+    """A document, shortly."""
+    return {
+        "id": entry.id,
+        "contentType": entry.content_type,
+        "title": entry.title,
+        "description": entry.description,
+        "path": entry.path,
+    }
+
+
+def group(facet: Facet) -> Json:
+    page = facet.page
+    return {
+        "id": facet.name,
+        "title": page.title if page else facet.name,
+        "description": page.description if page else None,
+        "status": page.status if page else None,
+        "count": facet.count,
+        "page": pointer(page) if page else None,
+    }
+
+
+def release(facet: Facet) -> Json:
+    page = facet.page
+    return {
+        "id": facet.name,
+        "title": page.title if page else facet.name,
+        "description": page.description if page else None,
+        "count": facet.count,
+        "page": pointer(page) if page else None,
+    }
+
+
+def moment(value: datetime | None) -> str | None:
+    """RFC 3339 in UTC."""
+    if value is None:
+        return None
+    return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def markdown(entry: Entry, content: str) -> bytes:
+    """The body after a minimal frontmatter. Values are JSON strings, which YAML reads as the same strings.
+
+    Lone surrogates, which UTF-8 cannot carry, are escaped.
+    """
+    told = {
+        "title": entry.title,
+        "type": entry.content_type,
+        "id": entry.id,
+        "description": entry.description,
+        "date": entry.date,
+        "group": entry.group,
+        "release": entry.release,
+        "tags": entry.tags or None,
+        "url": entry.url,
+        "source": entry.source_url,
+    }
+    lines = [f"{name}: {_inline(value)}\n" for name, value in told.items() if value is not None]
+    return f"---\n{''.join(lines)}---\n{content}".encode("utf-8", "backslashreplace")
+
+
+def _inline(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,230 @@
+"""From a bearer token to a principal: what the token says, as far as its grant and the account's roles still allow it.
+
+Asked on every request, with one consistent read of the grant, so that a revocation holds at once. Nothing a caller
+sends but a verified token has a part in it.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Protocol
+
+from commonplace.identity.access_tokens import AccessTokens
+from commonplace.identity.accounts import Profile, Standing, Standings
+from commonplace.identity.denials import Denials
+from commonplace.identity.principals import ANONYMOUS, Principal
+from commonplace.identity.scopes import reach
+from commonplace.identity.secrets import SealBroken, digest, unseal
+from commonplace.identity.tokens import AccessClaims, BadToken
+from commonplace.kernel.errors import Unauthorized, Unavailable
+from commonplace.kernel.limits import network
+
+if TYPE_CHECKING:
+    from commonplace.identity.records import Grant
+
+logger = logging.getLogger(__name__)
+
+USE_SECONDS = 300
+"""A grant's last use is exact to five minutes: a write for each call would tell nobody more."""
+MAX_DUE = 1_000
+
+_BEARER = re.compile(r"bearer(?:[ \t]+(.*))?", re.IGNORECASE | re.DOTALL)
+
+
+class FindsGrants(Protocol):
+    """Reads grants, consistently. Raises Unavailable."""
+
+    def grant(self, grant_id: str) -> Grant | None: ...
+
+
+class GrantReader(FindsGrants, Protocol):
+    """What a guard may see and do of grants. Both raise Unavailable."""
+
+    def touch(self, grant_id: str, now: int, network: str) -> None:
+        """Notes a use, of a grant that is there and has not been used later; does nothing otherwise."""
+        ...
+
+
+def bearer_token(authorization: str | None) -> str | None:
+    """The token of a header (RFC 6750, section 2.1); None where there is none, or another scheme."""
+    found = _BEARER.fullmatch((authorization or "").strip())
+    return (found[1] or "").strip() or None if found else None
+
+
+class NotBehind(BadToken):
+    """A grant that is there does not stand behind the token, or no longer."""
+
+    def __init__(self, reason: str, grant: Grant) -> None:
+        super().__init__(reason)
+        self.grant = grant
+
+
+class TokenJudge:
+    """What a verified token is worth now: the same for the guard of a call and for whoever asks by introspection."""
+
+    def __init__(self, grants: FindsGrants, standings: Standings, *, names: bool = False) -> None:
+        """`names` as in `TokenPrincipals`."""
+        self._grants = grants
+        self._standings = standings
+        self._names = names
+
+    def grant(self, claims: AccessClaims, now: float) -> Grant:
+        """Raises BadToken unless the grant still stands behind the token, and Unavailable."""
+        grant = self._grants.grant(digest(claims.grant))
+        if grant is None:
+            raise BadToken("grant_unknown")
+        reason = _against(claims, grant, now)
+        if reason is not None:
+            raise NotBehind(reason, grant)
+        return grant
+
+    def principal(self, claims: AccessClaims, grant: Grant) -> Principal:
+        """As far as the account's roles allow it now; uncertain where they cannot be read."""
+        person = grant.kind == "person"
+        try:
+            standing = self._standing(claims, grant)
+        except Unavailable:
+            standing = None
+        now = standing or Standing()
+        # An account whose roles have moved it to another organisation reaches neither with its old token: it was
+        # consented to for the old one, and its next refresh is for the new.
+        same = now.organisation is not None and now.organisation == claims.organisation
+        return Principal(
+            subject=claims.subject,
+            organisation=now.organisation if same else None,
+            member=claims.member if same else None,
+            tier=now.tier,
+            roles=frozenset(now.roles),
+            scopes=_reached(claims.scopes, grant.scopes, now.scopes),
+            # Nobody can be asked to consent to more for an agent.
+            attainable=now.scopes if person else frozenset(),
+            permission="readonly" if "readonly" in (claims.permission, grant.permission) else "action",
+            resource_scopes=_narrower(claims.resource_scopes, grant.resource_scopes),
+            client=claims.client_id,
+            grant=grant.id,
+            account=grant.subject_hash,
+            token=digest(claims.jti),
+            display_name=self._name(claims, grant) if self._names else None,
+            uncertain=standing is None,
+        )
+
+    def _standing(self, claims: AccessClaims, grant: Grant) -> Standing:
+        """What the account's roles give now; those of an agent are what its operator gave it. Raises Unavailable."""
+        if grant.kind == "person":
+            return self._standings.of(claims.subject, rules=claims.rules)
+        return Standing(
+            tier=claims.tier, roles=claims.roles, scopes=frozenset(claims.scopes), organisation=grant.organisation
+        )
+
+    def _name(self, claims: AccessClaims, grant: Grant) -> str | None:
+        try:
+            return Profile.from_json(unseal(claims.grant, "profile", grant.sealed_profile)).label
+        except (SealBroken, KeyError, TypeError):
+            return None
+
+
+class TokenPrincipals:
+    """`principals.Principals` by access tokens."""
+
+    def __init__(
+        self,
+        tokens: AccessTokens,
+        grants: GrantReader,
+        standings: Standings,
+        clock: Callable[[], float],
+        *,
+        names: bool = False,
+        denials: Denials | None = None,
+    ) -> None:
+        """`names` says whether people's names are wanted: they are encrypted in the grant."""
+        self._tokens = tokens
+        self._grants = grants
+        self._judge = TokenJudge(grants, standings, names=names)
+        self._clock = clock
+        self._denials = denials
+        self._due: dict[str, None] = {}
+
+    def identify(self, headers: Mapping[str, str], resource: str) -> Principal:
+        """Whoever sends no bearer token is anonymous. Raises Unauthorized for a bad one, Unavailable."""
+        token = bearer_token(headers.get("authorization"))
+        if token is None:
+            return ANONYMOUS
+        now = self._clock()
+        try:
+            claims = self._tokens.verify(token, resource, now)
+            grant = self._standing_behind(claims, now)
+        except BadToken as bad:
+            # The reason is ours to know: who guesses tokens should not learn how near a guess came.
+            logger.info("auth event", extra={"event": "denied", "outcome": "denied", "reason": bad.reason})
+            raise Unauthorized("This access token is not valid here.", hint="Sign in again.") from None
+        if now - grant.last_used_at >= USE_SECONDS and len(self._due) < MAX_DUE:
+            self._due[grant.id] = None
+        return self._judge.principal(claims, grant)
+
+    def used(self, principal: Principal, address: str) -> None:
+        """Notes the use that `identify` has just found, every five minutes at most; an answer never waits in vain."""
+        grant_id = principal.grant
+        if grant_id is None or grant_id not in self._due:
+            return
+        self._due.pop(grant_id, None)
+        try:
+            self._grants.touch(grant_id, int(self._clock()), network(address))
+        except Unavailable:
+            logger.warning("a use of a grant could not be noted")
+
+    def denied(self, principal: Principal, reason: str, wanted: str, address: str) -> None:
+        if self._denials is not None and principal.grant is not None:
+            self._denials.record(
+                grant=principal.grant,
+                subject=principal.account or "",
+                client=principal.client or "",
+                organisation=principal.organisation,
+                reason=reason,
+                wanted=wanted,
+                network=network(address),
+            )
+
+    def _standing_behind(self, claims: AccessClaims, now: float) -> Grant:
+        """Raises BadToken. Whoever tries a token whose grant is over is recorded."""
+        try:
+            return self._judge.grant(claims, now)
+        except NotBehind as bad:
+            if self._denials is not None:
+                self._denials.record(
+                    grant=bad.grant.id,
+                    subject=bad.grant.subject_hash,
+                    client=claims.client_id,
+                    organisation=bad.grant.organisation,
+                    reason=bad.reason,
+                )
+            raise
+
+
+def _against(claims: AccessClaims, grant: Grant, now: float) -> str | None:
+    """Why the grant does not stand behind the token; None if it does."""
+    if not grant.alive(now):
+        return "grant_over"
+    if claims.jti in grant.revoked_tokens:
+        return "token_revoked"
+    agent = grant.kind == "agent"
+    other = (claims.client_id, claims.audience) != (grant.client_id, grant.resource)
+    if other or agent != claims.subject.startswith("agent:"):
+        return "grant_other"
+    return "grant_other" if agent and grant.organisation != claims.organisation else None
+
+
+@lru_cache(maxsize=256)
+def _reached(token: tuple[str, ...], grant: tuple[str, ...], roles: frozenset[str]) -> frozenset[str]:
+    """What all three cover; a scope that is too high for one becomes the highest level that is not."""
+    return frozenset(reach(reach(token, grant), roles))
+
+
+def _narrower(one: tuple[str, ...] | None, other: tuple[str, ...] | None) -> frozenset[str] | None:
+    """Kinds that both reach; None is all."""
+    if one is None or other is None:
+        kinds = other if one is None else one
+        return None if kinds is None else frozenset(kinds)
+    return frozenset(one) & frozenset(other)

@@ -1,0 +1,129 @@
+"""Hats that were read, remembered for five minutes: in this process, and in table `cache` for every function together.
+
+Items: `pk = roles#{pseudonym}`, `sk = roles`, with the paths of the hats as text, `readAt` and `expiresAt` in epoch
+seconds. The pseudonym stands for chain, contract, address and the hats that were asked for. A table that does not
+answer is an empty one; a chain that does not answer leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from commonplace.identity.accounts import Hats, Worn
+from commonplace.identity.secrets import pseudonym
+from commonplace.kernel.errors import Unavailable
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+logger = logging.getLogger(__name__)
+
+MAX_ACCOUNTS = 10_000
+"""Remembered by one process; beyond it the one not seen for longest goes."""
+
+
+class RememberedHats:
+    """`accounts.Hats` before another that is slow. Any thread may ask.
+
+    An age counts from before the question to the chain, wherever the answer comes from: two memories in a row are not
+    twice as old.
+    """
+
+    def __init__(
+        self,
+        hats: Hats,
+        client: DynamoDBClient,
+        table: str,
+        *,
+        key: Callable[[], bytes],
+        chain_id: int,
+        contract: str,
+        paths: Iterable[str],
+        seconds: int = 300,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """`key` makes pseudonyms and may raise Unavailable; `clock` gives epoch seconds; 0 `seconds` is no memory."""
+        self._hats = hats
+        self._client = client
+        self._table = table
+        self._key = key
+        self._asked = (str(chain_id), contract.lower(), " ".join(sorted(paths)))
+        self._seconds = seconds
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._known: OrderedDict[str, Worn] = OrderedDict()
+
+    def worn(self, address: str, *, fresh: bool = False) -> Worn:
+        """Raises Unavailable, which is never remembered."""
+        account = address.lower()
+        found = None if fresh or self._seconds <= 0 else self._here(account) or self._there(account)
+        if found is None:
+            found = self._hats.worn(address, fresh=fresh)
+            if self._seconds > 0:
+                self._share(account, found)
+        self._keep(account, found)
+        return found
+
+    def _here(self, account: str) -> Worn | None:
+        with self._lock:
+            known = self._known.get(account)
+        return known if known and self._young(known) else None
+
+    def _keep(self, account: str, worn: Worn) -> None:
+        with self._lock:
+            known = self._known.get(account)
+            if known is None or known.read_at <= worn.read_at:
+                self._known[account] = worn
+            self._known.move_to_end(account)
+            if len(self._known) > MAX_ACCOUNTS:
+                self._known.popitem(last=False)
+
+    def _there(self, account: str) -> Worn | None:
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        try:
+            where = self._where(account)
+            item = self._client.get_item(TableName=self._table, Key=where, ConsistentRead=True).get("Item")
+            if item is None:
+                return None
+            worn = Worn(hats=frozenset(item["hats"]["S"].split()), read_at=int(item["readAt"]["N"]))
+        except (BotoCoreError, ClientError, Unavailable, KeyError, ValueError) as error:
+            logger.warning("roles could not be looked up", extra={"error": type(error).__name__})
+            return None
+        return worn if self._young(worn) else None
+
+    def _share(self, account: str, worn: Worn) -> None:
+        """Unless another function has read them since."""
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        told = {"N": str(worn.read_at)}
+        try:
+            self._client.put_item(
+                TableName=self._table,
+                Item=self._where(account)
+                | {
+                    "hats": {"S": " ".join(sorted(worn.hats))},
+                    "readAt": told,
+                    "expiresAt": {"N": str(worn.read_at + self._seconds)},
+                },
+                ConditionExpression="attribute_not_exists(pk) OR readAt <= :readAt",
+                ExpressionAttributeValues={":readAt": told},
+            )
+        except ClientError as error:
+            if error.response["Error"]["Code"] != "ConditionalCheckFailedException":
+                logger.warning("roles could not be kept", extra={"error": type(error).__name__})
+        except (BotoCoreError, Unavailable) as error:
+            logger.warning("roles could not be kept", extra={"error": type(error).__name__})
+
+    def _where(self, account: str) -> dict[str, dict[str, str]]:
+        name = pseudonym(self._key(), "roles", *self._asked, account)
+        return {"pk": {"S": f"roles#{name}"}, "sk": {"S": "roles"}}
+
+    def _young(self, worn: Worn) -> bool:
+        """An answer from the future is none: whoever wrote it has another clock."""
+        return -60 < self._clock() - worn.read_at < self._seconds

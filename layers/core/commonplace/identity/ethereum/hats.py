@@ -1,0 +1,44 @@
+"""Which hats of Hats Protocol a wallet wears: balances of EIP-1155, all of them in one call.
+
+A revert, an address without code, another contract, an answer of any other length: none of them means "no hats".
+"""
+
+import time
+from collections.abc import Callable, Iterable
+
+from commonplace.identity.accounts import Worn
+from commonplace.identity.ethereum import abi
+from commonplace.identity.ethereum.rpc import Rpc
+from commonplace.identity.roles import hat_id
+from commonplace.kernel.errors import Unavailable
+
+BALANCE_OF_BATCH = bytes.fromhex("4e1273f4")
+"""Selector of `balanceOfBatch(address[],uint256[])`."""
+
+
+class ChainHats:
+    """`accounts.Hats`, asked of the chain each time."""
+
+    def __init__(
+        self, rpc: Rpc, contract: str, paths: Iterable[str], *, clock: Callable[[], float] = time.time
+    ) -> None:
+        """`paths` such as `30.3.1`; `clock` gives epoch seconds."""
+        self._rpc = rpc
+        self._contract = contract
+        self._ids = {path: hat_id(path) for path in paths}
+        self._clock = clock
+
+    def worn(self, address: str, *, fresh: bool = False) -> Worn:  # noqa: ARG002 - always is
+        """As of the moment before the question. Raises Unavailable."""
+        now = int(self._clock())
+        if not self._ids:
+            return Worn(read_at=now)
+        wearers = [abi.address_word(address)] * len(self._ids)
+        asked = BALANCE_OF_BATCH + abi.arrays(wearers, [abi.word(one) for one in self._ids.values()])
+        answer = self._rpc.call(asked, to=self._contract)
+        balances = abi.words(answer, len(self._ids)) if answer is not None else None
+        if balances is None:
+            raise Unavailable("The roles cannot be read just now.")
+        return Worn(
+            hats=frozenset(path for path, one in zip(self._ids, balances, strict=True) if any(one)), read_at=now
+        )

@@ -1,0 +1,105 @@
+"""Names of wallets, remembered for an hour: in this process, and in table `cache` for the next one.
+
+Items: `pk = ens#{pseudonym of the address}`, `sk = ens`, encrypted under another pseudonym of it: a dump of the table
+tells neither who signs in nor what they are called. A table that does not answer is an empty one.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from commonplace.identity.secrets import SealBroken, pseudonym, seal, unseal
+from commonplace.identity.wallets import NAMELESS, Named
+from commonplace.kernel.errors import Unavailable
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+logger = logging.getLogger(__name__)
+
+NAME_SECONDS = 3_600
+MAX_NAMES = 1_000
+
+
+class AskedNames(Protocol):
+    def asked(self, address: str) -> Named | None:
+        """None when it could not be found out now."""
+        ...
+
+
+class RememberedNames:
+    """`wallets.Names` before another that is slow. Raises nothing."""
+
+    def __init__(
+        self,
+        names: AskedNames,
+        client: DynamoDBClient,
+        table: str,
+        *,
+        key: Callable[[], bytes],
+        seconds: int = NAME_SECONDS,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """`key` makes pseudonyms and may raise Unavailable; `clock` gives epoch seconds."""
+        self._names = names
+        self._client = client
+        self._table = table
+        self._key = key
+        self._seconds = seconds
+        self._clock = clock
+        self._known: OrderedDict[str, tuple[float, Named]] = OrderedDict()
+
+    def of(self, address: str) -> Named:
+        known = self._known.get(address)
+        if known is not None and known[0] > self._clock():
+            return known[1]
+        found = self._there(address)
+        if found is None:
+            named = self._names.asked(address)
+            if named is None:
+                return NAMELESS
+            found = (self._clock() + self._seconds, named)
+            self._share(address, *found)
+        self._known[address] = found
+        if len(self._known) > MAX_NAMES:
+            self._known.popitem(last=False)
+        return found[1]
+
+    def _there(self, address: str) -> tuple[float, Named] | None:
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        try:
+            item = self._client.get_item(TableName=self._table, Key=self._where(address)).get("Item")
+            if item is None or int(item["expiresAt"]["N"]) <= self._clock():
+                return None
+            values = unseal(self._secret(address), "ens", bytes(item["sealed"]["B"]))
+            return float(item["expiresAt"]["N"]), Named(**values)
+        except (BotoCoreError, ClientError, Unavailable, SealBroken, KeyError, TypeError, ValueError) as error:
+            logger.warning("a name could not be looked up", extra={"error": type(error).__name__})
+            return None
+
+    def _share(self, address: str, expires_at: float, named: Named) -> None:
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        values = {"name": named.name, "avatar": named.avatar, "github": named.github}
+        try:
+            self._client.put_item(
+                TableName=self._table,
+                Item={
+                    **self._where(address),
+                    "sealed": {"B": seal(self._secret(address), "ens", values)},
+                    "expiresAt": {"N": str(int(expires_at))},
+                },
+            )
+        except (BotoCoreError, ClientError, Unavailable) as error:
+            logger.warning("a name could not be kept", extra={"error": type(error).__name__})
+
+    def _where(self, address: str) -> dict[str, dict[str, str]]:
+        return {"pk": {"S": f"ens#{pseudonym(self._key(), 'ens', address)}"}, "sk": {"S": "ens"}}
+
+    def _secret(self, address: str) -> str:
+        return pseudonym(self._key(), "ens sealed", address)

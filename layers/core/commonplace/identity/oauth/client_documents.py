@@ -1,0 +1,181 @@
+"""Clients that are known by a document at their id (draft-ietf-oauth-client-id-metadata-document).
+
+The id is a URL of somebody else's choosing, so it is judged as text before anything is fetched, and fetched by rules
+that reach public machines alone. What was fetched is judged before it is kept; what failed is kept as a failure for a
+minute, so that nobody makes us ask again and again.
+"""
+
+import json
+import logging
+import re
+from collections.abc import Callable
+from typing import Any
+
+from commonplace.identity.oauth.client_metadata import (
+    BadMetadata,
+    Metadata,
+    application_type_of,
+    check_texts,
+    keys_of,
+    name_of,
+    redirect_uris_of,
+    texts_of,
+    uri_of,
+)
+from commonplace.identity.ports import ClientStore
+from commonplace.identity.records import AuthMethod, Client
+from commonplace.identity.redirects import redirect_allowed
+from commonplace.kernel.errors import RateLimited
+from commonplace.kernel.fetch import Fetched, Fetcher, FetchFailed, LimitedFetcher, fetchable
+from commonplace.kernel.limits import Limiter, Quota
+
+logger = logging.getLogger(__name__)
+
+MAX_DOCUMENT_BYTES = 5 * 1024
+FETCH_SECONDS = 5.0
+MEDIA_TYPES = frozenset({"application/json", "application/cimd+json"})
+
+LEAST_SECONDS, USUAL_SECONDS, MOST_SECONDS = 60, 300, 24 * 3_600
+"""How long a document is kept: at least, if it does not say, and at most."""
+
+FAILURE_SECONDS = 60
+
+PER_NETWORK = Quota("documents-network", 20)
+"""Documents that one network may make us fetch in a minute; those that are kept do not count."""
+
+METHODS: tuple[AuthMethod, ...] = ("private_key_jwt", "none")
+"""What a client without a secret can authenticate with, the better first."""
+
+_MAX_AGE = re.compile(r"""(?:^|[\s,])max-age\s*=\s*"?([0-9]{1,12})(?![0-9])""", re.IGNORECASE)
+_NO_CACHE = re.compile(r"(?:^|[\s,])no-(?:store|cache)\b", re.IGNORECASE)
+
+
+class BadDocument(Exception):
+    """There is no document at this id that makes a client. `reason` is for the log alone: a stable code."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Documents:
+    """Fetches, judges and remembers metadata documents."""
+
+    def __init__(
+        self,
+        store: ClientStore,
+        fetcher: Fetcher,
+        limiter: Limiter,
+        clock: Callable[[], float],
+        *,
+        loopback: bool = False,
+    ) -> None:
+        """`clock` gives epoch seconds. `loopback` lets documents of this machine through: for development alone."""
+        self._store = store
+        self._fetcher = LimitedFetcher(fetcher, limiter)
+        self._limiter = limiter
+        self._clock = clock
+        self._loopback = loopback
+
+    def find(self, url: str, network: str = "") -> Client:
+        """The client of a document. Raises BadDocument, RateLimited, Unavailable."""
+        if not fetchable(url, loopback=self._loopback):
+            raise BadDocument("url_not_allowed")
+        kept = self._store.document(url)
+        if kept is not None:
+            client, _ = kept
+            if client is None:
+                raise BadDocument("failed_lately")
+            if _stands(client, url):
+                return client
+            self._store.forget_document(url)
+        return self._fetch(url, network)
+
+    def _fetch(self, url: str, network: str) -> Client:
+        allowance = self._limiter.take(PER_NETWORK, network)
+        if allowance is not None and not allowance.allowed:
+            raise RateLimited(
+                "Too many new applications were asked for. Try again in a minute.",
+                retry_after_seconds=allowance.reset_seconds,
+            )
+        try:
+            fetched = self._fetcher.get(
+                url, max_bytes=MAX_DOCUMENT_BYTES, seconds=FETCH_SECONDS, media_types=MEDIA_TYPES
+            )
+            client = client_of(url, fetched.body, now=int(self._clock()), loopback=self._loopback)
+        except FetchFailed as error:
+            raise self._failed(url, error.reason) from error
+        except BadMetadata as error:
+            raise self._failed(url, "document_not_valid", error.description) from error
+        self._store.keep_document(url, client, int(self._clock()) + lifetime(fetched))
+        return client
+
+    def _failed(self, url: str, reason: str, detail: str = "") -> BadDocument:
+        logger.info("a client metadata document cannot be used", extra={"reason": reason, "detail": detail})
+        self._store.keep_document(url, None, int(self._clock()) + FAILURE_SECONDS)
+        return BadDocument(reason)
+
+
+def client_of(url: str, body: bytes, *, now: int, loopback: bool = False) -> Client:
+    """The client that a document describes. Raises BadMetadata."""
+    document = _parsed(body)
+    if document.get("client_id") != url:
+        raise BadMetadata("client_id is not the address of the document.")
+    if {"client_secret", "client_secret_expires_at"} & document.keys():
+        raise BadMetadata("A public document cannot have a secret.")
+    check_texts(document)
+    name, method = name_of(document), _method(document)
+    if not name:
+        raise BadMetadata("client_name is missing.")
+    grants, responses = texts_of(document, "grant_types"), texts_of(document, "response_types")
+    if (grants and "authorization_code" not in grants) or (responses and "code" not in responses):
+        raise BadMetadata("The client does not use the authorization code grant.")
+    jwks, jwks_uri = keys_of(document, needed=method == "private_key_jwt", loopback=loopback)
+    return Client(
+        id=url,
+        name=name,
+        source="document",
+        redirect_uris=redirect_uris_of(document),
+        auth_method=method,
+        jwks=jwks,
+        jwks_uri=jwks_uri,
+        uri=uri_of(document),
+        application_type=application_type_of(document),
+        created_at=now,
+    )
+
+
+def lifetime(fetched: Fetched) -> int:
+    """Seconds to keep a document, by its Cache-Control (RFC 9111, section 5.2.2) and within our bounds."""
+    if _NO_CACHE.search(fetched.cache_control):
+        return LEAST_SECONDS
+    age = _MAX_AGE.search(fetched.cache_control)
+    return min(max(int(age[1]), LEAST_SECONDS), MOST_SECONDS) if age else USUAL_SECONDS
+
+
+def _parsed(body: bytes) -> Metadata:
+    try:
+        document: Any = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise BadMetadata("The document is no JSON.") from error
+    if not isinstance(document, dict):
+        raise BadMetadata("The document is no JSON object.")
+    return document
+
+
+def _method(document: Metadata) -> AuthMethod:
+    """What the client prefers, if we have that; otherwise the best of what else it offers (OpenID Connect Relying
+    Party Metadata Choices)."""
+    given = document.get("token_endpoint_auth_method")
+    offered = texts_of(document, "token_endpoint_auth_methods_supported")
+    wanted = (given,) if given in METHODS else offered or ()
+    chosen = next((method for method in METHODS if method in wanted), None)
+    if chosen is None and (given is not None or offered is not None):
+        raise BadMetadata("None of the client's authentication methods is supported.")
+    return chosen or "none"
+
+
+def _stands(client: Client, url: str) -> bool:
+    """Whether what was kept is still what the rules of today would take."""
+    allowed = bool(client.redirect_uris) and all(redirect_allowed(uri) for uri in client.redirect_uris)
+    return client.id == url and client.source == "document" and client.auth_method in METHODS and allowed

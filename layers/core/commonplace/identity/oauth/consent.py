@@ -1,0 +1,299 @@
+"""A person's answer to a client's request: once, in the browser that was asked, for no more than was asked."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from commonplace.identity import secrets
+from commonplace.identity.accounts import Profile, Standing
+from commonplace.identity.issuing import subject_hash
+from commonplace.identity.oauth.audit import consented, declined
+from commonplace.identity.oauth.authorization_request import Asked, FindsClients, answer_url
+from commonplace.identity.oauth.clients import UnknownClient
+from commonplace.identity.oauth.opening import Terms, new_code, new_grant
+from commonplace.identity.ports import GrantStore, SignInStore
+from commonplace.identity.records import (
+    ABSOLUTE_SECONDS,
+    REMEMBERED_SECONDS,
+    REQUEST_SECONDS,
+    AuthorizationRequest,
+    Client,
+    Grant,
+    Pending,
+    Remembered,
+)
+from commonplace.identity.redirects import is_loopback_redirect, redirect_matches
+from commonplace.identity.scopes import covers, kinds_of, reach, within
+from commonplace.kernel.audit import NOWHERE, AuditLog
+from commonplace.kernel.errors import Forbidden, RateLimited
+from commonplace.kernel.limits import Allowance, Quota
+
+HOUR_SECONDS = 3_600
+
+ASK_AGAIN = frozenset({"consent", "login", "select_account"})
+"""Words of `prompt` for which no remembered answer will do (OpenID Connect Core 1.0, section 3.1.2.1)."""
+
+
+class Limits(Protocol):
+    """`limits.quota.Limiter`."""
+
+    def take(self, quota: Quota, client: str) -> Allowance | None: ...
+
+
+class RequestGone(Forbidden):
+    """The handle is wrong, used or over, or it belongs to another browser, page or account."""
+
+    def __init__(self, reason: str) -> None:
+        """`reason` is for the log: the person is told nothing that helps whoever tries."""
+        super().__init__(
+            "This page is not valid any more, or not for this browser.", hint="Start again from the application."
+        )
+        self.reason = reason
+
+
+class Begun(NamedTuple):
+    """What the page gets. `handle` and `csrf` go into the form, `cookie` into the browser's cookie of this request."""
+
+    handle: str
+    cookie: str
+    csrf: str
+
+
+class Consents:
+    """Requests that wait for a person, and what follows from the answer."""
+
+    def __init__(
+        self,
+        *,
+        store: SignInStore,
+        grants: GrantStore,
+        audit: AuditLog,
+        clients: FindsClients,
+        key: Callable[[], bytes],
+        issuer: str,
+        clock: Callable[[], float],
+        limits: Limits | None = None,
+        sessions_per_hour: int = 5,
+        absolute_seconds: int = ABSOLUTE_SECONDS,
+        organisation: str = NOWHERE,
+    ) -> None:
+        """`key` is that of pseudonyms; `organisation` is where records go of accounts that have none."""
+        self._store = store
+        self._grants = grants
+        self._audit = audit
+        self._clients = clients
+        self._key = key
+        self._issuer = issuer
+        self._clock = clock
+        self._limits = limits
+        self._quota = Quota("agent-sessions", sessions_per_hour, HOUR_SECONDS)
+        self._absolute_seconds = absolute_seconds
+        self._organisation = organisation
+
+    def begin(self, request: AuthorizationRequest) -> Begun:
+        """Keeps the request for ten minutes. Raises Unavailable."""
+        begun = Begun(secrets.fresh(secrets.HANDLE), secrets.fresh(), secrets.fresh())
+        pending = Pending(
+            request=request,
+            browser_hash=secrets.digest(begun.cookie),
+            csrf_hash=secrets.digest(begun.csrf),
+            expires_at=int(self._clock()) + REQUEST_SECONDS,
+        )
+        self._store.put_pending(secrets.digest(begun.handle), pending)
+        return begun
+
+    def look(self, handle: str, cookie: str) -> Pending | None:
+        """The request as it was checked; None for a wrong or used handle, another browser, or after ten minutes."""
+        pending = self._store.pending(secrets.digest(handle))
+        if pending is None or pending.expires_at <= self._clock():
+            return None
+        return pending if secrets.same(pending.browser_hash, secrets.digest(cookie)) else None
+
+    @staticmethod
+    def offered(request: AuthorizationRequest, standing: Standing) -> tuple[str, ...]:
+        """The scopes to ask the person for: those requested, no higher than the account's roles give."""
+        return reach(request.scopes, standing.scopes)
+
+    def decide(
+        self,
+        handle: str,
+        cookie: str,
+        csrf: str,
+        *,
+        profile: Profile | None,
+        standing: Standing | None,
+        allowed: Iterable[str] | None,
+        resource_scopes: Iterable[str] | None = None,
+        network: str = "",
+        account: str | None = None,
+        remember: bool = True,
+    ) -> str:
+        """Where the browser goes: back to the client with a code, or with `access_denied` when `allowed` is None.
+
+        `allowed` are the scopes that the person left ticked, `resource_scopes` the kinds of things (None is all);
+        `account` is the subject that the page showed. Who declines need not have signed in. Raises RequestGone for a
+        handle, cookie, csrf or account that does not fit, RateLimited for too many new grants, Unavailable.
+        """
+        pending = self.look(handle, cookie)
+        if pending is None or not secrets.same(pending.csrf_hash, secrets.digest(csrf)):
+            raise RequestGone("request_unknown")
+        client = self._client(pending.request, network)
+        if allowed is None:
+            return self._decline(handle, "declined", profile, standing, network)
+        if profile is None or standing is None or account not in (None, profile.subject):
+            raise RequestGone("other_account")
+        scopes = within(allowed, self.offered(pending.request, standing))
+        kinds = _kinds(resource_scopes, scopes)
+        if not scopes or kinds == ():
+            return self._decline(handle, "nothing_granted", profile, standing, network)
+        self._count(profile, client, scopes)
+        answer = _Answer(self._take(handle), profile, standing, scopes, kinds, network)
+        if remember and _memorable(answer.request.redirect_uri):
+            self._remember(answer)
+        return self._open(client, answer)
+
+    def recalled(self, asked: Asked, profile: Profile, standing: Standing, network: str = "") -> str | None:
+        """As `decide` for a consent that is remembered and covers all of this request; None: ask the person.
+
+        Raises RateLimited, Unavailable.
+        """
+        request, offered = asked.request, self.offered(asked.request, standing)
+        if asked.prompts & ASK_AGAIN or not _memorable(request.redirect_uri):
+            return None
+        subject = subject_hash(self._key(), profile.subject)
+        known = self._store.remembered(subject, request.client_id, request.redirect_uri, request.resource)
+        if known is None or known.expires_at <= self._clock():
+            return None
+        if not offered or within(offered, known.scopes) != offered:
+            return None
+        self._count(profile, asked.client, offered)
+        answer = _Answer(request, profile, standing, offered, known.resource_scopes, network)
+        return self._open(asked.client, answer, recalled=True)
+
+    def may_hear(self, client: Client, redirect_uri: str, profile: Profile | None) -> bool:
+        """Whether a browser may be sent there with an error although nobody has decided anything: for an operator's
+        client, and one that this person has connected at this address. Anybody can register a client, and would
+        otherwise lead people from here to anywhere (RFC 9700, section 4.11.2). Raises Unavailable."""
+        if client.source == "operator" or profile is None:
+            return client.source == "operator"
+        held = self._grants.of_subject(subject_hash(self._key(), profile.subject))
+        return any(one.client_id == client.id and redirect_matches([one.redirect_uri], redirect_uri) for one in held)
+
+    def _client(self, request: AuthorizationRequest, network: str) -> Client:
+        """As it is now: since it asked it may have gone, or changed its redirect URIs."""
+        try:
+            client = self._clients.find(request.client_id, network)
+        except UnknownClient as error:
+            raise RequestGone("client_gone") from error
+        if not redirect_matches(client.redirect_uris, request.redirect_uri):
+            raise RequestGone("redirect_unregistered")
+        return client
+
+    def _take(self, handle: str) -> AuthorizationRequest:
+        pending = self._store.take_pending(secrets.digest(handle))
+        if pending is None:
+            raise RequestGone("request_used")
+        return pending.request
+
+    def _count(self, profile: Profile, client: Client, scopes: tuple[str, ...]) -> None:
+        """Limits the new grants of a member (seed 002, section 6: session initialization).
+
+        A client that comes back for more, because a tool took more than it had, begins no session.
+        """
+        name = subject_hash(self._key(), profile.subject)
+        if self._limits is None:
+            return
+        if _widened(scopes, [grant for grant in self._grants.of_subject(name) if grant.client_id == client.id]):
+            return
+        allowance = self._limits.take(self._quota, name)
+        if allowance is not None and not allowance.allowed:
+            raise RateLimited(
+                "This account has connected too many applications within the hour.",
+                retry_after_seconds=allowance.reset_seconds,
+                hint="Wait a little, or go on with an application that is connected.",
+            )
+
+    def _decline(
+        self, handle: str, reason: str, profile: Profile | None, standing: Standing | None, network: str
+    ) -> str:
+        request = self._take(handle)
+        record = declined(
+            request.client_id,
+            self._clock(),
+            network,
+            subject=subject_hash(self._key(), profile.subject) if profile else "",
+            organisation=(standing.organisation if standing else None) or self._organisation,
+            reason=reason,
+        )
+        self._audit.write(record)
+        told = "Access was not granted."
+        return answer_url(
+            request.redirect_uri,
+            issuer=self._issuer,
+            state=request.state,
+            error="access_denied",
+            error_description=told,
+        )
+
+    def _remember(self, answer: "_Answer") -> None:
+        request = answer.request
+        consent = Remembered(
+            subject_hash=subject_hash(self._key(), answer.profile.subject),
+            client_id=request.client_id,
+            redirect_uri=request.redirect_uri,
+            resource=request.resource,
+            scopes=answer.scopes,
+            resource_scopes=answer.kinds,
+            expires_at=int(self._clock()) + REMEMBERED_SECONDS,
+        )
+        self._store.remember(consent)
+
+    def _open(self, client: Client, answer: "_Answer", *, recalled: bool = False) -> str:
+        request, now = answer.request, int(self._clock())
+        terms = Terms(
+            client_id=client.id,
+            client_name=client.name,
+            resource=request.resource,
+            scopes=answer.scopes,
+            seconds=self._absolute_seconds,
+            client_source=client.source,
+            redirect_uri=request.redirect_uri,
+            resource_scopes=answer.kinds,
+        )
+        grant, secret = new_grant("person", answer.profile, terms, key=self._key(), now=now, network=answer.network)
+        code, kept = new_code(grant, secret, request)
+        record = consented(grant, answer.standing, now, answer.network, recalled=recalled)
+        self._grants.open(grant, kept, audit=[record])
+        return answer_url(request.redirect_uri, issuer=self._issuer, state=request.state, code=code)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What a person said yes to."""
+
+    request: AuthorizationRequest
+    profile: Profile
+    standing: Standing
+    scopes: tuple[str, ...]
+    kinds: tuple[str, ...] | None
+    network: str
+
+
+def _widened(scopes: tuple[str, ...], grants: Sequence[Grant]) -> bool:
+    """Whether these scopes are what one of the client's grants has, and more than all of them have together."""
+    held = frozenset(one for grant in grants for one in grant.scopes)
+    kept = any(all(covers(scopes, one) for one in grant.scopes) for grant in grants)
+    return kept and not all(covers(held, one) for one in scopes)
+
+
+def _memorable(redirect_uri: str) -> bool:
+    """Only where an https host receives the code: on a person's computer any program may pretend to be the client."""
+    return redirect_uri.lower().startswith("https://") and not is_loopback_redirect(redirect_uri)
+
+
+def _kinds(wanted: Iterable[str] | None, scopes: Iterable[str]) -> tuple[str, ...] | None:
+    """Those wanted that the scopes' toolsets hold; None is all, () is nothing."""
+    if wanted is None:
+        return None
+    named = frozenset(wanted)
+    return tuple(kind for kind in kinds_of(scope.partition(":")[0] for scope in scopes) if kind in named)

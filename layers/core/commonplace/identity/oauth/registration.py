@@ -1,0 +1,207 @@
+"""Dynamic client registration (RFC 7591): a client introduces itself, and is remembered while it is used."""
+
+import json
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from commonplace.identity import secrets
+from commonplace.identity.oauth.client_metadata import (
+    BadMetadata,
+    Metadata,
+    application_type_of,
+    check_texts,
+    keys_of,
+    name_of,
+    redirect_uris_of,
+    texts_of,
+    uri_of,
+)
+from commonplace.identity.oauth.errors import OAuthError
+from commonplace.identity.ports import ClientStore
+from commonplace.identity.records import REGISTRATION_SECONDS, AuthMethod, Client, GrantType
+from commonplace.identity.redirects import redirect_host
+from commonplace.identity.scopes import parse_scopes
+from commonplace.kernel.audit import AuditRecord
+from commonplace.kernel.errors import RateLimited
+from commonplace.kernel.limits import Limiter, Quota
+
+logger = logging.getLogger(__name__)
+
+MAX_BODY_BYTES = 16 * 1024
+MAX_REDIRECT_URIS = 10
+
+ID = "cpi_"
+"""How the ids of registered clients begin. They are no secret."""
+
+DAY_SECONDS = 86_400
+
+METHODS: tuple[AuthMethod, ...] = get_args(AuthMethod)
+GRANTS: tuple[GrantType, ...] = ("authorization_code", "refresh_token")
+_EXTENSION = "urn:"
+"""Grant types of extensions: a client may know more of them than we do."""
+
+Policy = Callable[[Client], None]
+"""Refuses a registration by raising OAuthError; whatever else it raises is `server_error`. Nothing is stored then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A client, and its secret if it has one: told once, stored hashed."""
+
+    client: Client
+    secret: str | None
+    answer: dict[str, Any]
+    """The body of the 201 answer: every value that was actually registered."""
+
+
+class Registering:
+    """Registers clients that introduce themselves."""
+
+    def __init__(
+        self,
+        store: ClientStore,
+        limiter: Limiter,
+        clock: Callable[[], float],
+        *,
+        per_day: int = 20,
+        policy: Policy | None = None,
+    ) -> None:
+        """`clock` gives epoch seconds; `per_day` is how many registrations one network may make, 0 any number."""
+        self._store = store
+        self._limiter = limiter
+        self._clock = clock
+        self._quota = Quota("registrations", per_day, DAY_SECONDS)
+        self._policy = policy
+
+    def register(self, body: bytes, network: str = "") -> Registered:
+        """Raises OAuthError (400, 413, 500), RateLimited, Unavailable. `network` as in `limits.quota.network`."""
+        metadata = _parsed(body)
+        try:
+            secret, client = self._client(metadata)
+        except BadMetadata as error:
+            raise OAuthError(error.error, error.description) from error
+        self._take(network)
+        self._ask_policy(client)
+        self._store.add_client(client, [_record(client, network)])
+        return Registered(client, secret, _answer(client, secret))
+
+    def _client(self, metadata: Metadata) -> tuple[str | None, Client]:
+        check_texts(metadata)
+        _check_scope(metadata)
+        now = int(self._clock())
+        redirects = redirect_uris_of(metadata, most=MAX_REDIRECT_URIS)
+        method = _method(metadata)
+        jwks, jwks_uri = keys_of(metadata, needed=method == "private_key_jwt")
+        secret = secrets.fresh(secrets.CLIENT_SECRET) if method.startswith("client_secret") else None
+        return secret, Client(
+            id=secrets.fresh(ID),
+            name=name_of(metadata) or redirect_host(redirects[0]),
+            source="registered",
+            redirect_uris=redirects,
+            auth_method=method,
+            method_given=metadata.get("token_endpoint_auth_method") is not None,
+            secret_hash=secrets.digest(secret) if secret else None,
+            grant_types=_grants(metadata),
+            jwks=jwks,
+            jwks_uri=jwks_uri,
+            uri=uri_of(metadata),
+            application_type=application_type_of(metadata),
+            created_at=now,
+            expires_at=now + REGISTRATION_SECONDS,
+        )
+
+    def _take(self, network: str) -> None:
+        allowance = self._limiter.take(self._quota, network)
+        if allowance is not None and not allowance.allowed:
+            raise RateLimited(
+                "Too many applications were registered from this network today.",
+                retry_after_seconds=allowance.reset_seconds,
+            )
+
+    def _ask_policy(self, client: Client) -> None:
+        if self._policy is None:
+            return
+        try:
+            self._policy(client)
+        except OAuthError:
+            raise
+        except Exception as error:
+            logger.error("the policy of registrations failed", extra={"error": type(error).__name__})
+            raise OAuthError("server_error", "The registration could not be judged.", status=500) from error
+
+
+def _parsed(body: bytes) -> Metadata:
+    if len(body) > MAX_BODY_BYTES:
+        raise OAuthError("invalid_client_metadata", f"A registration has at most {MAX_BODY_BYTES:,} bytes.", status=413)
+    try:
+        metadata: Any = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise OAuthError("invalid_client_metadata", "The body must be JSON.") from error
+    if not isinstance(metadata, dict):
+        raise OAuthError("invalid_client_metadata", "The body must be a JSON object.")
+    return metadata
+
+
+def _check_scope(metadata: Metadata) -> None:
+    """Nothing more is made of it: clients name what they need first and step up later, so none is registered."""
+    given = metadata.get("scope")
+    if given is not None and not isinstance(given, str):
+        raise BadMetadata("scope must be text, with spaces between the scopes.")
+    try:
+        parse_scopes(given or "")
+    except ValueError as error:
+        raise BadMetadata("scope has characters that no scope may have.") from error
+
+
+def _method(metadata: Metadata) -> AuthMethod:
+    """Left out, it is `client_secret_basic` (RFC 7591, section 2)."""
+    given = metadata.get("token_endpoint_auth_method")
+    found = next((method for method in METHODS if method == given), None)
+    if given is not None and found is None:
+        raise BadMetadata(f"token_endpoint_auth_method must be one of {', '.join(METHODS)}.")
+    return found or "client_secret_basic"
+
+
+def _grants(metadata: Metadata) -> tuple[GrantType, ...]:
+    """Left out, it is the authorization code; refresh tokens come with that."""
+    given = texts_of(metadata, "grant_types") or ("authorization_code",)
+    responses = texts_of(metadata, "response_types") or ("code",)
+    if any(one not in GRANTS and not one.startswith(_EXTENSION) for one in given):
+        raise BadMetadata(f"grant_types must be among {', '.join(GRANTS)}.")
+    if "authorization_code" not in given or responses != ("code",):
+        raise BadMetadata("A client needs the grant type authorization_code and the response type code, no other.")
+    return GRANTS
+
+
+def _record(client: Client, network: str) -> AuditRecord:
+    return AuditRecord(
+        event="register",
+        outcome="ok",
+        at=client.created_at,
+        client=client.id,
+        network=network,
+        details={"method": client.auth_method, "host": redirect_host(client.redirect_uris[0])[:500]},
+    )
+
+
+def _answer(client: Client, secret: str | None) -> dict[str, Any]:
+    """What was registered (RFC 7591, section 3.2.1). No `scope`: a registration bounds none, and says of none that it
+    does."""
+    said: dict[str, Any] = {
+        "client_id": client.id,
+        "client_id_issued_at": client.created_at,
+        "client_name": client.name,
+        "redirect_uris": list(client.redirect_uris),
+        "grant_types": list(client.grant_types),
+        "response_types": ["code"],
+        "token_endpoint_auth_method": client.auth_method,
+        "client_uri": client.uri,
+        "application_type": client.application_type,
+        "jwks": client.jwks,
+        "jwks_uri": client.jwks_uri,
+    }
+    told = {name: value for name, value in said.items() if value is not None}
+    # As things stand: a registration that is used is renewed, and its secret with it.
+    return told | ({"client_secret": secret, "client_secret_expires_at": client.expires_at} if secret else {})

@@ -1,0 +1,123 @@
+"""*Connected apps*: a signed-in person sees every grant, and ends one or all of them."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from commonplace.identity.accounts import Profile, Standing
+from commonplace.identity.oauth.pages.consent import Account, Asker
+from commonplace.identity.oauth.pages.rendering import page, told
+from commonplace.identity.oauth.pages.words import listed, plain, stamp
+from commonplace.identity.oauth.server import telemetry
+from commonplace.identity.oauth.server.browsers import must_be_ours, page_route, read_json, script_route
+from commonplace.identity.oauth.server.limiting import network_of
+from commonplace.identity.oauth.server.services import OAuthServices
+from commonplace.identity.oauth.server.sessions import SESSION_COOKIE, Sessions, cookie_of, drop
+from commonplace.identity.oauth.server.sign_in import sign_in_page
+from commonplace.identity.records import Grant
+from commonplace.identity.scopes import WORDS
+from commonplace.kernel.errors import BadRequest, NotFound, Unauthorized
+
+EVERY = "all"
+
+
+def routes(services: OAuthServices) -> list[Route]:
+    return [
+        page_route(services, "/account", partial(_show, services), "GET"),
+        script_route(services, "/account/grants", partial(_grants, services), "GET"),
+        script_route(services, "/account/revoke", partial(_revoke, services), "POST"),
+        script_route(services, "/account/signout", partial(_sign_out, services), "POST"),
+    ]
+
+
+async def _show(services: OAuthServices, request: Request) -> Response:
+    profile = Sessions.over(services).find(cookie_of(request, SESSION_COOKIE))
+    if profile is None:
+        return sign_in_page(services)
+    return page(
+        "account.html",
+        site=services.settings.site_name,
+        # Roles are not asked for: apps must be disconnected even while no chain answers.
+        account=Account.of(profile, Standing()),
+        grants=[_shown(grant) for grant in services.connections.of(profile.subject)],
+    )
+
+
+async def _grants(services: OAuthServices, request: Request) -> Response:
+    profile = _person(services, request)
+    return told({"grants": [_as_json(grant) for grant in services.connections.of(profile.subject)]})
+
+
+async def _revoke(services: OAuthServices, request: Request) -> Response:
+    """`{"grant": id}` or `{"grant": "all"}`; answers how many ended. Counts from the next request of the app on."""
+    must_be_ours(request, services.settings.issuer)
+    profile = _person(services, request)
+    grant = (await read_json(request)).get("grant")
+    if not isinstance(grant, str) or not grant:
+        raise BadRequest('The body must be {"grant": id}, or {"grant": "all"}.')
+    connections, network = services.connections, network_of(request)
+    if grant == EVERY:
+        ended = connections.revoke_all(profile.subject, network)
+    elif connections.revoke(profile.subject, grant, network):
+        ended = 1
+    else:
+        raise NotFound("This app is not connected, or no longer.")
+    telemetry.record("revoke", reason="by_person")
+    return told({"revoked": ended})
+
+
+async def _sign_out(services: OAuthServices, request: Request) -> Response:
+    must_be_ours(request, services.settings.issuer)
+    Sessions.over(services).end(cookie_of(request, SESSION_COOKIE))
+    answer = told({})
+    drop(answer, SESSION_COOKIE)
+    return answer
+
+
+def _person(services: OAuthServices, request: Request) -> Profile:
+    profile = Sessions.over(services).find(cookie_of(request, SESSION_COOKIE))
+    if profile is None:
+        raise Unauthorized("Nobody is signed in here.", hint="Load /account and sign in.")
+    return profile
+
+
+def _shown(grant: Grant) -> Mapping[str, Any]:
+    """As the page has it: words of others cut, times as they are."""
+    return {
+        "id": grant.id,
+        "asker": Asker.of_grant(grant),
+        "host": plain(grant.redirect_host, 120),
+        "words": [WORDS.get(one, plain(one)) for one in grant.scopes],
+        "permission": grant.permission,
+        "kinds": listed([plain(kind) for kind in grant.resource_scopes or ()]),
+        "resource": plain(grant.resource, 200),
+        "created_at": grant.created_at,
+        "expires_at": grant.expires_at,
+        "last_used_at": grant.last_used_at,
+        "last_used_from": plain(grant.last_used_from),
+    }
+
+
+def _as_json(grant: Grant) -> Mapping[str, Any]:
+    return {
+        "id": grant.id,
+        "client": {
+            "id": grant.client_id,
+            "name": grant.client_name,
+            "redirectHost": grant.redirect_host,
+            "source": grant.client_source,
+            "imitates": Asker.of_grant(grant).imitates,
+        },
+        "resource": grant.resource,
+        "scopes": list(grant.scopes),
+        "permission": grant.permission,
+        "resourceScopes": None if grant.resource_scopes is None else list(grant.resource_scopes),
+        "createdAt": stamp(grant.created_at),
+        "expiresAt": stamp(grant.expires_at),
+        "lastUsedAt": stamp(grant.last_used_at) if grant.last_used_at else None,
+        "lastUsedFrom": grant.last_used_from or None,
+    }

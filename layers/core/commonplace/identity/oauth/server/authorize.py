@@ -1,0 +1,160 @@
+"""GET /authorize shows who asks and what for; POST /authorize takes the person's answer (RFC 6749, section 4.1)."""
+
+from collections.abc import Mapping
+from functools import partial
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from commonplace.identity.accounts import Profile
+from commonplace.identity.oauth.authorization_request import Asked, RequestRefused, read_query, understand
+from commonplace.identity.oauth.consent import RequestGone
+from commonplace.identity.oauth.pages.consent import Account, Asker, Asking
+from commonplace.identity.oauth.pages.rendering import page, refused, told
+from commonplace.identity.oauth.server import telemetry
+from commonplace.identity.oauth.server.browsers import from_elsewhere, one, page_route, read_fields, seen, wants_json
+from commonplace.identity.oauth.server.limiting import network_of
+from commonplace.identity.oauth.server.services import OAuthServices
+from commonplace.identity.oauth.server.sessions import (
+    SESSION_COOKIE,
+    Sessions,
+    cookie_of,
+    drop,
+    keep_request,
+    request_cookie,
+)
+from commonplace.identity.oauth.server.sign_in import sign_in_page
+from commonplace.kernel.errors import BadRequest, Forbidden
+
+SIGN_IN_AGAIN = frozenset({"login", "select_account"})
+"""Words of `prompt` that want to know anew who is there (OpenID Connect Core 1.0, section 3.1.2.1)."""
+
+
+def routes(services: OAuthServices) -> list[Route]:
+    return [
+        page_route(services, "/authorize", partial(_show, services), "GET"),
+        page_route(services, "/authorize", partial(_decide, services), "POST"),
+    ]
+
+
+async def _show(services: OAuthServices, request: Request) -> Response:
+    params = read_query(request.scope["query_string"])
+    issuer, network = services.settings.issuer, network_of(request)
+    profile = Sessions.over(services).find(cookie_of(request, SESSION_COOKIE))
+    try:
+        asked = understand(params, services.clients, services.resources, issuer=issuer, network=network)
+    except RequestRefused as error:
+        return _refuse(services, error, profile)
+    if profile is None or asked.prompts & SIGN_IN_AGAIN:
+        return _ask_who(services, request, asked)
+    return _ask(services, request, asked, profile)
+
+
+def _refuse(services: OAuthServices, error: RequestRefused, profile: Profile | None) -> Response:
+    telemetry.record("denied", "denied", error.code)
+    if services.consents.may_hear(error.client, error.redirect_uri, profile):
+        return seen(error.url, 302)
+    return page(
+        "mistake.html",
+        400,
+        site=services.settings.site_name,
+        asker=Asker.of(error.client, error.redirect_uri),
+        address=error.redirect_uri,
+        code=error.code,
+        description=error.description,
+    )
+
+
+def _ask_who(services: OAuthServices, request: Request, asked: Asked) -> Response:
+    begun = services.consents.begin(asked.request)
+    answer = sign_in_page(
+        services,
+        asker=Asker.of(asked.client, asked.request.redirect_uri),
+        handle=begun.handle,
+        csrf=begun.csrf,
+        ask_again="consent" in asked.prompts,
+    )
+    keep_request(request, answer, begun.handle, begun.cookie)
+    return answer
+
+
+def _ask(services: OAuthServices, request: Request, asked: Asked, profile: Profile) -> Response:
+    standing = services.standings.of(profile.subject, claims=profile.claims)
+    if url := services.consents.recalled(asked, profile, standing, network_of(request)):
+        return seen(url, 302)
+    begun = services.consents.begin(asked.request)
+    offered = services.consents.offered(asked.request, standing)
+    asking = Asking.of(asked.request, offered)
+    settings = services.settings
+    answer = page(
+        "consent.html",
+        site=settings.site_name,
+        asker=Asker.of(asked.client, asked.request.redirect_uri),
+        account=Account.of(profile, standing),
+        asking=asking,
+        acts=any(wish.acts for wish in asking.wishes),
+        handle=begun.handle,
+        csrf=begun.csrf,
+        subject=profile.subject,
+        access_seconds=settings.access_seconds,
+        idle_seconds=settings.idle_seconds,
+        ends=services.clock() + settings.absolute_seconds,
+    )
+    keep_request(request, answer, begun.handle, begun.cookie)
+    return answer
+
+
+async def _decide(services: OAuthServices, request: Request) -> Response:
+    if from_elsewhere(request, services.settings.issuer):
+        raise Forbidden("Only a page of this site may ask for this.")
+    fields = await read_fields(request)
+    handle = one(fields, "handle")
+    try:
+        url = _answer(services, request, fields, handle)
+    except RequestGone as error:
+        telemetry.record("denied", "denied", error.reason)
+        if wants_json(request):
+            raise
+        return refused(services.settings.site_name, error, "This page is over")
+    answer = told({"redirectTo": url}) if wants_json(request) else seen(url)
+    drop(answer, request_cookie(handle))
+    return answer
+
+
+def _answer(services: OAuthServices, request: Request, fields: Mapping[str, list[str]], handle: str) -> str:
+    """Where the browser goes. Raises RequestGone, BadRequest, RateLimited, Unavailable."""
+    cookie, csrf = cookie_of(request, request_cookie(handle)), one(fields, "csrf")
+    decide = partial(services.consents.decide, handle, cookie, csrf, network=network_of(request))
+    profile = Sessions.over(services).find(cookie_of(request, SESSION_COOKIE))
+    decision = one(fields, "decision")
+    if decision == "deny":
+        url = decide(profile=profile, standing=None, allowed=None)
+        telemetry.record("consent", "denied", "access_denied")
+        return url
+    if decision != "allow":
+        raise BadRequest("The decision must be allow or deny.")
+    pending = services.consents.look(handle, cookie)
+    if profile is None or pending is None:
+        raise RequestGone("request_unknown" if pending is None else "signed_out")
+    standing = services.standings.of(profile.subject, claims=profile.claims)
+    asking = Asking.of(pending.request, services.consents.offered(pending.request, standing))
+    url = decide(
+        profile=profile,
+        standing=standing,
+        allowed=fields.get("scope", []),
+        resource_scopes=_kinds(fields, asking),
+        account=one(fields, "account"),
+    )
+    telemetry.record("consent")
+    return url
+
+
+def _kinds(fields: Mapping[str, list[str]], asking: Asking) -> list[str] | None:
+    """The kinds of things that were left ticked; None is all. Raises BadRequest for none of those that were shown."""
+    ticked = [kind for kind in asking.kinds if kind in fields.get("kind", [])]
+    if len(asking.kinds) < 2 or len(ticked) == len(asking.kinds):
+        return None
+    if not ticked:
+        raise BadRequest("At least one kind of things must stay ticked.")
+    return ticked

@@ -1,0 +1,57 @@
+"""What the routes of the authorization server work with, put together once per process.
+
+Everything that is heavy stands here as a `deferred` part: a request loads what it uses, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from commonplace.identity.accounts import Standings
+    from commonplace.identity.oauth.client_auth import Authentication
+    from commonplace.identity.oauth.clients import Clients
+    from commonplace.identity.oauth.connections import Connections
+    from commonplace.identity.oauth.consent import Consents
+    from commonplace.identity.oauth.registration import Registering
+    from commonplace.identity.oauth.token_endpoint import Granting
+    from commonplace.identity.oidc import OidcSignIn
+    from commonplace.identity.oidc_sessions import ReadsClaims
+    from commonplace.identity.ports import GrantStore, SignInStore
+    from commonplace.identity.resources import Resources
+    from commonplace.identity.settings import AuthSettings
+    from commonplace.identity.signing_in import SignIn
+    from commonplace.identity.tokens import SigningKeys
+    from commonplace.kernel.audit import AuditLog
+    from commonplace.kernel.limits import Limiter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OAuthServices:
+    """Everything that the routes need."""
+
+    settings: AuthSettings
+    """Every URL is made of its `issuer`, none of a request's Host."""
+    clock: Callable[[], float]
+    """Epoch seconds."""
+    resources: Resources
+    clients: Clients
+    registering: Registering
+    authentication: Authentication
+    granting: Granting
+    consents: Consents
+    connections: Connections
+    sign_in: SignIn
+    standings: Standings
+    claims: ReadsClaims
+    grants: GrantStore
+    sign_ins: SignInStore
+    keys: SigningKeys
+    audit: AuditLog
+    limiter: Limiter
+    subject_hash: Callable[[str], str]
+    """The name of an account in records: `issuing.subject_hash` under the key of this deployment."""
+    oidc: OidcSignIn | None = None
+    """The provider that signs people in beside wallets; None where there is none."""

@@ -1,0 +1,178 @@
+"""Sign-in: with a wallet (seed 000, sections 2.2 and 2.7), or through an OIDC provider where one is configured."""
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+from urllib.parse import parse_qsl
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from commonplace.identity import secrets
+from commonplace.identity.accounts import Profile
+from commonplace.identity.oauth.consent import RequestGone
+from commonplace.identity.oauth.pages import assets
+from commonplace.identity.oauth.pages.consent import Asker
+from commonplace.identity.oauth.pages.rendering import page, told
+from commonplace.identity.oauth.pages.waap import Waap
+from commonplace.identity.oauth.server import telemetry
+from commonplace.identity.oauth.server.browsers import (
+    again,
+    from_elsewhere,
+    must_be_ours,
+    page_route,
+    read_json,
+    script_route,
+    seen,
+)
+from commonplace.identity.oauth.server.limiting import network_of
+from commonplace.identity.oauth.server.services import OAuthServices
+from commonplace.identity.oauth.server.sessions import (
+    CHALLENGE_COOKIE,
+    OIDC_COOKIE,
+    SESSION_COOKIE,
+    Sessions,
+    cookie_of,
+    drop,
+    keep_challenge,
+    keep_oidc,
+    keep_session,
+    request_cookie,
+)
+from commonplace.kernel.errors import BadRequest, CommonplaceError, Forbidden, NotFound
+
+ACCOUNT = "/account"
+MAX_STATE_CHARACTERS = 200
+
+
+def routes(services: OAuthServices) -> list[Route]:
+    """Raises ValueError when WaaP is wanted and nonsense is said of it."""
+    _waap(services)
+    return [
+        script_route(services, "/siwe/nonce", partial(_nonce, services), "GET"),
+        script_route(services, "/siwe/verify", partial(_verify, services), "POST"),
+        script_route(services, "/oidc/start", partial(_oidc_start, services), "POST"),
+        page_route(services, "/oidc/callback", partial(_oidc_callback, services), "GET"),
+        *assets.routes(),
+    ]
+
+
+def sign_in_page(
+    services: OAuthServices,
+    *,
+    asker: Asker | None = None,
+    handle: str = "",
+    csrf: str = "",
+    ask_again: bool = False,
+) -> Response:
+    """For a client's request, or without one for the account page."""
+    waap, site = _waap(services), services.settings.site_name
+    return page(
+        "signin.html",
+        icons=True,
+        waap=waap is not None,
+        site=site,
+        asker=asker,
+        handle=handle,
+        csrf=csrf,
+        ask_again=ask_again,
+        waap_settings=json.dumps(waap.as_json(site)) if waap else None,
+        waap_words=waap.words if waap else "",
+        oidc=services.settings.oidc_name if services.oidc is not None else None,
+    )
+
+
+async def _nonce(services: OAuthServices, request: Request) -> Response:
+    """`{nonce}`; with `address`, and `stateId` for a client's request, the exact text to sign as well."""
+    if from_elsewhere(request, services.settings.issuer):
+        raise Forbidden("Only a page of this site may ask for this.")
+    address, state = request.query_params.get("address"), request.query_params.get("stateId", "")
+    _next_path(services, request, {"stateId": state})
+    cookie = cookie_of(request, CHALLENGE_COOKIE) or secrets.fresh()
+    answer = told(services.sign_in.challenge(address, state or None, cookie, network_of(request)))
+    keep_challenge(answer, cookie)
+    return answer
+
+
+async def _verify(services: OAuthServices, request: Request) -> Response:
+    """Opens a session for whoever signed, and says where to go on."""
+    if from_elsewhere(request, services.settings.issuer):
+        raise Forbidden("Only a page of this site may ask for this.")
+    body = await read_json(request)
+    next_path = _next_path(services, request, body)
+    try:
+        profile = services.sign_in.verify(body, cookie_of(request, CHALLENGE_COOKIE), network_of(request))
+    except CommonplaceError as error:
+        telemetry.record("signin", telemetry.outcome_of(error.status), getattr(error, "reason", error.code.lower()))
+        raise
+    answer = told({"redirectTo": next_path, "address": profile.address, "name": profile.name})
+    _signed_in(services, request, answer, profile)
+    drop(answer, CHALLENGE_COOKIE)
+    return answer
+
+
+async def _oidc_start(services: OAuthServices, request: Request) -> Response:
+    """The provider's address, and a cookie that its answer is held against. Only a press of our button gets here."""
+    must_be_ours(request, services.settings.issuer)
+    next_path = _next_path(services, request, await read_json(request))
+    cookie = secrets.fresh()
+    answer = told({"redirectTo": _provider(services).start(next_path, cookie)})
+    keep_oidc(answer, cookie)
+    return answer
+
+
+async def _oidc_callback(services: OAuthServices, request: Request) -> Response:
+    """Where the provider sends the browser back to."""
+    provider, query = _provider(services), _once_each(request)
+    try:
+        profile, next_path = provider.finish(query, cookie_of(request, OIDC_COOKIE))
+    except CommonplaceError as error:
+        telemetry.record("signin", telemetry.outcome_of(error.status), getattr(error, "reason", error.code.lower()))
+        raise
+    answer = seen(next_path)
+    _signed_in(services, request, answer, profile)
+    drop(answer, OIDC_COOKIE)
+    return answer
+
+
+def _signed_in(services: OAuthServices, request: Request, answer: Response, profile: Profile) -> None:
+    sessions = Sessions.over(services)
+    sessions.end(cookie_of(request, SESSION_COOKIE))
+    keep_session(answer, sessions.open(profile))
+    telemetry.record("signin")
+
+
+def _next_path(services: OAuthServices, request: Request, body: Mapping[str, Any]) -> str:
+    """Where a sign-in leads: back to the client's request that `stateId` names, else to the account.
+
+    Raises RequestGone when the request is over, or was begun in another browser.
+    """
+    state = body.get("stateId") or ""
+    if not state:
+        return ACCOUNT
+    if not isinstance(state, str) or len(state) > MAX_STATE_CHARACTERS:
+        raise BadRequest("stateId must be the one that the sign-in page has.")
+    pending = services.consents.look(state, cookie_of(request, request_cookie(state)))
+    if pending is None:
+        raise RequestGone("request_unknown")
+    return again(pending.request, ask=body.get("prompt") == "consent")
+
+
+def _waap(services: OAuthServices) -> Waap | None:
+    told = services.settings.waap
+    return None if told is None else Waap.of(told, services.settings.site_name)
+
+
+def _provider(services: OAuthServices) -> Any:
+    if services.oidc is None:
+        raise NotFound("Nobody signs in through a provider here.")
+    return services.oidc
+
+
+def _once_each(request: Request) -> dict[str, str]:
+    pairs = parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise BadRequest("A parameter was sent more than once.")
+    return dict(pairs)

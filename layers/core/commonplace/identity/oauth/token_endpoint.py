@@ -1,0 +1,224 @@
+"""The token endpoint's logic: codes and refresh tokens into access tokens, and the end of grants.
+
+The caller has authenticated the client and parsed the form; `network` is `limits.quota.network` of the caller.
+Everything raises OAuthError, and 503 `temporarily_unavailable` in place of Unavailable: then nothing was changed.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from commonplace.identity import secrets
+from commonplace.identity.accounts import Standings
+from commonplace.identity.bearer_auth import TokenJudge
+from commonplace.identity.issuing import Issuer
+from commonplace.identity.oauth.agents import Agents
+from commonplace.identity.oauth.answering import Answers, Form, GrantOver, Json
+from commonplace.identity.oauth.audit import refused, revoked
+from commonplace.identity.oauth.authorization_request import KnowsResources
+from commonplace.identity.oauth.consent import Limits
+from commonplace.identity.oauth.errors import OAuthError, invalid_grant, temporarily_unavailable
+from commonplace.identity.oauth.exchanging import Exchange
+from commonplace.identity.oauth.grants import Rotation
+from commonplace.identity.oidc_sessions import NO_PROVIDER, ReadsClaims
+from commonplace.identity.ports import GrantStore
+from commonplace.identity.principals import Principal, Tier
+from commonplace.identity.records import ACCESS_SECONDS, IDLE_SECONDS, Client
+from commonplace.identity.scopes import ordered
+from commonplace.identity.tokens import AccessClaims, BadToken
+from commonplace.kernel.audit import NOWHERE, AuditLog, AuditRecord
+from commonplace.kernel.errors import Unavailable
+
+logger = logging.getLogger(__name__)
+
+
+class Granting:
+    """Answers of the token, revocation and introspection endpoints, as the JSON objects they are."""
+
+    def __init__(
+        self,
+        *,
+        store: GrantStore,
+        standings: Standings,
+        claims: ReadsClaims = NO_PROVIDER,
+        issuer: Issuer,
+        resources: KnowsResources,
+        key: Callable[[], bytes],
+        clock: Callable[[], float],
+        audit: AuditLog | None = None,
+        limits: Limits | None = None,
+        access_seconds: int = ACCESS_SECONDS,
+        idle_seconds: int = IDLE_SECONDS,
+        organisation: str = NOWHERE,
+    ) -> None:
+        """`key` is that of pseudonyms and heirs; `organisation` as in `Consents`."""
+        self._store = store
+        self._issuer = issuer
+        self._clock = clock
+        self._audit = audit
+        self._organisation = organisation
+        self._judge = TokenJudge(store, standings)
+        answers = Answers(
+            issuer=issuer,
+            standings=standings,
+            claims=claims,
+            resources=resources,
+            key=key,
+            access_seconds=access_seconds,
+        )
+        self._exchange = Exchange(
+            store=store, answers=answers, clock=clock, idle_seconds=idle_seconds, organisation=organisation
+        )
+        self._rotation = Rotation(
+            store=store, answers=answers, key=key, clock=clock, idle_seconds=idle_seconds, organisation=organisation
+        )
+        self._agents = Agents(
+            store=store,
+            answers=answers,
+            resources=resources,
+            key=key,
+            clock=clock,
+            limits=limits,
+            access_seconds=access_seconds,
+        )
+
+    def exchange(self, form: Form, client: Client, network: str = "") -> Json:
+        """`grant_type=authorization_code` (RFC 6749, section 4.1.3; RFC 7636; RFC 8707)."""
+        _allow(client, "authorization_code")
+        with self._judging(client, network):
+            return self._exchange.redeem(form, client, network)
+
+    def refresh(self, form: Form, client: Client, network: str = "") -> Json:
+        """`grant_type=refresh_token`: rotates, and survives a lost answer."""
+        # Who may send people to us may also refresh: clients that name one grant type mean both.
+        _allow(client, "refresh_token", "authorization_code")
+        with self._judging(client, network):
+            return self._rotation.refresh(form, client, network)
+
+    def client_credentials(self, form: Form, client: Client, network: str = "") -> Json:
+        """`grant_type=client_credentials`, for agents that an operator registered. Raises RateLimited, too."""
+        _allow(client, "client_credentials")
+        with _answering():
+            return self._agents.grant(form, client, self._issuer.issuer, network)
+
+    def revoke(self, token: str, client: Client, network: str = "") -> None:
+        """A refresh token ends its whole grant, an access token itself; anything else, or another's, nothing."""
+        with _answering():
+            now = int(self._clock())
+            kept = self._store.refresh(secrets.digest(token))
+            if kept is not None:
+                self._end(kept.grant_id, client, now, network)
+                return
+            claims = self._read(token)
+            grant = self._store.grant(secrets.digest(claims.grant)) if claims else None
+            if claims is None or grant is None or claims.client_id != client.id or grant.client_id != client.id:
+                return
+            record = revoked(grant, "access_token_revoked", now, network, self._organisation)
+            self._store.revoke_token(grant.id, claims.jti, claims.expires_at, [record])
+
+    def introspect(self, token: str, client: Client) -> Json:
+        """RFC 7662, of access tokens: those of its organisation for a client that an operator registered, and of
+        any organisation if it has none; its own for another. Everything else is not active.
+
+        What is told is what the guard of a call would find now. Raises 503 where roles cannot be read: to say that
+        there are none would send people to sign in again.
+        """
+        with _answering():
+            claims = self._read(token)
+            if claims is None:
+                return {"active": False}
+            try:
+                grant = self._judge.grant(claims, self._clock())
+            except BadToken:
+                return {"active": False}
+            principal = self._judge.principal(claims, grant)
+            if principal.uncertain:
+                raise Unavailable("What this account may do cannot be read just now.")
+            return _told(claims, principal) if _may_ask(client, principal) else {"active": False}
+
+    def mint(
+        self, *, organisation: str, agent: str, scopes: tuple[str, ...], tier: Tier, resource: str, days: int
+    ) -> str:
+        """A service token: an access token that lasts, for an agent of an organisation.
+
+        Raises InvalidInput, whose text says what would be valid, and Unavailable.
+        """
+        return self._agents.mint(
+            organisation=organisation, agent=agent, scopes=scopes, tier=tier, resource=resource, days=days
+        )
+
+    @contextmanager
+    def _judging(self, client: Client, network: str) -> Iterator[None]:
+        """Records who tries to use what is another's; what nobody has heard of is not worth a record.
+
+        Ends the grant of who has to sign in again.
+        """
+        try:
+            with _answering():
+                try:
+                    yield
+                except GrantOver as over:
+                    now = int(self._clock())
+                    record = revoked(over.grant, over.reason, now, network, self._organisation)
+                    self._store.revoke(over.grant.id, over.reason, now, [record])
+                    raise invalid_grant(over.reason) from None
+        except OAuthError as error:
+            if error.grant and self._audit:
+                record = refused(
+                    error.grant, client.id, error.reason, self._clock(), network, organisation=self._organisation
+                )
+                _write(self._audit, record)
+            raise
+
+    def _end(self, grant_id: str, client: Client, now: int, network: str) -> None:
+        grant = self._store.grant(grant_id)
+        if grant is not None and grant.client_id == client.id:
+            record = revoked(grant, "client", now, network, self._organisation)
+            self._store.revoke(grant.id, "client", now, [record])
+
+    def _read(self, token: str) -> AccessClaims | None:
+        try:
+            claims = self._issuer.read(token)
+        except BadToken:
+            return None
+        return claims if claims.expires_at > self._clock() else None
+
+
+def _write(audit: AuditLog, record: AuditRecord) -> None:
+    """A refusal stands, whether it can be recorded or not."""
+    try:
+        audit.write(record)
+    except Unavailable:
+        logger.warning("a refusal could not be recorded", extra={"reason": record.reason})
+
+
+@contextmanager
+def _answering() -> Iterator[None]:
+    try:
+        yield
+    except Unavailable as error:
+        raise temporarily_unavailable(error) from error
+
+
+def _allow(client: Client, *types: str) -> None:
+    if not set(types) & set(client.grant_types):
+        raise OAuthError("unauthorized_client", "This client is not registered for this grant type.")
+
+
+def _may_ask(client: Client, principal: Principal) -> bool:
+    if principal.client == client.id:
+        return True
+    return client.source == "operator" and client.organisation in (None, principal.organisation)
+
+
+def _told(claims: AccessClaims, principal: Principal) -> Json:
+    """The token's own claims, and beside them what may change while it lasts: as it is now."""
+    values = claims.as_claims()
+    now = {
+        "scope": " ".join(ordered(one for one in principal.scopes if principal.may(one))),
+        "org": principal.organisation,
+        "tier": principal.tier,
+        "roles": sorted(principal.roles),
+    }
+    names = ("client_id", "sub", "aud", "exp", "iat", "iss", "jti")
+    return {"active": True, **{name: values[name] for name in names}, **now, "token_type": "Bearer"}

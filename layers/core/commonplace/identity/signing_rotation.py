@@ -1,0 +1,77 @@
+"""What a rotation does with the keys that sign tokens: verifiers learn of a new one before it signs.
+
+Private keys are in the secret, public ones in the identity table (`pk = keys`, `sk = public`), where guards may read.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import urlsafe_b64decode
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from commonplace.identity import keyring
+from commonplace.kernel.rotation import RotationRefused
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicNumbers
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+PUBLIC_KEYS = {"pk": {"S": "keys"}, "sk": {"S": "public"}}
+
+SAMPLE = b"commonplace signing key"
+
+
+class SigningRotation:
+    """`rotation.Rotated` for key rings (`identity.keyring`)."""
+
+    def __init__(self, client: DynamoDBClient, table: str, now: Callable[[], float]) -> None:
+        self._client, self._table, self._now = client, table, now
+
+    def following(self, current: str) -> str:
+        return keyring.as_json(keyring.next_ring(keyring.from_json(current), int(self._now())))
+
+    def at_once(self) -> str:
+        """A ring of one new key that signs now; whatever others signed is worthless as soon as this is published."""
+        return keyring.as_json(keyring.next_ring((), int(self._now()), at_once=True))
+
+    def publish(self, pending: str) -> None:
+        jwks = keyring.public_jwks(keyring.from_json(pending), self._now())
+        self._client.put_item(TableName=self._table, Item={**PUBLIC_KEYS, "jwks": {"S": jwks}})
+
+    def check(self, pending: str) -> None:
+        """Signs with the newest key and verifies with what was published. Raises RotationRefused."""
+        newest = max(keyring.from_json(pending), key=lambda key: key.signs_from, default=None)
+        if newest is None or not _fits(newest.jwk, self._published().get(newest.kid, {})):
+            raise RotationRefused("The newest key does not sign what the published one verifies.")
+
+    def _published(self) -> Mapping[str, Mapping[str, Any]]:
+        answer = self._client.get_item(TableName=self._table, Key=PUBLIC_KEYS, ConsistentRead=True)
+        jwks = json.loads(answer.get("Item", {}).get("jwks", {}).get("S", '{"keys": []}'))
+        return {key["kid"]: key for key in jwks["keys"]}
+
+
+def _fits(private: Mapping[str, Any], public: Mapping[str, Any]) -> bool:
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.hazmat.primitives.hashes import SHA256
+
+    if "d" not in private or not {"x", "y"} <= public.keys():
+        return False
+    algorithm = ec.ECDSA(SHA256())
+    try:
+        key = ec.EllipticCurvePrivateNumbers(_number(private["d"]), _numbers(private)).private_key()
+        _numbers(public).public_key().verify(key.sign(SAMPLE, algorithm), SAMPLE, algorithm)
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def _numbers(jwk: Mapping[str, Any]) -> EllipticCurvePublicNumbers:
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    return ec.EllipticCurvePublicNumbers(_number(jwk["x"]), _number(jwk["y"]), ec.SECP256R1())
+
+
+def _number(text: str) -> int:
+    return int.from_bytes(urlsafe_b64decode(text + "=" * (-len(text) % 4)))

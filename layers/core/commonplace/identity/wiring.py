@@ -1,0 +1,56 @@
+"""What a function puts together that takes tokens: where grants and keys are read, and what roles give now.
+
+Importing this loads the clients of AWS: it is for the first call that brings a token.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from commonplace.identity.caches import RememberedHats
+from commonplace.identity.denials import Denials
+from commonplace.identity.ethereum.hats import ChainHats
+from commonplace.identity.ethereum.rpc import Rpc
+from commonplace.identity.roles import MappedStandings
+from commonplace.identity.secret_values import PseudonymKey, RpcUrls
+from commonplace.identity.store.guard import DynamoGuard
+from commonplace.identity.store.items_read import QuickReads
+from commonplace.kernel import aws
+from commonplace.kernel.audit_store import DENIED, DynamoAudit
+
+if TYPE_CHECKING:
+    from commonplace.identity.settings import GuardSettings
+
+
+def guard(settings: GuardSettings) -> DynamoGuard:
+    """Waits for a second and asks twice: somebody waits behind it."""
+    client = aws.dynamodb(read_timeout_seconds=1, attempts=2)
+    return DynamoGuard(
+        client, settings.identity_table, QuickReads(client, settings.identity_table, aws.credentials).get
+    )
+
+
+def denials(activity_table: str, organisation: str) -> Denials:
+    """A record is worth half a second of whoever was refused, and no second try."""
+    log = DynamoAudit(aws.dynamodb(read_timeout_seconds=0.5, attempts=1), activity_table, DENIED)
+    return Denials(log.write, time.time, organisation=organisation)
+
+
+def standings(settings: GuardSettings) -> MappedStandings:
+    """By the role map: hats remembered for some minutes, and read from the chain when they are not."""
+    secrets = aws.secretsmanager()
+    urls = RpcUrls(secrets, settings.rpc_secret_arn)
+    paths = tuple(settings.role_map.hats)
+    chain = ChainHats(Rpc(lambda: urls.of("optimism"), settings.hats_chain_id), settings.hats_contract, paths)
+    remembered = RememberedHats(
+        chain,
+        aws.dynamodb(read_timeout_seconds=1, attempts=1),
+        settings.cache_table,
+        key=PseudonymKey(secrets, settings.identity_secret_arn).current,
+        chain_id=settings.hats_chain_id,
+        contract=settings.hats_contract,
+        paths=paths,
+        seconds=settings.role_seconds,
+    )
+    return MappedStandings(settings.role_map, remembered)

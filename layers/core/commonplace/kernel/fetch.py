@@ -1,0 +1,88 @@
+"""Fetching what a stranger has named: the port, and which URLs may be fetched at all.
+
+A URL that comes from outside could point at anything that this machine reaches. It is judged as text before anything
+is looked up; whoever implements the port judges the addresses behind the name (`adapters/guarded_http.py`).
+"""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from commonplace.kernel.errors import RateLimited
+from commonplace.kernel.limits import Limiter, Quota
+
+MAX_URL_CHARACTERS = 2_048
+
+JSON_TYPES = frozenset({"application/json"})
+
+PER_HOST = Quota("fetches-host", 60)
+"""Requests to one host in a minute, whoever they are for."""
+
+_PUBLIC = re.compile(
+    r"https://(?P<host>(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9])/[!-~]*"
+)
+_LOOPBACK = re.compile(r"http://(?:localhost|127\.0\.0\.1)(?::[0-9]{1,5})?/[!-~]*")
+
+
+class FetchFailed(Exception):
+    """Nothing usable came. `reason` is a stable code for the log, and tells nothing of the answer."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A body within its bounds."""
+
+    body: bytes
+    cache_control: str = ""
+
+
+class Fetcher(Protocol):
+    """Reads public documents of the Web."""
+
+    def get(self, url: str, *, max_bytes: int, seconds: float, media_types: Collection[str] = JSON_TYPES) -> Fetched:
+        """The body of a 200 answer; `+json` types count as `application/json`. `seconds` is for all of it.
+
+        Follows no redirect, sends no credential, and speaks to public addresses alone. Raises FetchFailed.
+        """
+        ...
+
+
+def fetchable(url: str, *, loopback: bool = False) -> bool:
+    """Whether this is an https URL of a name and a path on the usual port, with nothing in it that two readers could
+    take for two things: no user, fragment, backslash, dot segment or bare address. `loopback` also lets through
+    `http://` URLs of this machine, for development."""
+    if len(url) > MAX_URL_CHARACTERS or "\\" in url or "#" in url:
+        return False
+    if not _PUBLIC.fullmatch(url) and not (loopback and _LOOPBACK.fullmatch(url)):
+        return False
+    segments = urlsplit(url).path.lower().replace("%2e", ".").split("/")
+    return not {".", ".."} & set(segments)
+
+
+def host_of(url: str) -> str:
+    """The host and port of a fetchable URL."""
+    return url.split("/")[2]
+
+
+class LimitedFetcher:
+    """Asks no host more often than it should be asked for strangers."""
+
+    def __init__(self, fetcher: Fetcher, limiter: Limiter) -> None:
+        self._fetcher = fetcher
+        self._limiter = limiter
+
+    def get(self, url: str, *, max_bytes: int, seconds: float, media_types: Collection[str] = JSON_TYPES) -> Fetched:
+        """As `Fetcher.get`; raises RateLimited besides."""
+        allowance = self._limiter.take(PER_HOST, host_of(url))
+        if allowance is not None and not allowance.allowed:
+            raise RateLimited(
+                "Too much was asked of the application's server. Try again in a minute.",
+                retry_after_seconds=allowance.reset_seconds,
+            )
+        return self._fetcher.get(url, max_bytes=max_bytes, seconds=seconds, media_types=media_types)

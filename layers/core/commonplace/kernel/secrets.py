@@ -1,0 +1,66 @@
+"""A secret of identity, read when it is first needed and kept: who waits for it is signing in, or calling a tool."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from commonplace.kernel.errors import Unavailable
+
+if TYPE_CHECKING:
+    from mypy_boto3_secretsmanager import SecretsManagerClient
+
+logger = logging.getLogger(__name__)
+
+FRESH_SECONDS = 300
+"""So long it is taken as it was read."""
+KEPT_SECONDS = 3_600
+"""So long it is used when it cannot be read again: an hour without Secrets Manager is noticed by nobody."""
+PAUSE_SECONDS = 30
+"""Between two attempts when the last one failed: its timeout is not added to every answer."""
+
+Value = TypeVar("Value")
+
+
+class KeptSecret(Generic[Value]):
+    """What `parse` makes of the secret's text. Any thread may ask."""
+
+    def __init__(
+        self,
+        client: SecretsManagerClient,
+        arn: str,
+        parse: Callable[[str], Value],
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`parse` raises ValueError, in words that do not quote the secret."""
+        self._client = client
+        self._arn = arn
+        self._parse = parse
+        self._monotonic = monotonic
+        self._lock = threading.Lock()
+        self._value: tuple[Value] | None = None
+        self._read_at = self._failed_at = -float("inf")
+
+    def current(self) -> Value:
+        """Raises Unavailable: it cannot be read, or is not what it has to be."""
+        with self._lock:
+            now = self._monotonic()
+            if now - self._read_at >= FRESH_SECONDS and now - self._failed_at >= PAUSE_SECONDS:
+                self._read(now)
+            if self._value is None or now - self._read_at >= KEPT_SECONDS:
+                raise Unavailable("A secret that this needs cannot be read now.", retry_after_seconds=PAUSE_SECONDS)
+            return self._value[0]
+
+    def _read(self, now: float) -> None:
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        try:
+            answer = self._client.get_secret_value(SecretId=self._arn)
+            self._value, self._read_at = (self._parse(answer.get("SecretString", "")),), now
+        except (BotoCoreError, ClientError, ValueError) as error:
+            self._failed_at = now
+            logger.error("a secret cannot be read", extra={"error": type(error).__name__, "secret": self._arn})

@@ -1,0 +1,121 @@
+"""Making all vectors of an organisation anew, in batches (seed 001, `kb_rebuild_embeddings`).
+
+A batch is embedded, its vectors are remembered, and only then are its entries touched: the index writes them again and
+finds the vectors. Until that moment it answers with the old ones, so nobody who searches notices.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from commonplace.kernel.errors import Conflict, Unavailable
+from commonplace.memory.bulk_import import Tally
+from commonplace.memory.entries import Author, EntryId
+from commonplace.memory.jobs import Job
+from commonplace.memory.large_imports import new_job, no_job, write
+from commonplace.memory.model import Rebuilt
+from commonplace.memory.parts import Parts
+from commonplace.memory.records import record_of
+from commonplace.memory.vectors import Vectors
+from commonplace.search.indexer import Enough
+
+
+class Rebuilding:
+    """One organisation's rebuild at a time."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._vectors = Vectors(parts.embedder, parts.caches)
+
+    def start(self, author: Author, batch_size: int, clear_cache: bool, enough: Enough) -> Rebuilt:
+        """Makes vectors anew until there is `enough`; the rest becomes a job. One that goes on already is told of.
+
+        The cache is cleared once the model has answered for the first batch: while it is away nothing is lost.
+        Raises Conflict where there is no model, and Unavailable when it does not answer.
+        """
+        if self._parts.embedder is None:
+            hint = "Searches compare words. Name a model in EMBEDDING_PROVIDER to compare meaning as well."
+            raise Conflict("This deployment has no embedding model.", hint=hint)
+        organisation = author.organisation
+        going_on = next((job for job in self._parts.jobs.unfinished(organisation) if job.kind == "rebuild"), None)
+        if going_on is not None:
+            return progress(going_on)
+        job = replace(new_job(self._parts, author, "rebuild"), batch_size=batch_size)
+        ids = [card.id for card in self._parts.store.cards(organisation)]
+        if clear_cache and not ids:
+            self._parts.caches.clear(organisation)
+        done = self._run(organisation, ids, batch_size, enough, clear_first=clear_cache)
+        whole = done == len(ids)
+        job = replace(
+            job,
+            total=len(ids),
+            processed=done,
+            position=ids[done - 1] if done else "",
+            status="complete" if whole else "in_progress",
+        )
+        record = self._parts.record(author, "memory.rebuild", handle=job.id, entries=str(len(ids)))
+        self._parts.jobs.create(job, (), record)
+        return progress(job)
+
+    def carry_on(self, job: Job, enough: Enough) -> Job | None:
+        """Goes on after the last entry that is done. Raises Unavailable when not one batch could be done."""
+        ids = [card.id for card in self._parts.store.cards(job.organisation) if card.id > job.position]
+        done = self._run(job.organisation, ids, job.batch_size, enough)
+        processed = job.processed + done
+        whole = done == len(ids)
+        return write(
+            self._parts,
+            job,
+            Tally(processed),
+            position=ids[done - 1] if done else job.position,
+            total=processed if whole else max(job.total, processed),
+            status="complete" if whole else "in_progress",
+        )
+
+    def progress(self, author: Author, handle: str) -> Rebuilt:
+        """How far the rebuild has come. Raises NotFound."""
+        job = self._parts.jobs.job(author.organisation, handle)
+        if job is None or job.kind != "rebuild":
+            raise no_job(handle)
+        return progress(job)
+
+    def _run(
+        self, organisation: str, ids: Sequence[EntryId], size: int, enough: Enough, *, clear_first: bool = False
+    ) -> int:
+        """How many were done. Once one batch is, a model that goes away only ends this stretch."""
+        done = 0
+        for batch in _batches(ids, size):
+            if done and enough():
+                break
+            try:
+                self._make(organisation, batch, clear=clear_first and not done)
+            except Unavailable:
+                if not done:
+                    raise
+                break
+            done += len(batch)
+        return done
+
+    def _make(self, organisation: str, ids: Sequence[EntryId], *, clear: bool) -> None:
+        entries = self._parts.store.get_many(organisation, ids)
+        records = [record_of(entry) for entry in entries.values()]
+        texts = {key: text for record in records for key, text in self._vectors.texts(record).items()}
+        wanted = texts.keys() if clear else self._vectors.missing(organisation, texts)
+        made = self._vectors.make({key: text for key, text in texts.items() if key in wanted})
+        if clear:
+            self._parts.caches.clear(organisation)
+        if made:
+            self._parts.caches.of(organisation).remember(made)
+        self._parts.store.touch(organisation, list(entries))
+
+
+def progress(job: Job) -> Rebuilt:
+    """How far the job has come."""
+    going_on = job.status == "in_progress"
+    return Rebuilt(total=job.total, processed=job.processed, status=job.status, handle=job.id if going_on else None)
+
+
+def _batches(ids: Sequence[EntryId], size: int) -> Iterator[list[EntryId]]:
+    rest = iter(ids)
+    while batch := list(islice(rest, size)):
+        yield batch

@@ -1,0 +1,174 @@
+"""Searching the memory: words and meaning, fused by reciprocal ranks (seed 001, `kb_search`).
+
+The index answers which entries there may be, and the store what they are: it lags behind by a second or two, so every
+entry is read again and every condition judged again before anything is shown.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+
+from commonplace.kernel.errors import Unavailable
+from commonplace.memory import admitting
+from commonplace.memory.entries import Entry, EntryId
+from commonplace.memory.model import Asked, Found, Near, SearchAnswer
+from commonplace.memory.ports import EntryStore
+from commonplace.memory.records import record_id
+from commonplace.search.candidates import Ranked, Retrieval
+from commonplace.search.embeddings import model_fingerprint
+from commonplace.search.fusion import Fusion
+from commonplace.search.model import EmbeddingProvider, Engine, QueryVector, RecordId, SearchRequest
+from commonplace.search.queries import QueryEmbeddings
+from commonplace.search.snippets import snippet
+from commonplace.search.text import clean_query
+from commonplace.search.timing import Stopwatch
+
+logger = logging.getLogger(__name__)
+
+SEED_FUSION = Fusion("rrf", lexical_weight=0.3, vector_weight=0.7, rank_constant=60)
+
+OVER_FETCH = 3
+"""So many times the limit are looked at: what is gone, changed or nearly the same takes nobody's place."""
+
+EXCERPT_CHARACTERS = 1_600
+"""About 400 tokens. A shorter entry is shown whole."""
+NEAR_CHARACTERS = 160
+
+ORGANISATIONS_REMEMBERED, QUERIES_REMEMBERED = 16, 128
+"""Organisations whose last queries' vectors are at hand, and how many of each. Nobody's answer, nor the time it takes,
+depends on what another organisation has asked."""
+
+Group = tuple[Entry, float, list[EntryId]]
+"""An entry, its score, and the others that it stands for."""
+
+
+class MemorySearch:
+    """Searches the index of the memory, and shows what the store says of what was found.
+
+    Several `embeddings` are those of the index that answers and of the one that is to take its place. `clock` tells
+    seconds, for timings.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        embeddings: Sequence[EmbeddingProvider],
+        store: EntryStore,
+        *,
+        fusion: Fusion = SEED_FUSION,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._engine = engine
+        self._store = store
+        self._embeddings = embeddings
+        self._fusion = fusion
+        self._clock = clock
+        self._for = lru_cache(maxsize=ORGANISATIONS_REMEMBERED)(self._made_for)
+
+    def search(self, organisation: str, asked: Asked) -> SearchAnswer:
+        """The best entries of this organisation. Raises Unavailable when index or store do not answer."""
+        query = clean_query(asked.query)
+        request = SearchRequest(query, admitting.filters(organisation, asked), asked.limit)
+        retrieval, queries = self._for(organisation)
+        ranked = retrieval.rank(query, request, OVER_FETCH * asked.limit, Stopwatch(self._clock))
+        groups = self._groups(organisation, asked, ranked)[: asked.limit]
+        excerpts = self._excerpts(organisation, query, [entry for entry, _, _ in groups], ranked)
+        entries = admitting.without_lost_parents(self._store, organisation, [entry for entry, _, _ in groups])
+        found = tuple(
+            Found(entry, round(score, 6), excerpts[entry.id], tuple(others))
+            for entry, (_, score, others) in zip(entries, groups, strict=True)
+        )
+        return SearchAnswer(found, fallback=self._fell_back(query, ranked, queries))
+
+    def nearest(self, organisation: str, vector: QueryVector, limit: int = 3) -> tuple[Near, ...]:
+        """Entries of this organisation with a similar text, the most similar first; none in doubt."""
+        asked = Asked(query="", min_confidence=0.0)
+        try:
+            candidates = self._engine.candidates("", vector, admitting.filters(organisation, asked), limit)
+        except Unavailable as error:
+            logger.warning("similar entries could not be looked for", extra={"reason": error.message})
+            return ()
+        scores = {id: hit.score for hit in candidates.vector if (id := _entry_of(organisation, hit.id))}
+        entries = admitting.in_order(list(scores), self._store.get_many(organisation, list(scores)) if scores else {})
+        return tuple(
+            Near(entry.id, round(scores[entry.id], 4), _beginning(entry.content, NEAR_CHARACTERS)) for entry in entries
+        )
+
+    def _made_for(self, organisation: str) -> tuple[Retrieval, QueryEmbeddings]:  # noqa: ARG002 - each has its own
+        queries = QueryEmbeddings(self._embeddings, QUERIES_REMEMBERED)
+        return Retrieval(self._engine, queries, self._fusion), queries
+
+    def _groups(self, organisation: str, asked: Asked, ranked: Ranked) -> list[Group]:
+        """What may be shown, best first: of texts that are the same but for case and spaces, only the best."""
+        copies = {record: (record, *ranked.best.duplicates.get(record, ())) for record, _ in ranked.best.ranking}
+        ids = {
+            record: id
+            for each in copies.values()
+            for record in each
+            if (id := _entry_of(organisation, record)) is not None
+        }
+        entries = self._store.get_many(organisation, list(dict.fromkeys(ids.values()))) if ids else {}
+        groups: dict[str, Group] = {}
+        for record, score in ranked.best.ranking:
+            members = [entries[ids[one]] for one in copies[record] if one in ids and ids[one] in entries]
+            for entry in (one for one in members if admitting.found(asked, one)):
+                self._place(groups, entry, score, beside=members)
+        return list(groups.values())
+
+    @staticmethod
+    def _place(groups: dict[str, Group], entry: Entry, score: float, beside: Sequence[Entry]) -> None:
+        best = next((groups[key] for one in (entry, *beside) if (key := _same(one)) in groups), None)
+        if best is None:
+            groups[_same(entry)] = (entry, score, [])
+        elif best[0].id != entry.id and entry.id not in best[2]:
+            best[2].append(entry.id)
+
+    def _excerpts(
+        self, organisation: str, query: str, entries: Sequence[Entry], ranked: Ranked
+    ) -> Mapping[EntryId, str]:
+        """What is shown of each: all of a short one, of a long one the chunk that was found, as the store has it."""
+        long = [entry for entry in entries if len(entry.content) > EXCERPT_CHARACTERS]
+        wanted = [(record_id(organisation, entry.id), 0.0) for entry in long]
+        shown = self._for(organisation)[0].show(query, ranked.vector, wanted, ranked.candidates) if wanted else {}
+        excerpts = {entry.id: entry.content for entry in entries}
+        for entry in long:
+            found = shown.get(record_id(organisation, entry.id))
+            chunk = found.chunk.text if found and found.chunk else ""
+            current = chunk and _flat(chunk) in _flat(entry.content)
+            excerpts[entry.id] = (
+                _beginning(chunk, EXCERPT_CHARACTERS) if current else snippet(entry.content, query, size=1_000).text
+            )
+        return excerpts
+
+    def _fell_back(self, query: str, ranked: Ranked, queries: QueryEmbeddings) -> bool:
+        """Whether only words were compared for want of a vector of the query.
+
+        An index that has no vectors yet is asked without one. Then a vector is asked for all the same: whether others
+        have anything in the index makes no difference.
+        """
+        if not ranked.by_words or ranked.fused or not self._embeddings:
+            return ranked.by_words
+        return queries.vector(query, model_fingerprint(self._embeddings[0])) is None
+
+
+def _entry_of(organisation: str, record: RecordId) -> EntryId | None:
+    """The entry behind a record of this organisation; None for a record of any other."""
+    owner, _, id = record.rpartition("/")
+    return EntryId(id) if owner == organisation else None
+
+
+def _same(entry: Entry) -> str:
+    return _flat(entry.content).casefold()
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _beginning(text: str, most: int) -> str:
+    """The text, cut between words where it is longer."""
+    if len(text) <= most:
+        return text
+    cut = text.rfind(" ", most // 2, most)
+    return text[: cut if cut > 0 else most].rstrip() + " …"

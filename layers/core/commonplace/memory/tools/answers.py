@@ -1,0 +1,82 @@
+"""As many entries in one answer as fit, and as much of each: what short ones leave goes to the long ones."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from commonplace.memory.tools.entries import Told
+from commonplace.web.mcp.budgets import DEFAULT_TOKENS, MAX_TOKENS, estimate_tokens, fitting, piece
+from commonplace.web.mcp.rendering import compact
+
+HEAD_TOKENS = 200
+"""For what is said of the answer as a whole, text and data together, and for notes of the frame."""
+LEAST_CONTENT = 40
+"""Tokens of an entry's content, told twice, for which there is always room."""
+
+Item = TypeVar("Item")
+Row = TypeVar("Row", bound=Told)
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted(Generic[Row]):
+    """What is told of the first items, for a reader and as data."""
+
+    rows: list[Row]
+    text: list[str]
+
+
+def fitted(
+    items: Sequence[Item],
+    contents: Callable[[Item], tuple[str, str]],
+    row: Callable[[Item, str], Row],
+    line: Callable[[int, Row], str],
+    *,
+    usual: int,
+) -> Fitted[Row]:
+    """`contents` gives an item's whole content and its best part, `row` an item with some content, `line` its text.
+
+    `usual` is how many items an answer has that was asked no more of; who asks for more gets more tokens as well.
+    """
+    budget = _budget(len(items), usual) - HEAD_TOKENS
+    bare = [_cost(row(item, ""), line) for item in items]
+    shown = len(fitting(bare, lambda cost: cost + LEAST_CONTENT, budget))
+    room = max(budget - sum(bare[:shown]), LEAST_CONTENT)
+    texts = _shared([contents(item) for item in items[:shown]], room)
+    rows = [row(item, text) for item, text in zip(items, texts, strict=False)]
+    return Fitted(rows, [line(number, one) for number, one in enumerate(rows, 1)])
+
+
+def _budget(items: int, usual: int) -> int:
+    return min(MAX_TOKENS, max(DEFAULT_TOKENS, DEFAULT_TOKENS * items // usual))
+
+
+def _cost(row: Row, line: Callable[[int, Row], str]) -> int:
+    data = row.model_dump(mode="json", exclude_none=True)
+    return estimate_tokens(line(100, row)) + estimate_tokens(compact(data)) + 2
+
+
+def _shared(contents: Sequence[tuple[str, str]], room: int) -> list[str]:
+    """The smallest are served first, and nobody gets more than needed."""
+    needs = [_twice(content) for content, _ in contents]
+    texts = [""] * len(contents)
+    waiting = sorted(range(len(contents)), key=lambda at: needs[at])
+    for passed, at in enumerate(waiting):
+        texts[at] = _within(*contents[at], room // (len(waiting) - passed))
+        room -= min(_twice(texts[at]), room)
+    return texts
+
+
+def _within(content: str, best: str, tokens: int) -> str:
+    if _twice(content) <= tokens:
+        return content
+    text = best if len(best) < len(content) else content
+    share = max(tokens // 2, 1)
+    while _twice(text) > tokens and share > 1:
+        text = piece(text, max_tokens=share).text.rstrip()
+        share = share * 3 // 4
+    return text
+
+
+def _twice(text: str) -> int:
+    """Tokens of a text that is told plainly and as data."""
+    return estimate_tokens(text) + estimate_tokens(compact(text))

@@ -1,0 +1,116 @@
+"""`kb_search`: what the memory has on a question, for a role."""
+
+import logging
+from functools import partial
+from typing import cast
+
+from pydantic import Field, create_model
+
+from commonplace.memory import checking
+from commonplace.memory.entries import EntryType, Phase, Role
+from commonplace.memory.model import DEFAULT_LIMIT, DEFAULT_MIN_CONFIDENCE, MAX_LIMIT, Asked, Found
+from commonplace.memory.tools.answers import fitted
+from commonplace.memory.tools.entries import FoundEntry, facts, told
+from commonplace.memory.tools.services import MemoryArguments, MemoryOutput, MemoryServices, author_of
+from commonplace.web.mcp.declaration import Answer, Call, Tool
+
+logger = logging.getLogger(__name__)
+
+QUERIED = "memory query"
+"""Message of the line that says a search was made: a metric filter looks for it."""
+
+MAX_DUPLICATES = 5
+"""Ids of entries with nearly the same text that are told of one."""
+
+FALLBACK = "The model that compares meaning does not answer just now: only words were compared."
+NOTHING = (
+    "Try other words, fewer conditions (role, tags, entry_type) or a lower min_confidence. Or nobody noted it yet."
+)
+
+
+class SearchArguments(MemoryArguments):
+    query: str = Field(description="A question or a task, in your own words")
+    role: Role | None = Field(None, description="Entries for this role, and for all; `all` is no filter")
+    tags: list[str] | None = Field(None, description="Entries with any of them")
+    entry_type: EntryType | None = None
+    limit: int = Field(DEFAULT_LIMIT, ge=1, le=MAX_LIMIT)
+    min_confidence: float = Field(DEFAULT_MIN_CONFIDENCE, ge=0, le=1)
+    phase: Phase | None = Field(None, description="Of the story you are in: only counted")
+
+
+class Searched(MemoryOutput):
+    entries: list[FoundEntry]
+    fallback: bool = Field(description="Only words were compared")
+    hints: list[str] | None = None
+
+
+def tools(using: MemoryServices) -> tuple[Tool, ...]:
+    return (
+        Tool(
+            name="kb_search",
+            title="Search the team's memory",
+            description="Finds what the team learned, by meaning and words: facts, story summaries, templates. Use it "
+            "before a phase, a decision or an unfamiliar task, and on an error you meet.",
+            arguments=_arguments(using),
+            output=Searched,
+            run=partial(kb_search, using),
+            tier="member",
+            cost="search",
+            exact=True,
+        ),
+    )
+
+
+def kb_search(using: MemoryServices, call: Call, asked: SearchArguments) -> Answer:
+    question = checking.asked(
+        query=asked.query,
+        role=asked.role,
+        tags=asked.tags,
+        entry_type=asked.entry_type,
+        limit=asked.limit,
+        min_confidence=asked.min_confidence,
+        phase=asked.phase,
+    )
+    answer = using.memory.search(author_of(call), question)
+    note_query(question, fallback=answer.fallback)
+    shown = fitted(answer.found, _contents, _row, _line, usual=DEFAULT_LIMIT)
+    hints = [FALLBACK] if answer.fallback else []
+    hints += [] if answer.found else [NOTHING]
+    if left := len(answer.found) - len(shown.rows):
+        hints.append(f"{left} more were found and left out for their size: ask for fewer, or more narrowly.")
+    count = len(shown.rows)
+    head = f"{count} {'entry' if count == 1 else 'entries'}, the best first." if count else "Nothing was found."
+    text = "\n\n".join([" ".join([head, *hints]), *shown.text])
+    return Answer(text, Searched(entries=shown.rows, fallback=answer.fallback, hints=hints or None))
+
+
+def note_query(question: Asked, *, fallback: bool) -> None:
+    """One line of log: who asked in which phase, never what for."""
+    told_of = {"phase": question.phase or "none", "role": question.role or "all", "fallback": fallback}
+    logger.info(QUERIED, extra=told_of)
+
+
+def _arguments(using: MemoryServices) -> type[SearchArguments]:
+    """With the defaults of this deployment."""
+    if (using.default_limit, using.min_confidence) == (DEFAULT_LIMIT, DEFAULT_MIN_CONFIDENCE):
+        return SearchArguments
+    limit = Field(using.default_limit, ge=1, le=MAX_LIMIT)
+    confidence = Field(using.min_confidence, ge=0, le=1)
+    made = create_model(
+        "SearchArguments", __base__=SearchArguments, limit=(int, limit), min_confidence=(float, confidence)
+    )
+    return cast(type[SearchArguments], made)
+
+
+def _contents(found: Found) -> tuple[str, str]:
+    return found.entry.content, found.excerpt
+
+
+def _row(found: Found, content: str) -> FoundEntry:
+    duplicates = list(map(str, found.duplicates[:MAX_DUPLICATES])) or None
+    return FoundEntry(**facts(found.entry, content), score=round(found.score, 6), duplicates=duplicates)
+
+
+def _line(number: int, one: FoundEntry) -> str:
+    near = ", ".join(f"`{id}`" for id in one.duplicates or ())
+    return told(one, head=f"{number}. ", nearly_the_same_as=near)

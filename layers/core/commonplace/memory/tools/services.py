@@ -1,0 +1,80 @@
+"""What the tools of the memory work with, and on whose behalf."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pydantic import ConfigDict
+
+from commonplace.kernel.errors import Forbidden
+from commonplace.kernel.limits import network
+from commonplace.memory.entries import Author
+from commonplace.memory.model import DEFAULT_LIMIT, DEFAULT_MIN_CONFIDENCE
+from commonplace.web.mcp.declaration import Arguments, Call, Output, Part
+
+if TYPE_CHECKING:
+    from commonplace.memory.service import Memory
+
+WORK_SECONDS = 15.0
+"""How long a call works at what may take longer; the rest goes on by itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryServices:
+    memory: Memory
+    default_limit: int = DEFAULT_LIMIT
+    """Entries that a search gives which asks for no number of them."""
+    min_confidence: float = DEFAULT_MIN_CONFIDENCE
+    """Of a search that asks for none."""
+    monotonic: Callable[[], float] = time.monotonic
+    """Seconds, from any moment on."""
+
+    def enough(self) -> Callable[[], bool]:
+        """Tells, from now on, whether a call has worked for as long as it may, or would with one more batch."""
+        last = self.monotonic()
+        until = last + WORK_SECONDS
+
+        def enough() -> bool:
+            nonlocal last
+            before, last = last, self.monotonic()
+            return last + (last - before) >= until
+
+        return enough
+
+
+class MemoryArguments(Arguments):
+    """Names as seed 001 has them; others of the same words are understood too."""
+
+    model_config = ConfigDict(alias_generator=None)
+
+
+class MemoryPart(Part):
+    """Names as seed 001 has them."""
+
+    model_config = ConfigDict(alias_generator=None)
+
+
+class MemoryOutput(Output):
+    """Names as seed 001 has them."""
+
+    model_config = ConfigDict(alias_generator=None)
+
+
+def author_of(call: Call) -> Author:
+    """Whose memory a call is about: that of the organisation of its verified principal. Raises Forbidden."""
+    principal = call.caller.principal
+    if principal.organisation is None:
+        raise Forbidden(
+            "This account belongs to no organisation, so there is no memory that it could reach.",
+            hint="Ask whoever runs this deployment for a role of your organisation.",
+        )
+    return Author(
+        organisation=principal.organisation,
+        account=principal.account or "",
+        client=principal.client or "",
+        grant=principal.grant or "",
+        network=network(call.caller.address),
+    )

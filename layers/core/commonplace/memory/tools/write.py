@@ -1,0 +1,164 @@
+"""`kb_add`, `kb_update` and `kb_delete`: one entry at a time."""
+
+from functools import partial
+from typing import Any
+
+from pydantic import Field
+
+from commonplace.memory import checking
+from commonplace.memory.entries import MAX_CONTENT_BYTES, MAX_TAGS, EntryType, Role
+from commonplace.memory.tools.services import MemoryArguments, MemoryOutput, MemoryPart, MemoryServices, author_of
+from commonplace.web.mcp.declaration import Answer, Call, Tool
+
+WORDS_ONLY = "Its vectors follow; until then it is found by its words."
+
+
+class AddArguments(MemoryArguments):
+    content: str = Field(description=f"What is worth knowing, to be read by itself; at most {MAX_CONTENT_BYTES} bytes")
+    entry_type: EntryType = Field(description="fact: one thing learned; summary: of a story; template: a document")
+    roles: list[Role] = Field(description="For whom")
+    tags: list[str] | None = Field(None, description=f"Subjects, at most {MAX_TAGS}")
+    source_file: str | None = None
+    source_story: str | None = Field(None, description="Id of the story it comes from")
+    parent_id: str | None = Field(None, description="The summary that a fact belongs to")
+    confidence: float | None = Field(None, ge=0, le=1, description="1 if left out; 0.8 until validated")
+    metadata: dict[str, Any] | None = None
+    idempotency_key: str | None = Field(None, description="Your name of this request: sent twice, it is done once")
+
+
+class UpdateArguments(MemoryArguments):
+    id: str
+    content: str | None = None
+    roles: list[Role] | None = None
+    tags: list[str] | None = Field(None, description="In place of those it has")
+    confidence: float | None = Field(None, ge=0, le=1)
+    metadata: dict[str, Any] | None = Field(None, description="Merged with what it has; null removes a key")
+    expected_version: int | None = Field(None, description="Change nothing if it has another version by now")
+
+
+class DeleteArguments(MemoryArguments):
+    id: str
+
+
+class NearEntry(MemoryPart):
+    id: str
+    similarity: float
+    excerpt: str
+
+
+class AddedEntry(MemoryOutput):
+    id: str
+    success: bool
+    duplicate: bool = Field(description="It was there already, as id")
+    embedded: bool | None = Field(None, description="False while only its words are found")
+    nearest: list[NearEntry] | None = Field(None, description="Entries that come near it")
+
+
+class UpdatedEntry(MemoryOutput):
+    success: bool
+    re_embedded: bool
+    version: int
+
+
+class DeletedEntry(MemoryOutput):
+    success: bool
+
+
+def tools(using: MemoryServices) -> tuple[Tool, ...]:
+    return (
+        Tool(
+            name="kb_add",
+            title="Add an entry",
+            description="Keeps one thing that the team should know later. What is there already is not added again: "
+            "the answer has its id.",
+            arguments=AddArguments,
+            output=AddedEntry,
+            run=partial(kb_add, using),
+            tier="member",
+            level="write",
+            cost="write",
+            read_only=False,
+        ),
+        Tool(
+            name="kb_update",
+            title="Change an entry",
+            description="Changes what is given and leaves the rest as it is.",
+            arguments=UpdateArguments,
+            output=UpdatedEntry,
+            run=partial(kb_update, using),
+            tier="member",
+            level="write",
+            cost="write",
+            read_only=False,
+            destructive=True,
+        ),
+        Tool(
+            name="kb_delete",
+            title="Delete an entry",
+            description="Removes an entry for good. Its children stay, without a parent.",
+            arguments=DeleteArguments,
+            output=DeletedEntry,
+            run=partial(kb_delete, using),
+            tier="member",
+            level="write",
+            cost="write",
+            read_only=False,
+            destructive=True,
+        ),
+    )
+
+
+def kb_add(using: MemoryServices, call: Call, asked: AddArguments) -> Answer:
+    new = checking.new_entry(
+        content=asked.content,
+        entry_type=asked.entry_type,
+        roles=asked.roles,
+        tags=asked.tags,
+        source_file=asked.source_file,
+        source_story=asked.source_story,
+        parent_id=asked.parent_id,
+        confidence=asked.confidence,
+        metadata=asked.metadata,
+    )
+    key = checking.idempotency_key(asked.idempotency_key)
+    added = using.memory.add(author_of(call), new, idempotency_key=key)
+    nearest = [NearEntry(id=one.id, similarity=round(one.similarity, 4), excerpt=one.excerpt) for one in added.nearest]
+    data = AddedEntry(
+        id=added.id,
+        success=True,
+        duplicate=added.duplicate,
+        embedded=None if added.duplicate or added.embedded else False,
+        nearest=nearest or None,
+    )
+    return Answer(_added_told(data), data)
+
+
+def kb_update(using: MemoryServices, call: Call, asked: UpdateArguments) -> Answer:
+    changes = checking.changes(
+        content=asked.content,
+        roles=asked.roles,
+        tags=asked.tags,
+        confidence=asked.confidence,
+        metadata=asked.metadata,
+    )
+    id, expected = checking.entry_id(asked.id), checking.expected_version(asked.expected_version)
+    updated = using.memory.update(author_of(call), id, changes, expected_version=expected)
+    data = UpdatedEntry(success=True, re_embedded=updated.re_embedded, version=updated.entry.version)
+    anew = " Its content is new, so its vectors are made anew." if data.re_embedded else ""
+    return Answer(f"Changed `{id}`, now version {data.version}.{anew}", data)
+
+
+def kb_delete(using: MemoryServices, call: Call, asked: DeleteArguments) -> Answer:
+    id = checking.entry_id(asked.id)
+    using.memory.delete(author_of(call), id)
+    return Answer(f"Deleted `{id}`.", DeletedEntry(success=True))
+
+
+def _added_told(data: AddedEntry) -> str:
+    if data.duplicate:
+        return f"Nothing was added: the same content is there already, as `{data.id}`."
+    lines = [f"Added as `{data.id}`." + ("" if data.embedded is not False else f" {WORDS_ONLY}")]
+    if data.nearest:
+        lines.append("Entries that come near it. If one says the same, change that one and delete this:")
+        lines += [f"- `{one.id}` (similarity {one.similarity:g}) {one.excerpt}" for one in data.nearest]
+    return "\n".join(lines)

@@ -1,0 +1,168 @@
+"""Adding, changing and deleting one entry (seed 001, "Write Tools")."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from datetime import timedelta
+from typing import Any
+
+from commonplace.kernel.audit import AuditRecord
+from commonplace.kernel.errors import Conflict, InvalidInput
+from commonplace.memory import validation
+from commonplace.memory.entries import Author, Changes, Entry, EntryId, NewEntry, content_hash
+from commonplace.memory.model import Added, Near, Updated
+from commonplace.memory.parts import Parts, unknown
+from commonplace.memory.ports import Once, Replayed, Stale, Taken
+from commonplace.memory.records import record_of
+from commonplace.memory.search import MemorySearch
+from commonplace.memory.vectors import Vectors
+
+KEYS_KEPT = timedelta(days=2)
+"""How long an idempotency key is remembered."""
+
+ATTEMPTS = 10
+"""How often a change is made again on top of somebody else's before it is a conflict."""
+
+
+class Recording:
+    """Writes one organisation's entries, one at a time."""
+
+    def __init__(self, parts: Parts, search: MemorySearch) -> None:
+        self._parts = parts
+        self._store = parts.store
+        self._vectors = Vectors(parts.embedder, parts.caches)
+        self._search = search
+
+    def add(self, author: Author, new: NewEntry, key: str | None) -> Added:
+        """Keeps the entry, unless its content is there already.
+
+        Its vectors are made first, so that the index finds them in the cache; without a model it is kept all the same.
+        Raises InvalidInput when its parent is not there, and Conflict when the key was used for another request.
+        """
+        entry = self._parts.entry(author, new, EntryId(self._parts.new_id()), new.parent_id)
+        holder = self._store.holders(author.organisation, [entry.content_hash]).get(entry.content_hash)
+        if holder is not None and key is None:
+            return Added(holder, duplicate=True)
+        if holder is None:
+            self._check_parent(author, new)
+        embedded, nearest = (True, ()) if holder else self._embed(entry)
+        kept = self._keep(author, entry, key, new)
+        if isinstance(kept, Replayed):
+            return self._replayed(kept, new)
+        if kept != entry.id:
+            return Added(kept, duplicate=True)
+        return Added(entry.id, embedded=embedded, nearest=nearest)
+
+    def update(self, author: Author, id: EntryId, changes: Changes, expected_version: int | None) -> Updated:
+        """Changes the entry, on top of what others have changed meanwhile unless a version is expected.
+
+        Raises NotFound, and Conflict when another version, or another entry's content, stands in the way.
+        """
+        embedded: bool | None = None
+        for _ in range(ATTEMPTS):
+            was = self._store.get(author.organisation, id)
+            if was is None:
+                raise unknown(id)
+            if expected_version not in (None, was.version):
+                raise _newer(was, expected_version)
+            entry = self._changed(was, changes)
+            if entry is None:
+                return Updated(was, re_embedded=False)
+            if entry.content_hash != was.content_hash and embedded is None:
+                self._check_free(entry)
+                embedded = self._vectors.first(author.organisation, record_of(entry)) is not None
+            try:
+                self._store.replace(author.organisation, entry, was, self._record(author, "memory.update", entry))
+            except Taken as taken:
+                raise _taken(taken.id) from None
+            except Stale:
+                continue
+            return Updated(entry, re_embedded=bool(embedded) and entry.content_hash != was.content_hash)
+        raise Conflict("Others change this entry at the same time.", hint="Read it again, then change it.")
+
+    def delete(self, author: Author, id: EntryId) -> None:
+        """Forgets the entry. Raises NotFound."""
+        record = self._parts.record(author, "memory.delete", entry=id)
+        if not self._store.delete(author.organisation, id, record):
+            raise unknown(id)
+
+    def _keep(self, author: Author, entry: Entry, key: str | None, new: NewEntry) -> EntryId | Replayed:
+        record = self._record(author, "memory.add", entry)
+        if key is None:
+            return self._store.add(author.organisation, [entry], record)[entry.content_hash]
+        expires = int((self._parts.clock() + KEYS_KEPT).timestamp())
+        once = Once(hashlib.sha256(key.encode()).hexdigest(), _request(new), expires)
+        return self._store.add_once(author.organisation, entry, record, once)
+
+    @staticmethod
+    def _replayed(kept: Replayed, new: NewEntry) -> Added:
+        if kept.request != _request(new):
+            raise Conflict(
+                f"This idempotency_key was used for another request, which made the entry {kept.id}.",
+                hint="Send the same request again, or another key with another one.",
+                id=kept.id,
+            )
+        return Added(kept.id, replayed=True)
+
+    def _check_parent(self, author: Author, new: NewEntry) -> None:
+        if new.parent_id is not None and self._store.get(author.organisation, new.parent_id) is None:
+            raise InvalidInput(
+                "`parent_id` names no entry.", hint="Add the parent first and take its id, or leave `parent_id` out."
+            )
+
+    def _check_free(self, entry: Entry) -> None:
+        """Before a model is asked: the store decides again when it writes."""
+        holder = self._store.holders(entry.organisation, [entry.content_hash]).get(entry.content_hash)
+        if holder not in (None, entry.id):
+            raise _taken(holder)
+
+    def _embed(self, entry: Entry) -> tuple[bool, tuple[Near, ...]]:
+        if self._parts.embedder is None:
+            return True, ()
+        vector = self._vectors.first(entry.organisation, record_of(entry))
+        if vector is None:
+            return False, ()
+        return True, self._search.nearest(entry.organisation, vector)
+
+    def _changed(self, was: Entry, changes: Changes) -> Entry | None:
+        """The entry after the change; None when it is that already."""
+        content = was.content if changes.content is None else changes.content
+        entry = replace(
+            was,
+            content=content,
+            content_hash=content_hash(content),
+            roles=was.roles if changes.roles is None else changes.roles,
+            tags=was.tags if changes.tags is None else changes.tags,
+            confidence=was.confidence if changes.confidence is None else changes.confidence,
+            metadata=was.metadata if changes.metadata is None else merged(was.metadata, changes.metadata),
+        )
+        if entry == was:
+            return None
+        return replace(entry, version=was.version + 1, revision=was.revision + 1, updated_at=self._parts.now())
+
+    def _record(self, author: Author, event: str, entry: Entry) -> AuditRecord:
+        return self._parts.record(author, event, entry=entry.id, type=entry.entry_type)
+
+
+def merged(metadata: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The metadata with these keys in their new values; a null removes its key. Raises TooLarge."""
+    result = {key: value for key, value in {**metadata, **changes}.items() if value is not None}
+    validation.check_metadata_size(result)
+    return result
+
+
+def _request(new: NewEntry) -> str:
+    """SHA-256 of what was asked, the same however it was written."""
+    told = json.dumps(asdict(new), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+def _newer(entry: Entry, expected: int | None) -> Conflict:
+    hint = "Read it with kb_get, and change it as it is now."
+    return Conflict(f"The entry is in version {entry.version}, not {expected}.", hint=hint, version=entry.version)
+
+
+def _taken(id: EntryId | None) -> Conflict:
+    hint = "Change that entry, or delete one of the two."
+    return Conflict(f"The entry {id} has this content already.", hint=hint, id=id)

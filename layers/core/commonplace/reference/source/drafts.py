@@ -1,0 +1,175 @@
+"""Files of a catalogue -> what is written in them about each entry, unchecked but for its form."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from commonplace.kernel.yaml import Parsed, Place, YamlError
+from commonplace.kernel.yaml import read as read_yaml
+from commonplace.reference.entries import EntryType
+from commonplace.reference.source import bounds
+from commonplace.reference.source.fields import Fields, shown, snake
+from commonplace.reference.source.findings import At, Findings
+from commonplace.reference.source.selecting import Kind
+from commonplace.reference.source.values import JsonError
+from commonplace.reference.source.values import read as read_json
+from commonplace.reference.source.yaml_sentences import sentence
+from commonplace.repository import markdown
+from commonplace.repository.problems import Problem as FileProblem
+from commonplace.repository.slugs import slug, without_suffix
+
+FOLDERS: dict[str, EntryType] = {
+    "commands": "command",
+    "command": "command",
+    "cli": "command",
+    "api": "api",
+    "api-endpoints": "api",
+    "endpoints": "api",
+    "guides": "guide",
+    "guide": "guide",
+    "features": "feature",
+    "feature": "feature",
+    "troubleshooting": "troubleshooting",
+    "settings": "setting",
+    "setting": "setting",
+}
+"""Names of files and folders that say of which type the entries in them are, where these do not say it themselves."""
+
+_TELLING = {"id", "type", "title", "category", "summary", "content", "name"}
+"""A mapping with none of these is something else than an entry."""
+_OTHER = "Write the fields of an entry; begin the file's name with `_` if it is something else."
+_HINT = "Write a list of entries, or `entries:` with a list, or the fields of one entry."
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An entry as it is written."""
+
+    fields: Fields
+    type: EntryType | None
+    """What its file's name or its folder says."""
+    body: str | None = None
+    """The text of a Markdown file, which is an entry's content."""
+    body_line: int = 1
+    id: str | None = None
+    """Of a Markdown file: what its path says."""
+    category: str | None = None
+    """The folder inside the type's folder."""
+
+
+def drafts(path: str, kind: Kind, raw: bytes, findings: Findings) -> Iterator[Draft]:
+    """What a file says. Never raises: what cannot be read is told."""
+    at = At(path)
+    if len(raw) > bounds.MAX_FILE_BYTES:
+        size = f"{bounds.MAX_FILE_BYTES // 1_000_000} MB"
+        findings.error("too-large", f"The file is larger than {size}.", "Split it into several files.", at)
+    elif kind == "markdown":
+        yield from _markdown(path, raw, findings, at)
+    elif (parsed := _parsed(kind, raw, findings, at)) is not None:
+        yield from _listed(path, parsed, findings, at)
+
+
+def _parsed(kind: Kind, raw: bytes, findings: Findings, at: At) -> Parsed | None:
+    try:
+        text = raw.decode("utf-8-sig")
+        if kind == "json":
+            return read_json(text)
+        return read_yaml(text, max_depth=bounds.MAX_DEPTH, max_values=bounds.MAX_VALUES, lines_to_depth=3)
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        findings.error("malformed-file", "The file is not UTF-8.", "Save it in the encoding UTF-8.", at.on(line))
+    except JsonError as error:
+        message = f"The file is not valid JSON: {error.message}."
+        findings.error("malformed-file", message, "Mend this place; it may begin a line earlier.", at.on(error.line))
+    except YamlError as error:
+        message = f"The file cannot be read as YAML. {sentence(error.reason)}"
+        hint = "Write plain lists and mappings; put quotes around values with special characters."
+        findings.error("malformed-file", message, hint, at.on(error.line))
+    return None
+
+
+def _listed(path: str, parsed: Parsed, findings: Findings, at: At) -> Iterator[Draft]:
+    value, place = parsed.value, tuple[str | int, ...]()
+    if isinstance(value, dict) and "entries" in value:
+        value, place = value["entries"], ("entries",)
+    elif isinstance(value, dict):
+        if not _TELLING & {snake(key) for key in value}:
+            findings.error("malformed-file", "The file holds no entry.", _OTHER, at.on(1))
+            return
+        yield Draft(fields_of(value, (), parsed.lines, at.on(1), findings), type_of(path), category=category_of(path))
+        return
+    if value is None:
+        findings.warning("empty-file", "The file holds nothing.", _HINT, at)
+        return
+    if not isinstance(value, list):
+        findings.error("malformed-file", "The file is no list of entries.", _HINT, at.on(1))
+        return
+    for index, one in enumerate(value):
+        here = at.on(parsed.lines.get((*place, index)))
+        if isinstance(one, dict):
+            fields = fields_of(one, (*place, index), parsed.lines, here, findings)
+            yield Draft(fields, type_of(path), category=category_of(path))
+        else:
+            findings.error("malformed-file", f"Entry {index + 1} of the file is no mapping of fields.", _HINT, here)
+
+
+def fields_of(given: Mapping[str, Any], place: Place, lines: Mapping[Place, int], at: At, findings: Findings) -> Fields:
+    """A mapping as it is written, under names in snake_case. A field that is there in two spellings is told."""
+    values: dict[str, Any] = {}
+    spelt: dict[str, str] = {}
+    found: dict[str, int] = {}
+    for key, value in given.items():
+        name = snake(key)
+        line = lines.get((*place, key))
+        if name in values:
+            message = f"`{shown(key)}` and `{shown(spelt[name])}` are the same field."
+            findings.error("invalid-field", message, "Keep one of them.", at.on(line))
+        values[name], spelt[name] = value, key
+        if line is not None:
+            found[name] = line
+    return Fields(values, spelt, found, at, findings)
+
+
+def type_of(path: str) -> EntryType | None:
+    """From the file's name, else from the innermost folder that says one."""
+    parts = PurePosixPath(path)
+    names = (parts.stem, *reversed(parts.parent.parts))
+    return next((FOLDERS[name.lower()] for name in names if name.lower() in FOLDERS), None)
+
+
+def category_of(path: str) -> str | None:
+    """`guides/google-workspace/first.md`: the folder below that of the type."""
+    folders = PurePosixPath(path).parent.parts
+    below = next((place + 1 for place, name in enumerate(folders) if name.lower() in FOLDERS), len(folders))
+    return slug(folders[below]) or None if below < len(folders) else None
+
+
+def _markdown(path: str, raw: bytes, findings: Findings, at: At) -> Iterator[Draft]:
+    parsed = markdown.parse(raw)
+    if isinstance(parsed, FileProblem):
+        code = "too-large" if parsed.code in ("too-large", "frontmatter-too-large") else "malformed-file"
+        message = f"{parsed.message[:1].upper()}{parsed.message[1:]}."
+        hint = f"{parsed.hint[:1].upper()}{parsed.hint[1:]}." if parsed.hint else None
+        findings.error(code, message, hint, at.on(parsed.line))
+        return
+    if parsed is None:
+        parsed = markdown.ParsedFile({}, raw.decode("utf-8-sig"), 1)
+    # A number is what was written, so that a title `1.10` stays one.
+    given = {key: parsed.authored.get(key, one) if _number(one) else one for key, one in parsed.frontmatter.items()}
+    lines: dict[Place, int] = {(key,): line for key, line in parsed.lines.items()}
+    fields = fields_of(given, (), lines, at.on(1), findings)
+    if not _private(fields):
+        yield Draft(
+            fields, type_of(path), parsed.body, parsed.body_line, slug(without_suffix(path)) or None, category_of(path)
+        )
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _private(fields: Fields) -> bool:
+    """Whether the file itself says that it is not for publication; what it says half counts as said."""
+    draft, publish = fields.values.get("draft"), fields.values.get("publish")
+    return (draft is not None and draft is not False) or (publish is not None and publish is not True)

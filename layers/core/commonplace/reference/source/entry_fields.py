@@ -1,0 +1,200 @@
+"""What is written about an entry -> the entry, or what is wrong with it (seed 003, "Knowledge Entry Schema")."""
+
+import re
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from commonplace.reference.entries import ENTRY_TYPES, Entry, EntryType
+from commonplace.reference.source import bounds
+from commonplace.reference.source.called_fields import Called, called_of
+from commonplace.reference.source.deriving import first_paragraph
+from commonplace.reference.source.drafts import FOLDERS, Draft
+from commonplace.reference.source.example_fields import examples_of
+from commonplace.reference.source.fields import ID, Fields
+from commonplace.reference.source.findings import At
+from commonplace.reference.source.nearest import nearest
+from commonplace.repository.headings import first_heading
+
+KNOWN = {
+    *("id", "type", "title", "category", "subcategory", "module", "name", "syntax", "method", "path_template"),
+    *("summary", "content", "keywords", "aliases", "examples", "related_ids", "deprecated", "replaced_by"),
+    *("source", "source_hash", "last_updated"),
+}
+_MEANT = {
+    "description": "summary",
+    "tags": "keywords",
+    "body": "content",
+    "path": "pathTemplate",
+    "related": "relatedIds",
+}
+_OF_MARKDOWN = {"publish", "draft"}
+
+_HASH = re.compile(r"[0-9a-f]{64}\Z")
+
+
+def entry_of(draft: Draft) -> Entry | None:
+    """None when anything of it is invalid; what is has been told. Never raises."""
+    fields = _identified(draft)
+    before = fields.findings.errors
+    _unknown(fields, markdown=draft.body is not None)
+    content = draft.body if draft.body is not None else fields.block("content", bounds.MAX_CONTENT_BYTES)
+    if draft.body is not None:
+        _body_bound(fields, draft)
+    entry = _entry(fields, draft, content or "")
+    return entry if fields.findings.errors == before else None
+
+
+def _identified(draft: Draft) -> Fields:
+    """The same fields, with the entry's id on every problem that is told from here on."""
+    fields = draft.fields
+    given = fields.values.get("id", draft.id)
+    id = given if isinstance(given, str) and len(given) <= bounds.MAX_ID and ID.match(given) else None
+    at = At(fields.at.path, fields.at.line, id)
+    return Fields(fields.values, fields.spelt, fields.lines, at, fields.findings)
+
+
+def _unknown(fields: Fields, *, markdown: bool) -> None:
+    known = KNOWN | (_OF_MARKDOWN if markdown else set())
+    for name in sorted(fields.values.keys() - known):
+        message = f"`{fields.called(name)}` is no field of an entry; it is left out."
+        fields.findings.warning("unknown-field", message, _known_field(name[:60]), fields.where(name))
+
+
+@lru_cache(maxsize=256)
+def _known_field(name: str) -> str:
+    known = sorted(KNOWN)
+    near = _MEANT.get(name) or nearest(name, known)
+    return f"Did you mean `{camel(near)}`?" if near else f"Known fields are {', '.join(map(camel, known))}."
+
+
+def camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
+def _body_bound(fields: Fields, draft: Draft) -> None:
+    if not fields.absent("content"):
+        fields.invalid("content", "stands beside a text", "The text below the frontmatter is the content.")
+    if len((draft.body or "").encode()) > bounds.MAX_CONTENT_BYTES:
+        message = f"The text is larger than {bounds.MAX_CONTENT_BYTES:,} bytes."
+        hint = "Cut it into several entries."
+        fields.findings.error("invalid-field", message, hint, fields.at.on(draft.body_line))
+
+
+def _entry(fields: Fields, draft: Draft, content: str) -> Entry | None:
+    type = _type(fields, draft)
+    id = _id(fields, draft)
+    called = called_of(fields, type, content)
+    title = _title(fields, draft, called)
+    category = _category(fields, draft)
+    summary = _summary(fields, draft)
+    rest = _rest(fields, title or "")
+    if type is None or id is None or title is None or category is None or summary is None:
+        return None
+    if not content.strip() and (draft.body is not None or fields.absent("content")):
+        hint = "Say at least how it is used."
+        fields.findings.warning("empty-content", "The entry has no content.", hint, fields.where("content"))
+    return Entry(
+        id=id,
+        type=type,
+        title=title,
+        category=category,
+        name=called.name,
+        syntax=called.syntax,
+        method=called.method,
+        path_template=called.path_template,
+        summary=summary,
+        content=content.strip("\r\n"),
+        **rest,
+    )
+
+
+def _type(fields: Fields, draft: Draft) -> EntryType | None:
+    if fields.absent("type"):
+        if draft.type is None:
+            folders = ", ".join(f"{name}/" for name in FOLDERS if name.endswith("s"))
+            fields.missing("type", f"Write one of {', '.join(ENTRY_TYPES)}, or put the file into one of {folders}.")
+        return draft.type
+    given = fields.values["type"]
+    text = given.strip().lower() if isinstance(given, str) else None
+    found = next((one for one in ENTRY_TYPES if one == text), None)
+    if found is None:
+        hint = f"Write one of {', '.join(ENTRY_TYPES)}."
+        fields.findings.error("unknown-type", "`type` is no type of entry.", hint, fields.where("type"))
+    return found
+
+
+def _id(fields: Fields, draft: Draft) -> str | None:
+    if fields.absent("id"):
+        if draft.id is None:
+            fields.missing("id", "Write an id that nothing else in the catalogue has, such as `cmd-users-list`.")
+        return draft.id[: bounds.MAX_ID] if draft.id else None
+    id = fields.text("id", bounds.MAX_ID)
+    if id is not None and not ID.match(id):
+        fields.invalid(
+            "id", "is no id", "Write small letters, digits, dots, hyphens and underscores: `cmd-users-list`."
+        )
+        return None
+    return id
+
+
+def _title(fields: Fields, draft: Draft, called: Called) -> str | None:
+    title = fields.text("title", bounds.MAX_TITLE)
+    if fields.absent("title"):
+        title = (first_heading(draft.body) if draft.body else None) or called.name
+        title = title[: bounds.MAX_TITLE] if title else None
+        if not title:
+            fields.missing("title", "Write a short title.")
+    return title
+
+
+def _category(fields: Fields, draft: Draft) -> str | None:
+    category = fields.slug("category", bounds.MAX_SLUG)
+    if fields.absent("category"):
+        if not draft.category:
+            fields.missing("category", "Write a slug, such as `google-workspace`.")
+        return draft.category
+    return category
+
+
+def _summary(fields: Fields, draft: Draft) -> str | None:
+    summary = fields.text("summary", bounds.MAX_SUMMARY)
+    if fields.absent("summary"):
+        summary = first_paragraph(draft.body) if draft.body else None
+        if not summary:
+            fields.missing("summary", "Write one or two sentences.")
+    return summary
+
+
+def _rest(fields: Fields, title: str) -> dict[str, Any]:
+    source_hash = fields.text("source_hash", 100)
+    if source_hash and not _HASH.match(source_hash.removeprefix("sha256:")):
+        fields.invalid("source_hash", "is no sha256", "Write 64 hexadecimal digits, or leave it out.")
+    return {
+        "subcategory": fields.slug("subcategory", bounds.MAX_SLUG),
+        "module": fields.slug("module", bounds.MAX_SLUG),
+        "keywords": fields.texts("keywords", bounds.MAX_KEYWORDS, bounds.MAX_KEYWORD),
+        "aliases": fields.texts("aliases", bounds.MAX_ALIASES, bounds.MAX_ALIAS),
+        "examples": examples_of(fields, title),
+        "related_ids": fields.texts("related_ids", bounds.MAX_RELATED, bounds.MAX_ID),
+        "deprecated": fields.flag("deprecated") or not fields.absent("replaced_by"),
+        "replaced_by": fields.text("replaced_by", bounds.MAX_ID) or None,
+        "source": fields.text("source", bounds.MAX_SOURCE) or None,
+        "source_hash": source_hash.removeprefix("sha256:") if source_hash else None,
+        "last_updated": _last_updated(fields),
+    }
+
+
+def _last_updated(fields: Fields) -> str:
+    """Empty where it is not said."""
+    text = fields.text("last_updated", 40)
+    if not text:
+        hint = "Write a day, such as `2026-03-01`; until then it is that of the publication which changed the entry."
+        fields.findings.warning("missing-last-updated", "There is no `lastUpdated`.", hint, fields.at)
+        return ""
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        fields.invalid("last_updated", "is no ISO 8601 time", "Write `2026-03-01` or `2026-03-01T12:00:00Z`.")
+    return text

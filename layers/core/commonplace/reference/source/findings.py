@@ -1,0 +1,77 @@
+"""Collects what is wrong with a catalogue while it is read."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from commonplace.reference.problems import Problem, Severity
+from commonplace.reference.source.bounds import MAX_PROBLEMS
+
+_SEVERITIES: dict[Severity, int] = {"error": 0, "warning": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """Where something stands."""
+
+    path: str | None = None
+    line: int | None = None
+    entry: str | None = None
+
+    def on(self, line: int | None) -> "At":
+        """The same file and entry, at this line if it is known."""
+        return replace(self, line=line) if line is not None else self
+
+
+@dataclass(slots=True)
+class Findings:
+    """Problems in the order in which they are met; of each severity no more than are told, the others are counted."""
+
+    found: list[Problem] = field(default_factory=list)
+    counts: dict[Severity, int] = field(default_factory=lambda: {"error": 0, "warning": 0})
+
+    def error(self, code: str, message: str, hint: str | None, at: At) -> None:
+        self._add("error", code, message, hint, at)
+
+    def warning(self, code: str, message: str, hint: str | None, at: At) -> None:
+        self._add("warning", code, message, hint, at)
+
+    def _add(self, severity: Severity, code: str, message: str, hint: str | None, at: At) -> None:
+        if self.counts[severity] < MAX_PROBLEMS:
+            place = {"path": at.path, "line": at.line, "entry": at.entry}
+            self.found.append(Problem(code=code, severity=severity, message=message, hint=hint, **place))
+        self.counts[severity] += 1
+
+    def take(self, problems: Iterable[Problem]) -> None:
+        """Adds what was found elsewhere."""
+        for one in problems:
+            at = At(one.path, one.line, one.entry)
+            self._add(one.severity, one.code, one.message, one.hint, at)
+
+    @property
+    def errors(self) -> int:
+        return self.counts["error"]
+
+    def told(self) -> tuple[Problem, ...]:
+        """In order of file and line. Where there are too many, errors come before warnings, and the rest is counted."""
+        kept = sorted(self.found, key=lambda one: _SEVERITIES[one.severity])[:MAX_PROBLEMS]
+        more = sum(self.counts.values()) - len(kept)
+        if not more:
+            return in_order(kept)
+        rest = Problem(
+            code="more-problems",
+            severity="error" if self.errors > len(kept) else "warning",
+            message=f"There are {more:,} more problems, which are not listed.",
+            hint="Mend those that are listed first; many have one cause.",
+        )
+        return in_order([*kept, rest])
+
+
+def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """By file and line, and the same however they came."""
+    return tuple(sorted(problems, key=_order))
+
+
+def _order(problem: Problem) -> tuple[bool, str, int, int, str, str, str]:
+    severity = _SEVERITIES[problem.severity]
+    place = (problem.path or "", problem.line or 0)
+    return (problem.code == "more-problems", *place, severity, problem.code, problem.entry or "", problem.message)

@@ -1,0 +1,156 @@
+"""Did you mean: names that exist and are near to one that does not, by their letters and by their words."""
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import islice
+
+from commonplace.reference.commandline import is_option, is_placeholder, names_no_subcommand, tokens
+from commonplace.reference.known import Everything, Known
+from commonplace.reference.meant import Meant, meant, shared, told
+from commonplace.reference.model import SUGGESTIONS
+from commonplace.reference.paths import SLOT, is_path, joined, segment_shape, segments
+from commonplace.reference.shelf import Conditions
+from commonplace.reference.spelling import spelling, unwrapped
+from commonplace.search.text import fold, words
+
+MISSPELT = 2
+"""Edits that are believed to be mistakes; above, words count more than letters."""
+
+MOST_EDITS = 4
+"""Edits above which two names have no more than their words in common, however long they are."""
+
+COMPARED = 20
+"""Names that are looked at closely: so many that are spelt alike, and so many that share words."""
+
+LOOKED_UP = 1000
+"""Names that are looked up by their words, those with the rarest of them first."""
+
+KEPT_CONDITIONS = 16
+"""Sets of conditions whose names are kept for the next miss."""
+
+_ENOUGH = 0.4
+"""Likeness below which a name is not suggested."""
+_IMPROPER = 0.95
+"""What likeness to an alias or a title counts, beside that to what the entry is called."""
+_BY_WORDS, _BY_LETTERS = 0.75, 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A name that may have been meant."""
+
+    known: Known
+    edits: int
+    """MISSPELT + 1 for what is more than a mistake."""
+    likeness: float
+    """From 0 to 1, by words and letters."""
+
+
+class Suggesting:
+    """The library that counts edits is loaded with the first suggestion."""
+
+    def __init__(self, everything: Everything, roots: frozenset[str]) -> None:
+        self._everything = everything
+        self._roots = roots
+        self._lengths = [len(known.letters) for known in everything.all]
+        self._letters = lru_cache(maxsize=KEPT_CONDITIONS)(self._letters_under)
+
+    def suggest(self, text: str, conditions: Conditions, limit: int = SUGGESTIONS) -> tuple[str, ...]:
+        """Names as they are, the nearest first; none where nothing is near."""
+        found = tokens(unwrapped(text))
+        written, perhaps = _written(found, self._everything.having)
+        near = [one for letters in written for one in self._near(letters, conditions)]
+        near += (one for letters in perhaps for one in self._misspelt(letters, conditions))
+        if conditions.type in (None, "command") and (letters := self._rootless(found)):
+            near += self._misspelt(letters, replace(conditions, type="command"))
+        near.sort(key=lambda one: (one.edits, -one.likeness))
+        return tuple(dict.fromkeys(one.known.kept.entry.called for one in near))[:limit]
+
+    def _near(self, letters: str, conditions: Conditions) -> Iterator[Near]:
+        """By letters and by words."""
+        asked = meant(letters, self._everything)
+        spelt = self._spelt(letters, conditions, min(MOST_EDITS, max(MISSPELT, len(letters) // 3)))
+        near = (self._compared(letters, asked, place) for place in {*spelt, *self._worded(asked, conditions)})
+        return (one for one in near if one.edits <= MISSPELT or one.likeness >= _ENOUGH)
+
+    def _misspelt(self, letters: str, conditions: Conditions) -> Iterator[Near]:
+        """By letters alone, if they are nearly right."""
+        asked = meant(letters, self._everything)
+        near = (self._compared(letters, asked, place) for place in self._spelt(letters, conditions, MISSPELT))
+        return (one for one in near if one.edits <= MISSPELT)
+
+    def _compared(self, letters: str, asked: Sequence[Meant], place: int) -> Near:
+        from rapidfuzz.distance import OSA
+
+        known, of_both = self._everything.all[place], told(asked, self._everything) + self._everything.told[place]
+        edits = OSA.distance(letters, known.letters)
+        alike = 1 - edits / max(len(letters), len(known.letters), 1)
+        common = shared(asked, known.words, self._everything) / (of_both or 1)
+        likeness = _BY_WORDS * common + _BY_LETTERS * alike
+        believed = edits <= min(MISSPELT, 1 + len(letters) // 6) and 2 * edits < len(letters)
+        return Near(known, edits if believed else MISSPELT + 1, likeness if known.proper else likeness * _IMPROPER)
+
+    def _spelt(self, letters: str, conditions: Conditions, allowed: int) -> list[int]:
+        """Places of what is at most so many edits away, those first that are fewest away."""
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA
+
+        start, end = (bisect_left(self._lengths, len(letters) + more) for more in (-allowed, allowed + 1))
+        choices = self._letters(conditions)[start:end]
+        found = process.extract(letters, choices, scorer=OSA.distance, score_cutoff=allowed, limit=COMPARED)
+        return [start + place for _, _, place in found]
+
+    def _worded(self, asked: Sequence[Meant], conditions: Conditions) -> list[int]:
+        """Places of names that share words, those first that share most of what they tell."""
+        everything, found, looked_up = self._everything, defaultdict[int, float](float), 0
+        words = [(everything.having.get(word, ()), word, counts) for one in asked for word, counts in one.items()]
+        for having, word, counts in sorted(words, key=lambda each: len(each[0])):
+            looked_up += len(having)
+            if looked_up > LOOKED_UP and found:
+                break
+            weight = counts * everything.weight(word)
+            for place in having:
+                found[place] += weight
+        of_asked = told(asked, everything)
+        best = sorted(found, key=lambda place: found[place] / (of_asked + everything.told[place]), reverse=True)
+        passing = (place for place in best if conditions.let(everything.all[place].kept.entry))
+        return list(islice(passing, COMPARED))
+
+    def _letters_under(self, conditions: Conditions) -> list[str | None]:
+        return [known.letters if conditions.let(known.kept.entry) else None for known in self._everything.all]
+
+    def _rootless(self, found: Sequence[str]) -> str:
+        """As aliases are, which do without the root of a command."""
+        root, _, rest = _line(found, values=False).partition(" ")
+        return rest if root in self._roots and " " in rest else ""
+
+
+def _written(found: Sequence[str], known: Container[str]) -> tuple[Iterable[str], Iterable[str]]:
+    """As names are: a line without its options, also without values, or a path as its shape; and what else it may be.
+
+    Of a path that is the same without its method, and with its last segment as a value: somebody takes
+    `/users/export` for what `/users/{id}` is.
+    """
+    place = next((place for place, token in enumerate(found[:2]) if is_path(token)), None)
+    if place is None:
+        return dict.fromkeys((_line(found, values=False), _line(found))), ()
+    method, path = " ".join(map(fold, found[:place])), _shape(found[place], known)
+    return [f"{method} {path}".strip()], dict.fromkeys((path, f"{method} {path.rpartition('/')[0]}/{SLOT}".strip()))
+
+
+def _line(found: Sequence[str], *, values: bool = True) -> str:
+    kept = (token for token in found if not (is_option(token) or is_placeholder(token)))
+    return spelling(" ".join(token for token in kept if values or not names_no_subcommand(token)))
+
+
+def _shape(path: str, known: Container[str]) -> str:
+    """With what looks like a value, and is part of no name, as what stands for it in a template."""
+    return joined([_slot(segment, known) for segment in segments(path)])
+
+
+def _slot(segment: str, known: Container[str]) -> str:
+    valued = not segment.replace("-", "").replace("_", "").isalpha()
+    return SLOT if valued and not any(word in known for word in words(segment)) else segment_shape(fold(segment))

@@ -1,0 +1,164 @@
+"""A catalogue's part of a tree -> what a run has to fetch, and whether it has anything to do. Pure."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from commonplace.kernel.stored import Stored
+from commonplace.reference.catalogue import Manifest
+from commonplace.reference.problems import Problem
+from commonplace.reference.settings import CatalogueSource
+from commonplace.reference.source import bounds
+from commonplace.reference.source.reader import READER_VERSION
+from commonplace.reference.source.selecting import is_read
+from commonplace.reference.sync.catalogue_report import Status
+from commonplace.repository.blobs import BlobSha
+from commonplace.repository.plan import ARCHIVE_THRESHOLD
+from commonplace.repository.ports import TreeFile
+
+CATALOGUE_VERSION = "1"
+"""Raise it when the stored catalogue gains or changes a field."""
+ARCHIVE_BYTES = 256 * 1024 * 1024
+"""A repository with more in it is never downloaded whole for the sake of one folder."""
+MB = 1_000_000
+
+
+class KnownCatalogue(Stored):
+    """What the last run learned, written as its last word. Only a cache: without it the next run judges anew."""
+
+    commit_sha: str = ""
+    head_etag: str | None = None
+    pipeline: str = ""
+    place: str = ""
+    """Repository, branch and folder."""
+    outcome: Status | None = None
+    run: str | None = None
+    """Whose report this goes with."""
+    left_out: list[BlobSha] = Field(default_factory=list)
+    """Files that are not to be published: their bytes are not kept."""
+    manifest_etag: str | None = None
+    """As the run left it; so the next three."""
+    catalogue_key: str | None = None
+    catalogue_etag: str | None = None
+    previous_key: str | None = None
+    """The catalogue before: readers may still hold its manifest."""
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueBefore:
+    """What the last publication left behind, and what is really in the store."""
+
+    manifest: Manifest | None
+    manifest_etag: str | None
+    known: KnownCatalogue
+    known_etag: str | None
+    reported_by: str | None
+    """The run whose report is in the store: an overtaken one may have put its own over a newer one's."""
+    catalogues: Mapping[str, str]
+    """Object key -> ETag."""
+    blobs: frozenset[BlobSha]
+    """Whose bytes are at hand."""
+
+    @property
+    def fence(self) -> str:
+        """What a plan is made against; publishing over another would undo a newer run."""
+        return f"{self.manifest_etag}/{self.known_etag}"
+
+    def settled(self, pipeline: str, source: CatalogueSource) -> bool:
+        """Whether the last run's word on its head still holds."""
+        known = self.known
+        return (
+            known.outcome in ("published", "refused")
+            and known.pipeline == pipeline
+            and known.place == place_of(source)
+            and known.run == self.reported_by
+            and known.manifest_etag == self.manifest_etag
+            and self.catalogues.get(known.catalogue_key or "") == known.catalogue_etag
+            and (known.outcome == "refused" or self.blobs <= self._published)
+        )
+
+    @property
+    def _published(self) -> set[str]:
+        """Files whose bytes are of use: an overtaken run may have left others."""
+        return set(self.manifest.files.values()) if self.manifest else set()
+
+    def publishes(self, files: Mapping[str, BlobSha], pipeline: str, source: CatalogueSource) -> bool:
+        """Whether the manifest is that of these very files, read from there by today's rules."""
+        found = self.manifest
+        return (
+            found is not None
+            and found.pipeline == pipeline
+            and (found.repository, found.branch, found.folder) == (source.repository, source.branch, source.folder)
+            and found.files == files
+        )
+
+    def left_out(self, pipeline: str) -> frozenset[BlobSha]:
+        """Files that today's rules have left out."""
+        return frozenset(self.known.left_out) if self.known.pipeline == pipeline else frozenset()
+
+
+def place_of(source: CatalogueSource) -> str:
+    return f"{source.repository}#{source.branch}#{source.folder}"
+
+
+def catalogue_pipeline() -> str:
+    """Fingerprint of what decides what a file becomes; another one means that everything is read anew."""
+    return hashlib.sha256(f"{CATALOGUE_VERSION}\0{READER_VERSION}".encode()).hexdigest()[:16]
+
+
+def in_folder(tree: Iterable[TreeFile], source: CatalogueSource) -> list[TreeFile]:
+    prefix = prefix_of(source)
+    return [file for file in tree if file.path.startswith(prefix)]
+
+
+def prefix_of(source: CatalogueSource) -> str:
+    return f"{source.folder}/" if source.folder else ""
+
+
+def readable(files: Iterable[TreeFile], source: CatalogueSource) -> list[TreeFile]:
+    """Files that make the catalogue; nothing else is ever fetched."""
+    prefix = prefix_of(source)
+    return [file for file in files if is_read(file.path.removeprefix(prefix))]
+
+
+def beyond_bounds(files: list[TreeFile], source: CatalogueSource) -> list[Problem]:
+    """Why this is not even fetched: `files` are those to be read."""
+    found = [
+        _error(
+            "too-large",
+            f"The file is larger than {bounds.MAX_FILE_BYTES // MB} MB.",
+            "Split it into several files.",
+            file.path.removeprefix(prefix_of(source)),
+        )
+        for file in files
+        if file.size > bounds.MAX_FILE_BYTES
+    ]
+    if len(files) > bounds.MAX_FILES:
+        message = f"The catalogue has {len(files):,} files; at most {bounds.MAX_FILES:,} are read."
+        found.append(_error("too-many", message, "Put several entries into one file."))
+    if sum(file.size for file in files) > bounds.MAX_CATALOGUE_BYTES:
+        message = f"The catalogue is larger than {bounds.MAX_CATALOGUE_BYTES // MB} MB."
+        found.append(_error("too-large", message, "Divide it into several catalogues."))
+    if not files:
+        found.append(nothing_there(source))
+    return found[: bounds.MAX_PROBLEMS]
+
+
+def nothing_there(source: CatalogueSource) -> Problem:
+    """An empty catalogue is taken for a mistake: publishing it would take everything away."""
+    where = f"The folder {source.folder} on the" if source.folder else "The"
+    return _error(
+        "empty-catalogue",
+        f"{where} branch {source.branch} of {source.repository} holds no entry of a catalogue.",
+        "Check repository, branch and folder of the catalogue in the deployment's configuration.",
+    )
+
+
+def worth_an_archive(needed: int, tree: Iterable[TreeFile]) -> bool:
+    return needed > ARCHIVE_THRESHOLD and sum(file.size for file in tree) <= ARCHIVE_BYTES
+
+
+def _error(code: str, message: str, hint: str, path: str | None = None) -> Problem:
+    return Problem(code=code, severity="error", message=message, hint=hint, path=path)

@@ -1,0 +1,199 @@
+"""`list_commands`: every command there is, by category, a page at a time."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from pydantic import Field
+
+from commonplace.kernel.errors import NotFound
+from commonplace.reference.catalogue import Placed
+from commonplace.reference.entries import Entry
+from commonplace.reference.tools import vocabulary
+from commonplace.reference.tools.fitting import ROOM
+from commonplace.reference.tools.markdown import block, line
+from commonplace.reference.tools.services import ReferenceServices
+from commonplace.web.mcp import continuing
+from commonplace.web.mcp.budgets import estimate_tokens, fitting
+from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Part, Tool
+from commonplace.web.mcp.rendering import compact, data_of
+
+LIST = "list_commands"
+SUMMARY_CHARACTERS = (100, 50, 0)
+"""Of summaries in a list: the first that leaves room for everything."""
+MOST_NAMES = 100
+"""On a page, each of them told twice."""
+NAME_CHARACTERS = 160
+"""A name that is longer ends in an ellipsis: it can be searched for."""
+HEAD_TOKENS, GROUP_TOKENS, NAME_TOKENS = 130, 16, 3
+"""Beside what is told of the whole, of a category and of a command."""
+COUNTED_TOKENS = 300
+"""For how many commands the categories have."""
+
+
+class ListArguments(Arguments):
+    category: str | None = Field(None, description="Only this category or subcategory; all is no filter")
+    module: str | None = Field(None, description="Only this optional module of the product")
+    cursor: str | None = Field(None, description="nextCursor of the page before")
+
+
+class Group(Part):
+    category: str
+    commands: dict[str, str] = Field(description="Name: what it does, where there is room for that")
+    deprecated: list[str] | None = None
+
+
+class Commands(Output):
+    total: int
+    categories: dict[str, int] | None = Field(None, description="How many commands each has")
+    groups: list[Group]
+    next_cursor: str | None = None
+
+
+def tools(using: ReferenceServices) -> tuple[Tool, ...]:
+    return (
+        Tool(
+            name=LIST,
+            title="List commands",
+            description="Every command there is, by category. Use it when a search finds nothing.",
+            arguments=ListArguments,
+            output=Commands,
+            run=partial(list_commands, using),
+            in_use={
+                "category": lambda: [one.slug for one in vocabulary.with_commands(using)],
+                "module": lambda: vocabulary.modules(using),
+            },
+        ),
+    )
+
+
+def list_commands(using: ReferenceServices, call: Call, asked: ListArguments) -> Answer:  # noqa: ARG001 - a tool's shape
+    category, module = vocabulary.filtered(asked.category), vocabulary.filtered(asked.module)
+    rows = sorted(using.reference.commands(category, module), key=_order)
+    if not rows:
+        raise _none(using, category, module)
+    question = f"{category} {module}"
+    version = using.reference.version
+    start = _position(asked.cursor, question, version)
+    counts = Counter(_label(placed.entry) for placed in rows)
+    for characters in SUMMARY_CHARACTERS if len(rows) - start <= MOST_NAMES else ():
+        answer = _page(rows, start, counts, len(rows) - start, characters=characters)
+        if _cost(answer) <= ROOM:
+            return answer
+    return _longest(rows, start, counts, question, version)
+
+
+def _longest(rows: Sequence[Placed], start: int, counts: Counter[str], question: str, version: str) -> Answer:
+    """The page with about as many names as there is room for; with one at least."""
+    size = _guessed(rows[start:-1])
+    while True:
+        cursor = continuing.handle(start + size, tool=LIST, question=question, version=version)
+        answer = _page(rows, start, counts, size, cursor=cursor)
+        if size == 1 or _cost(answer) <= ROOM:
+            return answer
+        size -= max(1, size // 16)
+
+
+def _guessed(rows: Sequence[Placed]) -> int:
+    """How many rows fit, by what each of them costs: to weigh whole pages takes far longer."""
+    left, label = ROOM - HEAD_TOKENS, ""
+    for at, placed in enumerate(rows[:MOST_NAMES]):
+        if (own := _label(placed.entry)) != label:
+            left -= 2 * estimate_tokens(own) + GROUP_TOKENS
+            label = own
+        left -= 2 * estimate_tokens(_name(placed.entry)) + NAME_TOKENS
+        if left < 0:
+            return max(at, 1)
+    return max(len(rows[:MOST_NAMES]), 1)
+
+
+def _page(
+    rows: Sequence[Placed],
+    start: int,
+    counts: Counter[str],
+    size: int,
+    *,
+    characters: int = 0,
+    cursor: str | None = None,
+) -> Answer:
+    """`characters` is how long a summary may be."""
+    groups: dict[str, list[Entry]] = {}
+    for placed in rows[start : start + size]:
+        groups.setdefault(_label(placed.entry), []).append(placed.entry)
+    data = Commands(
+        total=len(rows),
+        categories=_counted(counts) if start == 0 and len(counts) > 1 else None,
+        groups=[_group(label, entries, characters) for label, entries in groups.items()],
+        next_cursor=cursor,
+    )
+    return Answer(_text(data, start, size, len(counts)), data)
+
+
+def _counted(counts: Counter[str]) -> dict[str, int]:
+    """The largest, as many as leave room for commands."""
+    return dict(fitting(counts.most_common(), lambda one: 2 * estimate_tokens(one[0]) + 10, COUNTED_TOKENS))
+
+
+def _group(label: str, entries: Sequence[Entry], characters: int) -> Group:
+    return Group(
+        category=label,
+        commands={_name(one): line(one.summary, characters) if characters else "" for one in entries},
+        deprecated=[_name(one) for one in entries if one.deprecated] or None,
+    )
+
+
+def _text(data: Commands, start: int, size: int, categories: int) -> str:
+    """How many there are, and how to go on, come first: a reader takes a page that looks full for all there is."""
+    head = f"{data.total} commands in {_plural(categories)}."
+    head += f" Here are {start + 1} to {start + size}." if data.next_cursor or start else ""
+    lines = [head]
+    if data.categories:
+        told = ", ".join(f"{slug} {count}" for slug, count in data.categories.items())
+        lines.append(f"By category: {told}" + (", and others." if categories > len(data.categories) else "."))
+    if data.next_cursor:
+        lines.append(f"{LIST} goes on with cursor `{data.next_cursor}`; a category narrows it.")
+    for group in data.groups:
+        lines += ["", f"**{group.category}**", block("\n".join(_rows(group)))]
+    return "\n".join([*lines, "", "get_command tells syntax, options and examples of each."])
+
+
+def _rows(group: Group) -> Iterator[str]:
+    """As a shell would take them: what follows a name is a comment."""
+    for name, summary in group.commands.items():
+        told = " ".join(filter(None, ("(deprecated)" if name in (group.deprecated or ()) else "", summary)))
+        yield f"{name} # {told}" if told else name
+
+
+def _name(entry: Entry) -> str:
+    return line(entry.called, NAME_CHARACTERS)
+
+
+def _label(entry: Entry) -> str:
+    """What most narrows: the subcategory where there is one."""
+    return entry.subcategory or entry.category
+
+
+def _order(placed: Placed) -> tuple[str, str]:
+    return _label(placed.entry), placed.entry.called.casefold()
+
+
+def _position(cursor: str | None, question: str, version: str) -> int:
+    """Raises InvalidInput for a cursor of another question, or of commands that have changed since."""
+    if cursor is None:
+        return 0
+    found = continuing.resume(cursor, tool=LIST, question=question, version=version)
+    return found if isinstance(found, int) else 0
+
+
+def _none(using: ReferenceServices, category: str | None, module: str | None) -> NotFound:
+    known = [one.slug for one in vocabulary.with_commands(using)]
+    told = vocabulary.unknown(using, category, module) or [f"Categories with commands: {vocabulary.listed(known)}."]
+    return NotFound("There is no command under these conditions.", hint=" ".join(told))
+
+
+def _plural(categories: int) -> str:
+    return "one category" if categories == 1 else f"{categories} categories"
+
+
+def _cost(answer: Answer) -> int:
+    return estimate_tokens(answer.text) + estimate_tokens(compact(data_of(answer)))

@@ -1,0 +1,160 @@
+"""`search_knowledge`: what the reference has on a question, by name if one is asked for, else by words and meaning."""
+
+import logging
+from collections.abc import Sequence
+from functools import partial
+from typing import Literal
+
+from pydantic import Field
+
+from commonplace.reference.entries import EntryType
+from commonplace.reference.model import DEFAULT_LIMIT, MAX_LIMIT, MAX_QUERY_CHARACTERS, Asked, Hit, SearchAnswer
+from commonplace.reference.tools import vocabulary
+from commonplace.reference.tools.answers import Told, resource_of
+from commonplace.reference.tools.fitting import ROOM, Shown, fit_many, fit_names, name_cost
+from commonplace.reference.tools.markdown import code, either, line
+from commonplace.reference.tools.services import ReferenceServices, may_report, stated
+from commonplace.web.mcp.budgets import estimate_tokens
+from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Part, Tool
+
+logger = logging.getLogger(__name__)
+
+SEARCH = "search_knowledge"
+SEARCHED = "reference query"
+"""Message of the line that says a search was made. It tells what kind of answer there was, never what was asked."""
+SHARE_OF_NAMES = 0.3
+"""Of an answer, for names of what has no room but for them."""
+HEAD_TOKENS = 70
+"""For what is said of an answer as a whole, but for its sources."""
+
+Type = Literal["all", EntryType]
+
+FALLBACK = "The model that compares meaning does not answer just now: only words were compared."
+SHAPED = "No command and no endpoint is called so. Names are never guessed."
+NOTHING = "Nothing in the reference answers to that."
+TRY_LIST = "Try list_commands, which shows every command there is."
+TRY_REPORT = "If it should be here, report_gap tells the maintainers."
+SAY_SO = "If it is not there either, say that you have no information about it."
+
+
+class SearchArguments(Arguments):
+    query: str = Field(
+        min_length=1,
+        max_length=MAX_QUERY_CHARACTERS,
+        description='What you want to find, e.g. "list users command", "create group API"',
+    )
+    type: Type = Field("all", description="Only entries of this type")
+    category: str | None = Field(None, description="Only this category or subcategory; all is no filter")
+    module: str | None = Field(None, description="Only this optional module of the product")
+    limit: int = Field(DEFAULT_LIMIT, ge=1, le=MAX_LIMIT)
+
+
+class Source(Part):
+    """Where entries of a catalogue come from, at one commit."""
+
+    catalogue: str
+    url: str
+
+
+class Found(Output):
+    results: list[Told]
+    more: list[str] | None = Field(None, description="Names of further results")
+    suggestions: list[str] | None = Field(None, description="Names that exist, if nothing was found")
+    hints: list[str] | None = None
+    sources: list[Source] | None = None
+
+
+def tools(using: ReferenceServices) -> tuple[Tool, ...]:
+    return (
+        Tool(
+            name=SEARCH,
+            title="Search the product reference",
+            description="Searches the product's commands, API endpoints, guides, features, troubleshooting and "
+            "settings. ALWAYS use this before you answer a question about how to do something. No result means that "
+            "there is no such thing: do not make one up.",
+            arguments=SearchArguments,
+            output=Found,
+            run=partial(search_knowledge, using),
+            cost="search",
+            in_use={
+                "category": lambda: vocabulary.categories(using),
+                "module": lambda: vocabulary.modules(using),
+            },
+        ),
+    )
+
+
+def search_knowledge(using: ReferenceServices, call: Call, given: SearchArguments) -> Answer:
+    asked = Asked(
+        query=stated("query", given.query),
+        type=None if given.type == "all" else given.type,
+        category=vocabulary.filtered(given.category),
+        module=vocabulary.filtered(given.module),
+        limit=given.limit,
+    )
+    answer = using.reference.search(asked)
+    _note(answer)
+    return _found(answer) if answer.hits else _nothing(using, call, asked, answer)
+
+
+def _found(answer: SearchAnswer) -> Answer:
+    every = _sources(answer.hits)
+    room = ROOM - HEAD_TOKENS - 2 * estimate_tokens(_written(every))
+    shown, more = _shown(answer.hits, room)
+    told = [entry for entry, _ in shown]
+    # Who is told whole says where it stands.
+    sources = every if any(entry.source_url is None for entry in told) else []
+    hints = [FALLBACK] if answer.fallback else []
+    if left := len(answer.hits) - len(shown):
+        hints.append(f"{left} more were found than are told here: narrow it with type or category.")
+    data = Found(results=told, more=more or None, hints=hints or None, sources=sources or None)
+    also = f"Also: {', '.join(map(code, more))}" if more else ""
+    parts = [" ".join([_count(len(shown)), *hints]), *(text for _, text in shown), also, _written(sources)]
+    links = tuple(resource_of(hit) for hit, entry in zip(answer.hits, told, strict=False) if entry.truncated)
+    return Answer("\n\n".join(part for part in parts if part), data, links)
+
+
+def _shown(hits: Sequence[Hit], room: int) -> tuple[list[Shown], list[str]]:
+    """Entries, and names of those that have no room among them."""
+    shown = fit_many(hits, room)
+    if len(shown) == len(hits):
+        return shown, []
+    for first in range(min(len(shown), DEFAULT_LIMIT), 0, -1):
+        more = fit_names(hits[first:], int(room * SHARE_OF_NAMES))
+        fewer = fit_many(hits[:first], room - sum(map(name_cost, more)))
+        if len(fewer) == first:
+            return fewer, more
+    return shown, []
+
+
+def _nothing(using: ReferenceServices, call: Call, asked: Asked, answer: SearchAnswer) -> Answer:
+    """No error: that nothing is there is what was to be found out."""
+    suggestions = [f"Did you mean '{line(name, 150)}'?" for name in answer.suggestions]
+    hints = [*vocabulary.unknown(using, asked.category, asked.module), TRY_LIST]
+    hints += [TRY_REPORT] if may_report(using, call) else []
+    hints += [FALLBACK] if answer.fallback else []
+    data = Found(results=[], suggestions=suggestions, hints=[*hints, SAY_SO])
+    meant = [f"Did you mean {either(answer.suggestions)}?"] if answer.suggestions else []
+    return Answer(" ".join([SHAPED if answer.shaped else NOTHING, *meant, *hints, SAY_SO]), data)
+
+
+def _note(answer: SearchAnswer) -> None:
+    matched_by = answer.hits[0].matched_by if answer.hits else "nothing"
+    told = {"matchedBy": matched_by, "found": len(answer.hits), "shaped": answer.shaped, "fallback": answer.fallback}
+    logger.info(SEARCHED, extra=told | {"suggested": len(answer.suggestions)})
+
+
+def _sources(hits: Sequence[Hit]) -> list[Source]:
+    catalogues = {hit.catalogue.name: hit.catalogue for hit in hits}
+    return [
+        Source(catalogue=name, url=f"https://github.com/{one.repository}/tree/{one.commit_sha}")
+        for name, one in catalogues.items()
+    ]
+
+
+def _written(sources: Sequence[Source]) -> str:
+    return "Source: " + ", ".join(f"{one.url} ({one.catalogue})" for one in sources) if sources else ""
+
+
+def _count(results: int) -> str:
+    return f"{results} results, the best first." if results > 1 else "One result."

@@ -1,0 +1,11 @@
+"""The skill that comes with the toolset: files beside this module, part of the package."""
+
+from pathlib import Path
+
+from commonplace.web.mcp.skill import load
+
+NAME = "product-reference"
+
+FOLDER = Path(__file__).parent / "skills" / NAME
+
+SKILL = load(FOLDER)

@@ -1,0 +1,85 @@
+"""Stage one of a search: the candidates of both legs as one ranking, and what of them is shown."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from commonplace.search.fusion import RELEVANCE_SHARE, Fusion, fuse
+from commonplace.search.model import Candidates, Engine, Found, QueryVector, RecordId, SearchRequest
+from commonplace.search.near_duplicates import Collapsed, collapse, fingerprints
+from commonplace.search.queries import QueryEmbeddings
+from commonplace.search.timing import Stopwatch
+
+CANDIDATES_PER_LEG = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """What stage one came to."""
+
+    vector: QueryVector | None
+    candidates: Candidates
+    fused: Sequence[tuple[RecordId, float]]
+    """Every candidate, best first."""
+    best: Collapsed
+    """The best of them, near-duplicates set aside: where the ranking ends."""
+
+    @property
+    def by_words(self) -> bool:
+        """Whether meaning could not be compared."""
+        return self.vector is None or self.candidates.degraded
+
+    @property
+    def total(self) -> int:
+        """By words alone every match, exactly; else the candidates."""
+        kept = len(self.best.ranking)
+        return max(self.candidates.total, kept) if self.by_words else kept
+
+
+class Retrieval:
+    """Stage one over one index."""
+
+    def __init__(self, engine: Engine, queries: QueryEmbeddings, fusion: Fusion) -> None:
+        self._engine = engine
+        self._queries = queries
+        self._fusion = fusion
+
+    def rank(self, query: str, request: SearchRequest, depth: int, watch: Stopwatch) -> Ranked:
+        """The `depth` best by words, by meaning and by name. Raises Unavailable when the index does not answer."""
+        vector, candidates = self._candidates(query, request, watch)
+        with watch.stage("fuse"):
+            fused = fuse(candidates, self._fusion)
+            if not request.collapse:
+                return Ranked(vector, candidates, fused, Collapsed(fused[:depth], {}))
+            best = collapse(fused, fingerprints(candidates), depth, always_shown=RELEVANCE_SHARE)
+            return Ranked(vector, candidates, fused, best)
+
+    def show(
+        self,
+        query: str,
+        vector: QueryVector | None,
+        ranking: Sequence[tuple[RecordId, float]],
+        candidates: Candidates,
+    ) -> dict[RecordId, Found]:
+        """What was found in words shows those words; the rest shows the chunk nearest in meaning."""
+        chunks = {hit.id: hit.chunk for hit in candidates.vector}
+        chunks |= {hit.id: hit.chunk for hit in candidates.lexical if hit.chunk is not None}
+        wanted = [(record, chunks.get(record)) for record, _ in ranking]
+        return self._engine.fetch(wanted, query, vector) if wanted else {}
+
+    def _candidates(
+        self, query: str, request: SearchRequest, watch: Stopwatch
+    ) -> tuple[QueryVector | None, Candidates]:
+        with watch.stage("embed"):
+            vector = self._queries.vector(query, self._engine.model())
+        with watch.stage("candidates"):
+            candidates = self._engine.candidates(query, vector, request.filters, CANDIDATES_PER_LEG)
+        if vector is None or not candidates.degraded:
+            return vector, candidates
+        with watch.stage("embed"):
+            model = self._engine.model()
+            if model == vector.model or not self._queries.knows(model):
+                return vector, candidates
+            # Another index took the place of the one that was asked for its model.
+            vector = self._queries.vector(query, model)
+        with watch.stage("candidates"):
+            return vector, self._engine.candidates(query, vector, request.filters, CANDIDATES_PER_LEG)

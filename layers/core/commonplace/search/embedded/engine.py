@@ -1,0 +1,319 @@
+"""The search index in one SQLite file: words by FTS5, meaning by exact vectors, versions and tombstones in a table."""
+
+import logging
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from threading import RLock
+from typing import Literal
+
+from commonplace.kernel.errors import Unavailable
+from commonplace.search.embedded import queries, schema, showing, tables
+from commonplace.search.embedded.conditions import Conditions, admitted, allowed
+from commonplace.search.embedded.matrix import VectorMatrix
+from commonplace.search.embedded.spelling import suggestions
+from commonplace.search.embeddings import model_fingerprint
+from commonplace.search.filters import Filters
+from commonplace.search.model import (
+    VECTOR_FLOOR,
+    Candidates,
+    EmbeddingProvider,
+    Found,
+    IndexedRecord,
+    IndexMismatch,
+    LegHit,
+    Page,
+    Position,
+    QueryVector,
+    RecordId,
+    Standing,
+    Tombstone,
+    Vector,
+)
+
+logger = logging.getLogger(__name__)
+
+BUSY_SECONDS = 10.0
+
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+class EmbeddedEngine:
+    """One file, one writer at a time, any number of readers in any number of processes.
+
+    `provider` is asked only for its facts. A reader of a file that is not there yet finds nothing; a query whose vector
+    is of another model searches words and says so; a writer of another model gets IndexMismatch until `replace`.
+    `clock`, in seconds since 1970, dates tombstones.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        provider: EmbeddingProvider | None,
+        *,
+        read_only: bool = False,
+        journal: Literal["wal", "delete"] = "wal",
+        vector_floor: float = VECTOR_FLOOR,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.path = path
+        self._model = model_fingerprint(provider) if provider else schema.LEXICAL_ONLY
+        self._read_only = read_only
+        self._journal = journal
+        self._vector_floor = vector_floor
+        self._clock = clock
+        self._lock = RLock()
+        self._database: sqlite3.Connection | None = None
+        self._inode: int | None = None
+        self._facts: dict[str, str] = {}
+        self._matrix: VectorMatrix | None = None
+        self._matrix_state: tuple[int, int] | None = None
+
+    def write(self, upserts: Sequence[IndexedRecord], tombstones: Sequence[Tombstone]) -> None:
+        """Applies what is newer than what is there. Raises IndexMismatch and Unavailable."""
+        self.apply(upserts, tombstones)
+
+    def apply(self, upserts: Sequence[IndexedRecord], tombstones: Sequence[Tombstone]) -> bool:
+        """As `write`, and says whether anything changed."""
+        with self._writing() as database:
+            found = schema.facts(database)
+            if found:
+                schema.check_writable(found, self._model)
+            else:
+                schema.create(database, self._model)
+            return tables.apply(database, upserts, tombstones, self._model, self._clock())
+
+    def replace(self, records: Sequence[IndexedRecord]) -> None:
+        """Makes these the only records, in one transaction; a file that is damaged is made anew."""
+        with self._lock:
+            try:
+                self._replace(records)
+            except IndexMismatch:
+                logger.warning("the index file is damaged and is made anew")
+                self.close()
+                for name in (self.path.name, f"{self.path.name}-wal", f"{self.path.name}-shm"):
+                    self.path.with_name(name).unlink(missing_ok=True)
+                self._replace(records)
+
+    def model(self) -> str | None:
+        """The model of the vectors in the file; None when it has none."""
+        with self._reading() as database:
+            model = self._facts["model"] if database else schema.LEXICAL_ONLY
+            return model if model != schema.LEXICAL_ONLY else None
+
+    def candidates(self, text: str, vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
+        """Both legs and the named records, filters applied before ranking. Raises Unavailable."""
+        with self._reading() as database:
+            if database is None:
+                return Candidates(lexical=(), vector=(), total=0)
+            conditions = Conditions(filters)
+            lexical, total = queries.lexical(database, text, conditions, size)
+            matrix = self._matrix_for(database, vector)
+            nearest: list[LegHit] = []
+            if vector and matrix:
+                nearest = matrix.nearest(vector.values, allowed(database, conditions), self._vector_floor, size)
+            return Candidates(
+                lexical=tuple(lexical),
+                vector=tuple(nearest),
+                total=total,
+                named=tuple(queries.named(database, text, conditions)[:size]),
+                degraded=vector is not None and matrix is None,
+                suggestions=suggestions(database, text, conditions),
+            )
+
+    def page(self, text: str, filters: Filters, size: int, after: Position | None = None) -> Page:
+        """A page of the ranking by words. Raises Unavailable."""
+        with self._reading() as database:
+            if database is None:
+                return Page((), 0, None)
+            conditions = Conditions(filters)
+            hits, total = queries.lexical(database, text, conditions, size + 1, after)
+            last = hits[size - 1] if len(hits) > size else None
+            return Page(
+                hits=tuple(hits[:size]),
+                total=total,
+                after=Position(last.score, last.id) if last else None,
+                suggestions=suggestions(database, text, conditions) if after is None else (),
+            )
+
+    def fetch(
+        self, wanted: Sequence[tuple[RecordId, int | None]], text: str, vector: QueryVector | None = None
+    ) -> dict[RecordId, Found]:
+        """What is shown of the wanted records; those that are gone are left out. Raises Unavailable."""
+        with self._reading() as database:
+            if database is None:
+                return {}
+
+            def nearest(record: RecordId) -> int | None:
+                matrix = self._matrix_for(database, vector) if database else None
+                return matrix.nearest_chunk(record, vector.values) if matrix and vector else None
+
+            found = {record: showing.found(database, record, ordinal, text, nearest) for record, ordinal in wanted}
+            return {record: item for record, item in found.items() if item}
+
+    def ranks(self, record: RecordId, text: str, vector: QueryVector | None, filters: Filters) -> Standing:
+        """Where the record stands in each leg. Raises Unavailable."""
+        with self._reading() as database:
+            held = self._held(database, record) if database else None
+            if database is None or held is None:
+                return Standing(None, None)
+            conditions = Conditions(filters)
+            if not admitted(database, record, conditions):
+                return Standing(None, None, held=held)
+            near: tuple[int | None, float] | None = None
+            if vector and (matrix := self._matrix_for(database, vector)):
+                near = matrix.standing(record, vector.values, allowed(database, conditions), self._vector_floor)
+            rank, score = near or (None, None)
+            return Standing(
+                lexical=queries.rank(database, record, text, conditions),
+                vector=(rank, score) if rank is not None and score is not None else None,
+                below_floor=score if rank is None else None,
+                held=held,
+                admitted=True,
+            )
+
+    def versions(self) -> Iterator[tuple[RecordId, int]]:
+        """Every live record and its version."""
+        with self._reading() as database:
+            rows = database.execute("SELECT id, version FROM records WHERE deleted = 0 ORDER BY id") if database else ()
+            return iter([(RecordId(record), version) for record, version in rows])
+
+    def held(self, ids: Sequence[RecordId]) -> dict[RecordId, int]:
+        """The versions of those of `ids` that are live."""
+        with self._reading() as database:
+            found = {record: self._held(database, record) for record in ids} if database else {}
+            return {record: version for record, version in found.items() if version is not None}
+
+    def incomplete(self) -> Iterator[RecordId]:
+        """Live records that wait for vectors."""
+        with self._reading() as database:
+            if database is None or self._facts["model"] == schema.LEXICAL_ONLY:
+                return iter(())
+            rows = database.execute("SELECT id FROM records WHERE deleted = 0 AND embedded = 0 ORDER BY id")
+            return iter([RecordId(record) for (record,) in rows])
+
+    def known(self, keys: Sequence[str]) -> Mapping[str, Vector]:
+        """Vectors kept under these keys; none when the file cannot be read, for they can be computed again."""
+        with suppress(IndexMismatch), self._reading() as database:
+            if database:
+                return tables.known_vectors(database, keys)
+        return {}
+
+    def remember(self, vectors: Mapping[str, Vector]) -> None:
+        """Nothing: vectors are kept with the chunks that are written."""
+
+    def sweep(self, before: datetime) -> int:
+        """Forgets tombstones buried before then. Raises IndexMismatch and Unavailable."""
+        with self._writing() as database:
+            found = schema.facts(database)
+            if not found:
+                return 0
+            schema.check_writable(found, self._model)
+            return tables.sweep(database, before.timestamp())
+
+    def close(self) -> None:
+        """Lets go of the file."""
+        with self._lock:
+            if self._database:
+                self._database.close()
+            self._database, self._matrix, self._matrix_state, self._facts = None, None, None, {}
+
+    def _replace(self, records: Sequence[IndexedRecord]) -> None:
+        with self._writing() as database:
+            schema.drop(database)
+            schema.create(database, self._model)
+            tables.apply(database, records, (), self._model, self._clock())
+
+    def _matrix_for(self, database: sqlite3.Connection, vector: QueryVector | None) -> VectorMatrix | None:
+        """What to compare the vector with; None when it is of another model than the index."""
+        if vector is None or self._facts["model"] != vector.model:
+            return None
+        matrix = self._vectors(database)
+        return matrix if matrix.fits(vector.values) else None
+
+    def _held(self, database: sqlite3.Connection, record: RecordId) -> int | None:
+        query = "SELECT version FROM records WHERE deleted = 0 AND id = ?"
+        row = database.execute(query, (record,)).fetchone()
+        return int(row[0]) if row else None
+
+    def _vectors(self, database: sqlite3.Connection) -> VectorMatrix:
+        """The matrix of the file's present state: `data_version` tells of others' writes, `total_changes` of ours."""
+        state = (database.execute("PRAGMA data_version").fetchone()[0], database.total_changes)
+        if self._matrix is None or state != self._matrix_state:
+            self._matrix, self._matrix_state = VectorMatrix(database), state
+        return self._matrix
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection | None]:
+        """One consistent state of the file, or None when there is nothing in it yet."""
+        with self._lock, self._translated():
+            database = self._open()
+            if database is None:
+                yield None
+                return
+            database.execute("BEGIN")
+            try:
+                self._facts = schema.facts(database)
+                if self._facts:
+                    schema.check_readable(self._facts)
+                yield database if self._facts else None
+            finally:
+                if database.in_transaction:
+                    database.execute("COMMIT")
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._lock, self._translated():
+            if self._read_only:
+                raise Unavailable("This index is open for reading only.")
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            database = self._open()
+            if database is None:
+                raise Unavailable("The search index could not be opened.")
+            database.execute("BEGIN IMMEDIATE")
+            try:
+                yield database
+            except BaseException:
+                if database.in_transaction:
+                    database.execute("ROLLBACK")
+                raise
+            database.execute("COMMIT")
+            if self._journal == "wal":
+                database.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the log holds what pages said before
+
+    def _open(self) -> sqlite3.Connection | None:
+        """The connection, opened again when another file has taken the place of the one it knew."""
+        inode = self.path.stat().st_ino if self.path.exists() else None
+        if self._database and inode == self._inode:
+            return self._database
+        self.close()
+        if inode is None and (self._read_only or not self.path.parent.exists()):
+            return None
+        mode = "ro" if self._read_only else "rwc"
+        self._database = sqlite3.connect(
+            f"{self.path.absolute().as_uri()}?mode={mode}",
+            uri=True,
+            timeout=BUSY_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        if not self._read_only:
+            self._database.execute(f"PRAGMA journal_mode = {self._journal}")
+            self._database.execute("PRAGMA synchronous = NORMAL")
+            # What was unpublished must not linger in free pages of the file.
+            self._database.execute("PRAGMA secure_delete = ON")
+        self._inode = self.path.stat().st_ino
+        return self._database
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            self.close()
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED:
+                raise IndexMismatch("The search index is damaged.", hint=schema.REBUILD) from error
+            raise Unavailable("The search index does not answer.") from error

@@ -1,0 +1,197 @@
+"""Applying versioned writes to the tables. Which of two writes of a record stays depends on them alone."""
+
+import json
+import sqlite3
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+
+from commonplace.search.embedded import schema
+from commonplace.search.embedded.schema import LEXICAL_ONLY
+from commonplace.search.embeddings import embedding_text, vector_key
+from commonplace.search.model import IndexedRecord, Record, RecordId, Tombstone, Vector
+from commonplace.search.names import name_key
+from commonplace.search.text import fold, plain
+
+SPARE_VECTORS = 1_000
+"""Vectors that no chunk uses any more and that are kept, for text that comes back."""
+
+
+def apply(
+    database: sqlite3.Connection,
+    upserts: Sequence[IndexedRecord],
+    tombstones: Sequence[Tombstone],
+    model: str,
+    now: float,
+) -> bool:
+    """Applies what is newer than what is there, in the open transaction. Says whether anything changed.
+
+    `now`, in seconds since 1970, is when tombstones are buried.
+    """
+    taken_out = _any_live(database, [indexed.record.id for indexed in upserts] + [gone.id for gone in tombstones])
+    changed = [_put(database, indexed, model) for indexed in upserts] + [
+        _bury(database, gone, now) for gone in tombstones
+    ]
+    if any(changed):
+        _forget_spare_vectors(database)
+        if taken_out:
+            schema.forget_removed_words(database)
+    return any(changed)
+
+
+def sweep(database: sqlite3.Connection, before: float) -> int:
+    """Forgets the tombstones that were buried before then, in the open transaction; says how many."""
+    return database.execute("DELETE FROM records WHERE deleted = 1 AND buried < ?", (before,)).rowcount
+
+
+def _any_live(database: sqlite3.Connection, ids: Iterable[RecordId]) -> bool:
+    query = "SELECT 1 FROM records WHERE deleted = 0 AND id = ?"
+    return any(database.execute(query, (record,)).fetchone() for record in ids)
+
+
+def _put(database: sqlite3.Connection, indexed: IndexedRecord, model: str) -> bool:
+    record = indexed.record
+    vectors = indexed.vectors if model != LEXICAL_ONLY else ()
+    if vectors and len(vectors) != len(record.chunks):
+        raise ValueError(f"{len(vectors)} vectors for {len(record.chunks)} chunks")
+    embedded = model != LEXICAL_ONLY and len(vectors) == len(record.chunks)
+    row = _claim(database, record.id, (record.version, True, embedded))
+    if row is None:
+        return False
+    database.execute(
+        "UPDATE records SET content_type = ?, group_name = ?, release = ?, status = ?, date = ?, path = ?,"
+        " fingerprint = ?, organisation = ?, confidence = ?, buried = NULL, fields = ? WHERE rowid = ?",
+        (
+            record.content_type,
+            record.group,
+            record.release,
+            record.status,
+            record.date,
+            record.path,
+            record.fingerprint,
+            record.organisation,
+            record.confidence,
+            _fields(record),
+            row,
+        ),
+    )
+    database.executemany("INSERT INTO record_tags VALUES (?, ?)", [(tag, row) for tag in dict.fromkeys(record.tags)])
+    database.executemany(
+        "INSERT INTO record_roles VALUES (?, ?)", [(role, row) for role in dict.fromkeys(record.roles)]
+    )
+    names = [(record.title, True)] if record.title else []
+    names += [(alias, False) for alias in record.aliases]
+    database.executemany(
+        "INSERT INTO names VALUES (?, ?, ?, ?)", [(row, name_key(name), name, is_title) for name, is_title in names]
+    )
+    database.execute(
+        "INSERT INTO labels (rowid, title, aliases, description, tags) VALUES (?, ?, ?, ?, ?)",
+        (row, *map(fold, (record.title, "\n".join(record.aliases), record.description or "", "\n".join(record.tags)))),
+    )
+    _put_chunks(database, row, record, vectors, model)
+    database.execute("INSERT INTO spellings (rowid, words) VALUES (?, ?)", (row, _all_words(database, row)))
+    return True
+
+
+def _put_chunks(database: sqlite3.Connection, row: int, record: Record, vectors: Sequence[Vector], model: str) -> None:
+    # What belongs to an organisation shares no row with what does not: `known` answers for documents alone.
+    space = model if record.organisation is None else f"{record.organisation}\0{model}"
+    keys = [vector_key(space, embedding_text(record, chunk)) for chunk in record.chunks] if vectors else []
+    database.executemany(
+        "INSERT INTO vectors (key, vector) VALUES (?, ?)"
+        " ON CONFLICT (key) DO UPDATE SET vector = excluded.vector WHERE vector <> excluded.vector",
+        [(key, array("f", vector).tobytes()) for key, vector in zip(keys, vectors, strict=True)],
+    )
+    for position, chunk in enumerate(record.chunks):
+        path = json.dumps(chunk.heading_path, ensure_ascii=False)
+        indexed = (fold("\n".join(chunk.heading_path)), fold(plain(chunk.text)))
+        database.execute(
+            "INSERT INTO chunks (record, ordinal, heading, text, headings, words, vector)"
+            " VALUES (?, ?, ?, ?, ?, ?, (SELECT rowid FROM vectors WHERE key = ?))",
+            (row, chunk.ordinal, path, chunk.text, *indexed, keys[position] if keys else None),
+        )
+    database.execute(
+        "INSERT INTO passages (rowid, headings, words) SELECT rowid, headings, words FROM chunks WHERE record = ?",
+        (row,),
+    )
+
+
+def _bury(database: sqlite3.Connection, gone: Tombstone, now: float) -> bool:
+    row = _claim(database, gone.id, (gone.version, False, False))
+    if row is not None:
+        database.execute("UPDATE records SET buried = ? WHERE rowid = ?", (now, row))
+    return row is not None
+
+
+def _claim(database: sqlite3.Connection, record: RecordId, rank: tuple[int, bool, bool]) -> int | None:
+    """Empties the record's row for a write of this rank, or answers None when what is there stands as high."""
+    version, live, embedded = rank
+    held = database.execute("SELECT rowid, version, deleted, embedded FROM records WHERE id = ?", (record,)).fetchone()
+    if held is None:
+        return database.execute(
+            "INSERT INTO records (id, version, deleted, embedded, fields) VALUES (?, ?, ?, ?, '{}')",
+            (record, version, not live, embedded),
+        ).lastrowid
+    row, held_version, deleted, held_embedded = held
+    if rank <= (held_version, not deleted, bool(held_embedded)):
+        return None
+    _clear(database, row)
+    database.execute(
+        "UPDATE records SET version = ?, deleted = ?, embedded = ?, content_type = NULL, group_name = NULL,"
+        " release = NULL, status = NULL, date = NULL, path = NULL, fingerprint = NULL, organisation = NULL,"
+        " confidence = NULL, fields = '{}' WHERE rowid = ?",
+        (version, not live, embedded, row),
+    )
+    return int(row)
+
+
+def _clear(database: sqlite3.Connection, row: int) -> None:
+    if database.execute("SELECT 1 FROM labels WHERE rowid = ?", (row,)).fetchone():
+        # The table keeps no text: it has to be told what it is to forget.
+        database.execute(
+            "INSERT INTO spellings (spellings, rowid, words) VALUES ('delete', ?, ?)", (row, _all_words(database, row))
+        )
+    database.execute(
+        "INSERT INTO passages (passages, rowid, headings, words)"
+        " SELECT 'delete', rowid, headings, words FROM chunks WHERE record = ?",
+        (row,),
+    )
+    for statement in (
+        "DELETE FROM chunks WHERE record = ?",
+        "DELETE FROM labels WHERE rowid = ?",
+        "DELETE FROM names WHERE record = ?",
+        "DELETE FROM record_tags WHERE record = ?",
+        "DELETE FROM record_roles WHERE record = ?",
+    ):
+        database.execute(statement, (row,))
+
+
+def _all_words(database: sqlite3.Connection, row: int) -> str:
+    """Every word by which the record can be found, folded."""
+    labels = database.execute("SELECT title, aliases, description, tags FROM labels WHERE rowid = ?", (row,)).fetchone()
+    passages = database.execute("SELECT headings, words FROM chunks WHERE record = ? ORDER BY ordinal", (row,))
+    return "\n".join([*labels, *(part for chunk in passages for part in chunk)])
+
+
+def _forget_spare_vectors(database: sqlite3.Connection) -> None:
+    (kept,) = database.execute("SELECT count(*) FROM vectors").fetchone()
+    (used,) = database.execute("SELECT count(DISTINCT vector) FROM chunks").fetchone()
+    if kept - used > SPARE_VECTORS + used:
+        database.execute("DELETE FROM vectors WHERE rowid NOT IN (SELECT vector FROM chunks WHERE vector IS NOT NULL)")
+
+
+def known_vectors(database: sqlite3.Connection, keys: Iterable[str]) -> dict[str, Vector]:
+    """The vectors kept under these keys."""
+    found: dict[str, Vector] = {}
+    for key in keys:
+        row = database.execute("SELECT vector FROM vectors WHERE key = ?", (key,)).fetchone()
+        if row:
+            found[key] = array("f", row[0])
+    return found
+
+
+def _fields(record: Record) -> str:
+    kept = asdict(record)
+    for name in ("body", "chunks", "version", "id"):
+        del kept[name]
+    return json.dumps(kept, ensure_ascii=False)

@@ -1,0 +1,131 @@
+"""What is embedded of a record, under which key its vector is remembered, and embedding many records in few calls."""
+
+import hashlib
+import logging
+from collections.abc import Sequence
+
+from commonplace.kernel.errors import Unavailable
+from commonplace.search.model import (
+    Chunk,
+    EmbeddingProvider,
+    IndexedRecord,
+    Record,
+    Vector,
+    VectorMemories,
+    VectorMemory,
+)
+from commonplace.search.text import plain
+
+logger = logging.getLogger(__name__)
+
+TEXTS_PER_STEP = 384
+"""Embedded and remembered before the next: whoever is stopped in the middle does not begin again from zero. As many as
+four calls of the provider with the largest calls take."""
+
+
+def embedding_text(record: Record, chunk: Chunk) -> str:
+    """Title, heading path, date and text: a chunk alone does not say what it is about, nor of when it is."""
+    names = (record.title, *(name for name in chunk.heading_path if name != record.title))
+    heading = " › ".join(name for name in names if name)
+    first = record.description if chunk.ordinal == 0 else None
+    return "\n".join(part for part in (heading, record.date, first, plain(chunk.text)) if part)
+
+
+def model_fingerprint(provider: EmbeddingProvider) -> str:
+    """Names a model so that vectors of two models are never compared."""
+    return f"{provider.name}@{provider.revision}/{provider.dimension}"
+
+
+def vector_key(fingerprint: str, text: str) -> str:
+    """The name of a vector: sha256 over the model and the text."""
+    return hashlib.sha256(f"{fingerprint}\0{text}".encode("utf-8", "replace")).hexdigest()
+
+
+def embed_records(
+    records: Sequence[Record], provider: EmbeddingProvider | None, memory: VectorMemory | None = None
+) -> list[IndexedRecord]:
+    """The records with their vectors. Text embedded before is not sent again, and equal texts are sent once.
+
+    When the provider fails, records that are not remembered whole come back without vectors: they are indexed by their
+    words, and the engine reports them as incomplete until they are embedded.
+    """
+    if provider is None:
+        return [IndexedRecord(record, ()) for record in records]
+    fingerprint = model_fingerprint(provider)
+    texts = {
+        record.id: {vector_key(fingerprint, text): text for text in (embedding_text(record, c) for c in record.chunks)}
+        for record in records
+    }
+    wanted = {key: text for keyed in texts.values() for key, text in keyed.items()}
+    vectors = dict(memory.known(list(wanted))) if memory else {}
+    missing = [key for key in wanted if key not in vectors]
+    for start in range(0, len(missing), TEXTS_PER_STEP):
+        step = missing[start : start + TEXTS_PER_STEP]
+        vectors |= _embed(step, [wanted[key] for key in step], provider, memory)
+    return [
+        IndexedRecord(
+            record, _vectors(record, fingerprint, vectors) if texts[record.id].keys() <= vectors.keys() else ()
+        )
+        for record in records
+    ]
+
+
+def no_memories(_organisation: str | None) -> None:
+    """Nothing is remembered."""
+
+
+def embed_each(
+    records: Sequence[Record], provider: EmbeddingProvider | None, memories: VectorMemories = no_memories
+) -> list[IndexedRecord]:
+    """As `embed_records`, in order, with the memory of each record's own organisation.
+
+    The texts of two organisations are never sent in one call: whether one has a text already shows in no other's work.
+    """
+    embedded: dict[int, IndexedRecord] = {}
+    for organisation in dict.fromkeys(record.organisation for record in records):
+        places = [place for place, record in enumerate(records) if record.organisation == organisation]
+        own = embed_records([records[place] for place in places], provider, memories(organisation))
+        embedded |= dict(zip(places, own, strict=True))
+    return [embedded[place] for place in range(len(records))]
+
+
+def _embed(
+    keys: Sequence[str], texts: Sequence[str], provider: EmbeddingProvider, memory: VectorMemory | None
+) -> dict[str, Vector]:
+    together = _embed_all(keys, texts, provider)
+    vectors = _by_halves(keys, texts, provider) if together is None else together
+    if len(vectors) < len(texts):
+        logger.warning("embedding failed, indexing words only", extra={"texts": len(texts) - len(vectors)})
+    if vectors:
+        logger.info("texts were embedded", extra={"embedded": len(vectors)})
+        if memory:
+            memory.remember(vectors)
+    return vectors
+
+
+def _by_halves(keys: Sequence[str], texts: Sequence[str], provider: EmbeddingProvider) -> dict[str, Vector]:
+    """Of texts that failed together, the vectors of those that the model takes; none when both halves fail.
+
+    So one text that a model refuses costs its neighbours nothing, and a model that is away is asked only twice more.
+    """
+    middle = len(texts) // 2
+    halves = [(keys[:middle], texts[:middle]), (keys[middle:], texts[middle:])] if middle else []
+    answers = [_embed_all(*half, provider) for half in halves]
+    if all(answer is None for answer in answers):
+        return {}
+    vectors: dict[str, Vector] = {}
+    for half, answer in zip(halves, answers, strict=True):
+        vectors |= _by_halves(*half, provider) if answer is None else answer
+    return vectors
+
+
+def _embed_all(keys: Sequence[str], texts: Sequence[str], provider: EmbeddingProvider) -> dict[str, Vector] | None:
+    try:
+        return dict(zip(keys, provider.embed(texts), strict=True))
+    except Unavailable as error:
+        logger.info("texts could not be embedded", extra={"texts": len(texts), "reason": error.message})
+        return None
+
+
+def _vectors(record: Record, fingerprint: str, vectors: dict[str, Vector]) -> tuple[Vector, ...]:
+    return tuple(vectors[vector_key(fingerprint, embedding_text(record, chunk))] for chunk in record.chunks)

@@ -1,0 +1,194 @@
+"""Why a search found what it found, and why not what was expected: for operators."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from commonplace.search.candidates import Ranked
+from commonplace.search.filters import Filters
+from commonplace.search.fusion import Fusion
+from commonplace.search.model import (
+    Engine,
+    Expectation,
+    Explanation,
+    HitTrace,
+    LegHit,
+    LegShare,
+    Publication,
+    RecordId,
+    SearchRequest,
+    SearchResults,
+    Standing,
+    Verdict,
+)
+
+NOTHING_PUBLISHED = "Nothing of this name is published."
+"""For what is unpublished and for what never was: the answer does not tell them apart."""
+
+_FILTER_NAMES = {
+    "content_types": "contentType",
+    "group": "group",
+    "release": "release",
+    "status": "status",
+    "tags_all": "tag",
+    "tags_any": "tagAny",
+    "path_prefix": "pathPrefix",
+    "date_from": "dateFrom",
+    "date_to": "dateTo",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """What came of the stages of one search."""
+
+    ranked: Ranked
+    order: Sequence[RecordId]
+    """The final order, of which the results are the beginning."""
+
+
+class Explainer:
+    """Accounts for the searches of one service."""
+
+    def __init__(self, engine: Engine, fusion: Fusion, reranker: str | None, publication: Publication | None) -> None:
+        self._engine = engine
+        self._fusion = fusion
+        self._reranker = reranker
+        self._publication = publication
+
+    def explain(
+        self, query: str, request: SearchRequest, found: SearchResults, stages: Stages, timings: Mapping[str, float]
+    ) -> Explanation:
+        """The trace of a search. Asks the engine again only for a record that was expected. Raises Unavailable."""
+        candidates = stages.ranked.candidates
+        expected = self._expected(request.expect, query, request, found, stages) if request.expect else None
+        return Explanation(
+            engine=type(self._engine).__name__.removesuffix("Engine").lower(),
+            index=candidates.index,
+            model=stages.ranked.vector.model if stages.ranked.vector else None,
+            reranker=self._reranker if found.reranked else None,
+            fusion=str(self._fusion) if request.mode == "hybrid" else "words alone",
+            filters=in_words(request.filters),
+            lexical_hits=len(candidates.lexical),
+            vector_hits=len(candidates.vector),
+            named_hits=len(candidates.named),
+            candidates=len(stages.ranked.best.ranking),
+            hits=tuple(self._traces(found, stages)),
+            timings_ms={name: round(took, 3) for name, took in timings.items()},
+            expectation=expected,
+        )
+
+    def _traces(self, found: SearchResults, stages: Stages) -> Iterator[HitTrace]:
+        lexical = self._shares(stages.ranked.candidates.lexical)
+        vector = self._shares(stages.ranked.candidates.vector)
+        named = {hit.id: hit.score for hit in stages.ranked.candidates.named}
+        for rank, (record, hit) in enumerate(zip(stages.order, found.results, strict=False), 1):
+            yield HitTrace(
+                id=record,
+                rank=rank,
+                score=hit.score,
+                lexical=lexical.get(record),
+                vector=vector.get(record),
+                named=named.get(record),
+                rerank_score=hit.rerank_score,
+            )
+
+    def _shares(self, leg: Sequence[LegHit]) -> dict[RecordId, LegShare]:
+        shares = self._fusion.shares(leg)
+        return {hit.id: LegShare(rank, hit.score, shares[hit.id]) for rank, hit in enumerate(leg, 1)}
+
+    def _expected(
+        self, record: RecordId, query: str, request: SearchRequest, found: SearchResults, stages: Stages
+    ) -> Expectation:
+        verdict = _seen(record, found, stages) or self._absent(record)
+        if verdict and verdict[0] == "not-published":
+            return Expectation(record, *verdict, standing=None)
+        standing = self._engine.ranks(record, query, stages.ranked.vector, request.filters)
+        verdict = verdict or self._outdated(record, standing) or self._filtered(record, request.filters, standing)
+        return Expectation(record, *(verdict or _ranked_below(record, request, found, stages, standing)), standing)
+
+    def _absent(self, record: RecordId) -> tuple[Verdict, str] | None:
+        if self._publication is None or self._publication.generation_of(record) is not None:
+            return None
+        return "not-published", NOTHING_PUBLISHED
+
+    def _outdated(self, record: RecordId, standing: Standing) -> tuple[Verdict, str] | None:
+        published = self._publication.generation_of(record) if self._publication else None
+        if standing.held is None:
+            told = f"It is published at generation {published}, and the" if published is not None else "The"
+            return "not-indexed", f"{told} index does not hold it."
+        if published is not None and standing.held < published:
+            return "not-indexed", (
+                f"It is published at generation {published}, and the index still holds generation {standing.held}."
+            )
+        return None
+
+    def _filtered(self, record: RecordId, filters: Filters, standing: Standing) -> tuple[Verdict, str] | None:
+        if standing.admitted:
+            return None
+        excluding = [
+            f"{name} = {value}"
+            for one in _one_by_one(filters)
+            if not self._engine.ranks(record, "", None, one).admitted
+            for name, value in in_words(one).items()
+        ]
+        return "filtered-out", f"It does not match {' and '.join(excluding) or 'the filters together'}."
+
+
+def in_words(filters: Filters) -> dict[str, object]:
+    """The filters in force, under the names that callers give them."""
+    kept = {name: getattr(filters, field) for field, name in _FILTER_NAMES.items()}
+    return {name: ", ".join(value) if isinstance(value, tuple) else value for name, value in kept.items() if value}
+
+
+def _one_by_one(filters: Filters) -> Iterator[Filters]:
+    for field in _FILTER_NAMES:
+        value = getattr(filters, field)
+        if value and field == "tags_all":
+            yield from (Filters(tags_all=(tag,)) for tag in value)
+        elif value:
+            yield replace(Filters(), **{field: value})
+
+
+def _seen(record: RecordId, found: SearchResults, stages: Stages) -> tuple[Verdict, str] | None:
+    shown = list(stages.order[: len(found.results)])
+    if record in shown:
+        return "shown", f"It is result {shown.index(record) + 1} of {len(shown)}."
+    best = stages.ranked.best.stands_for(record)
+    if best is None:
+        return None
+    where = f"result {shown.index(best) + 1}" if best in shown else "which is not among the results"
+    return "collapsed", f"It is nearly the same text as {best}, {where}, and was collapsed into it."
+
+
+def _ranked_below(
+    record: RecordId, request: SearchRequest, found: SearchResults, stages: Stages, standing: Standing
+) -> tuple[Verdict, str]:
+    shown = len(found.results)
+    if request.mode == "lexical" and standing.lexical:
+        rank = standing.lexical[0]
+        return "below-limit", f"It is number {rank} of {found.total} by words, and this page shows {shown}."
+    depth = len(stages.ranked.best.ranking)
+    order = stages.order if record in stages.order else [other for other, _ in stages.ranked.best.ranking]
+    if record in order:
+        return "below-limit", f"It is number {order.index(record) + 1} of {depth} candidates, and {shown} are shown."
+    ranks = " and ".join(
+        f"number {place[0]} by {leg}"
+        for leg, place in (("words", standing.lexical), ("meaning", standing.vector))
+        if place
+    )
+    fused = [other for other, _ in stages.ranked.fused]
+    if record in fused:
+        place = fused.index(record) + 1
+        by = f" ({ranks})" if ranks else ""
+        return "below-candidates", f"It is number {place} of both legs together{by}, and the ranking ends at {depth}."
+    if ranks:
+        return "below-candidates", f"It is {ranks}: too far down in each leg to become a candidate."
+    return "not-matched", _not_matched(stages, standing)
+
+
+def _not_matched(stages: Stages, standing: Standing) -> str:
+    if standing.below_floor is not None:
+        return f"It has none of the query's words, and its similarity of {standing.below_floor:.3f} is below the floor."
+    if stages.ranked.by_words:
+        return "It has none of the query's words, and meaning was not compared."
+    return "It has none of the query's words, and no vector that is near."

@@ -1,0 +1,289 @@
+"""Bringing the index to what its source holds: for the records a message names, or for all of them.
+
+The order of reading makes late and doubled messages harmless. What the index holds is read first, then the source's
+horizon, then the record. So a record that is missing was removed after whatever the index holds was written, and before
+anything newer than the horizon is: a tombstone may stand above the first and must not stand above the second.
+"""
+
+import logging
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from commonplace.search.changes import Change, ChangeLog
+from commonplace.search.embeddings import embed_each, no_memories
+from commonplace.search.model import (
+    EmbeddingProvider,
+    Engine,
+    IndexedRecord,
+    IndexMismatch,
+    Record,
+    RecordId,
+    Tombstone,
+    VectorMemories,
+)
+from commonplace.search.source import RECORDS_PER_BATCH, Published, Source, arrived, batches
+
+logger = logging.getLogger(__name__)
+
+TOMBSTONES_KEPT = timedelta(days=15)
+"""SQS keeps a message for 14 days at most: what is buried longer has no late writer left."""
+
+Enough = Callable[[], bool]
+"""Whether the time given is used up. Asked between two writes; one write is always done."""
+
+Told = Callable[[int, int], None]
+"""Is told after each write how many records are done, and how many remain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of the queue."""
+
+    id: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a reconciliation did, in numbers of records."""
+
+    indexed: int = 0
+    removed: int = 0
+    unreadable: int = 0
+    incomplete: int = 0
+    """Found by words only, until the model answers again."""
+    remaining: int = 0
+    """Left for the next time, because the time given was used up."""
+    swept: int = 0
+    """Tombstones that are no longer needed."""
+
+    def __add__(self, other: "Report") -> "Report":
+        return Report(**{name: getattr(self, name) + getattr(other, name) for name in self.__slots__})
+
+
+def never() -> bool:
+    """There is all the time in the world."""
+    return False
+
+
+def nobody_waits() -> None:
+    """Nobody asks which records wait for vectors."""
+
+
+class Indexer:
+    """Writes the records of a source to the index. `memories` let unchanged text keep its vectors.
+
+    `changes` is told what the index has taken: each newer version and each removal, but not what is written again. Of
+    an index that is rebuilt it is told nothing, for no record has changed. `waiting` is told when records were written
+    without vectors, because the model did not answer.
+
+    An index that was built otherwise is rebuilt on the spot when `rebuilds` is set, as a small one in one file can be.
+    Else IndexMismatch leaves every method, with the command to run, and what was to be written is to come again.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        engine: Engine,
+        embeddings: EmbeddingProvider | None,
+        memories: VectorMemories = no_memories,
+        *,
+        changes: ChangeLog | None = None,
+        waiting: Callable[[], None] = nobody_waits,
+        rebuilds: bool = True,
+        records_per_write: int = RECORDS_PER_BATCH,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._source = source
+        self._engine = engine
+        self._embeddings = embeddings
+        self._memories = memories
+        self._changes = changes
+        self._waiting = waiting
+        self._rebuilds = rebuilds
+        self._records_per_write = records_per_write
+        self._now = now
+
+    def take(self, messages: Sequence[Message]) -> list[str]:
+        """Indexes what the messages name and answers the ids of those that failed, in order.
+
+        Raises Unavailable when the index does not take writes: then every message is to come again.
+        """
+        wanted: dict[str, tuple[RecordId, ...]] = {}
+        failed: set[str] = set()
+        for message in messages:
+            try:
+                wanted[message.id] = self._source.named(message.body)
+            except ValueError:
+                logger.error("a message names nothing to look at", extra={"messageId": message.id})
+                failed.add(message.id)
+        unreadable = self._look_at(list(dict.fromkeys(record for records in wanted.values() for record in records)))
+        failed |= {message for message, records in wanted.items() if unreadable.intersection(records)}
+        return [message.id for message in messages if message.id in failed]
+
+    def reconcile(self, enough: Enough = never, told: Told | None = None) -> Report:
+        """Compares the index with its source and mends what differs, until there is `enough`.
+
+        What is mended stays so: the next call goes on with the rest, and one more changes nothing.
+        """
+        try:
+            self._engine.write((), ())
+        except IndexMismatch as mismatch:
+            return self._rebuild_because(mismatch)
+        return self._reconcile(enough, told)
+
+    def mend(self, ids: Sequence[RecordId]) -> None:
+        """Brings these records to what the source says, as `reconcile` does with all that differ."""
+        held = self._engine.held(ids)
+        published = self._source.published()
+        if published is None:
+            return
+        current = published.versions
+        self._index_stale([record for record in ids if held.get(record, -1) < current.get(record, -1)], published, held)
+        self._bury_foreign([record for record in held if record not in current], published, held)
+
+    def complete(self, enough: Enough = never) -> Report:
+        """Gives vectors to the records that wait for them, until there is `enough` or the model answers for none.
+
+        Raises IndexMismatch where this index cannot be read: that is for `reconcile`.
+        """
+        ids = list(self._engine.incomplete()) if self._embeddings else []
+        done = 0
+        for batch in batches(ids, self._records_per_write):
+            if done and enough():
+                break
+            reading = self._source.read(batch)
+            whole = [indexed for indexed in self._embedded(list(reading.records.values())) if indexed.vectors]
+            if not whole:
+                break
+            self._engine.write(whole, ())
+            done += len(whole)
+        return Report(indexed=done, incomplete=len(ids) - done)
+
+    def rebuild(self) -> Report:
+        """Builds the index anew from its source, then catches up with what was published meanwhile."""
+        published = self._source.published()
+        reading = self._source.read(published.versions if published else [])
+        self._engine.replace(self._embedded(list(reading.records.values())))
+        return self._reconcile() + Report(indexed=len(reading.records))
+
+    def _look_at(self, ids: Sequence[RecordId]) -> set[RecordId]:
+        """Indexes or buries these records as the source has them now; answers those that cannot be read."""
+        if not ids:
+            return set()
+        try:
+            return self._apply(ids)
+        except IndexMismatch as mismatch:
+            self._rebuild_because(mismatch)
+            return self._apply(ids)
+
+    def _apply(self, ids: Sequence[RecordId]) -> set[RecordId]:
+        held = self._engine.held(ids)
+        horizon = self._source.horizon()
+        reading = self._source.read(ids)
+        tombstones = [_tombstone(record, horizon(record), held) for record in reading.missing]
+        self._write(list(reading.records.values()), tombstones)
+        self._tell(reading.records.values(), tombstones, held)
+        return set(reading.unreadable)
+
+    def _reconcile(self, enough: Enough = never, told: Told | None = None) -> Report:
+        held = dict(self._engine.versions())
+        incomplete = set(self._engine.incomplete()) if self._embeddings else set()
+        published = self._source.published()
+        if published is None:
+            logger.info("nothing is published yet, the index is left as it is")
+            return Report()
+        current = published.versions
+        stale = wanting(current, held, incomplete)
+        foreign = [record for record in held if record not in current]
+        done = unreadable = 0
+        for batch in batches(stale, self._records_per_write):
+            if done and enough():
+                break
+            unreadable += len(self._index_stale(batch, published, held))
+            done += len(batch)
+            if told:
+                told(done, len(stale) + len(foreign) - done)
+        remaining = len(stale) - done
+        removed = self._bury_foreign(foreign, published, held)
+        waiting = sum(1 for _ in self._engine.incomplete())
+        swept = 0 if remaining else self._engine.sweep(self._now() - TOMBSTONES_KEPT)
+        report = Report(done - unreadable, removed, unreadable, waiting, remaining, swept)
+        logger.info("the index was compared with its source", extra={"report": str(report)})
+        return report
+
+    def _index_stale(
+        self, ids: Sequence[RecordId], published: Published, before: Mapping[RecordId, int]
+    ) -> list[RecordId]:
+        """Answers those that could not be read. `before` is what the index held."""
+        reading = self._source.read(ids)
+        self._write(list(reading.records.values()), ())
+        held = self._engine.held(ids)
+        # A tombstone can stand above a document that was restored. The manifest names the document, so it is current as
+        # of the manifest's generation, too.
+        buried = [
+            replace(record, version=newest)
+            for record in reading.records.values()
+            if record.id not in held and record.version < (newest := published.newest(record.id))
+        ]
+        self._write(buried, ())
+        restored = {record.id: record for record in buried}
+        self._tell([restored.get(record.id, record) for record in reading.records.values()], (), before)
+        return reading.unreadable + reading.missing
+
+    def _bury_foreign(self, ids: Sequence[RecordId], published: Published, held: Mapping[RecordId, int]) -> int:
+        """Removes what is not published, except what was written a moment ago."""
+        arriving = arrived(self._source, ids, published, self._records_per_write)
+        tombstones = [_tombstone(record, published.horizon(record), held) for record in ids if record not in arriving]
+        self._write((), tombstones)
+        self._tell((), tombstones, held)
+        return len(tombstones)
+
+    def _write(self, records: Sequence[Record], tombstones: Sequence[Tombstone]) -> None:
+        if not records and not tombstones:
+            return
+        embedded = self._embedded(records)
+        if self._embeddings and not all(indexed.vectors for indexed in embedded):
+            # First: a worker that ends between the two leaves a note too many, and not one too few.
+            self._waiting()
+        self._engine.write(embedded, tombstones)
+
+    def _embedded(self, records: Sequence[Record]) -> list[IndexedRecord]:
+        return embed_each(records, self._embeddings, self._memories)
+
+    def _tell(self, records: Iterable[Record], tombstones: Iterable[Tombstone], before: Mapping[RecordId, int]) -> None:
+        """Tells what has changed since `before`. The index has taken it all: a failure here is nobody else's."""
+        if self._changes is None:
+            return
+        told = [
+            Change(record.id, "written", record.version, added=record.id not in before)
+            for record in records
+            if before.get(record.id, -1) < record.version
+        ] + [Change(gone.id, "removed", gone.version) for gone in tombstones if gone.id in before]
+        try:
+            if told:
+                self._changes.append(told)
+        except Exception:
+            logger.exception("what has changed could not be told", extra={"changes": len(told)})
+
+    def _rebuild_because(self, mismatch: IndexMismatch) -> Report:
+        if not self._rebuilds:
+            raise mismatch
+        logger.warning("the index is rebuilt from the store", extra={"reason": mismatch.message})
+        return self.rebuild()
+
+
+def wanting(
+    current: Mapping[RecordId, int], held: Mapping[RecordId, int], incomplete: Collection[RecordId]
+) -> list[RecordId]:
+    """Which published records an index lacks in their version, and then which of the others lack their vectors.
+
+    What waits for a model comes last: while the model fails, all else goes on.
+    """
+    stale = [record for record, generation in current.items() if held.get(record, -1) < generation]
+    return stale + [record for record in current if record in incomplete and held.get(record, -1) >= current[record]]
+
+
+def _tombstone(record: RecordId, horizon: int, held: Mapping[RecordId, int]) -> Tombstone:
+    return Tombstone(record, max(horizon, held[record] + 1 if record in held else 0))

@@ -1,0 +1,104 @@
+"""Embeddings without a cloud: the static token vectors that the `wordllama` package carries in its wheel.
+
+Only its two data files are used, by numpy, `tokenizers` and a reader of the safetensors layout: the package's own
+loader looks for the tokenizer where the wheel does not have it, and then on the network.
+"""
+
+import importlib.util
+import json
+from array import array
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from commonplace.kernel.errors import Unavailable
+from commonplace.search.model import Vector
+from commonplace.search.models.values import encodable
+
+if TYPE_CHECKING:
+    import numpy
+    from tokenizers import Tokenizer
+
+PACKAGE = "wordllama"
+WEIGHTS = Path("weights/l2_supercat_256.safetensors")
+TOKENIZER = Path("tokenizers/l2_supercat_tokenizer_config.json")
+DIMENSION = 256
+BATCH = 64
+
+_LOADING = Lock()
+
+
+class LocalEmbeddings:
+    """256-dimensional vectors: the mean of a text's token vectors, normalised. Files are read at the first use.
+
+    Text without a token (or whose vectors cancel out) gets the zero vector, which is near to nothing.
+    """
+
+    name = "wordllama-l2-supercat"
+    revision = "0.4"
+    dimension = DIMENSION
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> list[Vector]:  # noqa: ARG002 - one model for both
+        """One vector per text, in order. Raises Unavailable when the bundled files are missing."""
+        with _LOADING:
+            tokenizer, weights = model(self._folder)
+        vectors: list[Vector] = []
+        for start in range(0, len(texts), BATCH):
+            batch = [encodable(text) for text in texts[start : start + BATCH]]
+            vectors += [
+                _mean(weights, encoding.ids) for encoding in tokenizer.encode_batch(batch, add_special_tokens=False)
+            ]
+        return vectors
+
+
+@cache
+def model(folder: Path | None) -> "tuple[Tokenizer, numpy.ndarray[Any, Any]]":
+    """The tokenizer and its vectors, read once in a process. Raises Unavailable when a file is missing."""
+    from tokenizers import Tokenizer
+
+    home = folder or _package_folder()
+    tokenizer = Tokenizer.from_str(_read(home / TOKENIZER).decode("utf-8"))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer, _single_tensor(_read(home / WEIGHTS))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise Unavailable(f"The local embedding model lacks {path.name}.", hint=f"Install {PACKAGE} again.") from error
+
+
+def _package_folder() -> Path:
+    spec = importlib.util.find_spec(PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise Unavailable("The local embedding model is not installed.", hint=f"Install the package {PACKAGE}.")
+    return Path(next(iter(spec.submodule_search_locations)))
+
+
+def _single_tensor(raw: bytes) -> "numpy.ndarray[Any, Any]":
+    """The one matrix of a safetensors file: eight bytes of header length, a JSON header, the numbers."""
+    import numpy
+
+    length = int.from_bytes(raw[:8], "little")
+    header = json.loads(raw[8 : 8 + length])
+    (tensor,) = (value for name, value in header.items() if name != "__metadata__")
+    kind = {"F16": "<f2", "F32": "<f4"}[tensor["dtype"]]
+    start, end = tensor["data_offsets"]
+    return numpy.frombuffer(raw[8 + length + start : 8 + length + end], dtype=kind).reshape(tensor["shape"])
+
+
+def _mean(weights: "numpy.ndarray[Any, Any]", tokens: Sequence[int]) -> Vector:
+    import numpy
+
+    if not tokens:
+        return array("f", bytes(4 * DIMENSION))
+    mean = weights[tokens].astype(numpy.float32).mean(axis=0)
+    norm = float(numpy.linalg.norm(mean))
+    return array("f", (mean / norm if norm else mean).astype(numpy.float32).tobytes())

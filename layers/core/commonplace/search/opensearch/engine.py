@@ -1,0 +1,299 @@
+"""The search index in OpenSearch: words by BM25, meaning by k-NN over nested chunks, versions kept by the engine."""
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from commonplace.kernel.errors import Unavailable
+from commonplace.search.filters import Filters
+from commonplace.search.model import (
+    VECTOR_FLOOR,
+    Candidates,
+    EmbeddingProvider,
+    Found,
+    IndexedRecord,
+    IndexMismatch,
+    Page,
+    Position,
+    QueryVector,
+    RecordId,
+    Standing,
+    Tombstone,
+)
+from commonplace.search.opensearch import building, documents, legs, listing, mapping, queries, showing, spelling
+from commonplace.search.opensearch import directory as directories
+from commonplace.search.opensearch import standing as standings
+from commonplace.search.opensearch.connection import WRITE_SECONDS, Connection, Refused
+from commonplace.search.opensearch.directory import Aliases, Directory, Opened, Roles
+from commonplace.search.opensearch.parameters import IndexParameters
+from commonplace.search.opensearch.queries import Query, Words
+from commonplace.search.opensearch.wire import Numbers, encode
+from commonplace.search.opensearch.writing import Refresh, Vanished, Write, send
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+class OpenSearchEngine:
+    """One collection behind the alias `stem`, any number of readers and writers in any number of processes.
+
+    `provider` is asked only for its facts. Writes go to every index of the collection that was built under these facts;
+    when there is no index at all, the first write makes one. A reader follows the alias within two seconds; it searches
+    an index of any model, and words only when the query's vector is of another one. `refresh` says whether a write
+    returns before searches find it (`false`, as it should be but in tests).
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        stem: str,
+        provider: EmbeddingProvider | None,
+        parameters: IndexParameters | None = None,
+        *,
+        refresh: Refresh = "false",
+        directory: Directory | None = None,
+        vector_floor: float = VECTOR_FLOOR,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._connection = connection
+        self._stem = stem
+        self._provider = provider
+        self._parameters = parameters or IndexParameters()
+        building.check(connection, provider, self._parameters)
+        self._facts = mapping.facts(provider, self._parameters, serverless=connection.serverless)
+        self._refresh = refresh
+        self._directory: Directory = directory or Aliases(connection, stem)
+        self._vector_floor = vector_floor
+        self._now = now
+        self._prepared: tuple[QueryVector, Numbers | None] | None = None
+
+    def write(self, upserts: Sequence[IndexedRecord], tombstones: Sequence[Tombstone]) -> None:
+        """Applies what is newer than what is there, in every index of these facts."""
+        with_vectors = self._provider is not None
+        for indexed in upserts if with_vectors else ():
+            documents.check_vectors(indexed)
+        now_ms = int(self._now() * 1000)
+        told = [(indexed.record.id, *documents.written(indexed, with_vectors=with_vectors)) for indexed in upserts] + [
+            (gone.id, *documents.buried(gone, now_ms)) for gone in tombstones
+        ]
+        writes = [Write(record, version, encode(source)) for record, version, source in told]
+        for attempt in (1, 2):
+            try:
+                return self._send(writes)
+            except Vanished as gone:
+                # Dropped under the write: what is there now takes it.
+                if attempt == 2:
+                    raise Unavailable("The search index is being replaced.", retry_after_seconds=5) from gone
+            except Refused as refused:
+                if attempt == 2 or not directories.is_gone(refused):
+                    raise _unexpected(refused) from refused
+        return None
+
+    def replace(self, records: Sequence[IndexedRecord]) -> None:
+        """Builds another index of these records and lets it take over; the one before stays as the previous one."""
+        from commonplace.search.opensearch.generations import OpenSearchGenerations
+
+        generations = OpenSearchGenerations(self._connection, self._stem, self._provider, self._parameters)
+        before = self._directory.roles().previous
+        made = generations.create_next(anew=True)
+        generations.engine(made.name).write(records, ())
+        generations.settle(made.name)
+        generations.swap()
+        if before:
+            generations.drop(before)
+        self._directory.current(fresh=True)
+
+    def model(self) -> str | None:
+        """The model of the index that answers now, known for two seconds."""
+        opened = self._directory.current()
+        return None if opened is None or opened.facts.model == mapping.LEXICAL_ONLY else opened.facts.model
+
+    def candidates(self, text: str, vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
+        """All legs in one request, and one more when words may be misspelt."""
+        nothing = Candidates(lexical=(), vector=(), total=0)
+        return self._read(lambda opened: self._candidates(opened, text, vector, filters, size), nothing)
+
+    def page(self, text: str, filters: Filters, size: int, after: Position | None = None) -> Page:
+        """A page of the lexical ranking. Writes meanwhile move scores a little, and so may show a record twice."""
+        words = Words.of(text)
+        if words is None:
+            return Page((), 0, None)
+        where = queries.conditions(filters)
+        # One more than asked for tells whether there is another page.
+        query = queries.ranked(queries.lexical(words, where), size + 1, counted=True, after=after)
+        body = query if after else query | spelling.suggesting(text)
+
+        def ask(opened: Opened) -> Page:
+            (answer,) = legs.ask(self._connection, opened.name, [body], text)
+            found = legs.hits(answer)
+            last = Position(found[size - 1].score, found[size - 1].id) if len(found) > size else None
+            suggestions = self._suggestions(opened, text, answer, where)
+            return Page(tuple(found[:size]), legs.total(answer), last, suggestions)
+
+        return self._read(ask, Page((), 0, None))
+
+    def fetch(
+        self, wanted: Sequence[tuple[RecordId, int | None]], text: str, vector: QueryVector | None = None
+    ) -> dict[RecordId, Found]:
+        """One request; from the index that was searched last, so that what is shown goes with what was ranked."""
+        if not wanted:
+            return {}
+        words = Words.of(text)
+
+        def ask(opened: Opened) -> dict[RecordId, Found]:
+            numbers = self._numbers(opened, vector)
+            ef_search = self._parameters.ef_search
+            return showing.show(self._connection, opened.name, wanted, words=words, vector=numbers, ef_search=ef_search)
+
+        return self._read(ask, {}, searched=True)
+
+    def ranks(self, record: RecordId, text: str, vector: QueryVector | None, filters: Filters) -> Standing:
+        """Several requests: nobody but an operator who asks why waits for them."""
+        where = queries.conditions(filters)
+        words = Words.of(text)
+
+        def ask(opened: Opened) -> Standing:
+            connection, index = self._connection, opened.name
+            held = listing.held(connection, index, [record]).get(record)
+            if held is None or not standings.admitted(connection, index, record, where):
+                return Standing(None, None, held=held)
+            numbers = self._numbers(opened, vector)
+            lexical = standings.in_words(connection, index, record, words, where) if words else None
+            meaning = standings.in_meaning(connection, index, record, numbers, where) if numbers else None
+            below = meaning[1] if meaning and meaning[1] < self._vector_floor else None
+            return Standing(lexical, None if below is not None else meaning, below, held, admitted=True)
+
+        return self._read(ask, Standing(None, None))
+
+    def versions(self) -> Iterator[tuple[RecordId, int]]:
+        """Every live record and its version, of the index that writes go to."""
+        opened = self._listed()
+        return listing.live(self._connection, opened.name) if opened else iter(())
+
+    def held(self, ids: Sequence[RecordId]) -> dict[RecordId, int]:
+        """The versions of those of `ids` that are live."""
+        opened = self._listed()
+        return listing.held(self._connection, opened.name, ids) if opened and ids else {}
+
+    def incomplete(self) -> Iterator[RecordId]:
+        """Live records that wait for vectors."""
+        opened = self._listed()
+        if opened is None or opened.facts.model == mapping.LEXICAL_ONLY:
+            return iter(())
+        return (record for record, _ in listing.live(self._connection, opened.name, waiting=True))
+
+    def sweep(self, before: datetime) -> int:
+        """Forgets tombstones buried before then, in every index of these facts; says how many the fullest one had."""
+        moment = before if before.tzinfo else before.replace(tzinfo=UTC)
+        old = {"range": {"buried": {"lt": int(moment.timestamp() * 1000)}}}
+        query = {"query": {"bool": {"filter": [{"term": {"deleted": True}}, old]}}}
+        swept = 0
+        for opened in self._writable(self._directory.roles()):
+            listing.refresh(self._connection, opened.name)
+            params = {"conflicts": "proceed", "refresh": "true"}
+            path = f"/{opened.name}/_delete_by_query"
+            answer = self._connection.call("POST", path, query, timeout=WRITE_SECONDS, params=params)
+            swept = max(swept, int(answer["deleted"]))
+        return swept
+
+    def close(self) -> None:
+        """Closes idle connections; the next call opens one again."""
+        self._connection.close()
+
+    def _candidates(
+        self, opened: Opened, text: str, vector: QueryVector | None, filters: Filters, size: int
+    ) -> Candidates:
+        where = queries.conditions(filters)
+        words, numbers = Words.of(text), self._numbers(opened, vector)
+        bodies: list[Query] = [queries.names_of(queries.named(text, where))]
+        if words:
+            leg = queries.ranked(queries.lexical(words, where), size, counted=True)
+            bodies.append(leg | spelling.suggesting(text))
+        if numbers:
+            leg = queries.nearest(numbers, where, size, self._parameters.ef_search)
+            bodies.append(queries.ranked(leg, size, counted=False))
+        answers = iter(legs.ask(self._connection, opened.name, bodies, text))
+        named = legs.named(next(answers), text)
+        found = next(answers) if words else None
+        near = legs.similar(next(answers), self._vector_floor) if numbers else []
+        return Candidates(
+            lexical=tuple(legs.hits(found)) if found else (),
+            vector=tuple(near),
+            total=legs.total(found) if found else 0,
+            named=tuple(named[:size]),
+            degraded=vector is not None and not _comparable(opened, vector),
+            suggestions=self._suggestions(opened, text, found, where) if found else (),
+            index=opened.name,
+        )
+
+    def _numbers(self, opened: Opened, vector: QueryVector | None) -> Numbers | None:
+        """The vector, when the index can compare it. A query's is asked for twice: to rank, and to show."""
+        if vector is None or not _comparable(opened, vector):
+            return None
+        prepared = self._prepared
+        if prepared is None or prepared[0] is not vector:
+            prepared = (vector, Numbers(vector.values) if documents.usable(vector.values) else None)
+            self._prepared = prepared
+        return prepared[1]
+
+    def _suggestions(
+        self, opened: Opened, text: str, answer: Mapping[str, Any], where: Sequence[Query]
+    ) -> tuple[str, ...]:
+        return spelling.suggestions(self._connection, opened.name, text, spelling.proposals(answer), where)
+
+    def _read(self, ask: Callable[[Opened], T], nothing: T, *, searched: bool = False) -> T:
+        """Asks the index that answers, and once more when it was dropped a moment ago."""
+        try:
+            opened = self._directory.searched() if searched else self._directory.current()
+            return ask(opened) if opened else nothing
+        except Refused as refused:
+            if not directories.is_gone(refused):
+                raise _unexpected(refused) from refused
+        try:
+            opened = self._directory.current(fresh=True)
+            return ask(opened) if opened else nothing
+        except Refused as refused:
+            raise _unexpected(refused) from refused
+
+    def _send(self, writes: Sequence[Write]) -> None:
+        roles = self._directory.roles()
+        if not roles.served:
+            building.create_first(self._connection, self._stem, self._provider, self._parameters)
+            roles = self._directory.roles()
+        if not roles.served:
+            raise Unavailable("The search index was removed while it was made.", retry_after_seconds=5)
+        targets = self._writable(roles)
+        if not targets:
+            raise directories.mismatch([self._directory.opened(name).facts for name in roles.served], self._facts)
+        for opened in targets:
+            send(self._connection, opened.name, writes, self._refresh)
+
+    def _writable(self, roles: Roles) -> list[Opened]:
+        opened = (self._readable(name) for name in roles.served)
+        return [index for index in opened if index and index.facts == self._facts]
+
+    def _readable(self, name: str) -> Opened | None:
+        try:
+            return self._directory.opened(name)
+        except IndexMismatch:
+            return None
+
+    def _listed(self) -> Opened | None:
+        """The index that is compared with the store: the first one that is written, else the one that answers."""
+        roles = self._directory.roles()
+        writable = self._writable(roles)
+        if writable:
+            return writable[0]
+        return self._directory.opened(roles.current) if roles.current else None
+
+
+def _comparable(opened: Opened, vector: QueryVector) -> bool:
+    return opened.facts.model == vector.model and opened.dimension == len(vector.values)
+
+
+def _unexpected(refused: Refused) -> Unavailable:
+    logger.error("OpenSearch refused a request", extra={"kind": refused.kind, "reason": refused.reason[:500]})
+    return Unavailable(f"The search index refused a request ({refused.kind or refused.status_code}).")

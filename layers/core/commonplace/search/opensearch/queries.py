@@ -1,0 +1,207 @@
+"""The questions asked of an index, as OpenSearch is asked them. Filters go inside every leg: around one they lose hits.
+
+A tombstone has no words, no names and no vectors. So only lists have to leave it out by a condition of their own.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from commonplace.search.filters import Filters
+from commonplace.search.model import Position, RecordId
+from commonplace.search.names import name_key
+from commonplace.search.opensearch import names
+from commonplace.search.opensearch.documents import searchable
+from commonplace.search.opensearch.mapping import CHUNK_FIELDS, LABEL_FIELDS, SHOWN_CHUNK_FIELDS, SHOWN_FIELDS
+from commonplace.search.opensearch.wire import Numbers
+from commonplace.search.text import STOP_WORDS
+
+Query = dict[str, Any]
+
+MOST_TERMS = 64
+"""Of a query. Each is a clause in six fields, and 1,024 clauses are an error."""
+
+MOST_NAMED = 200
+
+IDS_ONLY: Query = {"stored_fields": "_none_", "_source": False}
+LIVE: Query = {"term": {"deleted": False}}
+
+MARK, UNMARK = "\ue000", "\ue001"
+"""Around a matched word: letters of nobody, which folded text does not have."""
+
+BARELY = 1e-9
+"""The score of a first chunk that is shown because none has the words."""
+
+# As the `standard` tokenizer: an ideograph is a word, and a run of letters is cut at 255.
+_TOKEN = re.compile(r"[a-z0-9]{1,255}|[^\x00-\x7f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A query's words as the index knows them."""
+
+    text: str
+    telling: bool
+    """Whether there is a word among them that is not a stop word; else the stop words are looked for."""
+
+    @classmethod
+    def of(cls, query: str) -> "Words | None":
+        """The distinct words of a query in order, at most `MOST_TERMS`; None when it has none."""
+        distinct = list(dict.fromkeys(searchable(query).split()))
+        kept: list[str] = []
+        room = MOST_TERMS
+        for word in distinct:
+            tokens = list(islice(_TOKEN.finditer(word), room + 1))
+            if len(tokens) > room:
+                kept += [word[: tokens[room].start()]] if room else []
+                break
+            room -= len(tokens)
+            kept.append(word)
+        if not kept:
+            return None
+        return cls(" ".join(kept), any(word not in STOP_WORDS for word in kept))
+
+
+def conditions(filters: Filters) -> list[Query]:
+    """`Filters` as clauses that all have to hold."""
+    exact = (("group", filters.group), ("release", filters.release), ("status", filters.status))
+    own = (("organisation", filters.organisation),)
+    found: list[Query] = [{"term": {name: value}} for name, value in (*exact, *own) if value is not None]
+    if filters.content_types:
+        found.append({"terms": {"content_type": list(filters.content_types)}})
+    found += [{"term": {"tags": tag}} for tag in dict.fromkeys(filters.tags_all)]
+    if filters.tags_any:
+        found.append({"terms": {"tags": list(filters.tags_any)}})
+    if filters.roles_any:
+        found.append({"terms": {"roles": list(filters.roles_any)}})
+    if filters.min_confidence is not None:
+        found.append({"range": {"confidence": {"gte": filters.min_confidence}}})
+    if filters.date_from:
+        found.append({"range": {"date": {"gte": filters.date_from}}})
+    if filters.date_to:
+        # Text order: a day, month or year given as the end is meant whole, so whatever begins with it is before it.
+        found.append({"range": {"date": {"lte": filters.date_to + "\U0010ffff"}}})
+    if prefix := (filters.path_prefix or "").strip("/"):
+        inside = [{"term": {"path": prefix}}, {"prefix": {"path": prefix + "/"}}]
+        found.append({"bool": {"should": inside, "minimum_should_match": 1}})
+    return found
+
+
+def lexical(words: Words, where: Sequence[Query]) -> Query:
+    """Records with one of the words: labels as one text, and the best chunk on top of it."""
+    labels = _as_one_text(words, LABEL_FIELDS)
+    return {
+        "bool": {
+            "filter": list(where),
+            "should": [labels, _chunks(_as_one_text(words, CHUNK_FIELDS))],
+            "minimum_should_match": 1,
+        }
+    }
+
+
+def nearest(vector: Numbers, where: Sequence[Query], k: int, ef_search: int) -> Query:
+    """Records by their nearest chunk. `k` counts records; the score is (1 + cosine) / 2."""
+    return _chunks(_knn(vector, where, k, ef_search))
+
+
+def named(query: str, where: Sequence[Query]) -> Query:
+    """Records whose title or an alias is the query."""
+    return {"bool": {"filter": [{"term": {"names": name_key(query)}}, *where]}}
+
+
+def ranked(query: Query, size: int, *, counted: bool, after: Position | None = None) -> Query:
+    """The body of a leg: scores, ids and fingerprints as sort values, which cost no look at a document."""
+    body: Query = {
+        **IDS_ONLY,
+        "size": size,
+        "query": query,
+        "track_total_hits": counted,
+        "sort": [{"_score": "desc"}, {"id": "asc"}, {"fingerprint": {"order": "asc", "missing": "_first"}}],
+    }
+    # The last hit itself compares equal in score and id: no fingerprint, which is hexadecimal, comes after this value.
+    return body | ({"search_after": [after.score, after.id, "g"]} if after else {})
+
+
+def names_of(query: Query) -> Query:
+    """The body of the leg of names: ids, fingerprints, and the names as they are written."""
+    return {**IDS_ONLY, "size": MOST_NAMED, "query": query, "docvalue_fields": ["id", "fingerprint", "named"]}
+
+
+def counted(query: Query, *, least: float | None = None) -> Query:
+    """The body that counts what scores at least so much."""
+    body: Query = {"size": 0, "track_total_hits": True, "query": query}
+    return body | ({"min_score": least} if least is not None else {})
+
+
+def these(ids: Sequence[RecordId]) -> Query:
+    """The records of these ids."""
+    return {"ids": {"values": [names.document_key(record) for record in ids]}}
+
+
+def details(
+    ids: Sequence[RecordId], words: Words | None, vector: Numbers | None, ordinals: Sequence[int], ef_search: int
+) -> Query:
+    """What is shown of these records: each with its best chunk for the words, its nearest to the vector, and those
+    with one of the ordinals. Without a vector a record without the words comes with its first chunk.
+    """
+    mine = these(ids)
+    clauses: list[Query] = []
+    if words:
+        # With a vector the nearest chunk is shown where no chunk has the words.
+        chunk = _as_one_text(words, CHUNK_FIELDS) if vector else _or_first(_as_one_text(words, CHUNK_FIELDS))
+        clauses.append(_shown(chunk, "words", marked=True))
+    if vector:
+        clauses.append(_shown(_knn(vector, [mine], len(ids), ef_search), "vector"))
+    if not words and not vector:
+        clauses.append(_shown(_ordinal(0), "words"))
+    for ordinal in ordinals:
+        chunk = {
+            "bool": {"filter": [_ordinal(ordinal)], "should": [_as_one_text(words, CHUNK_FIELDS)] if words else []}
+        }
+        clauses.append(_shown(chunk, f"at-{ordinal}", marked=words is not None))
+    return {"size": len(ids), "_source": SHOWN_FIELDS, "query": {"bool": {"filter": [mine, LIVE], "should": clauses}}}
+
+
+def _as_one_text(words: Words, fields: Sequence[str]) -> Query:
+    if words.telling:
+        return {"combined_fields": {"query": words.text, "fields": list(fields)}}
+    # combined_fields takes no analyser of the query's own.
+    across = {"type": "cross_fields", "analyzer": "asked_plainly"}
+    return {"multi_match": {"query": words.text, "fields": list(fields), **across}}
+
+
+def _knn(vector: Numbers, where: Sequence[Query], k: int, ef_search: int) -> Query:
+    told: Query = {"vector": vector, "k": k, "method_parameters": {"ef_search": max(ef_search, k)}}
+    if where:
+        told["filter"] = {"bool": {"filter": list(where)}}
+    return {"knn": {"chunks.vector": told}}
+
+
+def _ordinal(ordinal: int) -> Query:
+    return {"term": {"chunks.ordinal": ordinal}}
+
+
+def _or_first(query: Query) -> Query:
+    first = {"constant_score": {"filter": _ordinal(0), "boost": BARELY}}
+    return {"bool": {"should": [query, first]}}
+
+
+def _chunks(query: Query) -> Query:
+    return {"nested": {"path": "chunks", "score_mode": "max", "query": query}}
+
+
+def _shown(query: Query, name: str, *, marked: bool = False) -> Query:
+    shown: Query = {"name": name, "size": 1, "_source": SHOWN_CHUNK_FIELDS}
+    if marked:
+        # Each matched word is a fragment of its own: what matched is told without the text around it.
+        shown["highlight"] = {
+            "number_of_fragments": 100,
+            "fragment_size": 1,
+            "boundary_scanner": "word",
+            "pre_tags": [MARK],
+            "post_tags": [UNMARK],
+            "fields": {"chunks.words": {}},
+        }
+    return {"nested": {"path": "chunks", "score_mode": "max", "query": query, "inner_hits": shown}}

@@ -1,0 +1,76 @@
+"""What WWW-Authenticate says: which scopes to ask for, and where to find out whom (RFC 6750, section 3; RFC 9728).
+
+Everything in it comes from the deployment's configuration and the code's declarations, nothing from a request: such a
+text is quoted, logged and followed by clients.
+"""
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from commonplace.identity.authorization import Need, Verdict
+from commonplace.identity.scopes import OFFLINE_ACCESS, ordered
+from commonplace.kernel.errors import Forbidden, Unauthorized
+
+
+class Described(Protocol):
+    """`identity.resources.Resources`, as far as challenges go."""
+
+    def baseline(self, resource: str) -> tuple[str, ...]: ...
+
+    def metadata_url(self, resource: str) -> str: ...
+
+
+class SignIn(Unauthorized):
+    """Nobody in particular asks for what is not open to everybody."""
+
+    def __init__(self, challenge: str) -> None:
+        super().__init__("This is for people who have signed in.", hint="Sign in, and ask again.")
+        self.challenge = challenge
+
+
+class Consent(Forbidden):
+    """Another consent of the same account would do."""
+
+    def __init__(self, need: Need, challenge: str) -> None:
+        super().__init__(f"This takes the scope {need.scope}.", hint="Ask for it, and come again.")
+        self.challenge = challenge
+
+
+class NotValid(Unauthorized):
+    """A token came that is not good here."""
+
+    def __init__(self, told: Unauthorized, challenge: str) -> None:
+        super().__init__(told.message, hint=told.hint)
+        self.challenge = challenge
+
+
+class Challenges:
+    """Of one deployment."""
+
+    def __init__(self, resources: Described) -> None:
+        self._resources = resources
+
+    def admit(self, verdict: Verdict, need: Need, resource: str) -> None:
+        """Raises what the client itself can mend, SignIn or Consent; whatever else stands in the way is not raised."""
+        match verdict:
+            case Verdict.SIGN_IN:
+                raise SignIn(self.sign_in(resource, [need.scope]))
+            case Verdict.CONSENT:
+                raise Consent(need, self.insufficient_scope(resource, [need.scope]))
+
+    def sign_in(self, resource: str, scopes: Iterable[str] = ()) -> str:
+        """For who sent no token. Names no error, for there is none (RFC 6750, section 3.1)."""
+        return self._told(resource, None, [*self._resources.baseline(resource), *scopes])
+
+    def invalid_token(self, resource: str) -> str:
+        """For a token that is not good here, for whichever reason."""
+        return self._told(resource, "invalid_token", self._resources.baseline(resource))
+
+    def insufficient_scope(self, resource: str, scopes: Iterable[str]) -> str:
+        """For a token that lacks scopes: every one that the operation takes, so that one consent is enough."""
+        return self._told(resource, "insufficient_scope", scopes)
+
+    def _told(self, resource: str, error: str | None, scopes: Iterable[str]) -> str:
+        wanted = " ".join(one for one in ordered(scopes) if one != OFFLINE_ACCESS)
+        parts = {"error": error, "scope": wanted, "resource_metadata": self._resources.metadata_url(resource)}
+        return "Bearer " + ", ".join(f'{name}="{value}"' for name, value in parts.items() if value)

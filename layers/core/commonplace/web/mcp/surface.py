@@ -1,0 +1,66 @@
+"""What a deployment tells the frame, and what the frame tells a deployment. No SDK here."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from commonplace.identity.principals import Tier
+from commonplace.web.mcp.declaration import Caller, Cost
+
+CALLER = "commonplace.caller"
+"""Key in the ASGI scope under which the guard leaves a `declaring.Caller`."""
+
+VERSION = "1.0.0"
+"""Of what is served, told as `serverInfo.version`; the same as the REST API's."""
+
+Era = Literal["modern", "legacy"]
+"""Of the protocol: without a handshake (2026-07-28 and later), or with one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallRecord:
+    """What became of one call. Nothing here holds arguments, answers or who called."""
+
+    method: str
+    name: str
+    """Of the tool or prompt, the resource's URI or template; or "unknown". Never the caller's words."""
+    outcome: str
+    """`ok`, or the code of an error: `NOT_FOUND`, `ACCESS_DENIED`, `CANCELLED`, `INTERNAL_ERROR`, a JSON-RPC code."""
+    milliseconds: float
+    answer_tokens: int
+    era: Era
+    tier: Tier
+    client: str
+    """What the client calls itself, at most 64 characters. For telemetry, never for a decision."""
+
+
+def spend_nothing(caller: Caller, cost: Cost, toolset: str | None = None) -> None:
+    """No rate limit."""
+
+
+def record_nothing(record: CallRecord) -> None:
+    """No telemetry."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surface:
+    """One deployment, as its MCP servers present it."""
+
+    name: str = "commonplace"
+    title: str = "Commonplace"
+    version: str = VERSION
+    base_url: str = ""
+    """The public origin, without a slash at its end."""
+    website_url: str | None = None
+    icons: tuple[str, ...] = ()
+    """URLs, or paths of this deployment. Only https ones are shown: clients refuse the others."""
+    spend: Callable[[Caller, Cost, str], None] = spend_nothing
+    """Counts one `tools/call` of a toolset; raises RateLimited. Other methods are the edge's to count, by `cost_of`."""
+    record: Callable[[CallRecord], None] = record_nothing
+    """Told of every tools/call, resources/read, prompts/get and completion/complete."""
+    page_size: int = 100
+
+    def icon_urls(self) -> tuple[str, ...]:
+        """The icons that may be shown."""
+        whole = (f"{self.base_url}{icon}" if icon.startswith("/") else icon for icon in self.icons)
+        return tuple(icon for icon in whole if icon.startswith("https://"))

@@ -1,0 +1,96 @@
+"""Answers as bytes: entity tags, conditional requests, and encoded pages kept for as long as nothing changes."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from commonplace.documents.content.library import Edition
+from commonplace.kernel.byte_cache import ByteCache
+
+API = "/api/v1"
+JSON = "application/json"
+MARKDOWN = "text/markdown; charset=utf-8"
+NO_STORE = {"cache-control": "no-store"}
+
+MAX_ANSWER_BYTES = 4_600_000
+"""Every answer is under 5 MB, and as base64 under the 6 MiB that a Lambda function may answer."""
+PAGE_BYTES = 4_000_000
+"""Where lists are cut, with a notice; the rest is on the next page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """An encoded answer. `etag` is the strong entity tag, without quotes."""
+
+    body: bytes
+    etag: str
+    media_type: str = JSON
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, body: bytes, media_type: str = JSON, headers: Mapping[str, str] | None = None) -> "Page":
+        return cls(body, blake2b(body, digest_size=16).hexdigest(), media_type, headers or {})
+
+    def answer(self, request: Request) -> Response:
+        """The page, or 304 when the caller has it already (RFC 9110, section 13)."""
+        headers = {"etag": f'"{self.etag}"', **self.headers}
+        if unchanged(request, self.etag):
+            return Response(status_code=304, headers=headers)
+        return Response(self.body, media_type=self.media_type, headers=headers)
+
+
+class PageCache:
+    """Encoded pages of one edition. A new edition empties it."""
+
+    def __init__(self, max_bytes: int = 32_000_000) -> None:
+        self._edition: str | None = None
+        self._pages: ByteCache[tuple[str, ...], Page] = ByteCache(max_bytes, lambda page: len(page.body) + 500)
+
+    def page(self, edition: Edition, key: tuple[str, ...], build: Callable[[], Page]) -> Page:
+        """The page under this key, built at most once per edition."""
+        if edition.etag != self._edition:
+            self._pages.clear()
+            self._edition = edition.etag
+        if (known := self._pages.get(key)) is None:
+            known = build()
+            self._pages.put(key, known)
+        return known
+
+
+def unchanged(request: Request, etag: str) -> bool:
+    """Whether If-None-Match names this entity tag. Comparison is weak, as caches that compress weaken tags."""
+    asked = request.headers.get("if-none-match")
+    if asked is None:
+        return False
+    return asked.strip() == "*" or f'"{etag}"' in {tag.strip().removeprefix("W/") for tag in asked.split(",")}
+
+
+def encode(value: Any) -> bytes:
+    """Compact UTF-8 JSON. Lone surrogates, which UTF-8 cannot carry, are escaped."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.encode("utf-8", "backslashreplace")
+
+
+def fitting(items: Iterable[bytes], budget: int = PAGE_BYTES) -> list[bytes]:
+    """As many leading items as stay within the budget; at least one, so that paging always moves on."""
+    taken: list[bytes] = []
+    for item in items:
+        budget -= len(item) + 1
+        if budget < 0 and taken:
+            break
+        taken.append(item)
+    return taken
+
+
+def json_array(items: Iterable[bytes]) -> bytes:
+    return b"[" + b",".join(items) + b"]"
+
+
+def json_object(**members: bytes) -> bytes:
+    """An object of members that are encoded already."""
+    return b"{" + b",".join(b'"%b":%b' % (name.encode(), value) for name, value in members.items()) + b"}"
