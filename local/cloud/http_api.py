@@ -1,9 +1,7 @@
-"""Between HTTP and a function: events and answers of an API Gateway HTTP API, payload format 2.0. Pure.
+"""The HTTP API's front, whose every request becomes an invocation: events and answers of payload format 2.0.
 
 Source of the rules: API Gateway developer guide, "Working with AWS Lambda proxy integrations for HTTP APIs" and
 "Create routes for HTTP APIs". `rawPath` is percent-decoded: the service delivers it so, unlike function URLs.
-
-The HTTP API's front: a server of its own whose every request becomes an invocation.
 """
 
 import base64

@@ -1,11 +1,8 @@
-"""Calls that nobody waits for: made again as AWS does, and set aside in a queue when they never succeed.
+"""Runs functions as AWS Lambda does: an execution environment per concurrent call, started on demand and kept warm.
 
-Source of the pauses and of the record: AWS Lambda developer guide, "Understanding retry behavior" and "Capturing
-records of Lambda asynchronous invocations".
-
-The execution environments of one function, and the calls that wait for them.
-
-Runs functions as AWS Lambda does: an execution environment per concurrent call, started on demand and kept warm.
+Calls that nobody waits for are made again, and set aside in a queue when they never succeed. Source of the pauses and
+of the record: AWS Lambda developer guide, "Understanding retry behavior" and "Capturing records of Lambda asynchronous
+invocations".
 """
 
 import json
@@ -174,7 +171,7 @@ class Pool:
             self._variables,
             self.log,
             next_call=self._next_call,
-            on_init_error=self._init_error,
+            on_init_error=lambda outcome: self._fail_waiting(lambda _: outcome),  # another would fail alike
             on_exit=self._exited,
             stand_in=self._stand_in,
         )
@@ -207,9 +204,6 @@ class Pool:
             self._waiting.clear()
         for call in calls:
             call.finish(outcome(call))
-
-    def _init_error(self, outcome: Outcome) -> None:
-        self._fail_waiting(lambda _: outcome)  # another environment would fail alike
 
     def _exited(self, worker: Worker, status: int) -> None:
         with self._changed:
@@ -276,15 +270,14 @@ class LambdaHost:
         pool, call = self._submit(name, payload)
         outcome = pool.attend(call, time.time() + seconds)
         if outcome is None:
-            self._attend_later(pool, call)
+            threading.Thread(target=pool.attend, args=(call,), name=f"attend-{pool.function.name}", daemon=True).start()
         return outcome
 
     def invoke_later(self, name: str, payload: bytes) -> None:
         """Run the function without waiting (`InvocationType: Event`), and again if it fails."""
         pool, call = self._submit(name, payload)
-        threading.Thread(
-            target=self._see_through, args=(pool, call), name=f"attend-{pool.function.name}", daemon=True
-        ).start()
+        work = self._see_through
+        threading.Thread(target=work, args=(pool, call), name=f"attend-{pool.function.name}", daemon=True).start()
 
     def _see_through(self, pool: Pool, call: Call) -> None:
         config = self.asynchronous.get(call.arn, AsyncConfig())
@@ -306,9 +299,6 @@ class LambdaHost:
         call = Call(payload, pool.function.arn + (match[2] or ""))
         pool.submit(call)
         return pool, call
-
-    def _attend_later(self, pool: Pool, call: Call) -> None:
-        threading.Thread(target=pool.attend, args=(call,), name=f"attend-{pool.function.name}", daemon=True).start()
 
     @property
     def started(self) -> int:

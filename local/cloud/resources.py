@@ -1,12 +1,8 @@
-"""What a template came to: the running resources, and what the host, the gateway and the event sources shall do.
+"""What each resource type of the template becomes on this machine.
 
-Builders of what holds something: buckets, queues, tables, secrets. Each is made through its service's own API.
-
-What each resource type of the template becomes on this machine.
-
-A builder makes the resource through its service's own API, so boto3 validates what CDK lets through (`stores.py`), or
-notes it in `Parts` for the host, the gateway, the pollers and the scheduler. Properties that would change behaviour
-and are not handled here raise.
+A builder makes the resource through its service's own API, so boto3 validates what CDK lets through, or notes it in
+`Parts` for the host, the gateway, the pollers and the scheduler. Properties that would change behaviour and are not
+handled here raise.
 """
 
 import json
@@ -168,6 +164,7 @@ def _generated(given: Mapping[str, Any]) -> str:
 
 
 SOURCE = "commonplace:source"
+FUNCTIONS = f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:"
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/laptop"
 DEFAULT_CONCURRENCY = 4
 PLACEHOLDER = re.compile(r"\$\{\w+\}")
@@ -259,12 +256,12 @@ class Builders(Stores):
 
     @staticmethod
     def version(stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:  # noqa: ARG004
-        return {"Ref": f"{_arn(stack.value(properties['FunctionName']))}:1", "Version": "1"}
+        return {"Ref": f"{FUNCTIONS}{stack.value(properties['FunctionName'])}:1", "Version": "1"}
 
     @staticmethod
     def alias(stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
         refuse(logical_id, properties, "RoutingConfig")
-        arn = f"{_arn(stack.value(properties['FunctionName']))}:{properties['Name']}"
+        arn = f"{FUNCTIONS}{stack.value(properties['FunctionName'])}:{properties['Name']}"
         return {"Ref": arn, "AliasArn": arn}
 
     def asynchronous(self, stack: Stack, logical_id: str, properties: dict[str, Any]) -> Attributes:
@@ -417,7 +414,3 @@ class Builders(Stores):
             if function.name == name:
                 return function
         raise TemplateError(f"{logical_id} calls {arn}, which is not a function of this template.")
-
-
-def _arn(function_name: str) -> str:
-    return f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{function_name}"

@@ -1,11 +1,7 @@
-"""The values of the Lambda host: what a function is, what one call of it is, and the errors that AWS itself reports.
-
-The Lambda Runtime API (version 2018-06-01) as one execution environment sees it.
+"""One execution environment: a process that runs the handler, and the Lambda Runtime API (2018-06-01) it talks to.
 
 Calls are for the process that runs the function alone: it brings the access key of the run at the end of its
 User-Agent, since its client sends no header of ours. A failed import comes from another client, which sends no agent.
-
-One execution environment: a process that runs the handler, and the Runtime API it talks to.
 """
 
 import hmac
@@ -101,18 +97,9 @@ def platform_error(kind: str, message: str) -> Outcome:
     return Outcome(json.dumps({"errorType": kind, "errorMessage": message}).encode(), failed=True)
 
 
-def timed_out(call: Call, seconds: float) -> Outcome:
-    return platform_error("Sandbox.Timedout", f"RequestId: {call.id} Error: Task timed out after {seconds:.2f} seconds")
-
-
 def exited(call: Call, status: int) -> Outcome:
     how = f"signal: {-status}" if status < 0 else f"exit status {status}"
     return platform_error("Runtime.ExitError", f"RequestId: {call.id} Error: Runtime exited with error: {how}")
-
-
-def too_large(size: int) -> Outcome:
-    message = f"Response payload size ({size} bytes) exceeded maximum allowed payload size ({MAX_PAYLOAD_BYTES} bytes)."
-    return platform_error("Function.ResponseSizeTooLarge", message)
 
 
 def stopped() -> Outcome:
@@ -271,11 +258,16 @@ class Worker:
         if call is None or call.id != call_id:
             return
         self.call = None
-        call.finish(Outcome(body, failed) if len(body) <= MAX_PAYLOAD_BYTES else too_large(len(body)))
+        if len(body) <= MAX_PAYLOAD_BYTES:
+            call.finish(Outcome(body, failed))
+        else:
+            what = f"Response payload size ({len(body)} bytes) exceeded maximum allowed payload size"
+            call.finish(platform_error("Function.ResponseSizeTooLarge", f"{what} ({MAX_PAYLOAD_BYTES} bytes)."))
 
     def expire(self, call: Call) -> None:
         """The function's time is up: the call fails and the process goes, as on AWS."""
-        if call.finish(timed_out(call, self.function.timeout_seconds)):
+        told = f"RequestId: {call.id} Error: Task timed out after {self.function.timeout_seconds:.2f} seconds"
+        if call.finish(platform_error("Sandbox.Timedout", told)):
             self._log(f"{call.id} timed out after {self.function.timeout_seconds:g} s")
             self.kill()
 

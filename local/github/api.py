@@ -1,9 +1,4 @@
-"""Who may call: tokens given out beforehand, and installation tokens that a GitHub App earns with a signed claim.
-
-Faults on demand: the next answers of the stand-in that match fail as GitHub fails.
-
-The front of the stand-in, a WSGI application: routes, credentials, rate limits, faults, and a log of calls.
-"""
+"""The front of the stand-in, a WSGI application: routes, credentials, rate limits, faults and a log of calls."""
 
 import hmac
 import secrets
@@ -21,7 +16,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.routing import Map, Rule
 from werkzeug.wrappers import Request, Response
 
-from local.github.endpoints import CommitStatus, Endpoints, Refused, json_response, not_found
+from local.github.endpoints import CommitStatus, Refused, json_response, not_found
 from local.github.git import GitRepository
 from local.github.proposals import GitWriter, ProposalEndpoints, PullRequests
 
@@ -185,9 +180,6 @@ ROUTES = Map(
     ],
     merge_slashes=False,
 )
-PROPOSING = frozenset(
-    {"ref", "create_ref", "git_commit", "create_commit", "create_tree", "pulls", "create_pull", "pull"}
-)
 NEEDS_CREDENTIAL = frozenset({"set_status", "graphql", "create_ref", "create_commit", "create_tree", "create_pull"})
 NOT_COUNTED = frozenset({"archive"})
 """The download behind a tarball's redirect is another host's on GitHub: no API call."""
@@ -226,8 +218,8 @@ class GitHubApi:
         self.repository, self.name, self._private = repository, name, private
         self.faults = Faults()
         self._credentials = Credentials(tokens, app)
-        self._endpoints = Endpoints(repository, name, tree_limit)
-        self._proposing = ProposalEndpoints(repository, name, GitWriter(repository.git_dir) if writable else None)
+        writer = GitWriter(repository.git_dir) if writable else None
+        self._endpoints = ProposalEndpoints(repository, name, tree_limit, writer)
         self._hourly_limit = hourly_limit
         self._lock = threading.Lock()
         self._requests: list[Call] = []
@@ -246,7 +238,7 @@ class GitHubApi:
 
     @property
     def pull_requests(self) -> PullRequests:
-        return self._proposing.pull_requests
+        return self._endpoints.pull_requests
 
     def close(self) -> None:
         """Ends the `git` processes."""
@@ -289,8 +281,7 @@ class GitHubApi:
         named = {key: arguments[key] for key in ("owner", "name") if key in arguments}
         if named and "/".join(named.values()).lower() != self.name.lower():
             raise not_found()
-        endpoints = self._proposing if endpoint in PROPOSING else self._endpoints
-        handler: Callable[..., Response] = getattr(endpoints, endpoint)
+        handler: Callable[..., Response] = getattr(self._endpoints, endpoint)
         return handler(request, **{key: value for key, value in arguments.items() if key not in named})
 
     def _within_limit(self) -> None:

@@ -1,16 +1,10 @@
-"""Answers in GitHub's shapes: media types, errors, entity tags.
-
-The one GraphQL query the sync sends: when did these paths last change, as of a commit?
-
-The endpoints the sync calls, each in GitHub's own shape.
-"""
+"""The endpoints the sync calls, each in GitHub's own shape: media types, errors, entity tags."""
 
 import base64
 import hashlib
 import json
 import re
 import threading
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -81,41 +75,6 @@ MOST_ALIASES = 500
 """GitHub counts the nodes a query may touch; this stands for that bound."""
 
 
-def answer(body: Any, name: str, last_changed: Callable[[str], Mapping[str, str] | None]) -> dict[str, Any]:
-    """`data` in the query's shape, or GitHub's `errors`; `last_changed` is None for an unknown commit."""
-    query, variables = _parts(body)
-    asked = HISTORY.findall(query)
-    if not OBJECT.search(query) or not asked:
-        return _errors("Parse error on this query: only the last-changed query is served here")
-    if len(asked) > MOST_ALIASES:
-        return _errors(
-            f"By the time this query traverses to the history connection, it is requesting up to {len(asked)} nodes"
-        )
-    if missing := [path for _, path in asked if not isinstance(variables.get(path), str)]:
-        return _errors(f"Variable ${missing[0]} of type String! was provided invalid value")
-    if f"{variables.get('owner')}/{variables.get('name')}".lower() != name.lower():
-        return {"data": {"repository": None}} | _errors("Could not resolve to a Repository")
-    dates = last_changed(str(variables.get("oid")))
-    if dates is None:
-        return {"data": {"repository": {"object": None}}}
-    return {"data": {"repository": {"object": {alias: _nodes(dates.get(variables[path])) for alias, path in asked}}}}
-
-
-def _parts(body: Any) -> tuple[str, dict[str, Any]]:
-    if not isinstance(body, dict):
-        return "", {}
-    query, variables = body.get("query"), body.get("variables")
-    return query if isinstance(query, str) else "", variables if isinstance(variables, dict) else {}
-
-
-def _nodes(when: str | None) -> dict[str, Any]:
-    return {"nodes": [{"committedDate": when}] if when else []}
-
-
-def _errors(message: str) -> dict[str, Any]:
-    return {"errors": [{"message": message}]}
-
-
 STATES = frozenset({"error", "failure", "pending", "success"})
 STATUS_CHARACTERS = 140
 BASE64_LINE = re.compile(".{1,60}")
@@ -138,7 +97,7 @@ class Endpoints:
     """One repository, `owner/name`; a recursive tree above `tree_limit` entries is truncated (GitHub: 100,000)."""
 
     def __init__(self, repository: GitRepository, name: str, tree_limit: int) -> None:
-        self.repository, self.name, self.tree_limit = repository, name, tree_limit
+        self.repository, self.name, self._tree_limit = repository, name, tree_limit
         self._lock = threading.Lock()
         self._given: list[CommitStatus] = []
 
@@ -165,7 +124,7 @@ class Endpoints:
             raise not_found()
         recursive = "recursive" in request.args
         entries = self.repository.tree(sha, recursive=recursive)
-        shown = entries[: self.tree_limit] if recursive else entries
+        shown = entries[: self._tree_limit] if recursive else entries
         items = [self._tree_item(request, entry) for entry in shown]
         body = {"sha": sha, "url": self._url(request, f"git/trees/{sha}"), "tree": items}
         return json_response(body | {"truncated": len(shown) < len(entries)}, tag=f"{sha} {recursive}")
@@ -209,11 +168,27 @@ class Endpoints:
         return json_response(status.body(), 201)
 
     def graphql(self, request: Request) -> Response:
-        return json_response(answer(json_body(request), self.name, self._last_changed))
-
-    def _last_changed(self, oid: str) -> dict[str, str] | None:
-        known = SHA.fullmatch(oid) and self.repository.commit(oid)
-        return self.repository.last_changed(oid) if known else None
+        """When did these paths last change, as of a commit? `data` in the query's shape, or GitHub's `errors`."""
+        body = json_body(request)
+        query, variables = body.get("query"), body.get("variables")
+        query, variables = query if isinstance(query, str) else "", variables if isinstance(variables, dict) else {}
+        asked = HISTORY.findall(query)
+        if not OBJECT.search(query) or not asked:
+            return _graphql_error("Parse error on this query: only the last-changed query is served here")
+        if len(asked) > MOST_ALIASES:
+            to = f"requesting up to {len(asked)} nodes"
+            return _graphql_error(f"By the time this query traverses to the history connection, it is {to}")
+        if missing := [path for _, path in asked if not isinstance(variables.get(path), str)]:
+            return _graphql_error(f"Variable ${missing[0]} of type String! was provided invalid value")
+        if f"{variables.get('owner')}/{variables.get('name')}".lower() != self.name.lower():
+            return _graphql_error("Could not resolve to a Repository", data={"repository": None})
+        oid = str(variables.get("oid"))
+        if not SHA.fullmatch(oid) or not self.repository.commit(oid):
+            return json_response({"data": {"repository": {"object": None}}})
+        changed = self.repository.last_changed(oid)
+        dates = {alias: changed.get(variables[path]) for alias, path in asked}
+        found = {alias: {"nodes": [{"committedDate": when}] if when else []} for alias, when in dates.items()}
+        return json_response({"data": {"repository": {"object": found}}})
 
     def _commit_sha(self, ref: str) -> str:
         commit = self.repository.commit(ref)
@@ -230,4 +205,8 @@ class Endpoints:
         return item | size | {"url": self._url(request, f"git/{kind}/{entry.sha}")}
 
     def _url(self, request: Request, rest: str) -> str:
-        return f"{request.host_url}repos/{quote(self.name)}/{rest}"
+        return f"{request.host_url}repos/{quote(self.name)}/{quote(rest)}"
+
+
+def _graphql_error(message: str, **more: Any) -> Response:
+    return json_response({**more, "errors": [{"message": message}]})

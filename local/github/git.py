@@ -1,9 +1,5 @@
-"""Calls to `git`, the same way everywhere: no prompts, no optional locks, nothing of the caller's `GIT_*`.
-
-Git objects through long-lived `git cat-file --batch` processes: a blob costs a pipe, not a process.
-
-A Git repository as the stand-in reads it: commits, trees, blobs, archives, and when each path last changed.
-"""
+"""A Git repository as the stand-in reads it. Calls to `git` are the same way everywhere: no prompts, no optional locks,
+nothing of the caller's `GIT_*`."""
 
 import os
 import queue
@@ -15,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
 
 
 class GitError(Exception):
@@ -114,7 +109,9 @@ class ObjectReader:
 
 
 def _ask(process: subprocess.Popen[bytes], name: str) -> GitObject | None:
-    request, answer = _pipes(process)
+    request, answer = process.stdin, process.stdout
+    if request is None or answer is None:
+        raise ValueError("no pipes")
     request.write(name.encode("utf-8", "surrogateescape") + b"\n")
     request.flush()
     header = answer.readline()
@@ -126,12 +123,6 @@ def _ask(process: subprocess.Popen[bytes], name: str) -> GitObject | None:
     body = answer.read(int(size))
     answer.read(1)
     return GitObject(sha, kind, body)
-
-
-def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
-    if process.stdin is None or process.stdout is None:
-        raise ValueError("no pipes")
-    return process.stdin, process.stdout
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

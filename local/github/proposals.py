@@ -1,22 +1,19 @@
-"""The writing side: commits, branches and pull requests in a repository that is ours alone.
-
-The endpoints of a proposal, each in GitHub's own shape: references, trees, commits, pull requests.
-"""
+"""What a proposal is made of: references, trees, commits, pull requests, in a repository that is ours alone."""
 
 import itertools
 import os
 import tempfile
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
-from urllib.parse import quote
+from typing import Any
 
 from werkzeug.wrappers import Request, Response
 
-from local.github.endpoints import Refused, json_body, json_response, not_found
+from local.github.endpoints import Endpoints, Refused, json_body, json_response, not_found
 from local.github.git import SHA, GitError, GitRepository, git, neutral_environment
 
 NOTHING = "0" * 40
@@ -135,18 +132,17 @@ HEADS = "refs/heads/"
 PAGE = 30
 LARGEST_PAGE = 100
 
-Made = TypeVar("Made")
 
+class ProposalEndpoints(Endpoints):
+    """All endpoints of a repository. Without a writer, whoever asks may only read."""
 
-class ProposalEndpoints:
-    """One repository, `owner/name`. Without a writer, whoever asks may only read."""
-
-    def __init__(self, repository: GitRepository, name: str, writer: GitWriter | None) -> None:
-        self._repository, self._name, self._writer = repository, name, writer
+    def __init__(self, repository: GitRepository, name: str, tree_limit: int, writer: GitWriter | None) -> None:
+        super().__init__(repository, name, tree_limit)
+        self._writer = writer
         self.pull_requests = PullRequests()
 
     def ref(self, request: Request, branch: str) -> Response:
-        sha = self._repository.branch_head(branch)
+        sha = self.repository.branch_head(branch)
         if sha is None:
             raise not_found()
         return json_response(self._ref(request, HEADS + branch, sha))
@@ -156,14 +152,14 @@ class ProposalEndpoints:
         name, sha = _text(body, "ref"), _text(body, "sha")
         if not name.startswith("refs/") or name.count("/") < 2:
             raise Refused(422, "Reference name must start with 'refs/' and have at least two slashes.")
-        if not SHA.fullmatch(sha) or self._repository.commit(sha) is None:
+        if not SHA.fullmatch(sha) or self.repository.commit(sha) is None:
             raise Refused(422, "Object does not exist")
         if not writer.create_ref(name, sha):
             raise Refused(422, "Reference already exists")
         return json_response(self._ref(request, name, sha), 201)
 
     def git_commit(self, request: Request, sha: str) -> Response:
-        found = self._repository.commit(sha) if SHA.fullmatch(sha) else None
+        found = self.repository.commit(sha) if SHA.fullmatch(sha) else None
         if found is None:
             raise not_found()
         return json_response(self._commit(request, found.sha, found.body))
@@ -171,33 +167,35 @@ class ProposalEndpoints:
     def create_commit(self, request: Request) -> Response:
         writer, body = self._writing(), json_body(request)
         tree, parents = _text(body, "tree"), body.get("parents") or []
-        if not SHA.fullmatch(tree) or self._repository.tree_sha(tree) is None:
+        if not SHA.fullmatch(tree) or self.repository.tree_sha(tree) is None:
             raise Refused(422, "Tree SHA does not exist")
-        if not all(isinstance(sha, str) and self._repository.commit(sha) for sha in parents):
+        if not all(isinstance(sha, str) and self.repository.commit(sha) for sha in parents):
             raise Refused(422, "Parent SHA does not exist or is not a commit object")
-        sha = _made(lambda: writer.commit(tree, parents, _text(body, "message")))
-        made = self._repository.commit(sha)
+        with _refusing_what_git_refuses():
+            sha = writer.commit(tree, parents, _text(body, "message"))
+        made = self.repository.commit(sha)
         return json_response(self._commit(request, sha, made.body if made else b""), 201)
 
     def create_tree(self, request: Request) -> Response:
         writer, body = self._writing(), json_body(request)
         base = body.get("base_tree")
-        if base is not None and (not isinstance(base, str) or self._repository.tree_sha(base) is None):
+        if base is not None and (not isinstance(base, str) or self.repository.tree_sha(base) is None):
             raise Refused(422, "base_tree is not a valid tree oid")
         entries = body.get("tree")
         if not isinstance(entries, list) or not entries:
             raise Refused(422, "Invalid tree info")
-        sha = _made(lambda: writer.tree(base, [_entry(entry) for entry in entries]))
+        with _refusing_what_git_refuses():
+            sha = writer.tree(base, [_entry(entry) for entry in entries])
         listed = [
             {"path": each.path, "mode": each.mode, "type": each.kind, "sha": each.sha}
-            for each in self._repository.tree(sha, recursive=False)
+            for each in self.repository.tree(sha, recursive=False)
         ]
         return json_response({"sha": sha, "tree": listed, "truncated": False}, 201)
 
     def pulls(self, request: Request) -> Response:
         """Newest first. `head` counts only as `owner:branch`, as on GitHub."""
         state, head, base = request.args.get("state", "open"), request.args.get("head", ""), request.args.get("base")
-        owner = self._name.partition("/")[0]
+        owner = self.name.partition("/")[0]
         chosen = [
             one
             for one in self.pull_requests.all()
@@ -219,17 +217,16 @@ class ProposalEndpoints:
         self._writing()
         body = json_body(request)
         title, head, base = _text(body, "title"), _text(body, "head").rpartition(":")[2], _text(body, "base")
-        sha = self._repository.branch_head(head)
-        for name, branch in (("head", sha), ("base", self._repository.branch_head(base))):
+        sha = self.repository.branch_head(head)
+        for name, branch in (("head", sha), ("base", self.repository.branch_head(base))):
             if branch is None:
-                raise _invalid({"resource": "PullRequest", "field": name, "code": "invalid"})
+                raise _invalid(field=name, code="invalid")
         if sha is None or not title:
-            raise _invalid({"resource": "PullRequest", "field": "title", "code": "missing_field"})
+            raise _invalid(field="title", code="missing_field")
         made = self.pull_requests.open(title, str(body.get("body") or ""), head, base, sha)
         if made is None:
-            owner = self._name.partition("/")[0]
-            message = f"A pull request already exists for {owner}:{head}."
-            raise _invalid({"resource": "PullRequest", "code": "custom", "message": message})
+            message = f"A pull request already exists for {self.name.partition('/')[0]}:{head}."
+            raise _invalid(code="custom", message=message)
         return json_response(self._pull(request, made), 201)
 
     def _writing(self) -> GitWriter:
@@ -252,8 +249,8 @@ class ProposalEndpoints:
 
     def _pull(self, request: Request, one: PullRequest) -> dict[str, Any]:
         """`html_url` leads to this answer: there is no page to show."""
-        owner = self._name.partition("/")[0]
-        here = {"full_name": self._name}
+        owner = self.name.partition("/")[0]
+        here = {"full_name": self.name}
         address = self._url(request, f"pulls/{one.number}")
         merged = f"{one.merged_at:%Y-%m-%dT%H:%M:%SZ}" if one.merged_at else None
         return {
@@ -270,9 +267,6 @@ class ProposalEndpoints:
             "base": {"label": f"{owner}:{one.base}", "ref": one.base, "repo": here},
         }
 
-    def _url(self, request: Request, rest: str) -> str:
-        return f"{request.host_url}repos/{quote(self._name)}/{quote(rest)}"
-
 
 def _entry(entry: Any) -> NewEntry:
     if not isinstance(entry, dict):
@@ -286,15 +280,16 @@ def _entry(entry: Any) -> NewEntry:
     return NewEntry(path, mode, content, sha)
 
 
-def _made(make: Callable[[], Made]) -> Made:
+@contextmanager
+def _refusing_what_git_refuses() -> Iterator[None]:
     try:
-        return make()
+        yield
     except (GitError, UnicodeEncodeError):
         raise Refused(422, "GitRPC::BadObjectState") from None
 
 
-def _invalid(error: dict[str, str]) -> Refused:
-    return Refused(422, "Validation Failed", errors=[error])
+def _invalid(**error: str) -> Refused:
+    return Refused(422, "Validation Failed", errors=[{"resource": "PullRequest", **error}])
 
 
 def _text(body: dict[str, Any], name: str) -> str:

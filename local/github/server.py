@@ -1,9 +1,4 @@
-"""Several repositories behind one address, as on GitHub: each request goes to the repository that it names.
-
-The stand-in as a server on the loopback interface.
-
-The push event as GitHub sends it: body, signature, delivery.
-"""
+"""The stand-in of GitHub as a server, and the push event as GitHub sends it: body, signature, delivery."""
 
 import hashlib
 import hmac
@@ -11,7 +6,7 @@ import io
 import json
 import re
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import unquote
@@ -30,44 +25,16 @@ _NAMED = re.compile(r"/(?:repos|codeload)/(?P<name>[^/]+/[^/]+)(?:/|\Z)")
 MAX_QUERY_BYTES = 4 * 1024 * 1024
 
 
-class GitHubSite:
-    """The first answers what names no repository, or one that is not here."""
-
-    def __init__(self, apis: Sequence[GitHubApi]) -> None:
-        self.apis = tuple(apis)
-        self._by_name = {api.name.lower(): api for api in self.apis}
-
-    def close(self) -> None:
-        """Ends the `git` processes."""
-        for api in self.apis:
-            api.close()
-
-    def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
-        path = str(environ.get("PATH_INFO", ""))
-        named = _NAMED.match(path)
-        name = unquote(named["name"]) if named else _queried(environ) if path == "/graphql" else ""
-        return self._by_name.get(name.lower(), self.apis[0])(environ, start_response)
-
-
-def _queried(environ: "WSGIEnvironment") -> str:
-    """The repository of a GraphQL query: its variables say it. The body stays to be read."""
-    try:
-        length = min(int(environ.get("CONTENT_LENGTH") or 0), MAX_QUERY_BYTES)
-        raw = environ["wsgi.input"].read(length)
-        environ["wsgi.input"] = io.BytesIO(raw)
-        variables = json.loads(raw)["variables"]
-        return f"{variables['owner']}/{variables['name']}"
-    except (ValueError, KeyError, TypeError):
-        return ""
-
-
 class GitHubServer:
-    """Serves repositories on 127.0.0.1; port 0 means any free one. `api` is the first repository's."""
+    """Serves repositories on 127.0.0.1; port 0 means any free one. `api` is the first repository's.
+
+    Each request goes to the repository that it names; the first answers what names none, or one that is not here.
+    """
 
     def __init__(self, api: GitHubApi, *others: GitHubApi, port: int = 0) -> None:
         self.api = api
-        self._site = GitHubSite([api, *others])
-        self._server = Loopback(LoopbackHandler, port, app=self._site)
+        self._by_name = {one.name.lower(): one for one in (api, *others)}
+        self._server = Loopback(LoopbackHandler, port, app=self._answer)
 
     @property
     def url(self) -> str:
@@ -81,13 +48,32 @@ class GitHubServer:
     def stop(self) -> None:
         """Closes the port and ends the `git` processes."""
         self._server.stop()
-        self._site.close()
+        for api in self._by_name.values():
+            api.close()
 
     def __enter__(self) -> Self:
         return self.start()
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+    def _answer(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        path = str(environ.get("PATH_INFO", ""))
+        named = _NAMED.match(path)
+        name = unquote(named["name"]) if named else _queried(environ) if path == "/graphql" else ""
+        return self._by_name.get(name.lower(), self.api)(environ, start_response)
+
+
+def _queried(environ: "WSGIEnvironment") -> str:
+    """The repository of a GraphQL query: its variables say it. The body stays to be read."""
+    try:
+        length = min(int(environ.get("CONTENT_LENGTH") or 0), MAX_QUERY_BYTES)
+        raw = environ["wsgi.input"].read(length)
+        environ["wsgi.input"] = io.BytesIO(raw)
+        variables = json.loads(raw)["variables"]
+        return f"{variables['owner']}/{variables['name']}"
+    except (ValueError, KeyError, TypeError):
+        return ""
 
 
 ZEROS = "0" * 40
