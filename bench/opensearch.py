@@ -16,8 +16,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, cast
-from urllib.parse import urlencode
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import orjson
 
 from bench import chunks, plot, table
 from bench.figures import median, percentile
@@ -29,11 +31,11 @@ from commonplace.search.embeddings import model_fingerprint
 from commonplace.search.filters import Filters
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import QueryVector, SearchRequest
-from commonplace.search.opensearch import queries, wire
-from commonplace.search.opensearch.connection import Connection, connect
+from commonplace.search.opensearch import queries
+from commonplace.search.opensearch.client import BoundedConnection, Numbers, OpenSearchClient, connect, encode
 from commonplace.search.opensearch.engine import OpenSearchEngine
-from commonplace.search.opensearch.parameters import IndexParameters
 from commonplace.search.opensearch.queries import Words
+from commonplace.search.opensearch.settings import IndexParameters
 from commonplace.search.service import CANDIDATES_PER_LEG, SearchService
 
 SIZES = (300, 3_000, 20_000, 100_000)
@@ -59,21 +61,17 @@ class Request:
     body: bytes | None
 
 
-class Recording:
-    """A connection that notes what it is asked for."""
+class Recording(BoundedConnection):
+    """A connection of the client that notes what it is asked for."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
         self.requests: list[Request] = []
 
-    def call(self, method: str, path: str, body: Any = None, **told: Any) -> dict[str, Any]:
-        data = body if body is None or isinstance(body, bytes) else wire.encode(body)
-        query = f"?{urlencode(told['params'])}" if told.get("params") else ""
-        self.requests.append(Request(method, path + query, data))
-        return self._connection.call(method, path, data, **told)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._connection, name)
+    def perform_request(self, *request: Any, **given: Any) -> Any:
+        method, path, params, body = request
+        self.requests.append(Request(method, f"{path}?{urlencode(params)}" if params else path, body))
+        return super().perform_request(*request, **given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +174,10 @@ def _row(bench: Bench, url: str, size: int, rounds: int) -> Row:
 
 def _ways(bench: Bench, service: SearchService, url: str) -> list[dict[str, Way]]:
     """For every query the five ways to ask it."""
-    recording = Recording(connect(url, "none"))
-    engine = OpenSearchEngine(cast(Connection, recording), bench.stem, bench.model)
+    parts = urlsplit(url)
+    client = OpenSearchClient({"host": parts.hostname, "port": parts.port}, local=True, connection_class=Recording)
+    recording: Recording = client.transport.get_connection()
+    engine = OpenSearchEngine(client, bench.stem, bench.model)
     recorded = bench.service(engine)
     ways = []
     for asked in bench.asked:
@@ -204,7 +204,7 @@ def _sending(raw: Node, requests: Sequence[Request], *, read: bool = False) -> W
         for request in requests:
             answer = raw.send(request.method, request.path, request.body)
             if read:
-                wire.decode(answer)
+                orjson.loads(answer)
 
     return send
 
@@ -214,11 +214,13 @@ def _legs(ours: Request, asked: chunks.Asked) -> Request:
     header = json.loads((ours.body or b"").split(b"\n", 1)[0])
     words = Words.of(asked.text)
     assert words is not None
-    near = queries.nearest(wire.Numbers(asked.vector), (), CANDIDATES_PER_LEG, IndexParameters().ef_search)
+    near = queries.nearest(Numbers(asked.vector), (), CANDIDATES_PER_LEG, IndexParameters().ef_search)
     body = {"size": CANDIDATES_PER_LEG, "track_total_hits": False, "docvalue_fields": ["id"], **queries.IDS_ONLY}
     legs = [body | {"query": queries.lexical(words, ())}, body | {"query": near}]
     read = urlencode({"filter_path": "responses.hits.hits.fields,responses.hits.hits._score,responses.error"})
-    return Request("POST", f"/_msearch?{read}", wire.lines(part for leg in legs for part in (header, leg)))
+    return Request(
+        "POST", f"/_msearch?{read}", b"".join(encode(part) + b"\n" for leg in legs for part in (header, leg))
+    )
 
 
 def _hybrid(details: Request, asked: chunks.Asked) -> Request:
@@ -227,7 +229,7 @@ def _hybrid(details: Request, asked: chunks.Asked) -> Request:
     vector = QueryVector(model_fingerprint(chunks.MadeUpModel()), asked.vector)
     fused = hybrid.pipeline("min-max", Fusion())
     body = hybrid.body(asked.text, vector, Filters(), depth=CANDIDATES_PER_LEG, size=20, fused=fused)
-    return replace(details, path=details.path.split("?")[0], body=wire.encode(body))
+    return replace(details, path=details.path.split("?")[0], body=encode(body))
 
 
 def _timed(ways: Sequence[dict[str, Way]], rounds: int) -> dict[str, list[float]]:

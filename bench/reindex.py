@@ -23,10 +23,10 @@ from commonplace.search.indexer import Enough, Indexer
 from commonplace.search.migration import Migration, Refused, Target
 from commonplace.search.model import EmbeddingProvider
 from commonplace.search.models.local import LocalEmbeddings
-from commonplace.search.opensearch.connection import connect
+from commonplace.search.opensearch.bulk import Refresh
+from commonplace.search.opensearch.client import connect
 from commonplace.search.opensearch.engine import OpenSearchEngine
 from commonplace.search.opensearch.generations import OpenSearchGenerations
-from commonplace.search.opensearch.writing import Refresh
 from commonplace.search.operations import Operations
 from commonplace.search.service import SearchService
 
@@ -80,7 +80,7 @@ class Deployed:
         """Deletes every index of the collection."""
         connection = connect(self._url, "none")
         for generation in self.generations.all():
-            connection.call("DELETE", f"/{generation.name}", timeout=30)
+            connection.indices.delete(index=generation.name, request_timeout=30)
 
 
 @contextmanager

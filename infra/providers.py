@@ -6,7 +6,7 @@ from typing import Any
 
 from commonplace.kernel.settings import EmbeddingChoice, Environment, RerankChoice
 from commonplace.search.fusion import Fusion
-from commonplace.search.opensearch.parameters import IndexParameters
+from commonplace.search.opensearch.settings import IndexParameters
 from infra.readers import ConfigurationError, checked
 from infra.requirements import ROOT
 

@@ -35,7 +35,7 @@ with it go the packages that it alone needs."""
 
 DATA_FILES = ("wordllama/weights/*.safetensors", "wordllama/tokenizers/*.json")
 
-TEST_FOLDERS = ("numpy/**/tests", "certifi/tests")
+TEST_FOLDERS = ("numpy/**/tests", "certifi/tests", "events/tests")
 """Installed with their packages, 9 MB with their bytecode, and run by nobody here."""
 
 NEVER_IMPORTED = ("huggingface-hub", "jsonschema")

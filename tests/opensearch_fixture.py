@@ -16,7 +16,7 @@ from tests.one_for_all import serving
 
 if TYPE_CHECKING:
     from commonplace.kernel.settings import RetrievalSettings
-    from commonplace.search.opensearch.connection import Connection
+    from commonplace.search.opensearch.client import OpenSearchClient
     from local.opensearch.node import OwnedNode
 
 T = TypeVar("T")
@@ -49,9 +49,9 @@ def unique_stem() -> str:
 
 
 @pytest.fixture
-def opensearch(opensearch_url: str) -> "Iterator[Connection]":
+def opensearch(opensearch_url: str) -> "Iterator[OpenSearchClient]":
     """A connection to the run's node."""
-    from commonplace.search.opensearch.connection import connect
+    from commonplace.search.opensearch.client import connect
 
     made = connect(opensearch_url, "none")
     yield made
@@ -60,7 +60,7 @@ def opensearch(opensearch_url: str) -> "Iterator[Connection]":
 
 @pytest.fixture
 def opensearch_settings(
-    opensearch: "Connection", opensearch_url: str, unique_stem: str
+    opensearch: "OpenSearchClient", opensearch_url: str, unique_stem: str
 ) -> "Iterator[RetrievalSettings]":
     """Of a deployment whose indexes, of every collection, are removed when the test ends."""
     from commonplace.kernel.settings import RetrievalSettings
@@ -72,13 +72,13 @@ def opensearch_settings(
     remove_indexes(opensearch, *(made.collection(name).opensearch_index for name in get_args(Collection)))
 
 
-def remove_indexes(connection: "Connection", *aliases: str) -> None:
+def remove_indexes(connection: "OpenSearchClient", *aliases: str) -> None:
     """Those that an alias has, or has had."""
-    from commonplace.search.opensearch.directory import Aliases
+    from commonplace.search.opensearch.indices import Aliases
 
     for alias in aliases:
         for index in Aliases(connection, alias).roles().every:
-            connection.call("DELETE", f"/{index}", timeout=30)
+            connection.indices.delete(index=index, request_timeout=30)
 
 
 def _started() -> "OwnedNode":

@@ -10,7 +10,7 @@ from bench.acceptance.node_statements import node_statements
 from bench.acceptance.statements import Statement
 from bench.acceptance.truth import Truth
 from commonplace.search.model import EmbeddingProvider, Engine, VectorMemory
-from commonplace.search.opensearch.connection import connect
+from commonplace.search.opensearch.client import connect
 from commonplace.search.opensearch.engine import OpenSearchEngine
 from local.opensearch.client import ask
 

@@ -72,7 +72,7 @@ def opensearch_engine(
     floor: float | None = None,
 ) -> Iterator[Served]:
     """An index of its own on the node."""
-    from commonplace.search.opensearch.connection import connect
+    from commonplace.search.opensearch.client import connect
     from commonplace.search.opensearch.engine import OpenSearchEngine
 
     stem = f"{STEM}-{secrets.token_hex(4)}"

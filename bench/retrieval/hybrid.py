@@ -10,9 +10,10 @@ from bench.retrieval.systems import HYBRID_MIN_MAX, HYBRID_RRF, Asked, Ranking, 
 from commonplace.search.filters import Filters
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import QueryVector, RecordId
-from commonplace.search.opensearch import queries, wire
-from commonplace.search.opensearch.parameters import IndexParameters
+from commonplace.search.opensearch import queries
+from commonplace.search.opensearch.client import Numbers, encode
 from commonplace.search.opensearch.queries import Words
+from commonplace.search.opensearch.settings import IndexParameters
 from commonplace.search.text import clean_query
 
 IDS = {"stored_fields": "_none_", "docvalue_fields": ["id"]}
@@ -44,7 +45,7 @@ def body(
     where, words = queries.conditions(filters), Words.of(text)
     if words is None:
         return None
-    near = queries.nearest(wire.Numbers(vector.values), where, depth, IndexParameters().ef_search)
+    near = queries.nearest(Numbers(vector.values), where, depth, IndexParameters().ef_search)
     hybrid = {"queries": [queries.lexical(words, where), near], "pagination_depth": depth}
     return {**IDS, "size": size, "track_total_hits": False, "query": {"hybrid": hybrid}, "search_pipeline": fused}
 
@@ -55,7 +56,7 @@ def _hybrid(node: Node, index: str, asked: Asked, fused: dict[str, Any]) -> Syst
         told = body(text, vector, topic.filters, depth=asked.size, size=DEPTH, fused=fused) if vector else None
         if told is None:
             return []
-        answer = json.loads(node.send("POST", f"/{index}/_search", wire.encode(told)))
+        answer = json.loads(node.send("POST", f"/{index}/_search", encode(told)))
         return [RecordId(hit["fields"]["id"][0]) for hit in answer["hits"]["hits"]]
 
     return rank

@@ -9,9 +9,9 @@ from typing import Any
 from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.embedded.published import PublishedEngine
 from commonplace.search.model import EmbeddingProvider, Engine
-from commonplace.search.opensearch.connection import connect
-from commonplace.search.opensearch.directory import Aliases
+from commonplace.search.opensearch.client import connect
 from commonplace.search.opensearch.engine import OpenSearchEngine
+from commonplace.search.opensearch.indices import Aliases
 from tests.fakes.store import FakeObjectStore
 from tests.opensearch_fixture import remove_indexes
 

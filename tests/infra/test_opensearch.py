@@ -5,22 +5,24 @@ import json
 import re
 from collections.abc import Callable
 from fnmatch import fnmatch
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from commonplace.kernel.settings import IndexSettings, McpSettings, RestSettings
-from commonplace.search.opensearch.parameters import IndexParameters
 from commonplace.search.opensearch.roles import REVISION
+from commonplace.search.opensearch.settings import IndexParameters
 from infra.requirements import ROOT
 from infra.search_alarms import CATALOGUE_REFUSED, DOMAIN_ALARMS, OPTIONAL_ALARMS, ROTATION_STUCK
 from infra.search_watch import FALLBACKS
 from tests.infra.templates import Template, as_list
+from tests.unit.adapters.opensearch.scripted import Scripted, scripted
 
-ADAPTER = ROOT / "layers/core/commonplace/adapters/opensearch"
-READERS_MODULES = ("directory", "legs", "showing", "spelling", "standing")
-"""What a search comes through; the rest of the adapter writes, lists or builds."""
+ADAPTER = ROOT / "layers/core/commonplace/search/opensearch"
+READING = {"roles", "open_index", "multi_search", "fetch", "held"}
+"""Functions that a search comes through; the rest of the adapter writes, lists or builds."""
 
 DOMAIN = "domain/commonplace-dev/"
 
@@ -137,10 +139,11 @@ def test_a_writer_may_reach_no_index_by_name_that_is_not_of_its_stage(opensearch
 def test_every_request_of_the_adapter_is_allowed_to_whoever_sends_it(opensearch: Template) -> None:
     sent = {file.stem: _sent(file) for file in sorted(ADAPTER.glob("*.py"))}
     assert sum(map(len, sent.values())) > 15
+    assert {name for requests in sent.values() for name, _ in requests} >= READING
     for module, requests in sent.items():
-        for request in requests:
+        for name, request in requests:
             assert _is_allowed(request, _allowed_by_role(opensearch, "index")), (module, request)
-            if module in READERS_MODULES:
+            if name in READING:
                 assert _is_allowed(request, _allowed_by_role(opensearch, "rest")), (module, request)
 
 
@@ -487,36 +490,29 @@ def _is_allowed(request: tuple[str, str], allowed: set[tuple[str, str]]) -> bool
     return any(method == request[0] and fnmatch(request[1], path) for method, path in allowed)
 
 
-def _sent(file: Path) -> list[tuple[str, str]]:
-    """Method and path of every call in the module; what is put into a path is the name of an index."""
-    tree = ast.parse(file.read_text())
-    calls = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "call"
-    ]
-    assigned = {
-        target.id: node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-    found = []
-    for call in calls:
-        method, path = call.args[0], call.args[1]
-        if isinstance(path, ast.Name):
-            path = assigned[path.id]
-        assert isinstance(method, ast.Constant)
-        found.append((str(method.value), _path(path)))
-    return found
+def _sent(file: Path) -> list[tuple[str, tuple[str, str]]]:
+    """For every call of the client in the module the function it stands in, and the method and path that are sent."""
+    functions = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.FunctionDef)]
+    calls = [(each.name, node) for each in functions for node in ast.walk(each) if isinstance(node, ast.Call)]
+    return [(name, request) for name, call in calls for request in _requested(call)]
 
 
-def _path(written: ast.expr) -> str:
-    if isinstance(written, ast.Constant):
-        return str(written.value).removeprefix("/")
-    assert isinstance(written, ast.JoinedStr)
-    parts = [
-        str(each.value) if isinstance(each, ast.Constant) else "commonplace-dev-documents" for each in written.values
-    ]
-    return "".join(parts).removeprefix("/")
+def _requested(call: ast.Call) -> list[tuple[str, str]]:
+    """What the client makes of the call: of an index of the stage, and of a body that does not matter."""
+    *owner, api = ast.unparse(call.func).split(".")
+    where = next((owner.index(name) for name in ("client", "_client") if name in owner), None)
+    if where is None or "transport" in owner:
+        return []
+    script = Scripted()
+    arguments = {str(each.arg): _argument(each) for each in call.keywords}
+    attrgetter(".".join([*owner[where + 1 :], api]))(scripted(script))(**arguments)
+    return [(asked.method, asked.path.removeprefix("/")) for asked in script.asked]
+
+
+def _argument(given: ast.keyword) -> Any:
+    if given.arg == "body":
+        return [{}]
+    if given.arg != "index" or not isinstance(given.value, ast.JoinedStr):
+        return "commonplace-dev-documents"
+    parts = given.value.values
+    return "".join(str(each.value) if isinstance(each, ast.Constant) else "commonplace-dev-documents" for each in parts)

@@ -21,10 +21,10 @@ from commonplace.search.filters import Filters
 from commonplace.search.indexer import Indexer
 from commonplace.search.migration import Migration, Refused, Swapped, Target
 from commonplace.search.model import EmbeddingProvider, IndexMismatch, QueryVector, SearchRequest
-from commonplace.search.opensearch.connection import connect
+from commonplace.search.opensearch.client import connect
 from commonplace.search.opensearch.engine import OpenSearchEngine
 from commonplace.search.opensearch.generations import OpenSearchGenerations
-from commonplace.search.opensearch.parameters import IndexParameters
+from commonplace.search.opensearch.settings import IndexParameters
 from commonplace.search.service import SearchService
 from local import cli
 from local.dev.laptop import Laptop
@@ -70,7 +70,7 @@ def stem(opensearch_url: str) -> Iterator[str]:
     connection = connect(opensearch_url, "none")
     for collection in (stem, f"{stem}-memory"):
         for generation in OpenSearchGenerations(connection, collection, None).all():
-            connection.call("DELETE", f"/{generation.name}", timeout=30)
+            connection.indices.delete(index=generation.name, request_timeout=30)
 
 
 def test_no_search_fails_and_none_is_wrong_while_another_model_takes_over(opensearch_url: str) -> None:

@@ -12,10 +12,10 @@ from commonplace.memory.index_source import StoredEntries
 from commonplace.search.filters import Filters
 from commonplace.search.indexer import Indexer, Message, Report
 from commonplace.search.migration import Migration, Swapped, Target
-from commonplace.search.opensearch.connection import Connection
-from commonplace.search.opensearch.directory import Aliases
+from commonplace.search.opensearch.client import OpenSearchClient
 from commonplace.search.opensearch.engine import OpenSearchEngine
 from commonplace.search.opensearch.generations import OpenSearchGenerations
+from commonplace.search.opensearch.indices import Aliases
 from commonplace.search.operations import Operations
 from tests.fakes.embeddings import FakeEmbeddings, asked
 from tests.fakes.memory_stores import MemoryEntries
@@ -37,11 +37,11 @@ def store() -> MemoryEntries:
     return made
 
 
-def engine(connection: Connection, stem: str, model: FakeEmbeddings) -> OpenSearchEngine:
+def engine(connection: OpenSearchClient, stem: str, model: FakeEmbeddings) -> OpenSearchEngine:
     return OpenSearchEngine(connection, stem, model, refresh="true", directory=Aliases(connection, stem))
 
 
-def deployed(connection: Connection, stem: str, store: MemoryEntries, *models: FakeEmbeddings) -> Operations:
+def deployed(connection: OpenSearchClient, stem: str, store: MemoryEntries, *models: FakeEmbeddings) -> Operations:
     source = StoredEntries(store)
     indexers = [Indexer(source, engine(connection, stem, model), model, rebuilds=False) for model in models]
     targets = [Target(OpenSearchGenerations(connection, stem, model), model) for model in models]
@@ -55,7 +55,7 @@ def deliver(operations: Operations, store: MemoryEntries) -> None:
 
 
 def test_documents_and_memory_share_a_node_and_nothing_else(
-    opensearch: Connection, opensearch_settings: RetrievalSettings, store: MemoryEntries
+    opensearch: OpenSearchClient, opensearch_settings: RetrievalSettings, store: MemoryEntries
 ) -> None:
     objects = FakeObjectStore()
     publish(objects, [document("note/a", "lesson about deployments")], generation=1)
@@ -74,7 +74,7 @@ def test_documents_and_memory_share_a_node_and_nothing_else(
 
 
 def test_another_model_takes_over_with_what_was_added_and_deleted_meanwhile(
-    opensearch: Connection, opensearch_settings: RetrievalSettings, store: MemoryEntries
+    opensearch: OpenSearchClient, opensearch_settings: RetrievalSettings, store: MemoryEntries
 ) -> None:
     stem = opensearch_settings.collection("memory").opensearch_index
     deliver(deployed(opensearch, stem, store, OLD), store)
@@ -98,7 +98,7 @@ def test_another_model_takes_over_with_what_was_added_and_deleted_meanwhile(
 
 
 def test_entries_that_waited_for_the_model_get_their_vectors(
-    opensearch: Connection, opensearch_settings: RetrievalSettings, store: MemoryEntries
+    opensearch: OpenSearchClient, opensearch_settings: RetrievalSettings, store: MemoryEntries
 ) -> None:
     stem = opensearch_settings.collection("memory").opensearch_index
     model = FakeEmbeddings("1")
@@ -117,7 +117,7 @@ def test_entries_that_waited_for_the_model_get_their_vectors(
 
 
 def test_the_first_index_of_an_empty_memory_is_built_and_answers(
-    opensearch: Connection, opensearch_settings: RetrievalSettings
+    opensearch: OpenSearchClient, opensearch_settings: RetrievalSettings
 ) -> None:
     stem = opensearch_settings.collection("memory").opensearch_index
     store = MemoryEntries()

@@ -19,12 +19,12 @@ from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.embeddings import model_fingerprint
 from commonplace.search.filters import Filters
 from commonplace.search.model import Engine, IndexedRecord, IndexMismatch, QueryVector, Record, RecordId, Tombstone
-from commonplace.search.opensearch import listing
-from commonplace.search.opensearch.connection import Connection, connect
-from commonplace.search.opensearch.directory import Aliases
+from commonplace.search.opensearch import search
+from commonplace.search.opensearch.client import OpenSearchClient, connect
 from commonplace.search.opensearch.engine import OpenSearchEngine
 from commonplace.search.opensearch.generations import OpenSearchGenerations
-from commonplace.search.opensearch.parameters import IndexParameters
+from commonplace.search.opensearch.indices import Aliases
+from commonplace.search.opensearch.settings import IndexParameters
 from tests.examples import examples
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.opensearch_fixture import remove_indexes
@@ -39,22 +39,22 @@ PROVIDER = FakeEmbeddings()
 
 
 @pytest.fixture
-def connection(opensearch: Connection) -> Connection:
+def connection(opensearch: OpenSearchClient) -> OpenSearchClient:
     return opensearch
 
 
 @pytest.fixture
-def stem(connection: Connection, unique_stem: str) -> Iterator[str]:
+def stem(connection: OpenSearchClient, unique_stem: str) -> Iterator[str]:
     yield unique_stem
     remove_indexes(connection, unique_stem)
 
 
-def opened(connection: Connection, stem: str, **told: Any) -> OpenSearchEngine:
+def opened(connection: OpenSearchClient, stem: str, **told: Any) -> OpenSearchEngine:
     """An engine whose writes are seen at once."""
     return OpenSearchEngine(connection, stem, told.pop("provider", PROVIDER), refresh="true", **told)
 
 
-def current(connection: Connection, stem: str) -> str:
+def current(connection: OpenSearchClient, stem: str) -> str:
     name = Aliases(connection, stem).roles().current
     assert name is not None
     return name
@@ -68,22 +68,24 @@ def note(number: int, text: str = "rain", generation: int = 1) -> Record:
     return record(f"note/{number}", text, generation=generation)
 
 
-def test_tombstones_outlive_a_close_of_the_index_and_late_writers_stay_out(connection: Connection, stem: str) -> None:
+def test_tombstones_outlive_a_close_of_the_index_and_late_writers_stay_out(
+    connection: OpenSearchClient, stem: str
+) -> None:
     engine = opened(connection, stem)
     engine.write(indexed(PROVIDER, note(1), note(2)), ())
     engine.write((), [Tombstone(RecordId("note/1"), 20)])
     name = current(connection, stem)
 
-    connection.call("POST", f"/{name}/_close")
-    connection.call("POST", f"/{name}/_open")
-    connection.call("GET", f"/_cluster/health/{name}", params={"wait_for_status": "yellow"})
+    connection.indices.close(index=name)
+    connection.indices.open(index=name)
+    connection.cluster.health(index=name, wait_for_status="yellow")
     engine.write(indexed(PROVIDER, note(1, generation=15)), ())
 
     assert versions(engine) == {"note/2": 1}
     assert words(engine, "rain") == ["note/2"]
 
 
-def test_a_swept_tombstone_is_forgotten_and_a_younger_one_is_not(connection: Connection, stem: str) -> None:
+def test_a_swept_tombstone_is_forgotten_and_a_younger_one_is_not(connection: OpenSearchClient, stem: str) -> None:
     moments = iter([1_000.0, 2_000.0])
     engine = opened(connection, stem, now=lambda: next(moments))
     engine.write((), [Tombstone(RecordId("note/1"), 9)])
@@ -91,12 +93,12 @@ def test_a_swept_tombstone_is_forgotten_and_a_younger_one_is_not(connection: Con
 
     swept = engine.sweep(datetime.fromtimestamp(1_500, UTC))
 
-    left = connection.call("POST", f"/{current(connection, stem)}/_search", {"query": {"term": {"deleted": True}}})
+    left = connection.search(index=current(connection, stem), body={"query": {"term": {"deleted": True}}})
     assert swept == 1
     assert [hit["_source"]["id"] for hit in left["hits"]["hits"]] == ["note/2"]
 
 
-def test_first_writers_at_the_same_time_make_one_index(connection: Connection, stem: str) -> None:
+def test_first_writers_at_the_same_time_make_one_index(connection: OpenSearchClient, stem: str) -> None:
     def write(number: int) -> None:
         opened(connection, stem).write(indexed(PROVIDER, note(number)), ())
 
@@ -108,20 +110,22 @@ def test_first_writers_at_the_same_time_make_one_index(connection: Connection, s
     assert len(versions(opened(connection, stem))) == 4
 
 
-def test_every_record_is_listed_however_many_pages_that_takes(connection: Connection, stem: str) -> None:
+def test_every_record_is_listed_however_many_pages_that_takes(connection: OpenSearchClient, stem: str) -> None:
     engine = opened(connection, stem)
     engine.write(indexed(PROVIDER, *(note(number) for number in range(23))), [Tombstone(RecordId("note/3"), 5)])
     engine.write(indexed(None, note(7, generation=2)), ())
     name = current(connection, stem)
 
-    paged = dict(listing.live(connection, name, page=5))
+    paged = dict(search.live(connection, name, page=5))
 
     assert paged == versions(engine)
     assert len(paged) == 22
-    assert [found for found, _ in listing.live(connection, name, waiting=True, page=1)] == ["note/7"]
+    assert [found for found, _ in search.live(connection, name, waiting=True, page=1)] == ["note/7"]
 
 
-def test_what_was_written_a_moment_ago_is_held_before_any_search_finds_it(connection: Connection, stem: str) -> None:
+def test_what_was_written_a_moment_ago_is_held_before_any_search_finds_it(
+    connection: OpenSearchClient, stem: str
+) -> None:
     engine = OpenSearchEngine(connection, stem, PROVIDER, replace(IndexParameters(), refresh_interval="1m"))
     engine.write(indexed(PROVIDER, note(1)), ())
 
@@ -130,7 +134,9 @@ def test_what_was_written_a_moment_ago_is_held_before_any_search_finds_it(connec
     assert versions(engine) == {"note/1": 1}
 
 
-def test_a_write_that_came_second_is_seen_when_it_returns_like_any_other(connection: Connection, stem: str) -> None:
+def test_a_write_that_came_second_is_seen_when_it_returns_like_any_other(
+    connection: OpenSearchClient, stem: str
+) -> None:
     engine = opened(connection, stem, parameters=replace(IndexParameters(), refresh_interval="1m"))
     unseen = OpenSearchEngine(connection, stem, PROVIDER, replace(IndexParameters(), refresh_interval="1m"))
     engine.write(indexed(PROVIDER, note(1, "rain", generation=1)), ())
@@ -142,7 +148,7 @@ def test_a_write_that_came_second_is_seen_when_it_returns_like_any_other(connect
     assert (words(engine, "rain"), words(engine, "wind")) == ([], ["note/1"])
 
 
-def test_long_and_odd_values_cost_no_record(connection: Connection, stem: str) -> None:
+def test_long_and_odd_values_cost_no_record(connection: OpenSearchClient, stem: str) -> None:
     engine = opened(connection, stem)
     long = "x" * 40_000
     odd = record(
@@ -160,7 +166,7 @@ def test_long_and_odd_values_cost_no_record(connection: Connection, stem: str) -
     assert engine.fetch([(odd.id, None)], "tide")[odd.id].record.tags == (long, "kept")
 
 
-def test_synonyms_find_what_is_called_otherwise(connection: Connection, stem: str) -> None:
+def test_synonyms_find_what_is_called_otherwise(connection: OpenSearchClient, stem: str) -> None:
     rules = ("DAO, decentralized autonomous organization",)
     engine = opened(connection, stem, parameters=replace(IndexParameters(), synonyms=rules))
     long = record("note/long", "A decentralized, autonomous organization of divers.")
@@ -170,7 +176,9 @@ def test_synonyms_find_what_is_called_otherwise(connection: Connection, stem: st
     assert set(words(engine, "decentralized autonomous organization")) == {"note/long", "note/short"}
 
 
-def test_a_writer_under_other_parameters_is_refused_and_told_what_to_run(connection: Connection, stem: str) -> None:
+def test_a_writer_under_other_parameters_is_refused_and_told_what_to_run(
+    connection: OpenSearchClient, stem: str
+) -> None:
     opened(connection, stem).write(indexed(PROVIDER, note(1)), ())
 
     with pytest.raises(IndexMismatch, match="another mapping") as refusal:
@@ -179,19 +187,21 @@ def test_a_writer_under_other_parameters_is_refused_and_told_what_to_run(connect
     assert "commonplace index build" in (refusal.value.hint or "")
 
 
-def test_a_reader_refuses_an_index_that_it_cannot_read(connection: Connection, stem: str) -> None:
+def test_a_reader_refuses_an_index_that_it_cannot_read(connection: OpenSearchClient, stem: str) -> None:
     engine = opened(connection, stem)
     engine.write(indexed(PROVIDER, note(1)), ())
     name = current(connection, stem)
-    meta = connection.call("GET", f"/{name}/_mapping")[name]["mappings"]["_meta"]
+    meta = connection.indices.get_mapping(index=name)[name]["mappings"]["_meta"]
     meta["commonplace"]["schema"] = "of another version"
-    connection.call("PUT", f"/{name}/_mapping", {"_meta": meta})
+    connection.indices.put_mapping(index=name, body={"_meta": meta})
 
     with pytest.raises(IndexMismatch, match="another version of Commonplace"):
         words(opened(connection, stem), "rain")
 
 
-def test_a_reader_goes_on_when_its_index_is_replaced_and_dropped_under_it(connection: Connection, stem: str) -> None:
+def test_a_reader_goes_on_when_its_index_is_replaced_and_dropped_under_it(
+    connection: OpenSearchClient, stem: str
+) -> None:
     opened(connection, stem).write(indexed(PROVIDER, note(1)), ())
     reader = opened(connection, stem, directory=Aliases(connection, stem, remembered_seconds=3_600))
     assert words(reader, "rain") == ["note/1"]
@@ -210,7 +220,7 @@ def test_a_reader_goes_on_when_its_index_is_replaced_and_dropped_under_it(connec
     assert list(reader.fetch([(RecordId("note/2"), None)], "rain")) == ["note/2"]
 
 
-def test_writes_go_to_every_index_of_the_same_facts(connection: Connection, stem: str) -> None:
+def test_writes_go_to_every_index_of_the_same_facts(connection: OpenSearchClient, stem: str) -> None:
     engine = opened(connection, stem)
     engine.write(indexed(PROVIDER, note(1)), ())
     generations = OpenSearchGenerations(connection, stem, PROVIDER)
@@ -227,7 +237,7 @@ def test_writes_go_to_every_index_of_the_same_facts(connection: Connection, stem
 
 
 def test_a_write_into_an_index_that_was_dropped_goes_to_the_one_that_is_there(
-    connection: Connection, stem: str
+    connection: OpenSearchClient, stem: str
 ) -> None:
     engine = opened(connection, stem)
     engine.write(indexed(PROVIDER, note(1)), ())
@@ -236,17 +246,17 @@ def test_a_write_into_an_index_that_was_dropped_goes_to_the_one_that_is_there(
     generations.swap()
     old = next(generation.name for generation in generations.all() if generation.role == "previous")
     # Between looking up where to write and writing there, the previous index is dropped.
-    call, dropped = connection.call, threading.Event()
+    bulk, dropped = connection.bulk, threading.Event()
 
-    def dropping(method: str, path: str, *told: Any, **more: Any) -> dict[str, Any]:
-        if path == "/_bulk" and not dropped.is_set():
+    def dropping(**told: Any) -> Any:
+        if not dropped.is_set():
             dropped.set()
-            call("DELETE", f"/{old}")
-        return call(method, path, *told, **more)
+            connection.indices.delete(index=old)
+        return bulk(**told)
 
-    connection.call = dropping  # type: ignore[method-assign]
+    connection.bulk = dropping
     engine.write(indexed(PROVIDER, note(2)), ())
-    connection.call = call  # type: ignore[method-assign]
+    connection.bulk = bulk
 
     assert old not in [generation.name for generation in generations.all()]
     assert versions(engine) == {"note/2": 1}

@@ -13,10 +13,10 @@ from commonplace.reference.records import record_id
 from commonplace.reference.upkeep import Upkeep
 from commonplace.search.indexer import Indexer, Message, Report
 from commonplace.search.migration import Migration, Target
-from commonplace.search.opensearch.connection import Connection
-from commonplace.search.opensearch.directory import Aliases
+from commonplace.search.opensearch.client import OpenSearchClient
 from commonplace.search.opensearch.engine import OpenSearchEngine
 from commonplace.search.opensearch.generations import OpenSearchGenerations
+from commonplace.search.opensearch.indices import Aliases
 from commonplace.search.operations import Operations
 from tests.fakes.catalogues import catalogue, entry
 from tests.fakes.catalogues import publish as publish_catalogue
@@ -60,11 +60,11 @@ def helios(generation: int, *, changed: tuple[int, ...] = (), without: tuple[int
     return catalogue("helios", *placed, generation=generation)
 
 
-def engine(connection: Connection, stem: str, model: FakeEmbeddings) -> OpenSearchEngine:
+def engine(connection: OpenSearchClient, stem: str, model: FakeEmbeddings) -> OpenSearchEngine:
     return OpenSearchEngine(connection, stem, model, refresh="true", directory=Aliases(connection, stem))
 
 
-def deployed(connection: Connection, stem: str, store: FakeObjectStore, *models: FakeEmbeddings) -> Operations:
+def deployed(connection: OpenSearchClient, stem: str, store: FakeObjectStore, *models: FakeEmbeddings) -> Operations:
     source = StoredCatalogues(store, NAMES)
     indexers = [Indexer(source, engine(connection, stem, model), model, rebuilds=False) for model in models]
     targets = [Target(OpenSearchGenerations(connection, stem, model), model) for model in models]
@@ -72,7 +72,7 @@ def deployed(connection: Connection, stem: str, store: FakeObjectStore, *models:
 
 
 def test_documents_and_reference_share_a_node_and_nothing_else(
-    opensearch: Connection, opensearch_settings: RetrievalSettings, store: FakeObjectStore
+    opensearch: OpenSearchClient, opensearch_settings: RetrievalSettings, store: FakeObjectStore
 ) -> None:
     objects = FakeObjectStore()
     publish(objects, [document("note/a", "Lesson about users.")], generation=1)
@@ -90,7 +90,7 @@ def test_documents_and_reference_share_a_node_and_nothing_else(
 
 
 def test_meaning_is_compared_under_the_conditions_of_a_search(
-    opensearch: Connection, opensearch_settings: RetrievalSettings, store: FakeObjectStore
+    opensearch: OpenSearchClient, opensearch_settings: RetrievalSettings, store: FakeObjectStore
 ) -> None:
     stem = opensearch_settings.collection("reference").opensearch_index
     deployed(opensearch, stem, store, OLD).reconcile()
@@ -109,7 +109,7 @@ def test_meaning_is_compared_under_the_conditions_of_a_search(
 
 
 def test_another_model_takes_over_with_what_was_published_meanwhile(
-    opensearch: Connection, opensearch_settings: RetrievalSettings, store: FakeObjectStore
+    opensearch: OpenSearchClient, opensearch_settings: RetrievalSettings, store: FakeObjectStore
 ) -> None:
     stem = opensearch_settings.collection("reference").opensearch_index
     deployed(opensearch, stem, store, OLD).reconcile()
@@ -133,7 +133,7 @@ def test_another_model_takes_over_with_what_was_published_meanwhile(
 
 
 def test_what_comes_back_after_it_was_gone_is_indexed_again(
-    opensearch: Connection, opensearch_settings: RetrievalSettings, store: FakeObjectStore
+    opensearch: OpenSearchClient, opensearch_settings: RetrievalSettings, store: FakeObjectStore
 ) -> None:
     stem = opensearch_settings.collection("reference").opensearch_index
     operations = deployed(opensearch, stem, store, OLD)
@@ -147,7 +147,7 @@ def test_what_comes_back_after_it_was_gone_is_indexed_again(
 
 
 def test_entries_that_waited_for_the_model_get_their_vectors_from_the_schedule(
-    opensearch: Connection, opensearch_settings: RetrievalSettings, store: FakeObjectStore
+    opensearch: OpenSearchClient, opensearch_settings: RetrievalSettings, store: FakeObjectStore
 ) -> None:
     stem, model, note = opensearch_settings.collection("reference").opensearch_index, FakeEmbeddings("1"), Note()
     operations = deployed(opensearch, stem, store, model)

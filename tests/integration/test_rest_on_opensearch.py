@@ -16,9 +16,9 @@ from commonplace.kernel.retry import CircuitBreaker
 from commonplace.search.deferred import DeferredSearch
 from commonplace.search.embeddings import embed_records
 from commonplace.search.models.local import LocalEmbeddings
-from commonplace.search.opensearch.connection import connect
-from commonplace.search.opensearch.directory import Aliases
+from commonplace.search.opensearch.client import connect
 from commonplace.search.opensearch.engine import OpenSearchEngine
+from commonplace.search.opensearch.indices import Aliases
 from commonplace.search.service import SearchService
 from commonplace.web.rest.app import create_app
 from commonplace.web.rest.services import Site
@@ -116,7 +116,7 @@ def client(gate: Gate, clock: Seconds, opensearch_url: str, unique_stem: str) ->
     site = Site(reads_per_minute=0, searches_per_minute=0, explain="anyone")
     yield TestClient(create_app(library, search, site, Limiter(Counters(), clock)))
     for name in Aliases(direct, unique_stem).roles().every:
-        direct.call("DELETE", f"/{name}")
+        direct.indices.delete(index=name)
     direct.close()
     connection.close()
 

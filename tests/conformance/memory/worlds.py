@@ -1,7 +1,7 @@
 """A memory over real stores and a real index, and its toolset over HTTP: what a deployment has, without its queue."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -27,9 +27,8 @@ from commonplace.memory.tools.toolset import memory_toolset
 from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.indexer import Indexer, Message
 from commonplace.search.model import Engine
-from commonplace.search.opensearch.connection import Connection
+from commonplace.search.opensearch.client import OpenSearchClient
 from commonplace.search.opensearch.engine import OpenSearchEngine
-from commonplace.search.opensearch.transport import HttpTransport
 from commonplace.search.store import DynamoVectorCaches
 from commonplace.web.mcp.declaration import Caller
 from commonplace.web.mcp.rendering import ERROR_META
@@ -164,33 +163,21 @@ def calling(world: World, era: str, organisation: str = "", level: str = "admin"
         yield Team(world, organisation, portal, client)
 
 
-class Patient:
-    """A transport that waits longer than a search may: how fast a machine of tests is says nothing of the tools."""
-
-    def __init__(self, transport: HttpTransport) -> None:
-        self._transport = transport
-
-    def request(
-        self, method: str, path: str, *, params: Mapping[str, str] | None, body: bytes | None, timeout: float
-    ) -> tuple[int, bytes]:
-        return self._transport.request(method, path, params=params, body=body, timeout=max(timeout, PATIENT_SECONDS))
-
-    def close(self) -> None:
-        self._transport.close()
-
-
 def embedded(folder: Path, model: FakeEmbeddings) -> Engine:
     return EmbeddedEngine(folder / "memory.sqlite", model)
 
 
 @contextmanager
 def opensearch(url: str, model: FakeEmbeddings) -> Iterator[Engine]:
-    """An index of its own, whose writes are seen at once."""
+    """An index of its own, whose writes are seen at once.
+
+    It waits longer than a search may: how fast a machine of tests is says nothing of the tools.
+    """
     parts = urlsplit(url)
-    transport = Patient(HttpTransport(str(parts.hostname), parts.port or 80, secure=False))
-    connection, stem = Connection(transport, local=True), f"test-{uuid4().hex[:10]}-memory"
+    host = {"host": parts.hostname, "port": parts.port or 80}
+    client, stem = OpenSearchClient(host, local=True, timeout=PATIENT_SECONDS), f"test-{uuid4().hex[:10]}-memory"
     try:
-        yield OpenSearchEngine(connection, stem, model, refresh="true")
+        yield OpenSearchEngine(client, stem, model, refresh="true")
     finally:
-        remove_indexes(connection, stem)
-        connection.close()
+        remove_indexes(client, stem)
+        client.close()

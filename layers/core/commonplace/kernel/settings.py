@@ -295,7 +295,7 @@ class RetrievalSettings:
     opensearch_index: str = "commonplace-dev-documents"
     """The stem of aliases and index names."""
     opensearch_parameters: str | None = None
-    """JSON object, read by `adapters.opensearch.parameters`."""
+    """JSON object, read by `search.opensearch.settings`."""
     embedding_provider: EmbeddingChoice = EmbeddingChoice("local")
     embedding_provider_next: EmbeddingChoice | None = None
     """The model to come, while an index of it is built and taken into use."""

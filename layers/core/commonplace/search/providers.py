@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from commonplace.kernel.objects import ObjectStore
-    from commonplace.search.opensearch.connection import Connection
-    from commonplace.search.opensearch.parameters import IndexParameters
+    from commonplace.search.opensearch.client import OpenSearchClient
+    from commonplace.search.opensearch.settings import IndexParameters
 
 QUERY_READ_SECONDS = 1.5
 RERANK_READ_SECONDS = 2.0
@@ -87,7 +87,7 @@ def search_engine(
 
 def index_parameters(settings: RetrievalSettings) -> IndexParameters:
     """How an index of OpenSearch is built. Raises SettingsError."""
-    from commonplace.search.opensearch.parameters import IndexParameters
+    from commonplace.search.opensearch.settings import IndexParameters
 
     try:
         return IndexParameters.parse(settings.opensearch_parameters or "{}")
@@ -95,7 +95,7 @@ def index_parameters(settings: RetrievalSettings) -> IndexParameters:
         raise SettingsError(f"OPENSEARCH_PARAMETERS is malformed. {error}") from error
 
 
-def open_search_connection(settings: RetrievalSettings) -> Connection:
+def open_search_connection(settings: RetrievalSettings) -> OpenSearchClient:
     """The connection to the configured OpenSearch: one per process, so that its breaker and budget are shared."""
     if settings.opensearch_endpoint is None:
         raise SettingsError("OPENSEARCH_ENDPOINT is not set. The engine opensearch needs it.")
@@ -103,8 +103,8 @@ def open_search_connection(settings: RetrievalSettings) -> Connection:
 
 
 @cache
-def connection_to(endpoint: str, service: OpenSearchService) -> Connection:
-    from commonplace.search.opensearch.connection import connect
+def connection_to(endpoint: str, service: OpenSearchService) -> OpenSearchClient:
+    from commonplace.search.opensearch.client import connect
 
     if service == "none":
         return connect(endpoint, "none")

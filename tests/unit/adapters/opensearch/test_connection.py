@@ -1,230 +1,211 @@
-"""Requests to a cluster that answers, refuses, is late, or is not there."""
+"""HTTP over kept connections, against a server that closes them, keeps silent, or is not there."""
 
-from collections.abc import Iterator
+import socket
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
-from botocore.credentials import Credentials
 
 from commonplace.kernel.errors import Unavailable
-from commonplace.kernel.retry import CircuitBreaker, RetryBudget
-from commonplace.search.opensearch.connection import Connection, Refused, connect
-from tests.unit.adapters.opensearch.scripted import Scripted, connection, late, lost
+from commonplace.kernel.retry import RetryBudget
+from commonplace.search.opensearch.client import OpenSearchClient, Refused, connect
+from tests.unit.adapters import tls_server
 
-NO = {"error": {"root_cause": [{"type": "parsing_exception", "reason": "unknown query"}], "type": "x"}, "status": 400}
+ANSWER = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}"
 
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
+Serve = Callable[[socket.socket], None]
 
 
-def test_an_answer_is_given_as_it_is() -> None:
-    script = Scripted([(200, {"count": 3})])
-
-    assert connection(script).call("POST", "/docs/_count", {"query": {}}) == {"count": 3}
-    assert (script.asked[0].method, script.asked[0].path, script.asked[0].body) == (
-        "POST",
-        "/docs/_count",
-        b'{"query":{}}',
-    )
+def one_answer(client: socket.socket) -> None:
+    """Answers once and closes, without having said so."""
+    if client.recv(65_536):
+        client.sendall(ANSWER)
 
 
-def test_a_no_is_told_with_its_root_cause_and_not_asked_again() -> None:
-    script = Scripted([(400, NO)])
-
-    with pytest.raises(Refused, match="400 parsing_exception: unknown query"):
-        connection(script).call("GET", "/")
-
-    assert len(script.asked) == 1
-
-
-@pytest.mark.parametrize("status", [429, 502, 503, 504])
-def test_an_overloaded_cluster_is_asked_once_more_after_a_moment(status: int) -> None:
-    waits: list[float] = []
-
-    answer = connection(Scripted([(status, {}), (200, {"ok": 1})]), waits=waits).call("GET", "/")
-
-    assert answer == {"ok": 1}
-    assert len(waits) == 1
-
-
-def test_who_stays_overloaded_is_unavailable_for_some_seconds() -> None:
-    script = Scripted(otherwise=lambda asked: (429, {}))
-
-    with pytest.raises(Unavailable) as refusal:
-        connection(script).call("GET", "/")
-
-    assert refusal.value.retry_after_seconds == 5
-    assert len(script.asked) == 2
-
-
-def test_a_lost_connection_is_tried_again_at_once() -> None:
-    assert connection(Scripted([lost(), (200, {"ok": 1})])).call("GET", "/") == {"ok": 1}
-
-
-def test_what_takes_too_long_is_not_tried_again() -> None:
-    script = Scripted([late()])
-
-    with pytest.raises(Unavailable, match="takes too long"):
-        connection(script).call("GET", "/")
-
-    assert len(script.asked) == 1
-
-
-def test_retries_end_with_their_budget() -> None:
-    script = Scripted(otherwise=lambda asked: (429, {}))
-    tried = connection(script, budget=RetryBudget(ratio=0, burst=1))
-
-    for _ in range(3):
-        with pytest.raises(Unavailable):
-            tried.call("GET", "/")
-
-    assert len(script.asked) == 4
-
-
-def test_a_cluster_that_is_gone_is_left_alone_and_found_again() -> None:
-    clock, script = Clock(), Scripted(otherwise=lambda asked: lost())
-    breaker = CircuitBreaker("OpenSearch", failures=3, open_seconds=5, clock=clock)
-    tried = connection(script, breaker=breaker, budget=RetryBudget(ratio=0, burst=0))
-    for _ in range(3):
-        with pytest.raises(Unavailable):
-            tried.call("GET", "/")
-
-    with pytest.raises(Unavailable) as refusal:
-        tried.call("GET", "/")
-    assert (len(script.asked), refusal.value.retry_after_seconds) == (3, 5)
-
-    clock.now = 5.0
-    script.otherwise = lambda asked: (200, {"ok": 1})
-    assert tried.call("GET", "/") == tried.call("GET", "/") == {"ok": 1}
-
-
-def test_a_cluster_that_refuses_or_fails_is_there() -> None:
-    script = Scripted(otherwise=lambda asked: (500, {"error": {"type": "boom"}}))
-    tried = connection(script)
-
-    for _ in range(5):
-        with pytest.raises(Unavailable, match=r"failed \(boom\)"):
-            tried.call("GET", "/")
-
-    assert len(script.asked) == 5
-
-
-def test_who_is_not_let_in_is_told_what_to_look_at() -> None:
-    script = Scripted([(403, {"Message": "User: anonymous is not authorized"})])
-
-    with pytest.raises(Unavailable) as refusal:
-        connection(script).call("GET", "/")
-
-    assert "docs/deploy.md" in (refusal.value.hint or "")
-
-
-def test_what_is_not_json_is_a_failure_of_the_cluster() -> None:
-    class Words(Scripted):
-        def request(self, method: str, path: str, **told: Any) -> tuple[int, bytes]:
-            return 502, b"<html>Bad gateway</html>"
-
-    with pytest.raises(Unavailable):
-        connection(Words()).call("GET", "/")
+def answers(client: socket.socket) -> None:
+    """Answers as long as it is asked."""
+    while client.recv(65_536):
+        client.sendall(ANSWER)
 
 
 @contextmanager
-def listener() -> Iterator[tuple[str, list[dict[str, str]]]]:
-    """A server on loopback that keeps the headers of what it is asked."""
-    heard: list[dict[str, str]] = []
+def server(serve: Serve) -> Iterator[tuple[int, list[int]]]:
+    """A port, and a number for each connection that was taken there."""
+    taken: list[int] = []
+    with socket.create_server(("127.0.0.1", 0)) as listening, ThreadPoolExecutor(8) as pool:
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers.get("content-length", 0)))
-            heard.append({name.lower(): value for name, value in self.headers.items()})
-            self.send_response(200)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", "2")
-            self.end_headers()
-            self.wfile.write(b"{}")
+        def handle(client: socket.socket) -> None:
+            with client:
+                serve(client)
 
-        def log_message(self, *_: object) -> None:
-            pass
+        def accept() -> None:
+            while True:
+                try:
+                    client, _ = listening.accept()
+                except OSError:
+                    return
+                taken.append(len(taken))
+                pool.submit(handle, client)
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", heard
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+        accepting = Thread(target=accept)
+        accepting.start()
+        yield listening.getsockname()[1], taken
+        listening.shutdown(socket.SHUT_RDWR)
+        accepting.join()
 
 
-@pytest.mark.parametrize("service", ["es", "aoss"])
-def test_every_request_to_aws_is_signed_with_its_body(service: Any) -> None:
-    credentials = Credentials("AKIDEXAMPLE", "secret", "token")
-
-    with listener() as (url, heard):
-        signed = connect(url, service, credentials=credentials, region="eu-central-1")
-        for body in ({"a": 1}, {"a": 2}):
-            signed.call("POST", "/docs/_search", body, params={"filter_path": "hits.hits.sort,took"})
-        signed.close()
-
-    first, second = heard
-    assert f"/eu-central-1/{service}/aws4_request" in first["authorization"]
-    assert "x-amz-content-sha256" in first["authorization"]
-    assert first["x-amz-security-token"] == "token"
-    assert first["x-amz-content-sha256"] != second["x-amz-content-sha256"]
-    assert "secret" not in str(heard)
+def reached(port: int, **told: Any) -> OpenSearchClient:
+    """A client of this port that tries nothing again."""
+    client = connect(f"http://127.0.0.1:{port}", "none", **told)
+    client.transport.budget = RetryBudget(ratio=0, burst=0)
+    return client
 
 
-def test_a_node_of_this_machine_is_asked_without_a_signature() -> None:
-    with listener() as (url, heard):
-        plain = connect(url, "none")
-        plain.call("POST", "/_msearch", b"{}\n{}\n")
-        plain.close()
+def test_a_connection_is_kept_for_the_next_request() -> None:
+    with server(answers) as (port, taken):
+        client = reached(port)
 
-    assert "authorization" not in heard[0]
+        assert [client.info() for _ in range(3)] == [{}] * 3
+        client.close()
+
+    assert len(taken) == 1
 
 
-def test_nobody_listening_is_unavailable() -> None:
-    with listener() as (url, _):
+def test_a_kept_connection_that_the_host_has_closed_costs_no_request() -> None:
+    with server(one_answer) as (port, taken):
+        client = connect(f"http://127.0.0.1:{port}", "none")
+
+        assert [client.info() for _ in range(3)] == [{}] * 3
+        client.close()
+
+    assert len(taken) == 3
+
+
+def test_a_closed_client_opens_a_connection_again() -> None:
+    with server(answers) as (port, taken):
+        client = reached(port)
+        for _ in range(2):
+            assert client.info() == {}
+            client.close()
+
+    assert len(taken) == 2
+
+
+def test_a_host_that_closes_without_a_word_does_not_answer() -> None:
+    with server(lambda client: None) as (port, _), pytest.raises(Unavailable, match="does not answer"):
+        reached(port).info()
+
+
+def test_a_host_that_says_nothing_is_given_up_in_time() -> None:
+    done = Event()
+
+    def silently(client: socket.socket) -> None:
+        client.recv(65_536)
+        done.wait(30)
+
+    with server(silently) as (port, taken):
+        with pytest.raises(Unavailable, match="takes too long"):
+            connect(f"http://127.0.0.1:{port}", "none").info(request_timeout=0.05)
+        done.set()
+
+    assert len(taken) == 1
+
+
+def test_no_more_connections_are_made_than_allowed() -> None:
+    with server(answers) as (port, taken):
+        client = reached(port, connections=2)
+
+        with ThreadPoolExecutor(8) as pool:
+            told = list(pool.map(lambda _: client.info(), range(40)))
+        client.close()
+
+    assert told == [{}] * 40
+    assert len(taken) <= 2
+
+
+def test_who_waits_too_long_for_a_connection_is_told() -> None:
+    asked, done = Event(), Event()
+
+    def slowly(client: socket.socket) -> None:
+        if client.recv(65_536):
+            asked.set()
+            done.wait(30)
+            client.sendall(ANSWER)
+
+    with server(slowly) as (port, _):
+        client = reached(port, connections=1)
+        with ThreadPoolExecutor(1) as pool:
+            first = pool.submit(client.info)
+            assert asked.wait(30)
+            with pytest.raises(Unavailable, match="takes too long"):
+                client.info(request_timeout=0.01)
+            done.set()
+            assert first.result() == {}
+        client.close()
+
+
+def test_nobody_there_is_told_at_once() -> None:
+    with server(answers) as (port, _):
         pass
 
     with pytest.raises(Unavailable, match="does not answer"):
-        connect(url, "none").call("GET", "/")
+        reached(port).info()
 
 
-def test_a_connection_knows_what_it_is_connected_to() -> None:
-    def kind(told: Connection) -> tuple[bool, bool]:
-        return told.local, told.serverless
+def test_a_redirect_is_not_followed() -> None:
+    moved = b"HTTP/1.1 302 Found\r\nlocation: /elsewhere\r\ncontent-length: 0\r\n\r\n"
+    heads: list[bytes] = []
 
-    credentials = Credentials("AKIDEXAMPLE", "secret")
-    assert kind(connect("http://localhost:9200", "none")) == (True, False)
-    assert kind(connect("https://search.example", "es", credentials=credentials, region="eu-central-1")) == (
-        False,
-        False,
-    )
-    assert kind(connect("https://c.example", "aoss", credentials=credentials, region="eu-central-1")) == (False, True)
+    def redirects(client: socket.socket) -> None:
+        while head := client.recv(65_536):
+            heads.append(head)
+            client.sendall(moved)
 
+    with server(redirects) as (port, _):
+        client = reached(port)
+        with pytest.raises(Refused) as refused:
+            client.info()
+        client.close()
 
-@pytest.mark.parametrize("endpoint", ["", "search.example", "ftp://search.example"])
-def test_an_endpoint_is_a_url(endpoint: str) -> None:
-    with pytest.raises(ValueError, match="endpoint"):
-        connect(endpoint, "none")
-
-
-def test_a_signature_needs_credentials() -> None:
-    with pytest.raises(ValueError, match="credentials"):
-        connect("https://search.example", "es")
+    assert (refused.value.status_code, len(heads)) == (302, 1)
 
 
-def test_a_no_that_nobody_expected_is_told_to_callers_without_its_reason() -> None:
-    with pytest.raises(Unavailable) as refusal:
-        connection(Scripted([(400, NO)])).call("GET", "/")
+def test_no_proxy_of_the_environment_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    with server(lambda client: None) as (proxy, asked), server(answers) as (port, _):
+        for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, f"http://127.0.0.1:{proxy}")
+        client = reached(port)
+        assert client.info() == {}
+        client.close()
 
-    assert refusal.value.message == "The search index refused a request (parsing_exception)."
+    assert asked == []
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) -> None:
+    with tls_server.serving(tls_server.saying(tls_server.answer(b"{}")), tmp_path) as stranger:
+        client = connect(f"https://localhost:{stranger.port}", "none")
+        with pytest.raises(Unavailable, match="does not answer"):
+            client.info()
+        client.close()
+
+    assert stranger.connections
+    assert stranger.heads in ([], [b""])
+
+
+def test_what_is_signed_is_the_whole_url_and_the_body() -> None:
+    signed: list[tuple[str, str, bytes | None]] = []
+
+    def sign(method: str, url: str, body: bytes | None) -> dict[str, str]:
+        signed.append((method, url, body))
+        return {"authorization": "signed"}
+
+    with server(answers) as (port, _):
+        client = OpenSearchClient({"host": "127.0.0.1", "port": port, "url_prefix": "/behind/"}, http_auth=sign)
+        client.search(index="docs", body={}, filter_path="b,c")
+        client.close()
+
+    assert signed == [("POST", f"http://127.0.0.1:{port}/behind/docs/_search?filter_path=b%2Cc", b"{}")]

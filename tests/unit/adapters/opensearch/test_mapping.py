@@ -6,10 +6,10 @@ from dataclasses import fields, replace
 import pytest
 
 from commonplace.search.model import Chunk, Record
-from commonplace.search.opensearch import building, documents, mapping
-from commonplace.search.opensearch.parameters import IndexParameters
+from commonplace.search.opensearch import indices, mapping
+from commonplace.search.opensearch.settings import IndexParameters
 from tests.fakes.embeddings import FakeEmbeddings
-from tests.unit.adapters.opensearch.scripted import Scripted, connection
+from tests.unit.adapters.opensearch.scripted import Scripted, scripted
 from tests.unit.search.records import indexed, record
 
 PLAIN = IndexParameters()
@@ -44,7 +44,7 @@ def test_what_is_written_is_what_is_mapped() -> None:
     full = replace(full, release="r", status="s", date="2024", url="u", source_url="v", updated_at="w", fingerprint="f")
     full = replace(full, organisation="o", roles=("dev",), confidence=0.5)
     (item,) = indexed(provider, full)
-    _, source = documents.written(item, with_vectors=True)
+    _, source = mapping.written(item, with_vectors=True)
     told = mapping.index_body(provider, PLAIN)["mappings"]["properties"]
 
     assert leaves(source) == mapped(told) - {"buried"}
@@ -123,19 +123,19 @@ def test_an_index_being_built_is_refreshed_by_nobody_until_it_is_settled() -> No
 
 
 def test_faiss_is_refused_where_it_would_end_the_node() -> None:
-    local = connection(Scripted(), local=True)
+    local = scripted(Scripted(), local=True)
 
     with pytest.raises(ValueError, match="would exit at the first vector"):
-        building.check(local, FakeEmbeddings(), replace(PLAIN, engine="faiss"))
+        indices.check(local, FakeEmbeddings(), replace(PLAIN, engine="faiss"))
     for method in ({"method": {"engine": "faiss"}}, {}):
         body = {"mappings": {"properties": {"chunks": {"properties": {"vector": {"type": "knn_vector", **method}}}}}}
         with pytest.raises(ValueError, match="would make the local node exit"):
-            building.create(local, "docs-1", body, "docs")
+            indices.create(local, "docs-1", body, "docs")
 
 
 def test_a_collection_without_faiss_is_refused() -> None:
     with pytest.raises(ValueError, match="no lucene"):
-        building.check(connection(Scripted(), serverless=True), FakeEmbeddings(), PLAIN)
+        indices.check(scripted(Scripted(), serverless=True), FakeEmbeddings(), PLAIN)
 
 
 def test_synonyms_are_looked_for_and_not_indexed() -> None:

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from commonplace.search.filters import Filters
 from commonplace.search.model import Position, RecordId
 from commonplace.search.opensearch import queries
+from commonplace.search.opensearch.client import Numbers
 from commonplace.search.opensearch.queries import Words
-from commonplace.search.opensearch.wire import Numbers
 
 
 def test_the_words_of_a_query_are_folded_distinct_and_in_order() -> None:

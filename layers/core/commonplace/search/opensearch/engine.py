@@ -22,15 +22,12 @@ from commonplace.search.model import (
     Standing,
     Tombstone,
 )
-from commonplace.search.opensearch import building, documents, legs, listing, mapping, queries, showing, spelling
-from commonplace.search.opensearch import directory as directories
-from commonplace.search.opensearch import standing as standings
-from commonplace.search.opensearch.connection import WRITE_SECONDS, Connection, Refused
-from commonplace.search.opensearch.directory import Aliases, Directory, Opened, Roles
-from commonplace.search.opensearch.parameters import IndexParameters
+from commonplace.search.opensearch import indices, mapping, queries, search
+from commonplace.search.opensearch.bulk import Refresh, Vanished, Write, make_visible, send
+from commonplace.search.opensearch.client import WRITE_SECONDS, Numbers, OpenSearchClient, Refused, encode
+from commonplace.search.opensearch.indices import Aliases, Directory, Opened, Roles
 from commonplace.search.opensearch.queries import Query, Words
-from commonplace.search.opensearch.wire import Numbers, encode
-from commonplace.search.opensearch.writing import Refresh, Vanished, Write, send
+from commonplace.search.opensearch.settings import IndexParameters
 
 logger = logging.getLogger(__name__)
 
@@ -48,7 +45,7 @@ class OpenSearchEngine:
 
     def __init__(
         self,
-        connection: Connection,
+        client: OpenSearchClient,
         stem: str,
         provider: EmbeddingProvider | None,
         parameters: IndexParameters | None = None,
@@ -58,14 +55,14 @@ class OpenSearchEngine:
         vector_floor: float = VECTOR_FLOOR,
         now: Callable[[], float] = time.time,
     ) -> None:
-        self._connection = connection
+        self._client = client
         self._stem = stem
         self._provider = provider
         self._parameters = parameters or IndexParameters()
-        building.check(connection, provider, self._parameters)
-        self._facts = mapping.facts(provider, self._parameters, serverless=connection.serverless)
+        indices.check(client, provider, self._parameters)
+        self._facts = mapping.facts(provider, self._parameters, serverless=client.serverless)
         self._refresh = refresh
-        self._directory: Directory = directory or Aliases(connection, stem)
+        self._directory: Directory = directory or Aliases(client, stem)
         self._vector_floor = vector_floor
         self._now = now
         self._prepared: tuple[QueryVector, Numbers | None] | None = None
@@ -74,10 +71,10 @@ class OpenSearchEngine:
         """Applies what is newer than what is there, in every index of these facts."""
         with_vectors = self._provider is not None
         for indexed in upserts if with_vectors else ():
-            documents.check_vectors(indexed)
+            mapping.check_vectors(indexed)
         now_ms = int(self._now() * 1000)
-        told = [(indexed.record.id, *documents.written(indexed, with_vectors=with_vectors)) for indexed in upserts] + [
-            (gone.id, *documents.buried(gone, now_ms)) for gone in tombstones
+        told = [(indexed.record.id, *mapping.written(indexed, with_vectors=with_vectors)) for indexed in upserts] + [
+            (gone.id, *mapping.buried(gone, now_ms)) for gone in tombstones
         ]
         writes = [Write(record, version, encode(source)) for record, version, source in told]
         for attempt in (1, 2):
@@ -88,7 +85,7 @@ class OpenSearchEngine:
                 if attempt == 2:
                     raise Unavailable("The search index is being replaced.", retry_after_seconds=5) from gone
             except Refused as refused:
-                if attempt == 2 or not directories.is_gone(refused):
+                if attempt == 2 or not indices.is_gone(refused):
                     raise _unexpected(refused) from refused
         return None
 
@@ -96,7 +93,7 @@ class OpenSearchEngine:
         """Builds another index of these records and lets it take over; the one before stays as the previous one."""
         from commonplace.search.opensearch.generations import OpenSearchGenerations
 
-        generations = OpenSearchGenerations(self._connection, self._stem, self._provider, self._parameters)
+        generations = OpenSearchGenerations(self._client, self._stem, self._provider, self._parameters)
         before = self._directory.roles().previous
         made = generations.create_next(anew=True)
         generations.engine(made.name).write(records, ())
@@ -124,14 +121,14 @@ class OpenSearchEngine:
         where = queries.conditions(filters)
         # One more than asked for tells whether there is another page.
         query = queries.ranked(queries.lexical(words, where), size + 1, counted=True, after=after)
-        body = query if after else query | spelling.suggesting(text)
+        body = query if after else query | search.suggester(text)
 
         def ask(opened: Opened) -> Page:
-            (answer,) = legs.ask(self._connection, opened.name, [body], text)
-            found = legs.hits(answer)
+            (answer,) = search.multi_search(self._client, opened.name, [body], text)
+            found = search.hits(answer)
             last = Position(found[size - 1].score, found[size - 1].id) if len(found) > size else None
             suggestions = self._suggestions(opened, text, answer, where)
-            return Page(tuple(found[:size]), legs.total(answer), last, suggestions)
+            return Page(tuple(found[:size]), search.total(answer), last, suggestions)
 
         return self._read(ask, Page((), 0, None))
 
@@ -146,7 +143,7 @@ class OpenSearchEngine:
         def ask(opened: Opened) -> dict[RecordId, Found]:
             numbers = self._numbers(opened, vector)
             ef_search = self._parameters.ef_search
-            return showing.show(self._connection, opened.name, wanted, words=words, vector=numbers, ef_search=ef_search)
+            return search.fetch(self._client, opened.name, wanted, words=words, vector=numbers, ef_search=ef_search)
 
         return self._read(ask, {}, searched=True)
 
@@ -156,13 +153,13 @@ class OpenSearchEngine:
         words = Words.of(text)
 
         def ask(opened: Opened) -> Standing:
-            connection, index = self._connection, opened.name
-            held = listing.held(connection, index, [record]).get(record)
-            if held is None or not standings.admitted(connection, index, record, where):
+            client, index = self._client, opened.name
+            held = search.held(client, index, [record]).get(record)
+            if held is None or not search.admitted(client, index, record, where):
                 return Standing(None, None, held=held)
             numbers = self._numbers(opened, vector)
-            lexical = standings.in_words(connection, index, record, words, where) if words else None
-            meaning = standings.in_meaning(connection, index, record, numbers, where) if numbers else None
+            lexical = search.rank_by_words(client, index, record, words, where) if words else None
+            meaning = search.rank_by_vector(client, index, record, numbers, where) if numbers else None
             below = meaning[1] if meaning and meaning[1] < self._vector_floor else None
             return Standing(lexical, None if below is not None else meaning, below, held, admitted=True)
 
@@ -171,19 +168,19 @@ class OpenSearchEngine:
     def versions(self) -> Iterator[tuple[RecordId, int]]:
         """Every live record and its version, of the index that writes go to."""
         opened = self._listed()
-        return listing.live(self._connection, opened.name) if opened else iter(())
+        return search.live(self._client, opened.name) if opened else iter(())
 
     def held(self, ids: Sequence[RecordId]) -> dict[RecordId, int]:
         """The versions of those of `ids` that are live."""
         opened = self._listed()
-        return listing.held(self._connection, opened.name, ids) if opened and ids else {}
+        return search.held(self._client, opened.name, ids) if opened and ids else {}
 
     def incomplete(self) -> Iterator[RecordId]:
         """Live records that wait for vectors."""
         opened = self._listed()
         if opened is None or opened.facts.model == mapping.LEXICAL_ONLY:
             return iter(())
-        return (record for record, _ in listing.live(self._connection, opened.name, waiting=True))
+        return (record for record, _ in search.live(self._client, opened.name, waiting=True))
 
     def sweep(self, before: datetime) -> int:
         """Forgets tombstones buried before then, in every index of these facts; says how many the fullest one had."""
@@ -192,16 +189,16 @@ class OpenSearchEngine:
         query = {"query": {"bool": {"filter": [{"term": {"deleted": True}}, old]}}}
         swept = 0
         for opened in self._writable(self._directory.roles()):
-            listing.refresh(self._connection, opened.name)
-            params = {"conflicts": "proceed", "refresh": "true"}
-            path = f"/{opened.name}/_delete_by_query"
-            answer = self._connection.call("POST", path, query, timeout=WRITE_SECONDS, params=params)
+            make_visible(self._client, opened.name)
+            answer = self._client.delete_by_query(
+                index=opened.name, body=query, conflicts="proceed", refresh=True, request_timeout=WRITE_SECONDS
+            )
             swept = max(swept, int(answer["deleted"]))
         return swept
 
     def close(self) -> None:
         """Closes idle connections; the next call opens one again."""
-        self._connection.close()
+        self._client.close()
 
     def _candidates(
         self, opened: Opened, text: str, vector: QueryVector | None, filters: Filters, size: int
@@ -211,18 +208,18 @@ class OpenSearchEngine:
         bodies: list[Query] = [queries.names_of(queries.named(text, where))]
         if words:
             leg = queries.ranked(queries.lexical(words, where), size, counted=True)
-            bodies.append(leg | spelling.suggesting(text))
+            bodies.append(leg | search.suggester(text))
         if numbers:
             leg = queries.nearest(numbers, where, size, self._parameters.ef_search)
             bodies.append(queries.ranked(leg, size, counted=False))
-        answers = iter(legs.ask(self._connection, opened.name, bodies, text))
-        named = legs.named(next(answers), text)
+        answers = iter(search.multi_search(self._client, opened.name, bodies, text))
+        named = search.named(next(answers), text)
         found = next(answers) if words else None
-        near = legs.similar(next(answers), self._vector_floor) if numbers else []
+        near = search.similar(next(answers), self._vector_floor) if numbers else []
         return Candidates(
-            lexical=tuple(legs.hits(found)) if found else (),
+            lexical=tuple(search.hits(found)) if found else (),
             vector=tuple(near),
-            total=legs.total(found) if found else 0,
+            total=search.total(found) if found else 0,
             named=tuple(named[:size]),
             degraded=vector is not None and not _comparable(opened, vector),
             suggestions=self._suggestions(opened, text, found, where) if found else (),
@@ -235,14 +232,14 @@ class OpenSearchEngine:
             return None
         prepared = self._prepared
         if prepared is None or prepared[0] is not vector:
-            prepared = (vector, Numbers(vector.values) if documents.usable(vector.values) else None)
+            prepared = (vector, Numbers(vector.values) if mapping.usable(vector.values) else None)
             self._prepared = prepared
         return prepared[1]
 
     def _suggestions(
         self, opened: Opened, text: str, answer: Mapping[str, Any], where: Sequence[Query]
     ) -> tuple[str, ...]:
-        return spelling.suggestions(self._connection, opened.name, text, spelling.proposals(answer), where)
+        return search.suggestions(self._client, opened.name, text, search.proposals(answer), where)
 
     def _read(self, ask: Callable[[Opened], T], nothing: T, *, searched: bool = False) -> T:
         """Asks the index that answers, and once more when it was dropped a moment ago."""
@@ -250,7 +247,7 @@ class OpenSearchEngine:
             opened = self._directory.searched() if searched else self._directory.current()
             return ask(opened) if opened else nothing
         except Refused as refused:
-            if not directories.is_gone(refused):
+            if not indices.is_gone(refused):
                 raise _unexpected(refused) from refused
         try:
             opened = self._directory.current(fresh=True)
@@ -261,15 +258,15 @@ class OpenSearchEngine:
     def _send(self, writes: Sequence[Write]) -> None:
         roles = self._directory.roles()
         if not roles.served:
-            building.create_first(self._connection, self._stem, self._provider, self._parameters)
+            indices.create_first(self._client, self._stem, self._provider, self._parameters)
             roles = self._directory.roles()
         if not roles.served:
             raise Unavailable("The search index was removed while it was made.", retry_after_seconds=5)
         targets = self._writable(roles)
         if not targets:
-            raise directories.mismatch([self._directory.opened(name).facts for name in roles.served], self._facts)
+            raise indices.mismatch([self._directory.opened(name).facts for name in roles.served], self._facts)
         for opened in targets:
-            send(self._connection, opened.name, writes, self._refresh)
+            send(self._client, opened.name, writes, self._refresh)
 
     def _writable(self, roles: Roles) -> list[Opened]:
         opened = (self._readable(name) for name in roles.served)

@@ -5,12 +5,12 @@ import logging
 from commonplace.kernel.errors import InvalidInput, Unavailable
 from commonplace.search.generations import Facts, Generation, Role
 from commonplace.search.model import EmbeddingProvider, IndexMismatch
-from commonplace.search.opensearch import building, listing, mapping, names
-from commonplace.search.opensearch.connection import WRITE_SECONDS, Connection, Refused
-from commonplace.search.opensearch.directory import Aliases, OneIndex, Roles, is_gone
+from commonplace.search.opensearch import indices, mapping, search
+from commonplace.search.opensearch.bulk import Refresh, make_visible
+from commonplace.search.opensearch.client import WRITE_SECONDS, OpenSearchClient, Refused
 from commonplace.search.opensearch.engine import OpenSearchEngine
-from commonplace.search.opensearch.parameters import IndexParameters
-from commonplace.search.opensearch.writing import Refresh
+from commonplace.search.opensearch.indices import Aliases, OneIndex, Roles, is_gone
+from commonplace.search.opensearch.settings import IndexParameters
 
 logger = logging.getLogger(__name__)
 
@@ -23,23 +23,23 @@ class OpenSearchGenerations:
 
     def __init__(
         self,
-        connection: Connection,
+        client: OpenSearchClient,
         stem: str,
         provider: EmbeddingProvider | None,
         parameters: IndexParameters | None = None,
         *,
         refresh: Refresh = "false",
     ) -> None:
-        self._connection = connection
+        self._client = client
         self._stem = stem
         self._provider = provider
         self._parameters = parameters or IndexParameters()
-        building.check(connection, provider, self._parameters)
-        self._aliases = Aliases(connection, stem)
+        indices.check(client, provider, self._parameters)
+        self._aliases = Aliases(client, stem)
         self._refresh = refresh
 
     def wanted(self) -> Facts:
-        return mapping.facts(self._provider, self._parameters, serverless=self._connection.serverless)
+        return mapping.facts(self._provider, self._parameters, serverless=self._client.serverless)
 
     def all(self) -> list[Generation]:
         roles = self._aliases.roles()
@@ -58,24 +58,24 @@ class OpenSearchGenerations:
         if roles.upcoming:
             self._delete(roles.upcoming)
         taken = tuple(name for name in roles.every if name != roles.upcoming)
-        made = building.create_next(self._connection, self._stem, self._provider, self._parameters, taken)
+        made = indices.create_next(self._client, self._stem, self._provider, self._parameters, taken)
         return self._generation(made, "next")
 
     def engine(self, name: str) -> OpenSearchEngine:
         return OpenSearchEngine(
-            self._connection,
+            self._client,
             self._stem,
             self._provider,
             self._parameters,
             refresh=self._refresh,
-            directory=OneIndex(self._connection, name),
+            directory=OneIndex(self._client, name),
         )
 
     def settle(self, name: str) -> None:
-        if not self._connection.serverless:
+        if not self._client.serverless:
             settings = {"index": mapping.serving_settings(self._parameters)}
-            self._connection.call("PUT", f"/{name}/_settings", settings, timeout=WRITE_SECONDS)
-        listing.refresh(self._connection, name)
+            self._client.indices.put_settings(index=name, body=settings, request_timeout=WRITE_SECONDS)
+        make_visible(self._client, name)
 
     def swap(self) -> tuple[str | None, str]:
         roles = self._aliases.roles()
@@ -103,7 +103,7 @@ class OpenSearchGenerations:
 
     def _move(self, roles: Roles, *, current: str, upcoming: str | None, previous: str | None) -> None:
         """Gives the roles to these indexes, in one change of the cluster's state: readers see all of it or nothing."""
-        aliases = (names.current(self._stem), names.upcoming(self._stem), names.previous(self._stem))
+        aliases = indices.role_aliases(self._stem)
         before = zip(aliases, (roles.current, roles.upcoming, roles.previous), strict=True)
         after = zip(aliases, (current, upcoming, previous), strict=True)
         # `must_exist`: when somebody else has moved them meanwhile, nothing of this happens.
@@ -114,13 +114,13 @@ class OpenSearchGenerations:
         ]
         given = [{"add": {"index": name, "alias": alias}} for alias, name in after if name is not None]
         try:
-            self._connection.call("POST", "/_aliases", {"actions": taken + given}, timeout=WRITE_SECONDS)
+            self._client.indices.update_aliases(body={"actions": taken + given}, request_timeout=WRITE_SECONDS)
         except Refused as refused:
             raise Unavailable(f"The roles of the indexes have changed meanwhile ({refused}).") from refused
         logger.info("indexes changed roles", extra={"current": current, "next": upcoming, "previous": previous})
 
     def _generation(self, name: str, role: Role) -> Generation:
-        return Generation(name, role, self._facts(name), listing.count(self._connection, name))
+        return Generation(name, role, self._facts(name), search.count(self._client, name))
 
     def _facts(self, name: str) -> Facts:
         try:
@@ -130,7 +130,7 @@ class OpenSearchGenerations:
 
     def _delete(self, name: str) -> None:
         try:
-            self._connection.call("DELETE", f"/{name}", timeout=WRITE_SECONDS)
+            self._client.indices.delete(index=name, request_timeout=WRITE_SECONDS)
         except Refused as refused:
             if not is_gone(refused):
                 raise Unavailable(f"The index {name} could not be deleted ({refused}).") from refused

@@ -12,10 +12,15 @@ from typing import Any
 from commonplace.search.filters import Filters
 from commonplace.search.model import Position, RecordId
 from commonplace.search.names import name_key
-from commonplace.search.opensearch import names
-from commonplace.search.opensearch.documents import searchable
-from commonplace.search.opensearch.mapping import CHUNK_FIELDS, LABEL_FIELDS, SHOWN_CHUNK_FIELDS, SHOWN_FIELDS
-from commonplace.search.opensearch.wire import Numbers
+from commonplace.search.opensearch.client import Numbers
+from commonplace.search.opensearch.mapping import (
+    CHUNK_FIELDS,
+    LABEL_FIELDS,
+    SHOWN_CHUNK_FIELDS,
+    SHOWN_FIELDS,
+    document_key,
+    searchable,
+)
 from commonplace.search.text import STOP_WORDS
 
 Query = dict[str, Any]
@@ -137,7 +142,7 @@ def counted(query: Query, *, least: float | None = None) -> Query:
 
 def these(ids: Sequence[RecordId]) -> Query:
     """The records of these ids."""
-    return {"ids": {"values": [names.document_key(record) for record in ids]}}
+    return {"ids": {"values": [document_key(record) for record in ids]}}
 
 
 def details(

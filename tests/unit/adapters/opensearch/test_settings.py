@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from commonplace.search.opensearch.parameters import VALID, IndexParameters, folded_rule
+from commonplace.search.opensearch.settings import VALID, IndexParameters, folded_rule
 
 
 def test_nothing_said_means_the_defaults() -> None:

@@ -7,8 +7,14 @@ from typing import Any, Literal
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.search.model import RecordId
-from commonplace.search.opensearch import listing, names, wire
-from commonplace.search.opensearch.connection import OVERLOADED, WRITE_SECONDS, Connection, item_failure
+from commonplace.search.opensearch.client import (
+    OVERLOADED,
+    WRITE_SECONDS,
+    OpenSearchClient,
+    Refused,
+    item_failure,
+)
+from commonplace.search.opensearch.mapping import document_key
 
 logger = logging.getLogger(__name__)
 
@@ -32,15 +38,16 @@ class Write:
     version: int
     source: bytes
 
-    def lines(self, index: str) -> bytes:
+    def lines(self, index: str) -> tuple[dict[str, Any], bytes]:
+        """What `_bulk` is to do with it in this index, and the document."""
         action = {
-            "_index": names.write_alias(index),
-            "_id": names.document_key(self.record),
+            "_index": write_alias(index),
+            "_id": document_key(self.record),
             "version": self.version,
             "version_type": "external",
             "require_alias": True,
         }
-        return wire.encode({"index": action}) + b"\n" + self.source + b"\n"
+        return {"index": action}, self.source
 
 
 @dataclass(slots=True)
@@ -60,11 +67,11 @@ class Outcome:
         self.refused += part.refused
 
 
-def send(connection: Connection, index: str, writes: Sequence[Write], refresh: Refresh) -> Outcome:
+def send(client: OpenSearchClient, index: str, writes: Sequence[Write], refresh: Refresh) -> Outcome:
     """Writes all of them to one index. Raises Vanished, and Unavailable when some could not be written."""
     whole = Outcome()
     for batch in _batches(index, writes):
-        whole.take_in(_send_patiently(connection, index, batch, refresh))
+        whole.take_in(_send_patiently(client, index, batch, refresh))
     if whole.refused:
         # The others are written: one record that cannot be does not keep them out.
         first = whole.refused[0]
@@ -74,8 +81,22 @@ def send(connection: Connection, index: str, writes: Sequence[Write], refresh: R
         )
     if whole.stale and refresh != "false":
         # Another writer's, which perhaps no search finds yet: a request of which every item is stale refreshes nothing.
-        listing.refresh(connection, index)
+        make_visible(client, index)
     return whole
+
+
+def write_alias(index: str) -> str:
+    """An alias of this one index. Writes go through it with `require_alias`: no write makes a lost index anew."""
+    return f"{index}-writes"
+
+
+def make_visible(client: OpenSearchClient, index: str) -> None:
+    """Makes every write visible. A collection has no such request: there writes become visible in their own time."""
+    try:
+        client.indices.refresh(index=index, request_timeout=WRITE_SECONDS)
+    except Refused:
+        if not client.serverless:
+            raise
 
 
 def outcome_of(answer: Mapping[str, Any]) -> Outcome:
@@ -97,24 +118,23 @@ def outcome_of(answer: Mapping[str, Any]) -> Outcome:
     return outcome
 
 
-def _send_patiently(connection: Connection, index: str, batch: Sequence[Write], refresh: Refresh) -> Outcome:
+def _send_patiently(client: OpenSearchClient, index: str, batch: Sequence[Write], refresh: Refresh) -> Outcome:
     whole = Outcome()
     for delay in (*RETRY_DELAYS, None):
-        body = b"".join(write.lines(index) for write in batch)
-        answer = connection.call(
-            "POST", "/_bulk", body, timeout=WRITE_SECONDS, params={"refresh": refresh} if refresh != "false" else None
-        )
+        lines = [line for write in batch for line in write.lines(index)]
+        asked = None if refresh == "false" else refresh
+        answer = client.bulk(body=lines, refresh=asked, request_timeout=WRITE_SECONDS)
         outcome = outcome_of(answer)
         if outcome.vanished:
             raise Vanished(index)
         whole.take_in(outcome)
         if not outcome.again:
             return whole
-        if delay is None or not connection.budget.spend():
+        if delay is None or not client.transport.budget.spend():
             raise Unavailable(f"OpenSearch is too busy for {len(outcome.again)} writes.", retry_after_seconds=10)
         batch = [batch[position] for position in outcome.again]
         logger.info("writes are tried again", extra={"writes": len(batch), "after_seconds": delay})
-        connection.sleep(delay)
+        client.transport.sleep(delay)
     return whole
 
 

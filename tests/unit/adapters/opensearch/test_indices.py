@@ -8,19 +8,22 @@ from typing import Any
 import pytest
 
 from commonplace.kernel.errors import InvalidInput, Unavailable
+from commonplace.search.generations import Facts
 from commonplace.search.model import IndexMismatch
-from commonplace.search.opensearch import building, mapping, names
-from commonplace.search.opensearch.connection import Connection
-from commonplace.search.opensearch.directory import Aliases, mismatch
+from commonplace.search.opensearch import indices, mapping
+from commonplace.search.opensearch.bulk import write_alias
+from commonplace.search.opensearch.client import OpenSearchClient
 from commonplace.search.opensearch.engine import OpenSearchEngine
 from commonplace.search.opensearch.generations import OpenSearchGenerations
-from commonplace.search.opensearch.parameters import IndexParameters
+from commonplace.search.opensearch.indices import Aliases, mismatch
+from commonplace.search.opensearch.settings import IndexParameters
 from tests.fakes.embeddings import FakeEmbeddings
-from tests.unit.adapters.opensearch.scripted import Answer, Asked, Scripted, connection
+from tests.unit.adapters.opensearch.scripted import Answer, Asked, Scripted, scripted
 
 FAISS = IndexParameters(engine="faiss")
 PROVIDER = FakeEmbeddings()
-FIRST, SECOND = (names.index_name("docs", mapping.facts(PROVIDER, IndexParameters()), number) for number in (1, 2))
+FIRST, SECOND = (indices.index_name("docs", mapping.facts(PROVIDER, IndexParameters()), number) for number in (1, 2))
+FACTS = Facts(schema="1", chunker="1", model="fake@1/64", mapping="abc")
 EXISTS: Answer = (400, {"error": {"type": "resource_already_exists_exception", "reason": "exists"}, "status": 400})
 
 
@@ -50,7 +53,7 @@ def index(*aliases: str, **facts: str) -> dict[str, Any]:
 def test_an_index_is_made_with_its_role_and_a_way_to_write_it_in_one_step() -> None:
     script = Scripted()
 
-    building.create_first(connection(script), "docs", PROVIDER, IndexParameters())
+    indices.create_first(scripted(script), "docs", PROVIDER, IndexParameters())
 
     (asked,) = script.asked
     assert (asked.method, asked.path) == ("PUT", f"/{FIRST}")
@@ -58,23 +61,23 @@ def test_an_index_is_made_with_its_role_and_a_way_to_write_it_in_one_step() -> N
 
 
 def test_the_index_of_a_faster_writer_is_as_good() -> None:
-    building.create_first(connection(Scripted([EXISTS])), "docs", PROVIDER, IndexParameters())
+    indices.create_first(scripted(Scripted([EXISTS])), "docs", PROVIDER, IndexParameters())
 
 
 def test_an_index_that_cannot_be_made_is_unavailable() -> None:
     refusal: Answer = (400, {"error": {"type": "validation_exception", "reason": "too many shards"}})
 
     with pytest.raises(Unavailable, match="too many shards"):
-        building.create_first(connection(Scripted([refusal])), "docs", PROVIDER, IndexParameters())
+        indices.create_first(scripted(Scripted([refusal])), "docs", PROVIDER, IndexParameters())
 
 
 def test_an_index_built_anew_takes_the_next_name_that_is_free() -> None:
     script = Scripted([EXISTS])
 
-    made = building.create_next(connection(script), "docs", PROVIDER, IndexParameters(), taken=())
+    made = indices.create_next(scripted(script), "docs", PROVIDER, IndexParameters(), taken=())
 
     assert made == SECOND
-    assert building.create_next(connection(Scripted()), "docs", PROVIDER, IndexParameters(), taken=(FIRST,)) == SECOND
+    assert indices.create_next(scripted(Scripted()), "docs", PROVIDER, IndexParameters(), taken=(FIRST,)) == SECOND
 
 
 @pytest.mark.parametrize(
@@ -91,7 +94,7 @@ def test_a_collection_that_takes_no_ids_is_refused_before_an_index_is_made(answe
     script = Scripted(otherwise=lambda asked: answer if asked.path == "/_bulk" else (200, {}))
 
     with pytest.raises(Unavailable, match="Document ID is not supported") as refusal:
-        building.create_first(connection(script, serverless=True), "docs", PROVIDER, FAISS)
+        indices.create_first(scripted(script, serverless=True), "docs", PROVIDER, FAISS)
 
     assert [asked.method for asked in script.asked] == ["PUT", "POST", "DELETE"]
     assert all("-probe-" in asked.path for asked in script.asked if asked.path != "/_bulk")
@@ -104,7 +107,7 @@ def test_a_collection_that_takes_ids_gets_an_index_without_what_it_does_not_know
 
     script = Scripted(otherwise=answer)
 
-    building.create_first(connection(script, serverless=True), "docs", PROVIDER, FAISS)
+    indices.create_first(scripted(script, serverless=True), "docs", PROVIDER, FAISS)
 
     body = json.loads(script.asked[-1].body or b"")
     assert body["settings"]["index"] == {"knn": True}
@@ -118,7 +121,7 @@ def test_roles_are_those_of_the_aliases_of_this_collection() -> None:
         "docs-two-0123456789ab": index("docs-two"),
         "docs-ba9876543210": index(),
     }
-    roles = Aliases(connection(Scripted(otherwise=cluster(held))), "docs").roles()
+    roles = Aliases(scripted(Scripted(otherwise=cluster(held))), "docs").roles()
 
     assert (roles.current, roles.upcoming, roles.previous) == (FIRST, SECOND, None)
     assert roles.spare == ("docs-ba9876543210",)
@@ -127,7 +130,7 @@ def test_roles_are_those_of_the_aliases_of_this_collection() -> None:
 
 def test_everybody_chooses_the_same_index_when_two_hold_one_alias(caplog: pytest.LogCaptureFixture) -> None:
     roles = Aliases(
-        connection(Scripted(otherwise=cluster({SECOND: index("docs"), FIRST: index("docs")}))), "docs"
+        scripted(Scripted(otherwise=cluster({SECOND: index("docs"), FIRST: index("docs")}))), "docs"
     ).roles()
 
     assert roles.current == FIRST
@@ -138,7 +141,7 @@ def test_a_reader_looks_for_another_index_every_two_seconds() -> None:
     now = [0.0]
     held = {FIRST: index("docs")}
     script = Scripted(otherwise=cluster(held))
-    aliases = Aliases(connection(script), "docs", clock=lambda: now[0])
+    aliases = Aliases(scripted(script), "docs", clock=lambda: now[0])
 
     def name() -> str | None:
         opened = aliases.current()
@@ -159,7 +162,7 @@ def test_writes_go_on_beside_an_index_that_nobody_can_read() -> None:
     held = {FIRST: index("docs"), SECOND: index("docs-previous", schema="of another version")}
     script = Scripted(otherwise=cluster(held))
 
-    engine(connection(script)).write((), ())
+    engine(scripted(script)).write((), ())
 
     assert not [asked for asked in script.asked if asked.path == "/_bulk"]
 
@@ -186,14 +189,14 @@ def test_an_index_of_another_model_takes_no_write() -> None:
     held = {FIRST: index("docs", model="another@1/64")}
 
     with pytest.raises(IndexMismatch, match="another@1/64, not with fake@1/64"):
-        engine(connection(Scripted(otherwise=cluster(held)))).write((), ())
+        engine(scripted(Scripted(otherwise=cluster(held)))).write((), ())
 
 
 def test_roles_change_in_one_request_that_fails_when_they_have_changed() -> None:
     held = {FIRST: index("docs"), SECOND: index("docs-next"), "docs-ba9876543210": index("docs-previous")}
     script = Scripted(otherwise=cluster(held))
 
-    old, new = generations(connection(script)).swap()
+    old, new = generations(scripted(script)).swap()
 
     (asked,) = [asked for asked in script.asked if asked.path == "/_aliases"]
     actions = json.loads(asked.body or b"")["actions"]
@@ -210,7 +213,7 @@ def test_roles_change_in_one_request_that_fails_when_they_have_changed() -> None
 
 
 def test_there_is_nothing_to_swap_or_to_go_back_to_without_an_index_for_it() -> None:
-    alone = generations(connection(Scripted(otherwise=cluster({FIRST: index("docs")}))))
+    alone = generations(scripted(Scripted(otherwise=cluster({FIRST: index("docs")}))))
 
     with pytest.raises(InvalidInput, match="no next index"):
         alone.swap()
@@ -222,10 +225,10 @@ def test_the_index_that_answers_is_never_dropped() -> None:
     script = Scripted(otherwise=cluster({FIRST: index("docs"), SECOND: index()}))
 
     with pytest.raises(InvalidInput, match="answers"):
-        generations(connection(script)).drop(FIRST)
+        generations(scripted(script)).drop(FIRST)
     with pytest.raises(InvalidInput, match="no index docs-x"):
-        generations(connection(script)).drop("docs-x")
-    generations(connection(script)).drop(SECOND)
+        generations(scripted(script)).drop("docs-x")
+    generations(scripted(script)).drop(SECOND)
 
     assert [asked.path for asked in script.asked if asked.method == "DELETE"] == [f"/{SECOND}"]
 
@@ -234,15 +237,39 @@ def test_the_index_under_way_is_gone_on_with_unless_it_is_to_be_made_anew() -> N
     held = {FIRST: index("docs"), SECOND: index("docs-next")}
     script = Scripted(otherwise=cluster(held))
 
-    resumed = generations(connection(script)).create_next()
+    resumed = generations(scripted(script)).create_next()
 
     assert (resumed.name, resumed.role, resumed.documents) == (SECOND, "next", 3)
     assert not [asked for asked in script.asked if asked.method in ("PUT", "DELETE")]
 
 
-def engine(told: Connection) -> OpenSearchEngine:
+def engine(told: OpenSearchClient) -> OpenSearchEngine:
     return OpenSearchEngine(told, "docs", PROVIDER)
 
 
-def generations(told: Connection) -> OpenSearchGenerations:
+def generations(told: OpenSearchClient) -> OpenSearchGenerations:
     return OpenSearchGenerations(told, "docs", PROVIDER)
+
+
+def test_equal_facts_give_equal_names_and_other_facts_other_ones() -> None:
+    named = {
+        indices.index_name("docs", replace(FACTS, **{field: "another"})) for field in ("schema", "chunker", "model")
+    }
+
+    assert indices.index_name("docs", FACTS) == indices.index_name("docs", replace(FACTS))
+    assert len(named | {indices.index_name("docs", FACTS)}) == 4
+
+
+def test_an_index_built_anew_has_a_number() -> None:
+    first, second = indices.index_name("docs", FACTS), indices.index_name("docs", FACTS, 2)
+
+    assert second == f"{first}-2"
+    assert indices.is_index_of("docs", first)
+    assert indices.is_index_of("docs", second)
+
+
+def test_other_names_that_begin_with_the_stem_are_not_its_indexes() -> None:
+    index = indices.index_name("docs", FACTS)
+    others = [*indices.role_aliases("docs"), write_alias(index), "docs-probe-0a1b2c3d"]
+
+    assert not [name for name in (*others, indices.index_name("docs-two", FACTS)) if indices.is_index_of("docs", name)]

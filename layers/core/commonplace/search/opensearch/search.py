@@ -1,0 +1,308 @@
+"""Reading an index: several questions in one request, what is shown of a hit, did you mean, ranks, and every record."""
+
+import math
+import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from zlib import crc32
+
+from commonplace.search.model import Chunk, Found, LegHit, RecordId
+from commonplace.search.names import grade
+from commonplace.search.opensearch import queries
+from commonplace.search.opensearch.bulk import make_visible
+from commonplace.search.opensearch.client import WRITE_SECONDS, Numbers, OpenSearchClient, item_failure
+from commonplace.search.opensearch.mapping import chunk_of, document_key, live_version, record_of
+from commonplace.search.opensearch.queries import IDS_ONLY, LIVE, Query, Words
+from commonplace.search.spelling import MOST_WORDS, SHORTEST_WORD, TRIED, correctable, suggest
+from commonplace.search.text import query_terms
+from commonplace.search.word_distance import distance
+
+# What of an answer is read: the rest is not sent.
+_RANKED = (
+    "responses.hits.total.value,responses.hits.hits.sort,responses.hits.hits.fields,"
+    "responses.suggest,responses.error,responses.status"
+)
+
+_SHOWN = "hits.hits._source,hits.hits.inner_hits.*.hits.hits._source,hits.hits.inner_hits.*.hits.hits.highlight"
+MOST_SHOWN = 100
+
+PROPOSALS = 2 * TRIED
+"""For each word, most alike first: some of them are words of what the caller cannot find."""
+
+Proposals = Mapping[str, Mapping[str, int]]
+"""For each word that is nowhere in the index what may be meant, and how many records have it."""
+
+MOST_NEIGHBOURS = 10_000
+"""As many records OpenSearch compares with a vector: a rank beyond them is told as the one after them."""
+
+PAGE = 5_000
+KEPT_OPEN = "2m"
+MOST_KEYS = 1_000
+
+
+def multi_search(client: OpenSearchClient, index: str, bodies: Sequence[Query], text: str) -> list[dict[str, Any]]:
+    """The answers to all of them, in order. An error of one of them is raised: `_msearch` itself answers 200."""
+    # The same query goes to the same copies of the index each time: copies score a little differently.
+    preference = f"query-{crc32(text.encode('utf-8', 'replace')):08x}"
+    header = {"index": index, "preference": preference, "allow_partial_search_results": False}
+    lines = [part for body in bodies for part in (header, body)]
+    answers: list[dict[str, Any]] = client.msearch(body=lines, filter_path=_RANKED)["responses"]
+    for answer in answers:
+        if "error" in answer:
+            raise item_failure(answer["error"], int(answer.get("status", 500)))
+    return answers
+
+
+def hits(answer: Mapping[str, Any]) -> list[LegHit]:
+    """The hits of `queries.ranked`, with the scores of the engine."""
+    found = answer.get("hits", {}).get("hits", ())
+    return [LegHit(hit["sort"][1], hit["sort"][0], None, hit["sort"][2]) for hit in found]
+
+
+def similar(answer: Mapping[str, Any], floor: float) -> list[LegHit]:
+    """The hits of a vector leg with their cosines, without those below the floor."""
+    found: list[LegHit] = []
+    for hit in answer.get("hits", {}).get("hits", ()):
+        score, record, fingerprint = hit["sort"]
+        cosine = cosine_of(score)
+        if cosine < floor:
+            break
+        found.append(LegHit(record, cosine, None, fingerprint))
+    return found
+
+
+def named(answer: Mapping[str, Any], text: str) -> list[LegHit]:
+    """The hits of `queries.names_of`, graded by how exactly the query names each."""
+    found: list[LegHit] = []
+    for hit in answer.get("hits", {}).get("hits", ()):
+        fields = hit["fields"]
+        grades = [grade(text, name[1:], is_title=name[0] == "t") for name in fields.get("named", ())]
+        if best := max(grades, default=0.0):
+            fingerprint = next(iter(fields.get("fingerprint", ())), None)
+            found.append(LegHit(RecordId(fields["id"][0]), best, None, fingerprint))
+    return sorted(found, key=lambda hit: (-hit.score, hit.id))
+
+
+def total(answer: Mapping[str, Any]) -> int:
+    """How many records match, exactly."""
+    return int(answer["hits"]["total"]["value"])
+
+
+def cosine_of(score: float) -> float:
+    """From OpenSearch's score of `cosinesimil`, which is (1 + cosine) / 2."""
+    return 2.0 * score - 1.0
+
+
+def fetch(
+    client: OpenSearchClient,
+    index: str,
+    wanted: Sequence[tuple[RecordId, int | None]],
+    *,
+    words: Words | None,
+    vector: Numbers | None,
+    ef_search: int,
+) -> dict[RecordId, Found]:
+    """Those of the wanted records that are there. Raises Refused when the index is gone."""
+    found: dict[RecordId, Found] = {}
+    for start in range(0, len(wanted), MOST_SHOWN):
+        part = dict(wanted[start : start + MOST_SHOWN])
+        ordinals = sorted({ordinal for ordinal in part.values() if ordinal is not None})
+        body = queries.details(list(part), words, vector, ordinals, ef_search)
+        answer = client.search(index=index, body=body, filter_path=_SHOWN)
+        for hit in answer.get("hits", {}).get("hits", ()):
+            record = record_of(hit["_source"])
+            found[record.id] = Found(record, *_chunk(hit["inner_hits"], part.get(record.id)))
+    return found
+
+
+def _chunk(inner: Mapping[str, Any], ordinal: int | None) -> tuple[Chunk | None, tuple[str, ...]]:
+    """The chunk of the wanted ordinal, else the best for the words, else the nearest."""
+    for name in (f"at-{ordinal}", "words", "vector"):
+        for hit in inner.get(name, {}).get("hits", {}).get("hits", ()):
+            return chunk_of(hit["_source"]), _matched(hit)
+    return None, ()
+
+
+def _matched(hit: Mapping[str, Any]) -> tuple[str, ...]:
+    fragments = hit.get("highlight", {}).get("chunks.words", ())
+    marked = [part for fragment in fragments for part in fragment.split(queries.MARK)[1:]]
+    return tuple(dict.fromkeys(part.split(queries.UNMARK)[0] for part in marked))
+
+
+def suggester(text: str) -> Query:
+    """The part of a body that asks for proposals; empty when no word is worth it.
+
+    The suggester reads the dictionary of the whole index, where words of removed and of filtered-out records stay. So
+    `suggestions` looks for each proposed word under the request's own filters; and a word that is found in another form
+    (`governs`, where texts say `governing`) is not misspelt.
+    """
+    asked = [word for word in query_terms(text) if correctable(word)]
+    if not asked:
+        return {}
+    near = {"field": "spelling", "suggest_mode": "missing", "size": PROPOSALS, "min_word_length": SHORTEST_WORD}
+    near["prefix_length"] = 0  # the first letter may be wrong, too
+    return {"suggest": {"text": " ".join(asked), "near": {"term": near}}}
+
+
+def proposals(answer: Mapping[str, Any]) -> Proposals:
+    """What the suggester said of each word."""
+    told = answer.get("suggest", {}).get("near", ())
+    return {
+        item["text"]: {option["text"]: option["freq"] for option in item["options"]}
+        for item in told
+        if item.get("options")
+    }
+
+
+def suggestions(
+    client: OpenSearchClient, index: str, text: str, proposed: Proposals, where: Sequence[Query]
+) -> tuple[str, ...]:
+    """The query with its misspelt words put right, best first; one request, and none without proposals."""
+    if not 0 < len(proposed) <= MOST_WORDS:
+        return ()
+    return suggest(text, _checked(client, index, proposed, where), distance)
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """`search.spelling.Vocabulary` for the words of one query, all of them looked for at once."""
+
+    proposed: Proposals
+    in_other_forms: frozenset[str]
+    reachable: frozenset[str]
+
+    def known(self, word: str) -> bool:
+        return word not in self.proposed or word in self.in_other_forms
+
+    def near(self, word: str, *, anywhere: bool = False) -> Iterable[tuple[str, int]]:
+        proposed = self.proposed[word].items()
+        return proposed if anywhere else [(near, records) for near, records in proposed if near[0] in word[:2]]
+
+    def findable(self, word: str) -> bool:
+        return word in self.reachable
+
+
+def _checked(client: OpenSearchClient, index: str, proposed: Proposals, where: Sequence[Query]) -> _Checked:
+    options = list(dict.fromkeys(option for near in proposed.values() for option in near))
+    bodies = [_any(queries.lexical(Words(word, telling=True), ())) for word in proposed]
+    bodies += [_any({"bool": {"filter": [{"term": {"spelling": word}}, *where]}}) for word in options]
+    answers = multi_search(client, index, bodies, " ".join(proposed))
+    found = [total(answer) > 0 for answer in answers]
+    misspelt = [word for word, there in zip(proposed, found, strict=False) if there]
+    reachable = [word for word, there in zip(options, found[len(proposed) :], strict=True) if there]
+    return _Checked(proposed, frozenset(misspelt), frozenset(reachable))
+
+
+def _any(query: Query) -> Query:
+    return {"size": 0, "track_total_hits": 1, "query": query}
+
+
+def admitted(client: OpenSearchClient, index: str, record: RecordId, where: Sequence[Query]) -> bool:
+    """Whether the filters let the record through."""
+    query = {"bool": {"filter": [queries.these([record]), queries.LIVE, *where]}}
+    (answer,) = multi_search(client, index, [queries.counted(query)], record)
+    return total(answer) > 0
+
+
+def rank_by_words(
+    client: OpenSearchClient, index: str, record: RecordId, words: Words, where: Sequence[Query]
+) -> tuple[int, float] | None:
+    """Rank from 1 and score among all records with the words; ties stand in the order of their ids."""
+    query = queries.lexical(words, where)
+    score = _score(client, index, record, queries.lexical(words, [queries.these([record]), *where]))
+    if score is None:
+        return None
+    return _rank(client, index, record, query, score), score
+
+
+def rank_by_vector(
+    client: OpenSearchClient, index: str, record: RecordId, vector: Numbers, where: Sequence[Query]
+) -> tuple[int, float] | None:
+    """Rank from 1 and cosine among the nearest records, of which at most `MOST_NEIGHBOURS` are compared."""
+    query = queries.nearest(vector, where, MOST_NEIGHBOURS, MOST_NEIGHBOURS)
+    alone = queries.nearest(vector, [queries.these([record]), *where], 1, 1)
+    score = _score(client, index, record, alone)
+    if score is None:
+        return None
+    return _rank(client, index, record, query, score), cosine_of(score)
+
+
+def _score(client: OpenSearchClient, index: str, record: RecordId, query: Query) -> float | None:
+    (answer,) = multi_search(client, index, [queries.ranked(query, 1, counted=False)], record)
+    found = hits(answer)
+    return found[0].score if found else None
+
+
+def _rank(client: OpenSearchClient, index: str, record: RecordId, query: Query, score: float) -> int:
+    """One more than what scores higher, or the same under an earlier id."""
+    earlier = {"bool": {"must": [query], "filter": [{"range": {"id": {"lt": record}}}]}}
+    above = _next_above(score)
+    bodies = [
+        queries.counted(query, least=above),
+        queries.counted(earlier, least=score),
+        queries.counted(earlier, least=above),
+    ]
+    higher, earlier_or_higher, earlier_and_higher = map(total, multi_search(client, index, bodies, record))
+    return 1 + higher + earlier_or_higher - earlier_and_higher
+
+
+def _next_above(score: float) -> float:
+    """The next 32-bit number: scores are such, and are told as decimals that only just tell them apart."""
+    if not math.isfinite(score) or score < 0:
+        return score
+    (bits,) = struct.unpack("<I", struct.pack("<f", score))
+    (above,) = struct.unpack("<f", struct.pack("<I", bits + 1))
+    return float(above)
+
+
+def live(
+    client: OpenSearchClient, index: str, *, waiting: bool = False, page: int = PAGE
+) -> Iterator[tuple[RecordId, int]]:
+    """Ids and versions of the live records by id; with `waiting` of those without vectors."""
+    make_visible(client, index)
+    only: list[Query] = [LIVE] + ([{"term": {"embedded": False}}] if waiting else [])
+    pit = client.create_pit(index=index, keep_alive=KEPT_OPEN)["pit_id"]
+    body: dict[str, Any] = {
+        **IDS_ONLY,
+        "size": page,
+        "query": {"bool": {"filter": only}},
+        "sort": [{"id": "asc"}, {"version": "asc"}],
+        "track_total_hits": False,
+        "pit": {"id": pit, "keep_alive": KEPT_OPEN},
+    }
+    try:
+        while True:
+            answer = client.search(
+                body=body,
+                filter_path="hits.hits.sort",
+                allow_partial_search_results=False,
+                request_timeout=WRITE_SECONDS,
+            )
+            found = answer.get("hits", {}).get("hits", ())
+            yield from ((RecordId(hit["sort"][0]), hit["sort"][1]) for hit in found)
+            if len(found) < page:
+                return
+            body["search_after"] = found[-1]["sort"]
+    finally:
+        client.delete_pit(body={"pit_id": [pit]})
+
+
+def held(client: OpenSearchClient, index: str, ids: Sequence[RecordId]) -> dict[RecordId, int]:
+    """Versions of those of the ids that are live. Of now: a write that no search finds yet is told."""
+    found: dict[RecordId, int] = {}
+    distinct = list(dict.fromkeys(ids))
+    for start in range(0, len(distinct), MOST_KEYS):
+        part = distinct[start : start + MOST_KEYS]
+        wanted = {"ids": [document_key(record) for record in part]}
+        answer = client.mget(index=index, body=wanted, _source=False)
+        for record, told in zip(part, answer["docs"], strict=True):
+            version = live_version(told["_version"]) if told.get("found") else None
+            if version is not None:
+                found[record] = version
+    return found
+
+
+def count(client: OpenSearchClient, index: str) -> int:
+    """Live records that searches find."""
+    return int(client.count(index=index, body={"query": LIVE})["count"])
