@@ -192,18 +192,13 @@ class GitRepository:
 
     def archive(self, commit: str, folder: str) -> Iterator[bytes]:
         """A gzipped tar of the commit, everything under one top folder, in blocks; without what this clone lacks."""
-        present = [".", *(f":(exclude,literal){path}" for path in self._absent(commit))]
+        listing = self._git("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
+        files = (line.split(b"\t", 1) for line in listing.split(b"\0") if line)
+        absent = [_text(path) for facts, path in files if facts.endswith(ABSENT)]
+        chosen = [".", *(f":(exclude,literal){path}" for path in absent)]
+        command = ["archive", "--format=tar.gz", f"--prefix={folder}/", commit, "--", *chosen]
         process = subprocess.Popen(
-            [
-                "git",
-                f"--git-dir={self.git_dir}",
-                "archive",
-                "--format=tar.gz",
-                f"--prefix={folder}/",
-                commit,
-                "--",
-                *present,
-            ],
+            ["git", f"--git-dir={self.git_dir}", *command],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=neutral_environment(),
@@ -217,11 +212,6 @@ class GitRepository:
                 yield block
         if process.wait():
             raise GitError("git archive failed")
-
-    def _absent(self, commit: str) -> list[str]:
-        """Files whose bytes a partial clone does not hold."""
-        listing = self._git("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
-        return [_text(line.split(b"\t", 1)[1]) for line in listing.split(b"\0") if line and _size(line) == ABSENT]
 
     def last_changed(self, commit: str) -> dict[str, str]:
         """Path -> committer time (ISO 8601, UTC) of the last commit that touched it, from one walk over the history."""
@@ -272,13 +262,8 @@ def _entry(line: bytes) -> TreeEntry:
     facts, path = line.split(b"\t", 1)
     mode, kind, sha, size = facts.split()
     known = {b"-": None, ABSENT: 0}
-    return TreeEntry(
-        _text(path), mode.decode(), kind.decode(), sha.decode(), known[size] if size in known else int(size)
-    )
-
-
-def _size(line: bytes) -> bytes:
-    return line.split(b"\t", 1)[0].split()[3]
+    length = known[size] if size in known else int(size)
+    return TreeEntry(_text(path), mode.decode(), kind.decode(), sha.decode(), length)
 
 
 def _text(path: bytes) -> str:
