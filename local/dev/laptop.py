@@ -221,7 +221,11 @@ class Laptop:
         blobs = sum(call.endpoint == "blob" and call.status < 400 for call in calls)
         staged, stored = (sum(1 for _ in self.store.list(prefix)) for prefix in (keys.STAGED_PREFIX, CONTENT_PREFIX))
         self._fetched = max(self._fetched, blobs, staged)
-        return Progress(self._fetched, stored, self._waiting())
+        names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
+        sqs = self.cloud.client("sqs")
+        answers = [sqs.get_queue_attributes(QueueUrl=url, AttributeNames=names) for url in self.cloud.queue_urls]
+        waiting = sum(int(answer["Attributes"][name]) for answer in answers for name in names)
+        return Progress(self._fetched, stored, waiting)
 
     @property
     def store(self) -> S3ObjectStore:
@@ -341,12 +345,6 @@ class Laptop:
             "REFERENCE_MAX_AGE_SECONDS": "1",
             **catalogue_environment(self.catalogues),
         }
-
-    def _waiting(self) -> int:
-        names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
-        sqs = self.cloud.client("sqs")
-        answers = [sqs.get_queue_attributes(QueueUrl=url, AttributeNames=names) for url in self.cloud.queue_urls]
-        return sum(int(answer["Attributes"][name]) for answer in answers for name in names)
 
 
 def committed_template() -> Mapping[str, Any]:

@@ -1,13 +1,13 @@
-"""What a sync came to, checked: is everything that is published served and searchable?
+"""What a sync came to, checked, and what `commonplace dev` tells: steps, counts while it works, tables at the end.
 
-What `commonplace dev` tells: steps, counts while it works, tables at the end. Plain lines when nobody watches.
+Plain lines when nobody watches.
 """
 
 import shlex
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import quote
@@ -141,11 +141,9 @@ class Screen:
 
         return tell
 
-    @contextmanager
-    def steps(self) -> Iterator[Tell]:
+    def steps(self) -> AbstractContextManager[Tell]:
         """Shows steps that take long, with a clock."""
-        with told(self._console) as tell:
-            yield tell
+        return told(self._console)
 
     def outcome(self, outcome: Outcome, *, verbose: bool) -> None:
         """Documents by type, skipped files by reason, what to mend."""

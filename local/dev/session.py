@@ -1,30 +1,23 @@
-"""What answers the searches of a `commonplace dev`: the one-file engine, or a real OpenSearch node.
-
-The course of `commonplace dev`: sync, show, keep up with saved files, end cleanly.
-
-After the first sync: every saved file becomes a push, and its writer is told what came of it.
-"""
+"""The course of `commonplace dev`: what answers searches, a sync, its outcome, pushes of saved files, a clean end."""
 
 import fcntl
 import hashlib
 import os
 import secrets
-import shutil
 import signal
 import stat
-import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import TextIO
 
 import httpx
 
-from commonplace.documents.sync.report import SkippedFile
 from local.dev.laptop import Laptop, Progress
 from local.dev.screen import Outcome, Screen, Teller, catalogue_lines, judge
 from local.dev.workspace import Move, SnapshotFailed, Watcher
@@ -66,10 +59,16 @@ def search_engine(name: str, data: Path | None, screen: Screen, *, brief: bool =
         return
     running = find_node(find_home())
     if running is None:
-        with _own_node(data, screen, brief=brief) as node:
+        with ExitStack() as undo:
+            with screen.steps() as tell:
+                node = OwnedNode(data, options=Options(fast=brief), tell=tell)
+                node.start()
+                undo.callback(node.stop)
             yield _opensearch(node.url, f"{STEM}-documents", "it ends with this")
         return
-    own = f"{STEM}-{_token(data)}"
+    # Two knowledge bases on one node have two indexes, and a data folder has the same one each time.
+    token = secrets.token_hex(4) if data is None else hashlib.sha256(str(data).encode()).hexdigest()[:8]
+    own = f"{STEM}-{token}"
     try:
         yield _opensearch(running.url, f"{own}-documents", "it was running and stays")
     finally:
@@ -77,25 +76,9 @@ def search_engine(name: str, data: Path | None, screen: Screen, *, brief: bool =
             drop_indexes(running.url, own)
 
 
-@contextmanager
-def _own_node(data: Path | None, screen: Screen, *, brief: bool) -> Iterator[OwnedNode]:
-    with screen.steps() as tell:
-        node = OwnedNode(data, options=Options(fast=brief), tell=tell)
-        node.start()
-    try:
-        yield node
-    finally:
-        node.stop()
-
-
 def _opensearch(url: str, stem: str, note: str) -> SearchEngine:
     environment = {"SEARCH_ENGINE": "opensearch", "OPENSEARCH_ENDPOINT": url, "OPENSEARCH_INDEX": stem}
     return SearchEngine(f"OpenSearch {VERSION} at {url}, index {stem} ({note})", environment, elsewhere=True)
-
-
-def _token(data: Path | None) -> str:
-    """Two knowledge bases on one node have two indexes, and a data folder has the same one each time."""
-    return secrets.token_hex(4) if data is None else hashlib.sha256(str(data).encode()).hexdigest()[:8]
 
 
 LOOK_SECONDS = 0.2
@@ -116,22 +99,13 @@ def data_folder(given: Path | None, *, passable: bool = False) -> Iterator[Path]
     before = os.umask(NOBODY_ELSE)
     try:
         if given is None:
-            with _temporary() as folder:
-                yield folder
+            with TemporaryDirectory(prefix="commonplace-dev-", ignore_cleanup_errors=True) as folder:
+                yield Path(folder)
         else:
             with _locked(given, passable=passable):
                 yield given.resolve()
     finally:
         os.umask(before)
-
-
-@contextmanager
-def _temporary() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="commonplace-dev-"))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _locked(folder: Path, *, passable: bool) -> TextIO:
@@ -335,14 +309,12 @@ def told(laptop: Laptop, move: Move, seconds: float) -> Iterator[str]:
         return
     listed = laptop.api.repository.changed_paths(move.before, move.after)
     paths = {path for kind in ("added", "modified") for path in listed[kind]}
-    lines = [f"  {item.path}: {_fate(item)}, {item.reason}" for item in report.skipped if item.path in paths]
+    fates = {True: "served as it was before", False: "not published"}
+    skipped = [item for item in report.skipped if item.path in paths]
+    lines = [f"  {item.path}: {fates[item.kept_last_good]}, {item.reason}" for item in skipped]
     lines += [
         f"  {note.path}: {note.problem.message}"
         for note in report.notes
         if note.path in paths and note.problem.severity != "note"
     ]
     yield from lines[:PATHS_TOLD]
-
-
-def _fate(item: SkippedFile) -> str:
-    return "served as it was before" if item.kept_last_good else "not published"

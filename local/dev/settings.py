@@ -1,7 +1,4 @@
-"""What a laptop is told of accounts: endpoints of chains, and wallets that are on the list without any hat.
-
-What a `commonplace dev` takes of the shell's environment: which embedding model, and how the memory is searched.
-"""
+"""What functions are told on a laptop: endpoints of chains, wallets that are allowed without a hat, embedding model."""
 
 import json
 import re
@@ -87,7 +84,8 @@ def model_environment(environ: Mapping[str, str]) -> dict[str, str]:
     from commonplace.kernel.settings import RetrievalSettings
     from commonplace.search import providers
 
-    given = _given(environ, "EMBEDDING_PROVIDER", *OPENAI, *MEMORY)
+    names = ("EMBEDDING_PROVIDER", *OPENAI, *MEMORY)
+    given = {name: value for name in names if (value := environ.get(name, "").strip())}
     if "KB_EMBEDDING_MODEL" in given:
         given.setdefault("EMBEDDING_PROVIDER", "openai")
     try:
@@ -100,7 +98,3 @@ def model_environment(environ: Mapping[str, str]) -> dict[str, str]:
     except SettingsError as error:
         raise CommandError(str(error), "docs/models.md says how models are chosen.") from error
     return given if kind == "openai" else {name: value for name, value in given.items() if name not in OPENAI}
-
-
-def _given(environ: Mapping[str, str], *names: str) -> dict[str, str]:
-    return {name: value for name in names if (value := environ.get(name, "").strip())}

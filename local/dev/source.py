@@ -1,7 +1,4 @@
-"""Which folder, which branch: what the operator pointed at, looked at without touching it.
-
-Which catalogues a `commonplace dev` serves: folders that the operator pointed at, and what functions are told.
-"""
+"""Which folders, which branches: what the operator pointed at, looked at without touching it."""
 
 import json
 import re
@@ -158,12 +155,18 @@ def catalogue(text: str, knowledge_base: Source) -> CatalogueFolder:
         hint = "Give a local clone, a folder in one, or any other folder: --catalogue [NAME=]PATH"
         raise CommandError(f"{path} is not a folder.", hint)
     name = named["name"] if named else _name_of(folder)
-    top = knowledge_base.folder
-    if knowledge_base.git_dir is not None and folder.is_relative_to(top):
-        return _checked(CatalogueFolder(name, knowledge_base, _within(folder, top)), text)
-    if (root := _root(folder)) is not None:
-        return _checked(CatalogueFolder(name, clone(root), _within(folder, root)), text)
-    return _checked(CatalogueFolder(name, plain_folder(folder, f"local/{name}")), text)
+    if knowledge_base.git_dir is not None and folder.is_relative_to(knowledge_base.folder):
+        source, top = knowledge_base, knowledge_base.folder
+    elif (root := _root(folder)) is not None:
+        source, top = clone(root), root
+    else:
+        source, top = plain_folder(folder, f"local/{name}"), folder
+    inside = folder.relative_to(top).as_posix()
+    found = CatalogueFolder(name, source, "" if inside == "." else inside)
+    if parse_catalogues(json.dumps([found.told]), "", "") is None:
+        hint = "Folders and branches with ordinary names are served: letters, digits, hyphens, dots, slashes."
+        raise CommandError(f"--catalogue {text} cannot be served.", hint)
+    return found
 
 
 def repositories(knowledge_base: Source, catalogues: Sequence[CatalogueFolder]) -> list[Source]:
@@ -194,13 +197,6 @@ def catalogue_environment(catalogues: Iterable[CatalogueFolder]) -> dict[str, st
     return {VARIABLE: json.dumps(told)} if told else {}
 
 
-def _checked(found: CatalogueFolder, text: str) -> CatalogueFolder:
-    if parse_catalogues(json.dumps([found.told]), "", "") is None:
-        hint = "Folders and branches with ordinary names are served: letters, digits, hyphens, dots, slashes."
-        raise CommandError(f"--catalogue {text} cannot be served.", hint)
-    return found
-
-
 def _name_of(folder: Path) -> str:
     name = _FOREIGN.sub("-", folder.name.lower()).strip("-")[:40].strip("-")
     if not re.match("[a-z]", name):
@@ -216,8 +212,3 @@ def _root(folder: Path) -> Path | None:
         return Path(git_text("rev-parse", "--show-toplevel", directory=folder)).resolve()
     except GitError:
         return None
-
-
-def _within(folder: Path, top: Path) -> str:
-    inside = folder.relative_to(top).as_posix()
-    return "" if inside == "." else inside

@@ -1,10 +1,6 @@
 """The private clone: shows a folder as a branch without writing to the user's repository, index or branches.
 
 Objects are borrowed from the user's clone and new ones are written here; the snapshot is made with an index of our own.
-
-Tells when the folder or the branch behind it has changed.
-
-The repositories of one `commonplace dev`: the knowledge base's, and those of catalogues beside it.
 """
 
 import logging
@@ -86,22 +82,23 @@ class Workspace:
             return Move(before, after)
 
     def _wanted(self) -> str:
-        self._copy_boundary()
-        if self.source.work_tree is None:
-            return self._user_head() or _missing(self.source)
+        boundary = self.source.common_dir / "shallow" if self.source.common_dir else None
+        if boundary is not None and boundary.exists():  # a shallow clone's history ends where this file says
+            shutil.copyfile(boundary, self.git_dir / "shallow")
         base = self._user_head()
+        if self.source.work_tree is None:
+            if base is None:
+                raise SnapshotFailed(f"the branch {self.source.branch} is gone from {self.source.folder}")
+            return base
         tree = self._snapshot(self.source.work_tree)
         if base is not None and tree == self._private("rev-parse", f"{base}^{{tree}}"):
             return base
-        parent = self._parent(base)
+        # On top of the newest scratch commit while the user's head has not moved, so that each file keeps its own date.
+        scratch = self.head
+        parent = scratch if scratch and self._ref(BASE_REF) == base else base
         if parent is not None and tree == self._private("rev-parse", f"{parent}^{{tree}}"):
             return parent
         return self._commit(tree, parent, base)
-
-    def _parent(self, base: str | None) -> str | None:
-        """The newest scratch commit while the user's head has not moved, so that each file keeps its own date."""
-        scratch = self.head
-        return scratch if scratch and self._ref(BASE_REF) == base else base
 
     def _commit(self, tree: str, parent: str | None, base: str | None) -> str:
         parents = ("-p", parent) if parent else ()
@@ -115,7 +112,9 @@ class Workspace:
 
     def _snapshot(self, work_tree: Path) -> str:
         """The tree of the files on disk, as the user's own `git add --all` would see them."""
-        self._start_index()
+        theirs = self.source.git_dir / "index" if self.source.git_dir else None
+        if theirs is not None and theirs.exists():  # times included, so that unchanged files need no reading
+            shutil.copy2(theirs, self._index)
         settings = [part for setting in SAFE_SETTINGS for part in ("-c", setting)]
         usual = neutral_environment() if self.source.git_dir is None else git_environment()
         environment = usual | self._places(work_tree)
@@ -133,18 +132,6 @@ class Workspace:
             places["GIT_OBJECT_DIRECTORY"] = str(self.git_dir / "objects")
             places["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = _quoted(self.source.common_dir / "objects")
         return places
-
-    def _start_index(self) -> None:
-        """From a copy of the user's index, times included, so that unchanged files need no reading."""
-        theirs = self.source.git_dir / "index" if self.source.git_dir else None
-        if theirs is not None and theirs.exists():
-            shutil.copy2(theirs, self._index)
-
-    def _copy_boundary(self) -> None:
-        """A shallow clone's history ends where its `shallow` file says."""
-        boundary = self.source.common_dir / "shallow" if self.source.common_dir else None
-        if boundary is not None and boundary.exists():
-            shutil.copyfile(boundary, self.git_dir / "shallow")
 
     def _user_head(self) -> str | None:
         if self.source.git_dir is None or self.source.revision is None:
@@ -168,10 +155,6 @@ class Workspace:
 
     def _private(self, *arguments: str) -> str:
         return git_text(f"--git-dir={self.git_dir}", *arguments, environment=neutral_environment())
-
-
-def _missing(source: Source) -> str:
-    raise SnapshotFailed(f"the branch {source.branch} is gone from {source.folder}")
 
 
 def _quoted(objects: Path) -> str:
