@@ -8,14 +8,13 @@ from contextlib import contextmanager
 from typing import Any, cast
 
 from bench.mcp_events import BASE_URL
-from commonplace.identity.access_tokens import AccessTokens, RememberedKeys
+from commonplace.identity.access_tokens import AccessTokens, Issuer, RememberedKeys, claims_for
 from commonplace.identity.accounts import Profile, Standing, Worn
 from commonplace.identity.bearer_auth import GrantReader, TokenPrincipals
-from commonplace.identity.caches import RememberedHats
-from commonplace.identity.issuing import Issuer, claims_for
 from commonplace.identity.keyring import new_key, public_jwks, published
 from commonplace.identity.records import Grant
 from commonplace.identity.resources import Resources
+from commonplace.identity.role_cache import RememberedHats
 from commonplace.identity.roles import MappedStandings, RoleMap
 from commonplace.identity.secrets import digest, fresh, seal
 from commonplace.identity.store.guard import DynamoGuard

@@ -26,8 +26,7 @@ from commonplace.web.gateway import Gateway
 from commonplace.web.mcp.app import create_app
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Tool, Toolset
 from commonplace.web.mcp.limits import Throttle
-from commonplace.web.mcp.surface import Surface
-from commonplace.web.mcp.telemetry import record
+from commonplace.web.mcp.surface import Surface, record
 
 Handler = Callable[[dict[str, Any], Any], dict[str, Any]]
 

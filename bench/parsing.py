@@ -5,8 +5,8 @@ import tarfile
 from collections.abc import Iterator
 
 from bench.corpus import Corpus, Push
-from commonplace.documents.content.exclusions import Exclusions
 from commonplace.documents.content.normalise import normalise
+from commonplace.documents.content.paths import Exclusions
 from commonplace.documents.content.reader import Published, extract_links, judge
 from local.github.git import ObjectReader, git, neutral_environment
 

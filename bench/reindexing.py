@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from bench.words import Prose
-from commonplace.documents.content.document import Document
+from commonplace.documents.content.document import MANIFEST_KEY, Document, Entry, Manifest
 from commonplace.documents.content.keys import content_key
-from commonplace.documents.content.manifest import MANIFEST_KEY, Entry, Manifest
 from commonplace.kernel.errors import CommonplaceError, Unavailable
 from commonplace.kernel.objects import ListedObject, StoredObject
 from commonplace.repository.blobs import BlobSha

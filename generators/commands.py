@@ -7,8 +7,8 @@ from hashlib import sha256
 from typing import Any
 
 from commonplace.kernel.errors import InvalidInput
-from commonplace.reference.entries import Entry, Example
 from commonplace.reference.forms import command_form
+from commonplace.reference.model import Entry, Example
 from generators.command_text import content, shortened, title
 from generators.generated import Generated, Unread
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from commonplace.reference.entries import Example
+from commonplace.reference.model import Example
 from generators import tsx
 from generators.commands import Command, CommandOptions, Option
 from generators.console_branches import Branch

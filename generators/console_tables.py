@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from commonplace.reference.entries import Example
+from commonplace.reference.model import Example
 from generators import tsx
 from generators.commands import Command, Option, slug
 from generators.console_evaluating import Evaluator

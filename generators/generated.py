@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from commonplace.reference.entries import Entry
+from commonplace.reference.model import Entry
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Any, Protocol, cast
 
 from commonplace.kernel.errors import InvalidInput
-from commonplace.reference.entries import Entry
+from commonplace.reference.model import Entry
 from generators.generated import Generated
 
 MADE = "auto-generated:"

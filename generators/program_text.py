@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from commonplace.reference.entries import Example
+from commonplace.reference.model import Example
 from generators.command_text import sentence
 from generators.console_usage import name_of
 

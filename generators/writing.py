@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from commonplace.reference.entries import Entry
+from commonplace.reference.model import Entry
 
 DATE, SOURCE_HASH = "lastUpdated", "sourceHash"
 

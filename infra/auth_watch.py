@@ -8,7 +8,7 @@ from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_logs as logs
 
-from commonplace.identity.oauth.server.telemetry import MESSAGE, Event, Outcome
+from commonplace.identity.oauth.server.log import MESSAGE, Event, Outcome
 from infra.functions import PythonFunction
 
 EVENTS = "AuthEvents"

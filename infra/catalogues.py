@@ -1,6 +1,6 @@
 """What functions are told of the catalogues of the product reference, and what each may do with them.
 
-A deployment without catalogues grants nothing of this. The keys are those of `commonplace.reference.keys`,
+A deployment without catalogues grants nothing of this. The keys are those of `commonplace.reference.library`,
 `commonplace.repository.run_state`, `dynamodb_gaps` and `dynamodb_waiting`.
 """
 
@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from commonplace.reference.keys import REFERENCE_PREFIX
+from commonplace.reference.library import REFERENCE_PREFIX
 from commonplace.reference.settings import CATALOGUES, CatalogueSource, parse_catalogues
 from infra.readers import ConfigurationError, Reader, checked
 

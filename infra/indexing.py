@@ -25,7 +25,7 @@ from infra.store import Store
 TIMEOUT_SECONDS = 120
 
 CHANGES = "change#*"
-"""Partitions of what happened to the index lately (`commonplace.search.dynamodb_changes`)."""
+"""Partitions of what happened to the index lately (`commonplace.search.store`)."""
 
 
 class Indexing(Construct):

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 
-from commonplace.identity.principals import TIERS
-from commonplace.identity.scopes import SERVED
+from commonplace.identity.principals import SERVED, TIERS
 from infra.catalogues import CATALOGUE_KEYS
 from infra.edge_keys import EDGE_KEYS
 from infra.identity_keys import IDENTITY_KEYS

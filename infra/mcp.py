@@ -2,8 +2,8 @@
 
 from constructs import Construct
 
-from commonplace.kernel.dynamodb_slots import LISTENS
-from commonplace.search.dynamodb_changes import PARTITION
+from commonplace.kernel.limit_store import LISTENS
+from commonplace.search.store import PARTITION
 from infra.catalogues import let_read_catalogues, let_report_gaps
 from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction

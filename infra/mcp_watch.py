@@ -8,7 +8,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_logs as logs
 from mcp_types import INTERNAL_ERROR
 
-from commonplace.web.mcp.telemetry import MESSAGE
+from commonplace.web.mcp.surface import MESSAGE
 from infra.functions import PythonFunction
 
 TOOL_FAILURES = "mcp-failures"

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from aws_cdk import ArnFormat, Stack
 from aws_cdk import aws_dynamodb as dynamodb
 
-from commonplace.search.models.bedrock import CohereEmbeddings, TitanEmbeddings, geography
-from commonplace.search.models.bedrock_rerank import AMAZON, COHERE
+from commonplace.search.models.bedrock import AMAZON, COHERE, CohereEmbeddings, TitanEmbeddings, geography
 from infra.configuration import Configuration
 from infra.functions import PythonFunction
 from infra.nag import accept

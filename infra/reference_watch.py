@@ -8,7 +8,7 @@ from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_logs as logs
 
-from commonplace.reference.sync.catalogue_report import REFUSED
+from commonplace.reference.sync.plan import REFUSED
 from infra.functions import PythonFunction
 
 METRIC = "CataloguesRefused"

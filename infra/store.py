@@ -9,7 +9,7 @@ from constructs import Construct, IDependable
 
 from commonplace.documents.content.keys import CONTENT_PREFIX
 from commonplace.documents.sync.keys import REPORTS_PREFIX, STAGED_PREFIX
-from commonplace.reference.keys import REFERENCE_PREFIX
+from commonplace.reference.library import REFERENCE_PREFIX
 from commonplace.repository.plan import RUNS_PREFIX
 from infra.configuration import Configuration
 from infra.nag import accept
@@ -18,7 +18,7 @@ EXPIRY_DAYS = {RUNS_PREFIX: 7, STAGED_PREFIX: 7, REPORTS_PREFIX: 90}
 """What a run works with is of no use once the run is over; operators look back at reports for a quarter."""
 
 MANIFESTS = "/manifest.json"
-"""How the keys of those end that say what is published of a catalogue (`commonplace.reference.keys`)."""
+"""How the keys of those end that say what is published of a catalogue (`commonplace.reference.library`)."""
 
 DAYS_TO_RESTORE = 30
 """How long an overwritten or deleted object can be brought back."""

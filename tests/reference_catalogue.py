@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 
-from commonplace.reference.catalogue import Catalogue, Placed
-from commonplace.reference.entries import Entry, EntryType, Example, Method
+from commonplace.reference.model import Catalogue, Entry, EntryType, Example, Method, Placed
 
 DATED = "2026-03-01T00:00:00Z"
 

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from commonplace.reference.catalogue import Catalogue
+from commonplace.reference.model import Catalogue
 from commonplace.reference.settings import CatalogueSource
-from commonplace.reference.source import compiling
+from commonplace.reference.source import compilation
 from commonplace.reference.source.reader import Reading, read_catalogue
 
 ROOT = Path(__file__).parent.parent
@@ -23,7 +23,7 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 def compiled(reading: Reading, *, folder: str = "", generation: int = 1, before: Catalogue | None = None) -> Catalogue:
     source = CatalogueSource(reading.name, "example/product", "main", folder)
-    return compiling.compile(
+    return compilation.compile(
         reading, source=source, commit=COMMIT, generation=generation, synced_at=SYNCED_AT, before=before
     )
 

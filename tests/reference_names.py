@@ -4,8 +4,8 @@ import random
 import string
 from collections.abc import Iterator
 
-from commonplace.reference.catalogue import Catalogue
-from commonplace.reference.paths import shape
+from commonplace.reference.endpoints import shape
+from commonplace.reference.model import Catalogue
 from commonplace.reference.spelling import spelling
 
 _VERBS = "clone disable drain enable fetch find inspect promote purge rebuild rotate show transfer verify"

@@ -11,8 +11,8 @@ from bench.acceptance.machine import Machine
 from bench.acceptance.settled import settled
 from bench.acceptance.statements import Statement, all_of, equal, fact, none
 from bench.acceptance.truth import Gates, tree_at
-from commonplace.documents.content.exclusions import DEFAULT_EXCLUDES
-from commonplace.documents.content.manifest import Manifest
+from commonplace.documents.content.document import Manifest
+from commonplace.documents.content.paths import DEFAULT_EXCLUDES
 from commonplace.kernel.errors import Unavailable
 from commonplace.search.indexer import Message
 from local.dev.source import Source

@@ -13,7 +13,7 @@ from bench.acceptance.node import OpenSearchIndex
 from bench.acceptance.statements import Statement, equal, fact, none, same
 from bench.acceptance.tap import Tap
 from bench.acceptance.truth import truth_at
-from commonplace.documents.content.exclusions import DEFAULT_EXCLUDES
+from commonplace.documents.content.paths import DEFAULT_EXCLUDES
 from local.dev.laptop import Laptop, committed_template
 from local.dev.source import Source
 

@@ -18,9 +18,9 @@ from moto import mock_aws
 
 from bench.acceptance.branch import Branch
 from bench.acceptance.indexes import EmbeddedIndex, Index
-from commonplace.documents.content.exclusions import DEFAULT_EXCLUDES, Exclusions
+from commonplace.documents.content.document import MANIFEST_KEY, Manifest
 from commonplace.documents.content.keys import CONTENT_PREFIX
-from commonplace.documents.content.manifest import MANIFEST_KEY, Manifest
+from commonplace.documents.content.paths import DEFAULT_EXCLUDES, Exclusions
 from commonplace.documents.index_source import StoredDocuments
 from commonplace.documents.sync.keys import report_key
 from commonplace.documents.sync.report import Report
@@ -30,9 +30,9 @@ from commonplace.kernel.s3 import S3ObjectStore
 from commonplace.repository.github import GitHubRepository
 from commonplace.repository.github_client import GitHubClient, http_client
 from commonplace.repository.github_credentials import SecretCredentials
-from commonplace.repository.poke import Hint, Poker
+from commonplace.repository.github_secrets import GitHubSecret
 from commonplace.repository.run_state import DynamoSyncState
-from commonplace.repository.secrets import GitHubSecret
+from commonplace.repository.webhook import Hint, Poker
 from commonplace.search.indexer import Indexer, Message
 from commonplace.search.models.local import LocalEmbeddings
 from local.dev.source import Source

@@ -15,8 +15,8 @@ from bench.acceptance.indexes import EmbeddedIndex, Index
 from bench.acceptance.links import unexplained
 from bench.acceptance.statements import Statement, all_of, equal, fact, none, same
 from bench.acceptance.truth import Truth, blob, servable, truth_at
-from commonplace.documents.content.exclusions import DEFAULT_EXCLUDES
 from commonplace.documents.content.keys import ATTACHMENTS_PREFIX, CONTENT_PREFIX, RAW_PREFIX
+from commonplace.documents.content.paths import DEFAULT_EXCLUDES
 from local.dev.laptop import Laptop
 
 SYNC_SECONDS = 1800

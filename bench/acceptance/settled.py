@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from bench.acceptance.machine import Machine
 from bench.acceptance.statements import Statement, all_of, equal, none, same
 from bench.acceptance.truth import Truth, blob, servable, truth_at
-from commonplace.documents.content.document import Document
-from commonplace.documents.content.exclusions import DEFAULT_EXCLUDES
+from commonplace.documents.content.document import Document, Manifest
 from commonplace.documents.content.keys import ATTACHMENTS_PREFIX, CONTENT_PREFIX, RAW_PREFIX
-from commonplace.documents.content.manifest import Manifest
+from commonplace.documents.content.paths import DEFAULT_EXCLUDES
 from commonplace.search.chunks import chunk_body
 
 NO_BLOB = "0" * 40

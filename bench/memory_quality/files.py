@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from bench.memory_quality.judged import JudgedMemory
-from commonplace.memory.entries import Entry
+from commonplace.memory.model import Entry
 
 
 def whole_files(judged: JudgedMemory) -> Mapping[str, str]:

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid5
 
-from commonplace.memory import checking, yaml_entries
-from commonplace.memory.entries import Entry, EntryId, content_hash
-from commonplace.memory.model import Asked, Import
+from commonplace.memory import entry_files, validation
+from commonplace.memory.model import Asked, Entry, EntryId, Import, content_hash
 
 FOLDER = Path(__file__).parent
 ORGANISATION = "bench"
@@ -55,7 +54,7 @@ class JudgedMemory:
 @cache
 def judged_memory() -> JudgedMemory:
     """The set of this folder. Raises ValueError when an entry would not be taken, or a query not be answered."""
-    told = yaml_entries.document((FOLDER / "queries.yaml").read_text(encoding="utf-8"))["queries"]
+    told = entry_files.document((FOLDER / "queries.yaml").read_text(encoding="utf-8"))["queries"]
     queries = [Query(one["id"], one["kind"], _asked(one)) for one in told]
     return JudgedMemory(
         entries={one.ref or "": _entry(one) for one in imports()},
@@ -68,8 +67,8 @@ def judged_memory() -> JudgedMemory:
 def imports() -> Iterator[Import]:
     """The entries as `kb_bulk_import` takes them. Raises ValueError."""
     for file in sorted((FOLDER / "entries").glob("*.yaml")):
-        for item in checking.imports(yaml_entries.read(file.read_text(encoding="utf-8"))):
-            if isinstance(item, checking.Refused):
+        for item in validation.imports(entry_files.read(file.read_text(encoding="utf-8"))):
+            if isinstance(item, validation.Refused):
                 raise ValueError(f"{file.name}: {item.sentence}")
             yield item
 
@@ -100,4 +99,4 @@ def _entry(item: Import) -> Entry:
 
 def _asked(told: Mapping[str, Any]) -> Asked:
     conditions = told.get("conditions") or {}
-    return checking.asked(query=told["query"], **conditions)
+    return validation.asked(query=told["query"], **conditions)

@@ -6,11 +6,10 @@ from typing import Any, cast
 
 from bench.memory_quality.judged import ORGANISATION, JudgedMemory, Query, id_of
 from bench.retrieval import engines
-from commonplace.memory import admitting
-from commonplace.memory.entries import Entry, EntryId
-from commonplace.memory.model import DEFAULT_LIMIT
+from commonplace.memory import search
+from commonplace.memory.index_source import record_of
+from commonplace.memory.model import DEFAULT_LIMIT, Entry, EntryId
 from commonplace.memory.ports import EntryStore
-from commonplace.memory.records import record_of
 from commonplace.memory.search import SEED_FUSION, MemorySearch
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import EmbeddingProvider, Engine
@@ -99,7 +98,7 @@ def grep(judged: JudgedMemory) -> System:
         counted = [
             (-sum(term in text for term in terms), place, name)
             for place, (name, text) in enumerate(texts.items())
-            if admitting.found(query.asked, judged.entries[name])
+            if search.found(query.asked, judged.entries[name])
         ]
         return [name for count, _, name in sorted(counted) if count][:DEFAULT_LIMIT]
 

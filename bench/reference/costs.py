@@ -12,11 +12,11 @@ from bench.reference.judged import paraphrases, unanswerable
 from bench.reference.made import catalogue
 from bench.reference.quality import Fixed
 from bench.table import Row
-from commonplace.reference.entries import Entry
+from commonplace.reference.model import Entry
 from commonplace.reference.ports import Meaning
 from commonplace.reference.service import Reference
-from commonplace.reference.tools.fitting import ANSWER_TOKENS
-from commonplace.reference.tools.guidance import product_of, system_prompt
+from commonplace.reference.tools.answers import ANSWER_TOKENS
+from commonplace.reference.tools.resources import product_of, system_prompt
 from commonplace.reference.tools.services import ReferenceServices
 from commonplace.reference.tools.toolset import reference_toolset
 from commonplace.web.mcp.budgets import estimate_tokens

@@ -9,8 +9,7 @@ from typing import Any, get_args
 
 import yaml
 
-from commonplace.reference.catalogue import Catalogue, Placed
-from commonplace.reference.entries import Entry, Example, Method
+from commonplace.reference.model import Catalogue, Entry, Example, Method, Placed
 
 FOLDER = Path(__file__).parent / "catalogue"
 NAME = "suite"

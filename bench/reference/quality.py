@@ -9,12 +9,10 @@ from bench.reference.judged import Query, misspelt, paraphrases, unanswerable
 from bench.reference.made import catalogue
 from bench.retrieval import engines
 from bench.table import Row
-from commonplace.reference.catalogue import Catalogue
-from commonplace.reference.meaning import VectorMeaning
-from commonplace.reference.model import Asked
+from commonplace.reference.index_source import record_of
+from commonplace.reference.model import Asked, Catalogue
 from commonplace.reference.ports import Edition, Meaning
-from commonplace.reference.records import record_of
-from commonplace.reference.searching import DEFAULT_TUNING
+from commonplace.reference.search import DEFAULT_TUNING, VectorMeaning
 from commonplace.reference.service import Reference
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import EmbeddingProvider

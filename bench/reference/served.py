@@ -23,7 +23,7 @@ from bench.reference.made import NAME, catalogue
 from bench.retrieval.bootstrap import ratio_of_medians
 from bench.serving import RUN_SECONDS, NotSynced
 from bench.table import Row
-from commonplace.reference.catalogue import SETTINGS_FILE
+from commonplace.reference.model import SETTINGS_FILE
 from generators.writing import written
 from local.commands.dev import SAMPLE, SAMPLE_NAME
 from local.dev.laptop import Laptop

@@ -10,10 +10,9 @@ from bench.reference.made import catalogue, of_size
 from bench.reference.quality import Fixed
 from bench.retrieval import engines
 from bench.table import Row
-from commonplace.reference.catalogue import Catalogue
-from commonplace.reference.meaning import VectorMeaning
-from commonplace.reference.model import Asked
-from commonplace.reference.records import record_of
+from commonplace.reference.index_source import record_of
+from commonplace.reference.model import Asked, Catalogue
+from commonplace.reference.search import VectorMeaning
 from commonplace.reference.service import Reference
 from commonplace.search.model import EmbeddingProvider, Engine, SearchRequest
 from commonplace.search.service import SearchService

@@ -9,11 +9,10 @@ from pathlib import Path
 
 from bench.retrieval.judged import JudgedSet, Topic, judged_set
 from bench.retrieval.sample import documents
+from commonplace.documents.content.graph import LinkResolver, ToDocument, names_of
 from commonplace.documents.content.reader import Published, extract_links, judge
-from commonplace.documents.content.resolving import LinkResolver, ToDocument, names_of
-from commonplace.documents.documents import record_from_document
-from commonplace.search.names import name_key
-from commonplace.search.text import query_terms
+from commonplace.documents.index_source import record_from_document
+from commonplace.search.text import name_key, query_terms
 
 WANTED, OF_USE = 3, 1
 MIN_WORDS = 2

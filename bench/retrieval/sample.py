@@ -6,12 +6,10 @@ from pathlib import Path
 
 from bench.retrieval.judged import JudgedSet, judged_set
 from bench.retrieval.trec import read_qrels, read_topics
-from commonplace.documents.content.document import Document
-from commonplace.documents.content.exclusions import Exclusions
-from commonplace.documents.content.names import reference
-from commonplace.documents.content.paths import assign_ids
-from commonplace.documents.documents import record_from_document
-from commonplace.documents.sync.composition import Source, compose, read
+from commonplace.documents.content.document import Document, reference
+from commonplace.documents.content.paths import Exclusions, assign_ids
+from commonplace.documents.index_source import record_from_document
+from commonplace.documents.sync.publication import Source, compose, read
 from commonplace.repository.blobs import git_blob_sha
 
 ROOT = Path(__file__).parents[2] / "samples" / "knowledge-base"

@@ -11,9 +11,8 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from commonplace.identity.issuing import Issuer, subject_hash
-from commonplace.identity.oauth.assertions import Assertions
-from commonplace.identity.oauth.client_auth import Authentication
+from commonplace.identity.access_tokens import Issuer, subject_hash
+from commonplace.identity.oauth.client_auth import Assertions, Authentication
 from commonplace.identity.oauth.client_documents import Documents
 from commonplace.identity.oauth.clients import Clients
 from commonplace.identity.oauth.connections import Connections
@@ -26,12 +25,12 @@ from commonplace.identity.oidc import OidcSignIn
 from commonplace.identity.oidc_sessions import NO_PROVIDER, ProviderSessions
 from commonplace.identity.resources import Resources
 from commonplace.identity.settings import AuthSettings
-from commonplace.identity.signing_in import SignIn, SignInSettings
+from commonplace.identity.wallets import SignIn, SignInSettings
 from commonplace.kernel.deferred import Deferred, deferred
 from commonplace.kernel.limits import Limiter
 from commonplace.reference.settings import served
 from commonplace.web.gateway import Gateway
-from commonplace.web.origin_secret import origin_values
+from commonplace.web.origin import origin_values
 
 if TYPE_CHECKING:
     from commonplace.identity.auth_wiring import AuthParts

@@ -9,18 +9,16 @@ from typing import Any, get_args
 from commonplace.kernel import aws
 from commonplace.kernel.s3 import S3ObjectStore
 from commonplace.kernel.settings import IndexSettings
-from commonplace.memory.events import is_of_memory
+from commonplace.memory.index_source import is_of_memory
 from commonplace.memory.settings import MemorySettings
+from commonplace.reference.index_source import is_of_catalogues
 from commonplace.reference.settings import catalogue_sources
-from commonplace.reference.upkeep import is_of_catalogues
 from commonplace.search import providers
-from commonplace.search.dynamodb_changes import DynamoChanges
-from commonplace.search.dynamodb_waiting import DynamoNote
 from commonplace.search.index_wiring import document_operations
-from commonplace.search.indexer import Message, Report, nobody_waits
+from commonplace.search.indexer import Message, Report, complete, nobody_waits
 from commonplace.search.operations import Operations, stretch
 from commonplace.search.source import Collection
-from commonplace.search.waiting import complete
+from commonplace.search.store import DynamoChanges, DynamoNote
 
 logger = logging.getLogger(__name__)
 logging.getLogger("commonplace").setLevel(logging.INFO)

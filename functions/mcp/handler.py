@@ -25,9 +25,8 @@ from commonplace.identity.principals import ANONYMOUS, Everybody, Level, Princip
 from commonplace.identity.resources import Resources
 from commonplace.identity.settings import GuardSettings
 from commonplace.kernel.deferred import deferred
-from commonplace.kernel.limits import CounterStore, Limiter
+from commonplace.kernel.limits import CounterStore, Limiter, Slots
 from commonplace.kernel.settings import McpSettings
-from commonplace.kernel.slots import Slots
 from commonplace.memory.settings import MemorySettings
 from commonplace.memory.tools.services import MemoryServices
 from commonplace.memory.tools.toolset import memory_toolset
@@ -40,21 +39,19 @@ from commonplace.web.challenges import Challenges
 from commonplace.web.gateway import Gateway
 from commonplace.web.mcp.app import create_app
 from commonplace.web.mcp.limits import Throttle
-from commonplace.web.mcp.surface import Surface
-from commonplace.web.mcp.telemetry import record
-from commonplace.web.origin_secret import origin_values
+from commonplace.web.mcp.surface import Surface, record
+from commonplace.web.origin import origin_values
 
 if TYPE_CHECKING:
     from commonplace.documents.proposals.ports import Proposals
-    from commonplace.identity.accounts import Standings
-    from commonplace.identity.denials import Denials
+    from commonplace.identity.accounts import Denials, Standings
     from commonplace.identity.store.guard import DynamoGuard
-    from commonplace.kernel.dynamodb_slots import DynamoSlots
+    from commonplace.kernel.limit_store import DynamoSlots
     from commonplace.kernel.objects import ObjectStore
     from commonplace.memory.service import Memory
     from commonplace.reference.service import Reference
-    from commonplace.search.dynamodb_changes import DynamoChanges
     from commonplace.search.service import SearchService
+    from commonplace.search.store import DynamoChanges
     from commonplace.web.mcp.declaration import Toolset
 
 gc.freeze()
@@ -88,7 +85,7 @@ def _counters() -> CounterStore:
 
 def _changes() -> DynamoChanges:
     from commonplace.kernel import aws
-    from commonplace.search.dynamodb_changes import DynamoChanges
+    from commonplace.search.store import DynamoChanges
 
     # Whoever listens is told without the feed as well, only later: it is not worth waiting for.
     return DynamoChanges(aws.dynamodb(read_timeout_seconds=1, attempts=1), SETTINGS.activity_table)
@@ -96,7 +93,7 @@ def _changes() -> DynamoChanges:
 
 def _slots() -> DynamoSlots:
     from commonplace.kernel import aws
-    from commonplace.kernel.dynamodb_slots import DynamoSlots
+    from commonplace.kernel.limit_store import DynamoSlots
 
     return DynamoSlots(aws.dynamodb(read_timeout_seconds=0.5, attempts=1), SETTINGS.activity_table)
 
@@ -106,7 +103,7 @@ def _proposals() -> Proposals:
     from commonplace.kernel import aws
     from commonplace.repository.github_client import GitHubClient, http_client
     from commonplace.repository.github_credentials import SecretCredentials
-    from commonplace.repository.secrets import GitHubWriterSecrets
+    from commonplace.repository.github_secrets import GitHubWriterSecrets
 
     github = GitHubClient(http_client(SETTINGS.github_api_url, seconds=CALL_SECONDS), SETTINGS.github_api_url)
     secrets = GitHubWriterSecrets(aws.secretsmanager(), SETTINGS.github_writer_secret_arn or "")

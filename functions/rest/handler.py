@@ -27,14 +27,13 @@ from commonplace.search.fusion import Fusion
 from commonplace.search.service import SearchService
 from commonplace.web.challenges import Challenges
 from commonplace.web.gateway import Gateway
-from commonplace.web.origin_secret import origin_values
+from commonplace.web.origin import origin_values
 from commonplace.web.rest.accounts import Accounts
 from commonplace.web.rest.app import create_app
 from commonplace.web.rest.services import Site
 
 if TYPE_CHECKING:
-    from commonplace.identity.accounts import Standings
-    from commonplace.identity.denials import Denials
+    from commonplace.identity.accounts import Denials, Standings
     from commonplace.identity.store.guard import DynamoGuard
 
 logging.getLogger("mangum").setLevel(logging.WARNING)  # the gateway writes the access log

@@ -8,20 +8,20 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from commonplace.documents.content.exclusions import DEFAULT_EXCLUDES, Exclusions
+from commonplace.documents.content.paths import DEFAULT_EXCLUDES, Exclusions
 from commonplace.documents.sync.steps import Steps
 from commonplace.kernel import aws
+from commonplace.kernel.parallel import Threads
 from commonplace.kernel.s3 import S3ObjectStore
 from commonplace.kernel.settings import SyncSettings
-from commonplace.kernel.threads import Threads
 from commonplace.reference.settings import catalogue_sources, folders_within
 from commonplace.reference.sync.steps import CatalogueSteps
 from commonplace.repository.github import STATUS_CONTEXT, GitHubRepository, catalogue_context
 from commonplace.repository.github_client import GitHubClient, http_client
 from commonplace.repository.github_credentials import SecretCredentials
+from commonplace.repository.github_secrets import GitHubSecrets
 from commonplace.repository.run import RunSteps
 from commonplace.repository.run_state import Contended, DynamoSyncState
-from commonplace.repository.secrets import GitHubSecrets
 
 logger = logging.getLogger(__name__)
 logging.getLogger("commonplace").setLevel(logging.INFO)

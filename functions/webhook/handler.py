@@ -11,14 +11,11 @@ from commonplace.kernel import aws
 from commonplace.kernel.errors import CommonplaceError, Unavailable
 from commonplace.kernel.settings import WebhookSettings
 from commonplace.reference.settings import catalogue_sources
-from commonplace.repository.following import Followed
-from commonplace.repository.poke import Poker
+from commonplace.repository.github_secrets import GitHubSecrets, MalformedSecret
 from commonplace.repository.run_state import Contended, DynamoSyncState
-from commonplace.repository.secrets import GitHubSecrets, MalformedSecret
-from commonplace.repository.webhook import Receiver, response
+from commonplace.repository.webhook import Followed, Poker, Receiver, response
 from commonplace.repository.workflow import StepFunctionsWorkflow
-from commonplace.web.origin import entered, refused
-from commonplace.web.origin_secret import origin_values
+from commonplace.web.origin import entered, origin_values, refused
 
 logger = logging.getLogger(__name__)
 logging.getLogger("commonplace").setLevel(logging.INFO)

@@ -7,7 +7,7 @@ it. The same document gives the same entries, whatever the order of its keys.
 from collections.abc import Mapping
 from typing import Any
 
-from commonplace.reference.entries import Entry
+from commonplace.reference.model import Entry
 from generators.generated import Generated, Unread
 from generators.openapi import documents, naming, security
 from generators.openapi.content import Parameter, markdown, parameters, summary

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from commonplace.reference.entries import Method
+from commonplace.reference.model import Method
 from generators.openapi.credentials import placeholder
 from generators.openapi.security import Need
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from commonplace.reference.entries import Example
+from commonplace.reference.model import Example
 from generators.openapi import curl
 from generators.openapi.content import Parameter, media, responses, succeeds
 from generators.openapi.operations import Operation

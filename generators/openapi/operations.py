@@ -7,8 +7,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from commonplace.kernel.errors import TooLarge
-from commonplace.reference.entries import METHODS, Method
-from commonplace.reference.paths import shape
+from commonplace.reference.endpoints import shape
+from commonplace.reference.model import METHODS, Method
 from generators.generated import Unread
 from generators.openapi.options import Options
 from generators.openapi.pointers import Pointers

@@ -40,7 +40,7 @@ def add(
     stage: Stage = None,
 ) -> None:
     """Register an application that people sign in with, or an agent; a secret is printed once."""
-    from commonplace.identity.oauth.operating import BadClient
+    from commonplace.identity.oauth.registration import BadClient
 
     if agent and (redirect or confidential):
         raise CommandError("An agent sends nobody anywhere.", "Leave out --redirect and --confidential.")

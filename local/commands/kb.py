@@ -14,8 +14,7 @@ from local.errors import CommandError
 from local.operations.memory import SEED_SECONDS, Place
 
 if TYPE_CHECKING:
-    from commonplace.memory.client.client import MemoryClient
-    from commonplace.memory.client.planting import Planted
+    from commonplace.memory.client.client import MemoryClient, Planted
 
 AGAIN = "Run the same command again: it goes on where it stopped."
 
@@ -181,7 +180,7 @@ def export(
 ) -> None:
     """Write every entry as YAML that `kb seed` takes."""
     from commonplace.memory.client.client import as_imports
-    from commonplace.memory.yaml_text import write
+    from commonplace.memory.entry_files import write
     from local.operations.counting import counted
     from local.operations.memory_files import write_whole
     from local.operations.memory_text import progress

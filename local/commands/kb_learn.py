@@ -59,7 +59,7 @@ def learn(
 
 
 def _learnings_of(story: Path) -> "Learnings":
-    from commonplace.memory.client.story import learnings_of
+    from commonplace.memory.client.learnings import learnings_of
     from local.operations.memory_files import faults_of, in_file, now, read_document
 
     value = read_document(story)

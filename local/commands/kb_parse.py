@@ -10,8 +10,8 @@ from local.commands.kb_options import Role
 from local.errors import CommandError
 
 if TYPE_CHECKING:
-    from commonplace.memory.entries import Role as RoleName
     from commonplace.memory.entry_files import Parsed
+    from commonplace.memory.model import Role as RoleName
 
 MARK = "# Made by `commonplace kb parse`; edited since if this is not the hash of the rest: "
 
@@ -80,8 +80,7 @@ def _read(file: Path, parse: "Callable[[str, str], Parsed]") -> "Parsed":
 
 
 def _write(parts: "Sequence[Parsed]", output: Path | None, force: bool) -> None:
-    from commonplace.memory.entry_files import combined
-    from commonplace.memory.yaml_text import write
+    from commonplace.memory.entry_files import combined, write
     from local.operations.counting import counted
     from local.operations.memory_files import write_whole
 

@@ -12,7 +12,7 @@ from local.commands.reference_init import init
 from local.errors import CommandError
 
 if TYPE_CHECKING:
-    from commonplace.reference.problems import Problem
+    from commonplace.reference.model import Problem
     from commonplace.reference.source.reader import Reading
     from local.operations.reference_folders import Folder
 
@@ -71,8 +71,7 @@ def validate(
 def _checked(place: "Folder") -> "tuple[Reading, tuple[Problem, ...]]":
     """What a sync would say, and what only a checkout can: whether sources have changed since."""
     from commonplace.reference.source.findings import in_order
-    from commonplace.reference.source.reader import read_catalogue
-    from commonplace.reference.source.staleness import check_sources
+    from commonplace.reference.source.reader import check_sources, read_catalogue
 
     reading = read_catalogue(place.files, place.name)
     problems = [*reading.problems, *check_sources(reading, place.source)]
@@ -83,7 +82,7 @@ def _checked(place: "Folder") -> "tuple[Reading, tuple[Problem, ...]]":
 
 def _nothing() -> "Problem":
     """As a sync judges it, which takes an empty catalogue for a mistake."""
-    from commonplace.reference.problems import Problem
+    from commonplace.reference.model import Problem
 
     return Problem(
         code="empty-catalogue",
@@ -145,8 +144,7 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Search a folder offline, as agents would once it is published. Finding nothing is an answer: it ends with 0."""
-    from commonplace.reference.entries import ENTRY_TYPES
-    from commonplace.reference.model import Asked
+    from commonplace.reference.model import ENTRY_TYPES, Asked
     from local.operations.reference_searching import asking
     from local.operations.reference_text import answer_json, answer_text
 

@@ -51,7 +51,7 @@ def init(
     title: Annotated[str | None, typer.Option(help="What the product is called; default: the folder's name.")] = None,
 ) -> None:
     """Begin a catalogue: catalogue.yaml and a first guide. Nothing that is there is written over."""
-    from commonplace.reference.catalogue import SETTINGS_FILE
+    from commonplace.reference.model import SETTINGS_FILE
     from local.operations.memory_files import now, write_whole
 
     settings, guide = folder / SETTINGS_FILE, folder / "guides" / "first-steps.md"

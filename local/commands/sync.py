@@ -125,7 +125,7 @@ def backfill(
 
 
 def _rehearse(deployment: Deployment, *, as_json: bool) -> None:
-    from commonplace.kernel.threads import Threads
+    from commonplace.kernel.parallel import Threads
     from local.operations.dry_run import ReadOnlyRepository, rehearse
     from local.operations.report_text import rehearsal_text
 
@@ -252,7 +252,7 @@ def _report_key(deployment: Deployment, commit: str | None) -> str:
 
 
 def _exclusions(deployment: Deployment) -> Any:
-    from commonplace.documents.content.exclusions import DEFAULT_EXCLUDES, Exclusions
+    from commonplace.documents.content.paths import DEFAULT_EXCLUDES, Exclusions
     from commonplace.reference.settings import folders_within
 
     settings = deployment.settings()

@@ -36,7 +36,7 @@ def mint(
     stage: Stage = None,
 ) -> None:
     """Print a service token, once. `commonplace grants revoke` ends it."""
-    from commonplace.identity.scopes import CATALOGUE
+    from commonplace.identity.principals import CATALOGUE
     from commonplace.kernel.errors import CommonplaceError
 
     wanted = tuple(scopes.replace(",", " ").split())

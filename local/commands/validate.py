@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from commonplace.documents.content.exclusions import DEFAULT_EXCLUDES, Exclusions
+from commonplace.documents.content.paths import DEFAULT_EXCLUDES, Exclusions
 from commonplace.documents.content.validate import Finding, Report, validate_tree
 from commonplace.repository.markdown import MAX_FILE_BYTES
 from commonplace.repository.problems import Severity

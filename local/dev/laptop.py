@@ -12,14 +12,14 @@ from typing import Any, Self
 
 import httpx
 
+from commonplace.documents.content.document import MANIFEST_KEY, Manifest
 from commonplace.documents.content.keys import CONTENT_PREFIX
-from commonplace.documents.content.manifest import MANIFEST_KEY, Manifest
 from commonplace.documents.sync import keys
 from commonplace.documents.sync.report import Report, Summary
 from commonplace.kernel.s3 import S3ObjectStore
-from commonplace.reference.catalogue import Manifest as CatalogueManifest
-from commonplace.reference.keys import manifest_key
-from commonplace.reference.sync.catalogue_report import CatalogueReport
+from commonplace.reference.library import manifest_key
+from commonplace.reference.model import Manifest as CatalogueManifest
+from commonplace.reference.sync.plan import CatalogueReport
 from commonplace.search.source import Collection
 from local.cloud.cloud import Cloud
 from local.cloud.template import TemplateError

@@ -15,9 +15,9 @@ from urllib.parse import quote
 from rich.console import Console
 from rich.table import Table
 
-from commonplace.documents.content.manifest import Manifest
+from commonplace.documents.content.document import Manifest
 from commonplace.documents.sync.report import Report
-from commonplace.reference.sync.catalogue_report import CatalogueReport
+from commonplace.reference.sync.plan import CatalogueReport
 from local.dev.laptop import Laptop, Progress
 from local.opensearch.progress import Tell, told
 from local.operations.catalogues import catalogue_line, problem_line

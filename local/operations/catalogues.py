@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from commonplace.kernel.objects import ObjectReader
-from commonplace.reference.keys import report_key
-from commonplace.reference.problems import Problem
-from commonplace.reference.sync.catalogue_report import CatalogueReport
+from commonplace.reference.library import report_key
+from commonplace.reference.model import Problem
+from commonplace.reference.sync.plan import CatalogueReport
 from local.operations.counting import counted
 from local.operations.report_text import failure_text
 

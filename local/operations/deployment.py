@@ -81,7 +81,7 @@ class Deployment:
         """The branch itself, of the knowledge base or of a catalogue, with the deployment's own credentials."""
         from commonplace.repository.github_client import GitHubClient, http_client
         from commonplace.repository.github_credentials import SecretCredentials
-        from commonplace.repository.secrets import GitHubSecrets
+        from commonplace.repository.github_secrets import GitHubSecrets
 
         settings = self.settings()
         secrets = GitHubSecrets(self.client("secretsmanager"), self.outputs["GithubSecretArn"])

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from commonplace.documents.content.document import DocumentRef
-from commonplace.documents.content.exclusions import Exclusions
+from commonplace.documents.content.document import MANIFEST_KEY, DocumentRef, Manifest
 from commonplace.documents.content.keys import CONTENT_PREFIX
-from commonplace.documents.content.manifest import MANIFEST_KEY, Manifest
+from commonplace.documents.content.paths import Exclusions
 from commonplace.documents.sync import keys
 from commonplace.documents.sync.report import Report
 from commonplace.documents.sync.steps import Steps

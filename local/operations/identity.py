@@ -14,7 +14,7 @@ from local.operations.deployment import Deployment
 
 if TYPE_CHECKING:
     from commonplace.identity.oauth.connections import Connections
-    from commonplace.identity.oauth.operating import Operating
+    from commonplace.identity.oauth.registration import Operating
     from commonplace.identity.principals import Tier
     from commonplace.identity.store.grants import DynamoGrants
     from commonplace.kernel.audit_store import DynamoAudit
@@ -36,7 +36,7 @@ class Identity:
 
     @cached_property
     def operating(self) -> "Operating":
-        from commonplace.identity.oauth.operating import Operating
+        from commonplace.identity.oauth.registration import Operating
         from commonplace.identity.store.clients import DynamoClients
 
         store = DynamoClients(self._dynamodb, self._of("IdentityTable"), self._of("ActivityTable"))
@@ -77,11 +77,11 @@ class Identity:
 
     def mint(self, *, organisation: str, agent: str, scopes: tuple[str, ...], tier: Any, path: str, days: int) -> str:
         """A service token for a path such as `/mcp`. Raises CommonplaceError for what no token could be for."""
-        from commonplace.identity.issuing import Issuer
+        from commonplace.identity.access_tokens import Issuer
         from commonplace.identity.oauth.token_endpoint import Granting
+        from commonplace.identity.principals import SERVED
         from commonplace.identity.resources import Resources
         from commonplace.identity.roles import MappedStandings, RoleMap
-        from commonplace.identity.scopes import SERVED
         from commonplace.identity.signing_keys import SecretSigningKeys
         from commonplace.kernel.errors import InvalidInput
 
@@ -106,7 +106,7 @@ class Identity:
 
     def grants_of(self, subject: str | None, client: str | None) -> Iterator[Grant]:
         """Those that live, of one account or client if they are named."""
-        from commonplace.identity.issuing import subject_hash
+        from commonplace.identity.access_tokens import subject_hash
 
         found: Iterable[Grant] = (
             self.grants.of_subject(subject_hash(self.key, checksummed(subject))) if subject else self.grants.all()

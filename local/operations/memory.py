@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from commonplace.kernel.errors import CommonplaceError, InvalidInput
-from commonplace.memory.client.client import MemoryClient
-from commonplace.memory.client.patience import LIMITED_SECONDS, Patient
+from commonplace.memory.client.client import LIMITED_SECONDS, MemoryClient, Patient
 from local.errors import CommandError
 from local.operations.deployment import Deployment, find
 

@@ -51,7 +51,7 @@ def read_text(file: Path) -> str:
 
 def read_document(file: Path) -> Any:
     """What a YAML file holds. Raises CommandError."""
-    from commonplace.memory.yaml_entries import document
+    from commonplace.memory.entry_files import document
 
     text = read_text(file)
     return in_file(file, lambda: document(text, max_bytes=MAX_FILE_BYTES, max_values=MAX_FILE_VALUES))
@@ -76,7 +76,7 @@ def entries_of(file: Path) -> list[Any]:
 
 def faults_of(entries: Sequence[Any]) -> dict[int, str]:
     """What the memory would refuse, by place: the same checks as the server's."""
-    from commonplace.memory.checking import Refused, imports
+    from commonplace.memory.validation import Refused, imports
 
     found: dict[int, str] = {}
     for begin in range(0, len(entries), CHECKED):
@@ -98,7 +98,7 @@ def read_learnings(file: Path) -> Learnings:
 
 def write_learnings(file: Path, learnings: Learnings) -> None:
     """Whole or not at all: a file that is there is never half of what it was."""
-    from commonplace.memory.yaml_text import write
+    from commonplace.memory.entry_files import write
 
     write_whole(file, write(learnings.as_mapping()))
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
+from commonplace.memory.client.client import Planted
 from commonplace.memory.client.learnings import Learnings
-from commonplace.memory.client.planting import Planted
 from local.operations.counting import counted
 from local.operations.tables import clean
 

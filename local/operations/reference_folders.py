@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from commonplace.reference.source import bounds
-from commonplace.reference.source.selecting import is_read
+from commonplace.reference.source.drafts import is_read
 from commonplace.repository.slugs import slug
 from local.commands.validate import list_files
 from local.errors import CommandError

@@ -54,7 +54,7 @@ class Done:
 
 def items_of(folder: Path) -> list[Item]:
     """Those of the folder's catalogue.yaml. Raises CommandError."""
-    from commonplace.reference.catalogue import SETTINGS_FILE
+    from commonplace.reference.model import SETTINGS_FILE
     from commonplace.reference.source.settings_file import read_settings
 
     if not folder.is_dir():

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from commonplace.reference.catalogue import Catalogue
+from commonplace.reference.model import Catalogue
 from commonplace.reference.ports import Edition, Meaning
 from commonplace.reference.service import Reference
 from commonplace.reference.settings import CatalogueSource
-from commonplace.reference.source.compiling import compile
+from commonplace.reference.source.compilation import compile
 from commonplace.reference.source.reader import Reading
 
 HERE = "local/folder"
@@ -48,8 +48,8 @@ def asking(reading: Reading, *, meaning: bool) -> Iterator[Reference]:
 @contextmanager
 def _meaning(catalogues: Sequence[Catalogue], folder: Path) -> Iterator[Meaning]:
     """Over an index of its own, with the model that comes with the package."""
-    from commonplace.reference.meaning import VectorMeaning
-    from commonplace.reference.records import record_of
+    from commonplace.reference.index_source import record_of
+    from commonplace.reference.search import VectorMeaning
     from commonplace.search.embedded.engine import EmbeddedEngine
     from commonplace.search.embeddings import embed_records
     from commonplace.search.models.local import LocalEmbeddings

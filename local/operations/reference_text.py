@@ -11,9 +11,7 @@ from local.operations.counting import counted
 from local.operations.tables import clean
 
 if TYPE_CHECKING:
-    from commonplace.reference.entries import Entry
-    from commonplace.reference.model import Hit, SearchAnswer
-    from commonplace.reference.problems import Problem
+    from commonplace.reference.model import Entry, Hit, Problem, SearchAnswer
     from commonplace.reference.source.compilation import Difference
     from commonplace.reference.source.reader import Reading
     from local.operations.reference_folders import Folder

@@ -16,11 +16,11 @@ from starlette.testclient import TestClient
 
 from commonplace.documents.content.document import DocumentRef
 from commonplace.documents.content.library import Library
-from commonplace.documents.documents import record_from_document
 from commonplace.documents.findings import MAX_HITS
+from commonplace.documents.index_source import record_from_document
 from commonplace.documents.sync.report import Counts, Note, Summary
+from commonplace.identity.principals import SERVED
 from commonplace.identity.resources import Resources
-from commonplace.identity.scopes import SERVED
 from commonplace.kernel.limits import Limiter
 from commonplace.repository.problems import Problem
 from commonplace.search.deferred import DeferredSearch

@@ -14,9 +14,9 @@ from uuid import UUID
 
 from commonplace.identity.principals import Principal
 from commonplace.kernel.limits import Limiter
-from commonplace.memory.jobs_running import carry_on
 from commonplace.memory.tools.services import MemoryServices
 from commonplace.memory.tools.toolset import memory_toolset
+from commonplace.memory.upkeep import carry_on
 from commonplace.web.gateway import Gateway
 from commonplace.web.mcp.app import create_app
 from commonplace.web.mcp.limits import Throttle

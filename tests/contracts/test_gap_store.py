@@ -7,8 +7,7 @@ import pytest
 from botocore.exceptions import EndpointConnectionError
 
 from commonplace.kernel.errors import Unavailable
-from commonplace.reference.gaps import GAP_SECONDS
-from commonplace.reference.model import Gap
+from commonplace.reference.model import GAP_SECONDS, Gap
 from commonplace.reference.ports import GapStore
 from commonplace.reference.store import DynamoGaps
 from tests.dynamodb_fixture import new_table

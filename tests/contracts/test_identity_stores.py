@@ -20,10 +20,9 @@ from commonplace.identity.records import (
 )
 from commonplace.identity.store.grants import DynamoGrants
 from commonplace.identity.store.sign_ins import DynamoSignIns
-from commonplace.kernel.audit import AuditLog, AuditRecord
+from commonplace.kernel.audit import AuditLog, AuditRecord, Lost
 from commonplace.kernel.audit_store import DynamoAudit, position
 from commonplace.kernel.errors import Unavailable
-from commonplace.kernel.writes import Lost
 from tests.aws_fixture import TABLE
 from tests.dynamodb_fixture import new_table
 from tests.fakes.authority import APP, Authority

@@ -18,12 +18,9 @@ import pytest
 from commonplace.kernel.audit import AuditRecord
 from commonplace.kernel.audit_store import MEMORY, DynamoAudit
 from commonplace.kernel.errors import Conflict, NotFound
-from commonplace.memory import checking
-from commonplace.memory.dynamodb_query_counts import DynamoQueryCounts
-from commonplace.memory.entries import Author, Entry, EntryId
-from commonplace.memory.job_store import DynamoJobs
-from commonplace.memory.jobs import Job
-from commonplace.memory.model import Added, Updated
+from commonplace.memory import validation
+from commonplace.memory.job_store import DynamoJobs, DynamoQueryCounts
+from commonplace.memory.model import Added, Author, Entry, EntryId, Job, Updated
 from commonplace.memory.search import MemorySearch
 from commonplace.memory.service import Memory
 from commonplace.memory.store import DynamoEntries
@@ -72,7 +69,7 @@ class Team:
         )
 
     def add(self, content: str = "Cars are red.", key: str | None = None) -> Added:
-        new = checking.new_entry(content=content, entry_type="fact", roles=["dev"])
+        new = validation.new_entry(content=content, entry_type="fact", roles=["dev"])
         return self.service().add(ACME, new, idempotency_key=key)
 
     def events(self) -> list[str]:
@@ -150,7 +147,7 @@ def test_many_who_add_the_same_texts_in_bulk_add_each_once(team: Team) -> None:
     def bulk(first: int) -> Any:
         numbers = [(first + number) % 40 for number in range(40)]
         items = [{"content": f"Text {number}", "entry_type": "fact", "roles": ["dev"]} for number in numbers]
-        return team.service().bulk_import(ACME, checking.imports(items), skip_existing=True, enough=lambda: False)
+        return team.service().bulk_import(ACME, validation.imports(items), skip_existing=True, enough=lambda: False)
 
     outcomes = at_once([partial(bulk, first) for first in range(8)])
 
@@ -163,7 +160,7 @@ def test_none_of_many_updates_is_lost(team: Team) -> None:
     id = team.add().id
 
     def update(number: int) -> Updated:
-        return team.service().update(ACME, id, checking.changes(metadata={f"k{number}": number}))
+        return team.service().update(ACME, id, validation.changes(metadata={f"k{number}": number}))
 
     outcomes = at_once([partial(update, number) for number in range(CALLERS)])
 
@@ -180,7 +177,7 @@ def test_one_of_many_who_expect_a_version_changes_it(team: Team) -> None:
     id = team.add().id
 
     def update(number: int) -> Updated:
-        changes = checking.changes(content=f"Cars have {number} wheels.")
+        changes = validation.changes(content=f"Cars have {number} wheels.")
         return team.service().update(ACME, id, changes, expected_version=1)
 
     outcomes = at_once([partial(update, number) for number in range(CALLERS)])
@@ -192,7 +189,7 @@ def test_one_of_many_who_expect_a_version_changes_it(team: Team) -> None:
 
 def test_two_entries_never_change_to_one_content(team: Team) -> None:
     ids = [team.add(f"Text {number}").id for number in range(8)]
-    changes = checking.changes(content="The same.")
+    changes = validation.changes(content="The same.")
     outcomes = at_once([partial(team.service().update, ACME, id, changes) for id in ids])
 
     (winner,) = (outcome for outcome in outcomes if isinstance(outcome, Updated))
@@ -204,7 +201,7 @@ def test_two_entries_never_change_to_one_content(team: Team) -> None:
 
 def test_what_is_added_changed_and_deleted_at_once_stays_whole(team: Team) -> None:
     id = team.add().id
-    changes = [checking.changes(content=f"Cars are {colour}.") for colour in ("blue", "green", "red", "black")]
+    changes = [validation.changes(content=f"Cars are {colour}.") for colour in ("blue", "green", "red", "black")]
 
     def delete() -> None:
         team.service().delete(ACME, id)
@@ -222,7 +219,7 @@ def test_an_update_outlives_the_index_that_is_made_anew_beside_it(team: Team) ->
     team.entries.replace("acme", replace(entry, parent_id=parent, revision=2), entry, told())
 
     def update(number: int) -> Updated:
-        return team.service().update(ACME, child, checking.changes(metadata={f"k{number}": number}))
+        return team.service().update(ACME, child, validation.changes(metadata={f"k{number}": number}))
 
     touches: list[Callable[[], Any]] = [lambda: team.entries.touch("acme", [parent, child])] * 4
     sweep = [lambda: team.entries.forget_parent("acme", [child], parent)] * 2

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.kernel.errors import Unavailable
-from commonplace.memory import checking
+from commonplace.memory import validation
 from commonplace.memory.search import EXCERPT_CHARACTERS, SEED_FUSION
 from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.model import Vector
@@ -79,8 +79,8 @@ def test_what_the_store_says_decides_over_an_index_that_lags(team: Remembering) 
     gone, changed, kept = team.add("cars gone"), team.add("cars changed"), team.add("cars kept")
     team.settle()
     team.memory.delete(ACME, gone)
-    team.memory.update(ACME, changed, checking.changes(roles=["qa"], confidence=0.2))
-    team.memory.update(ACME, kept, checking.changes(tags=["new"]))
+    team.memory.update(ACME, changed, validation.changes(roles=["qa"], confidence=0.2))
+    team.memory.update(ACME, kept, validation.changes(tags=["new"]))
     [found] = team.search("cars", role="dev")
     assert found.entry == team.memory.get(ACME, kept)
 
@@ -115,9 +115,9 @@ def test_near_copy_stands_in_for_one_that_may_not_be_shown(team: Remembering) ->
     first, second = team.add(f"cars {words}"), team.add(f"cars {words} again")
     team.settle()
     for id, other in ((first, second), (second, first)):
-        team.memory.update(ACME, id, checking.changes(confidence=0.1))
+        team.memory.update(ACME, id, validation.changes(confidence=0.1))
         assert [(found.entry.id, found.duplicates) for found in team.search("cars word7")] == [(other, ())]
-        team.memory.update(ACME, id, checking.changes(confidence=1))
+        team.memory.update(ACME, id, validation.changes(confidence=1))
 
 
 def test_long_entry_is_shown_by_the_part_that_was_found(team: Remembering) -> None:
@@ -132,7 +132,7 @@ def test_long_entry_is_shown_by_the_part_that_was_found(team: Remembering) -> No
 def test_excerpt_is_never_of_a_text_that_was_replaced(team: Remembering) -> None:
     id = team.add("zebra secret " * 300)
     team.settle()
-    team.memory.update(ACME, id, checking.changes(content="public words about a zebra " * 200))
+    team.memory.update(ACME, id, validation.changes(content="public words about a zebra " * 200))
     [found] = team.search("zebra")
     assert "secret" not in found.excerpt
     assert "zebra" in found.excerpt
@@ -151,7 +151,7 @@ def test_search_by_words_says_so_when_the_question_cannot_be_embedded(tmp_path: 
     team = remembering(tmp_path, AwayFromQueries())
     team.add("Cars are red.")
     team.settle()
-    answer = team.memory.search(ACME, checking.asked(query="cars"))
+    answer = team.memory.search(ACME, validation.asked(query="cars"))
     assert answer.fallback
     assert [found.entry.content for found in answer.found] == ["Cars are red."]
 
@@ -159,11 +159,11 @@ def test_search_by_words_says_so_when_the_question_cannot_be_embedded(tmp_path: 
 def test_search_with_its_model_is_no_fallback(team: Remembering) -> None:
     team.add("Cars are red.")
     team.settle()
-    assert not team.memory.search(ACME, checking.asked(query="cars")).fallback
+    assert not team.memory.search(ACME, validation.asked(query="cars")).fallback
 
 
 def test_empty_memory_is_no_fallback(team: Remembering) -> None:
-    answer = team.memory.search(ACME, checking.asked(query="cars"))
+    answer = team.memory.search(ACME, validation.asked(query="cars"))
     assert (answer.found, answer.fallback) == ((), False)
 
 
@@ -171,7 +171,7 @@ def test_memory_without_a_model_compares_words_and_says_so(tmp_path: Path) -> No
     team = Remembering(EmbeddedEngine(tmp_path / "memory.sqlite", None), None)
     assert team.added("Cars are red.").embedded
     team.settle()
-    answer = team.memory.search(ACME, checking.asked(query="cars"))
+    answer = team.memory.search(ACME, validation.asked(query="cars"))
     assert answer.fallback
     assert len(answer.found) == 1
 
@@ -208,7 +208,7 @@ def test_what_another_organisation_has_asked_is_not_remembered_for_us(tmp_path: 
     for author in (ACME, OTHER):
         team.add("Cars are red.", author)
     team.settle()
-    asked = checking.asked(query="red cars")
+    asked = validation.asked(query="red cars")
     team.memory.search(OTHER, asked)
     model.failing = True
     assert not team.memory.search(OTHER, asked).fallback

@@ -10,10 +10,8 @@ from botocore.exceptions import EndpointConnectionError
 from commonplace.kernel.audit import AuditLog, AuditRecord
 from commonplace.kernel.audit_store import MEMORY, DynamoAudit
 from commonplace.kernel.errors import Unavailable
-from commonplace.memory.dynamodb_query_counts import DynamoQueryCounts
-from commonplace.memory.entries import Entry, EntryId, content_hash
-from commonplace.memory.job_store import DynamoJobs
-from commonplace.memory.jobs import Job
+from commonplace.memory.job_store import DynamoJobs, DynamoQueryCounts
+from commonplace.memory.model import Entry, EntryId, Job, content_hash
 from commonplace.memory.ports import EntryStore, JobStore, Once, QueryCounts, Replayed, Stale, Taken
 from commonplace.memory.store import DynamoEntries
 from tests.aws_fixture import TABLE

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from commonplace.kernel.dynamodb_slots import LISTENS, DynamoSlots
-from commonplace.kernel.slots import ATTEMPTS, MARGIN_SECONDS, Slots, SlotStore
+from commonplace.kernel.limit_store import LISTENS, DynamoSlots
+from commonplace.kernel.limits import ATTEMPTS, MARGIN_SECONDS, Slots, SlotStore
 from tests.aws_fixture import TABLE
 from tests.fakes.slots import FakeSlots
 

@@ -9,14 +9,12 @@ from typing import Any
 from joserfc import jws
 
 from commonplace.identity.access_tokens import AccessTokens, RememberedKeys
-from commonplace.identity.accounts import Profile, Standing
+from commonplace.identity.accounts import Denials, Profile, Standing
 from commonplace.identity.bearer_auth import TokenPrincipals
-from commonplace.identity.denials import Denials
 from commonplace.identity.keyring import new_key, public_jwks
-from commonplace.identity.principals import Tier
+from commonplace.identity.principals import Tier, permission_of
 from commonplace.identity.records import Grant
 from commonplace.identity.roles import DEFAULT_SCOPES
-from commonplace.identity.scopes import permission_of
 from commonplace.identity.secrets import digest, fresh, seal
 from commonplace.identity.tokens import AccessClaims, SigningKey
 from commonplace.kernel.audit import AuditRecord

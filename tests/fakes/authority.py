@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from commonplace.identity import keyring
+from commonplace.identity.access_tokens import Issuer
 from commonplace.identity.accounts import Profile, Standing
-from commonplace.identity.issuing import Issuer
 from commonplace.identity.oauth.authorization_request import Asked, read_query, understand
 from commonplace.identity.oauth.clients import UnknownClient
 from commonplace.identity.oauth.connections import Connections

@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from commonplace.identity.issuing import Issuer, subject_hash
-from commonplace.identity.oauth.assertions import Assertions
-from commonplace.identity.oauth.client_auth import Authentication
+from commonplace.identity.access_tokens import Issuer, subject_hash
+from commonplace.identity.oauth.client_auth import Assertions, Authentication
 from commonplace.identity.oauth.client_documents import Documents
 from commonplace.identity.oauth.clients import Clients
 from commonplace.identity.oauth.connections import Connections
@@ -14,11 +13,10 @@ from commonplace.identity.oauth.server.services import OAuthServices
 from commonplace.identity.oauth.token_endpoint import Granting
 from commonplace.identity.oidc import OidcSignIn
 from commonplace.identity.oidc_sessions import NO_PROVIDER, ProviderSessions, ReadsClaims
+from commonplace.identity.principals import SERVED
 from commonplace.identity.resources import Resources
-from commonplace.identity.scopes import SERVED
 from commonplace.identity.settings import AuthSettings
-from commonplace.identity.signing_in import SignIn, SignInSettings
-from commonplace.identity.wallets import NAMELESS, BadSignature, Named, Terms
+from commonplace.identity.wallets import NAMELESS, BadSignature, Named, SignIn, SignInSettings, Terms
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.limits import Limiter
 from tests.fakes.authority import Accounts, Counters, Ring

@@ -6,9 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from commonplace.kernel.objects import ObjectStore
-from commonplace.reference.catalogue import Catalogue, Manifest, Placed
-from commonplace.reference.entries import Entry
-from commonplace.reference.keys import catalogue_key, manifest_key
+from commonplace.reference.library import catalogue_key, manifest_key
+from commonplace.reference.model import Catalogue, Entry, Manifest, Placed
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from commonplace.kernel.errors import Unavailable
-from commonplace.search.changes import Change
+from commonplace.search.source import Change
 
 
 class FakeChanges:

@@ -5,9 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from commonplace.kernel.errors import Unavailable
-from commonplace.reference.entries import EntryType
-from commonplace.reference.gaps import GAP_SECONDS, MAX_GAPS, digest
-from commonplace.reference.model import Gap
+from commonplace.reference.model import GAP_SECONDS, MAX_GAPS, EntryType, Gap, digest
 
 
 @dataclass

@@ -7,11 +7,10 @@ from pathlib import Path
 from commonplace.kernel.errors import InvalidInput
 from commonplace.search.chunks import CHUNKER_VERSION
 from commonplace.search.embedded.engine import EmbeddedEngine
-from commonplace.search.embedded.schema import LEXICAL_ONLY
+from commonplace.search.embedded.tables import LEXICAL_ONLY
 from commonplace.search.embeddings import model_fingerprint
 from commonplace.search.filters import Filters
-from commonplace.search.generations import Facts, Generation, Role
-from commonplace.search.migration import mismatch
+from commonplace.search.migration import Facts, Generation, Role, mismatch
 from commonplace.search.model import (
     Candidates,
     EmbeddingProvider,

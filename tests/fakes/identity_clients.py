@@ -5,9 +5,8 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 
 from commonplace.identity.records import Client
-from commonplace.kernel.audit import AuditRecord
+from commonplace.kernel.audit import Audit, AuditRecord, Lost
 from commonplace.kernel.fetch import JSON_TYPES, Fetched, FetchFailed
-from commonplace.kernel.writes import Audit, Lost
 
 
 class FakeClients:

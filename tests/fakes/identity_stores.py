@@ -16,9 +16,8 @@ from commonplace.identity.records import (
     Remembered,
     Session,
 )
-from commonplace.kernel.audit import AuditRecord
+from commonplace.kernel.audit import Audit, AuditRecord, Lost
 from commonplace.kernel.errors import Unavailable
-from commonplace.kernel.writes import Audit, Lost
 
 R = TypeVar("R", Pending, Challenge, Session, ProviderSession, Remembered)
 

@@ -5,9 +5,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from commonplace.documents.content.document import Document
+from commonplace.documents.content.document import MANIFEST_KEY, Attachment, Document, Entry, Manifest
 from commonplace.documents.content.keys import content_key
-from commonplace.documents.content.manifest import MANIFEST_KEY, Attachment, Entry, Manifest
 from commonplace.repository.blobs import BlobSha
 from tests.fakes.store import FakeObjectStore
 

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from commonplace.memory import checking
-from commonplace.memory.entries import Author, EntryId
-from commonplace.memory.jobs_running import Parts, carry_on
-from commonplace.memory.model import BATCH, Added, Found
-from commonplace.memory.records import record_id, record_of
+from commonplace.memory import validation
+from commonplace.memory.index_source import record_id, record_of
+from commonplace.memory.model import BATCH, Added, Author, EntryId, Found
 from commonplace.memory.search import MemorySearch
 from commonplace.memory.service import Memory
+from commonplace.memory.upkeep import Parts, carry_on
 from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.embeddings import embed_records
 from commonplace.search.model import EmbeddingProvider, Engine, RecordId, Tombstone
@@ -93,11 +92,11 @@ class Remembering:
         return self.added(content, author, **told).id
 
     def added(self, content: str, author: Author = ACME, *, key: str | None = None, **told: Any) -> Added:
-        new = checking.new_entry(**{"content": content, "entry_type": "fact", "roles": ["dev"], **told})
+        new = validation.new_entry(**{"content": content, "entry_type": "fact", "roles": ["dev"], **told})
         return self.memory.add(author, new, idempotency_key=key)
 
     def search(self, query: str, author: Author = ACME, **told: Any) -> tuple[Found, ...]:
-        return self.memory.search(author, checking.asked(query=query, **told)).found
+        return self.memory.search(author, validation.asked(query=query, **told)).found
 
     def contents(self, query: str, author: Author = ACME, **told: Any) -> list[str]:
         return [found.entry.content for found in self.search(query, author, **told)]

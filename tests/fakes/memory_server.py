@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from commonplace.kernel.errors import CommonplaceError, NotFound, Unavailable
-from commonplace.memory.checking import Refused, imports
-from commonplace.memory.entries import content_hash
+from commonplace.memory.model import content_hash
+from commonplace.memory.validation import Refused, imports
 
 
 class FakeMemoryServer:

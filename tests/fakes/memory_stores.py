@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, replace
 from commonplace.identity.roles import is_organisation
 from commonplace.kernel.audit import AuditRecord
 from commonplace.kernel.errors import Unavailable
-from commonplace.memory.entries import Card, Entry, EntryId, Phase, Role
-from commonplace.memory.jobs import Job
+from commonplace.memory.model import Card, Entry, EntryId, Job, Phase, Role
 from commonplace.memory.ports import Once, Replayed, Stale, Taken
 from commonplace.search.model import Vector, VectorMemory
 from tests.fakes.identity_stores import Clock, MemoryAudit

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
-from commonplace.kernel.slots import Slot
+from commonplace.kernel.limits import Slot
 
 
 class FakeSlots:
-    """`commonplace.kernel.slots.SlotStore` in this process; can be unreachable, and change behind one's back."""
+    """`commonplace.kernel.limits.SlotStore` in this process; can be unreachable, and change behind one's back."""
 
     def __init__(self) -> None:
         self.slots: list[Slot] = []

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from commonplace.identity.caches import RememberedHats
 from commonplace.identity.name_cache import RememberedNames
+from commonplace.identity.role_cache import RememberedHats
 from commonplace.identity.settings import AuthSettings, GuardSettings, RotationSettings
 from commonplace.identity.store.guard import OF_LAST_USE, DynamoGuard
 from commonplace.kernel.audit import AuditRecord
@@ -15,9 +15,9 @@ from commonplace.kernel.settings import IndexSettings, McpSettings, RestSettings
 from commonplace.memory.settings import MemorySettings
 from commonplace.reference.settings import catalogue_sources, served
 from commonplace.repository.run_state import DynamoSyncState
-from commonplace.search.changes import Change
-from commonplace.search.dynamodb_changes import DynamoChanges
 from commonplace.search.records import RecordId
+from commonplace.search.source import Change
+from commonplace.search.store import DynamoChanges
 from tests.infra.templates import Template
 
 

@@ -13,7 +13,7 @@ from functools import cache
 import grimp
 import pytest
 
-from commonplace.identity.scopes import SERVED
+from commonplace.identity.principals import SERVED
 from infra.requirements import DATA_FILE, DATA_PACKAGE, GROUPS, IN_THE_RUNTIME, ONNX, REQUIREMENTS_FILE, ROOT
 from tests.infra.templates import Template
 
@@ -80,13 +80,13 @@ assert len(json.loads(answer["body"])["result"]["tools"]) > 10, answer
 TOKEN = """
 assert not {"joserfc", "web3", "jinja2"} & {module.partition(".")[0] for module in sys.modules}
 from commonplace.identity import wiring as identity_wiring
-from commonplace.identity import access_tokens, keyring, tokens
+from commonplace.identity import access_tokens, keyring
 from joserfc import jws
 from joserfc.jwk import ECKey
 
 key = keyring.new_key(0)
 identity_wiring.guard(handler.IDENTITY), identity_wiring.standings(handler.IDENTITY)
-claims = tokens.AccessClaims(
+claims = access_tokens.AccessClaims(
     issuer="https://kb.example.org", subject="0x", audience="https://kb.example.org/mcp", expires_at=9, issued_at=1,
     jti="j", client_id="c", scopes=(), organisation=None, member=None, tier="public", roles=(), rules=(), grant="g",
     permission="readonly", resource_scopes=None)
@@ -105,8 +105,8 @@ assert not {"web3", "siwe", "eth_account", "jinja2"} & {module.partition(".")[0]
 
 LOOK_UP = """
 from commonplace.reference import wiring as reference_wiring
-from commonplace.reference.catalogue import Catalogue, Placed
-from commonplace.reference.entries import Entry
+from commonplace.reference.model import Catalogue, Placed
+from commonplace.reference.model import Entry
 from commonplace.reference.library import CatalogueLibrary
 from commonplace.reference.ports import Edition
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from commonplace.reference.keys import REFERENCE_PREFIX
+from commonplace.reference.library import REFERENCE_PREFIX
 from commonplace.reference.settings import CatalogueSource, catalogue_sources, served
-from commonplace.reference.sync.catalogue_report import REFUSED
-from commonplace.search.dynamodb_waiting import DynamoNote
+from commonplace.reference.sync.plan import REFUSED
+from commonplace.search.store import DynamoNote
 from tests.infra.templates import Template, as_list, reaches
 
 ROLES = ("Webhook", "SyncRun", "SyncStore", "IndexRole", "Migration", "Rest", "Mcp", "AuthRole", "Signing")

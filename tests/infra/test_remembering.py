@@ -9,14 +9,11 @@ import pytest
 from moto import mock_aws
 
 from commonplace.kernel.audit import AuditRecord
-from commonplace.memory.dynamodb_query_counts import DynamoQueryCounts
-from commonplace.memory.entries import Entry, EntryId, content_hash
-from commonplace.memory.job_store import DynamoJobs
-from commonplace.memory.jobs import Job
+from commonplace.memory.job_store import DynamoJobs, DynamoQueryCounts
+from commonplace.memory.model import Entry, EntryId, Job, content_hash
 from commonplace.memory.ports import Once
 from commonplace.memory.store import DynamoEntries
-from commonplace.search.dynamodb_waiting import DynamoNote
-from commonplace.search.store import DynamoVectorCaches
+from commonplace.search.store import DynamoNote, DynamoVectorCaches
 from tests.dynamodb_fixture import new_table
 from tests.infra.templates import Template, as_list
 

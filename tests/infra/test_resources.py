@@ -5,14 +5,13 @@ from typing import Any, get_args
 import pytest
 
 from commonplace.documents.content.keys import CONTENT_PREFIX
-from commonplace.identity.oauth.server.telemetry import Event, Outcome
-from commonplace.identity.oauth.server.telemetry import record as record_event
+from commonplace.identity.oauth.server.log import Event, Outcome
+from commonplace.identity.oauth.server.log import record as record_event
 from commonplace.identity.settings import AuthSettings, GuardSettings
 from commonplace.memory.model import Asked
 from commonplace.memory.tools.search import note_query
-from commonplace.reference.keys import REFERENCE_PREFIX, catalogue_key, manifest_key
-from commonplace.web.mcp.surface import CallRecord
-from commonplace.web.mcp.telemetry import record
+from commonplace.reference.library import REFERENCE_PREFIX, catalogue_key, manifest_key
+from commonplace.web.mcp.surface import CallRecord, record
 from infra.auth import AUTH_PATHS
 from local.cloud.event_sources import Pipe, parse_filter, parse_template
 from local.cloud.template import stem

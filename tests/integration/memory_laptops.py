@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from commonplace.memory.client.patience import MemoryServer, Patient
+from commonplace.memory.client.client import MemoryServer, Patient
 from commonplace.memory.client.server import HttpMemoryServer
 from commonplace.search import providers
 from local.dev.laptop import Laptop

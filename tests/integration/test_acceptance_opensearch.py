@@ -15,7 +15,7 @@ from bench.acceptance.settled import settled
 from bench.acceptance.statements import Statement
 from bench.acceptance.tap import Tap
 from bench.acceptance.truth import truth_at
-from commonplace.documents.content.exclusions import DEFAULT_EXCLUDES
+from commonplace.documents.content.paths import DEFAULT_EXCLUDES
 from local.dev.laptop import Laptop, committed_template
 from local.dev.source import Source, clone
 from local.opensearch.client import ask

@@ -11,7 +11,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from commonplace.reference.sync.catalogue_report import CatalogueReport
+from commonplace.reference.sync.plan import CatalogueReport
 from local.dev.laptop import Laptop
 from local.dev.screen import judge
 from local.dev.source import CatalogueFolder, clone

@@ -10,7 +10,7 @@ import pytest
 from mcp import Client
 from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated, ServerEvent
 
-from commonplace.search.dynamodb_changes import DynamoChanges
+from commonplace.search.store import DynamoChanges
 from local.dev.laptop import Laptop
 from local.dev.source import clone
 from tests.integration.repositories import Clone, document

@@ -14,6 +14,7 @@ from commonplace.repository.blobs import BlobSha
 from commonplace.repository.github import GitHubRepository
 from commonplace.repository.github_client import GitHubClient, http_client
 from commonplace.repository.github_credentials import SecretCredentials
+from commonplace.repository.github_secrets import GitHubSecret
 from commonplace.repository.ports import (
     BlobNotFound,
     RepositoryRateLimited,
@@ -21,7 +22,6 @@ from commonplace.repository.ports import (
     RepositoryUnavailable,
     UntrustedTree,
 )
-from commonplace.repository.secrets import GitHubSecret
 from local.github.api import GitHubApi
 from local.github.git import GitRepository
 from local.github.server import GitHubServer

@@ -11,11 +11,11 @@ import pytest
 from commonplace.documents.content.reader import Unpublished, judge
 from commonplace.documents.proposals.github import GitHubProposals
 from commonplace.documents.proposals.ports import Proposal, Proposals
-from commonplace.documents.proposals.writing import Asking, document_proposal
+from commonplace.documents.proposals.proposal import Asking, document_proposal
 from commonplace.kernel.errors import Conflict, Unavailable
 from commonplace.repository.github_client import GitHubClient, http_client
 from commonplace.repository.github_credentials import SecretCredentials
-from commonplace.repository.secrets import GitHubWriter, MalformedSecret
+from commonplace.repository.github_secrets import GitHubWriter, MalformedSecret
 from local.dev.source import clone
 from local.dev.workspace import Workspace
 from local.github.api import GitHubApi

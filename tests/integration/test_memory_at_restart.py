@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from commonplace.kernel.audit import AuditRecord
-from commonplace.memory.entries import Entry, EntryId, content_hash
 from commonplace.memory.job_store import DynamoJobs
-from commonplace.memory.jobs import Job
+from commonplace.memory.model import Entry, EntryId, Job, content_hash
 from commonplace.memory.store import DynamoEntries
 from local.dev.laptop import Laptop
 from local.dev.source import plain_folder

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from commonplace.memory.client.patience import MemoryServer
+from commonplace.memory.client.client import MemoryServer
 from local.dev.laptop import Laptop
 from tests.examples import examples
 from tests.fakes.openai_server import Standin

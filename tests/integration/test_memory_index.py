@@ -7,8 +7,8 @@ import pytest
 
 from commonplace.documents.index_source import StoredDocuments
 from commonplace.kernel.settings import RetrievalSettings
-from commonplace.memory.entries import EntryId
 from commonplace.memory.index_source import StoredEntries
+from commonplace.memory.model import EntryId
 from commonplace.search.filters import Filters
 from commonplace.search.indexer import Indexer, Message, Report
 from commonplace.search.migration import Migration, Swapped, Target

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from commonplace.memory.client.patience import MemoryServer
+from commonplace.memory.client.client import MemoryServer
 from local.dev.laptop import Laptop
 from tests.fakes.model_server import Failure
 from tests.fakes.openai_server import Standin

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from commonplace.documents.content.document import DocumentRef
-from commonplace.documents.content.exclusions import Exclusions
 from commonplace.documents.content.graph import BrokenLink
+from commonplace.documents.content.paths import Exclusions
 from commonplace.documents.sync.report import Counts, Note, Report, SkippedFile
 from commonplace.documents.sync.steps import Steps
 from commonplace.kernel.objects import PreconditionFailed
 from commonplace.repository.github_client import GitHubClient, http_client
 from commonplace.repository.github_credentials import SecretCredentials
+from commonplace.repository.github_secrets import GitHubSecret
 from commonplace.repository.problems import Problem
-from commonplace.repository.secrets import GitHubSecret
 from local.errors import CommandError
 from local.github.api import GitHubApi
 from local.github.git import GitRepository

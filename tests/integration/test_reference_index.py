@@ -4,13 +4,9 @@ import pytest
 
 from commonplace.documents.index_source import StoredDocuments
 from commonplace.kernel.settings import RetrievalSettings
-from commonplace.reference.catalogue import Catalogue, Placed
-from commonplace.reference.entries import EntryType
-from commonplace.reference.index_source import StoredCatalogues
-from commonplace.reference.meaning import VectorMeaning
-from commonplace.reference.model import Asked
-from commonplace.reference.records import record_id
-from commonplace.reference.upkeep import Upkeep
+from commonplace.reference.index_source import StoredCatalogues, Upkeep, record_id
+from commonplace.reference.model import Asked, Catalogue, EntryType, Placed
+from commonplace.reference.search import VectorMeaning
 from commonplace.search.indexer import Indexer, Message, Report
 from commonplace.search.migration import Migration, Target
 from commonplace.search.opensearch.client import OpenSearchClient

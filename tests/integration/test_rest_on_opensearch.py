@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from commonplace.documents.content.library import Library
-from commonplace.documents.documents import record_from_document
+from commonplace.documents.index_source import record_from_document
 from commonplace.kernel.limits import Limiter
 from commonplace.kernel.retry import CircuitBreaker
 from commonplace.search.deferred import DeferredSearch

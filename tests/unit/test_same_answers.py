@@ -16,7 +16,7 @@ import pytest
 from mcp.server.lowlevel.server import Server
 from starlette.testclient import TestClient
 
-from commonplace.documents.content.manifest import MANIFEST_KEY, Manifest
+from commonplace.documents.content.document import MANIFEST_KEY, Manifest
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.documents.tools.toolset import knowledge_toolset

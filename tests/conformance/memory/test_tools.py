@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from commonplace.memory.entries import content_hash
+from commonplace.memory.model import content_hash
 from tests.conformance.memory.worlds import Team, calling
 from tests.unit.mcp.talking import text_of
 

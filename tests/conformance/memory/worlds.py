@@ -15,10 +15,9 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client
 
 from commonplace.identity.principals import Principal
-from commonplace.memory.dynamodb_query_counts import DynamoQueryCounts
-from commonplace.memory.entries import EntryId
 from commonplace.memory.index_source import StoredEntries
-from commonplace.memory.job_store import DynamoJobs
+from commonplace.memory.job_store import DynamoJobs, DynamoQueryCounts
+from commonplace.memory.model import EntryId
 from commonplace.memory.search import MemorySearch
 from commonplace.memory.service import Memory
 from commonplace.memory.store import DynamoEntries

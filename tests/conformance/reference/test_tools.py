@@ -2,7 +2,7 @@
 
 import pytest
 
-from commonplace.reference.tools.fitting import ANSWER_TOKENS
+from commonplace.reference.tools.answers import ANSWER_TOKENS
 from tests.conformance.reference.worlds import Guest
 from tests.unit.mcp.reference.desks import tokens
 from tests.unit.mcp.talking import text_of

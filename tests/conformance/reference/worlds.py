@@ -17,11 +17,10 @@ from commonplace.documents.tools.toolset import knowledge_toolset
 from commonplace.identity.principals import Principal
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.limits import Limiter
-from commonplace.reference.catalogue import Catalogue
 from commonplace.reference.index_source import StoredCatalogues
 from commonplace.reference.library import CatalogueLibrary
-from commonplace.reference.meaning import VectorMeaning
-from commonplace.reference.model import Gap
+from commonplace.reference.model import Catalogue, Gap
+from commonplace.reference.search import VectorMeaning
 from commonplace.reference.service import Reference
 from commonplace.reference.store import DynamoGaps
 from commonplace.reference.tools.services import ReferenceServices

@@ -12,11 +12,11 @@ from moto import mock_aws
 
 from commonplace.identity.access_tokens import AccessTokens, RememberedKeys
 from commonplace.identity.bearer_auth import TokenPrincipals
-from commonplace.identity.caches import RememberedHats
 from commonplace.identity.ethereum.hats import ChainHats
 from commonplace.identity.ethereum.rpc import PAUSE_SECONDS, Rpc
 from commonplace.identity.keyring import public_jwks
 from commonplace.identity.principals import ANONYMOUS, Principal
+from commonplace.identity.role_cache import RememberedHats
 from commonplace.identity.roles import MappedStandings, RoleMap, hat_id
 from commonplace.identity.settings import HATS_CONTRACT
 from commonplace.kernel.errors import Unavailable

@@ -11,7 +11,7 @@ import httpx
 from commonplace.repository.github import GitHubRepository
 from commonplace.repository.github_client import GitHubClient
 from commonplace.repository.github_credentials import SecretCredentials
-from commonplace.repository.secrets import GitHubSecret
+from commonplace.repository.github_secrets import GitHubSecret
 
 API = "https://api.github.com"
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)

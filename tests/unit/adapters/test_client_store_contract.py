@@ -9,9 +9,8 @@ import pytest
 from commonplace.identity.ports import ClientStore
 from commonplace.identity.records import Client
 from commonplace.identity.store.clients import DynamoClients
-from commonplace.kernel.audit import AuditRecord
+from commonplace.kernel.audit import AuditRecord, Lost
 from commonplace.kernel.errors import Unavailable
-from commonplace.kernel.writes import Lost
 from tests.aws_fixture import TABLE
 from tests.fakes.identity_clients import FakeClients
 

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from commonplace.identity.oauth.client_documents import BadDocument, Documents
-from commonplace.kernel.guarded_http import GuardedHttp, Network
+from commonplace.kernel.guarded_http import GuardedHttp, Network, is_public
 from commonplace.kernel.limits import Limiter
-from commonplace.kernel.public_addresses import is_public
 from tests.fakes.identity_clients import FakeClients, FakeCounters
 from tests.unit.adapters.tls_server import HOST, Server, Talk, answer, saying, serving, stalling, trusting
 from tests.unit.identity.documented import Clock, document, text

@@ -1,8 +1,8 @@
 import pytest
 from mypy_boto3_dynamodb import DynamoDBClient
 
-from commonplace.search.dynamodb_cache import DynamoRerankCache
 from commonplace.search.model import RecordId, Reranked
+from commonplace.search.store import DynamoRerankCache
 from tests.aws_fixture import TABLE
 from tests.unit.adapters.test_dynamodb_vectors import FAILURES, Failing
 from tests.unit.adapters.test_resilience import Clock

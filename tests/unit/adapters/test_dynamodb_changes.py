@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from mypy_boto3_dynamodb import DynamoDBClient
 
 from commonplace.kernel.errors import Unavailable
-from commonplace.search import dynamodb_changes
-from commonplace.search.changes import CHANGES_PER_NOTE, Change, ChangeFeed, ChangeLog, notes
-from commonplace.search.dynamodb_changes import DynamoChanges
+from commonplace.search import store
 from commonplace.search.records import RecordId
+from commonplace.search.source import CHANGES_PER_NOTE, Change, ChangeFeed, ChangeLog, notes
+from commonplace.search.store import DynamoChanges
 from tests.aws_fixture import TABLE
 from tests.fakes.changes import FakeChanges
 from tests.unit.adapters.test_resilience import Clock
@@ -137,7 +137,7 @@ def test_an_item_stays_within_what_a_table_takes_however_long_the_ids_are(
 def test_very_many_items_are_heard_in_stretches_and_none_is_left_out(
     dynamo: DynamoChanges, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dynamodb_changes, "NOTES_PER_ANSWER", 4)
+    monkeypatch.setattr(store, "NOTES_PER_ANSWER", 4)
     position = dynamo.position()
     for number in range(10):
         clock.now += 0.4

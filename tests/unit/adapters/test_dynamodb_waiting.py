@@ -6,7 +6,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from commonplace.kernel.errors import Unavailable
-from commonplace.search.dynamodb_waiting import DynamoNote
+from commonplace.search.store import DynamoNote
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

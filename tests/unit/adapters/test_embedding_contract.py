@@ -10,12 +10,10 @@ import pytest
 from commonplace.kernel import aws
 from commonplace.search.embeddings import model_fingerprint
 from commonplace.search.model import EmbeddingProvider, RecordId, Reranker, Vector
-from commonplace.search.models.bedrock import CohereEmbeddings, TitanEmbeddings
-from commonplace.search.models.bedrock_rerank import AMAZON, COHERE, BedrockReranker
+from commonplace.search.models.bedrock import AMAZON, COHERE, BedrockReranker, CohereEmbeddings, TitanEmbeddings
 from commonplace.search.models.guarded import GuardedEmbeddings, GuardedReranker
 from commonplace.search.models.local import LocalEmbeddings
-from commonplace.search.models.onnx_embeddings import OnnxEmbeddings
-from commonplace.search.models.onnx_rerank import OnnxReranker
+from commonplace.search.models.onnx import OnnxEmbeddings, OnnxReranker
 from commonplace.search.models.openai import OpenAiEmbeddings
 from tests.fakes import openai_server
 from tests.fakes.bedrock import REGION, FakeBedrock, running

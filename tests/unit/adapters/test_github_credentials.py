@@ -6,8 +6,8 @@ from joserfc import jwt
 from joserfc.jwk import RSAKey
 
 from commonplace.repository.github_credentials import SecretCredentials
+from commonplace.repository.github_secrets import GitHubSecret, MalformedSecret
 from commonplace.repository.ports import RepositoryRefused, RepositoryUnavailable
-from commonplace.repository.secrets import GitHubSecret, MalformedSecret
 from tests.unit.adapters.github_answers import NOW, GitHub, answer, refuse
 
 TOKENS = "POST /app/installations/77/access_tokens"

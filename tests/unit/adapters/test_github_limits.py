@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.repository.github_limits import limited_until
+from commonplace.repository.github_client import limited_until
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 RESET = NOW + timedelta(minutes=20)

@@ -12,7 +12,7 @@ from commonplace.documents.proposals.github import GitHubProposals
 from commonplace.documents.proposals.ports import Proposal, Proposed
 from commonplace.kernel.errors import Conflict, Unavailable
 from commonplace.repository.github_credentials import SecretCredentials
-from commonplace.repository.secrets import GitHubWriter
+from commonplace.repository.github_secrets import GitHubWriter
 from tests.unit.adapters.github_answers import COMMIT, TOKEN, GitHub, answer, body_of, entry, refuse, tree
 
 REPOSITORY = "/repos/octo/notes"

@@ -6,10 +6,10 @@ import pytest
 from eth_account import Account
 from eth_account.messages import encode_defunct
 
-from commonplace.identity.issuing import subject_hash
-from commonplace.identity.signing_in import SignIn, SignInSettings
+from commonplace.identity.access_tokens import subject_hash
 from commonplace.identity.store.grants import DynamoGrants
 from commonplace.identity.store.sign_ins import DynamoSignIns
+from commonplace.identity.wallets import SignIn, SignInSettings
 from commonplace.kernel.audit import NOWHERE
 from commonplace.kernel.audit_store import DynamoAudit
 from commonplace.kernel.errors import Forbidden

@@ -9,8 +9,7 @@ from commonplace.kernel.retry import CircuitBreaker
 from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.embeddings import embed_records
 from commonplace.search.model import SearchRequest
-from commonplace.search.models.bedrock import TitanEmbeddings
-from commonplace.search.models.bedrock_rerank import COHERE, BedrockReranker
+from commonplace.search.models.bedrock import COHERE, BedrockReranker, TitanEmbeddings
 from commonplace.search.models.guarded import GuardedEmbeddings, GuardedReranker
 from commonplace.search.service import SearchService
 from tests.fakes.bedrock import REGION, FakeBedrock

@@ -6,7 +6,7 @@ import pytest
 from botocore.exceptions import EndpointConnectionError
 
 from commonplace.identity.accounts import Worn
-from commonplace.identity.caches import RememberedHats
+from commonplace.identity.role_cache import RememberedHats
 from commonplace.kernel.errors import Unavailable
 from tests.aws_fixture import TABLE
 from tests.fakes.ethereum import FakeHats

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from commonplace.repository.secrets import (
+from commonplace.repository.github_secrets import (
     CACHE_SECONDS,
     GitHubSecret,
     GitHubSecrets,

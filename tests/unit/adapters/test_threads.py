@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from commonplace.kernel.threads import Threads
+from commonplace.kernel.parallel import Threads
 
 
 def test_results_come_in_the_order_of_the_items() -> None:

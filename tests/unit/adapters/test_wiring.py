@@ -13,15 +13,13 @@ from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.retry import RETRY_DELAYS
 from commonplace.kernel.settings import IndexSettings, RestSettings, RetrievalSettings
 from commonplace.search import providers
-from commonplace.search.dynamodb_cache import DynamoRerankCache
 from commonplace.search.filters import Filters
 from commonplace.search.models.guarded import GuardedEmbeddings, GuardedReranker
 from commonplace.search.models.local import LocalEmbeddings
-from commonplace.search.models.onnx_embeddings import OnnxEmbeddings
-from commonplace.search.models.onnx_rerank import OnnxReranker
+from commonplace.search.models.onnx import OnnxEmbeddings, OnnxReranker
 from commonplace.search.models.openai import OpenAiEmbeddings
 from commonplace.search.rerank import MemoryRerankCache
-from commonplace.search.store import DynamoVectorMemory
+from commonplace.search.store import DynamoRerankCache, DynamoVectorMemory
 from tests.fakes.onnx_models import cross_encoder, encoder
 
 ROOT = Path(__file__).resolve().parents[3]

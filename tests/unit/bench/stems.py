@@ -3,7 +3,7 @@
 import sqlite3
 from functools import cache
 
-from commonplace.search.embedded.schema import TABLES
+from commonplace.search.embedded.tables import TABLES
 
 
 @cache

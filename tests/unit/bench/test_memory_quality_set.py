@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 
 from bench.memory_quality.judged import FOLDER, NOTHING, JudgedMemory, Query, id_of, imports, judged_memory
-from commonplace.memory import admitting, checking, yaml_entries
-from commonplace.memory.entries import ENTRY_TYPES, ROLES
+from commonplace.memory import entry_files, search, validation
+from commonplace.memory.model import ENTRY_TYPES, ROLES
 from commonplace.search.text import query_terms, words
 from tests.unit.bench.stems import stems
 
@@ -41,8 +41,8 @@ def test_an_import_takes_every_entry_and_none_is_there_twice() -> None:
 
 def test_each_file_is_one_that_kb_bulk_import_reads() -> None:
     for file in (FOLDER / "entries").glob("*.yaml"):
-        checked = checking.imports(yaml_entries.read(file.read_text(encoding="utf-8")))
-        assert not [item for item in checked if isinstance(item, checking.Refused)], file.name
+        checked = validation.imports(entry_files.read(file.read_text(encoding="utf-8")))
+        assert not [item for item in checked if isinstance(item, validation.Refused)], file.name
 
 
 def test_every_parent_is_a_summary_of_the_same_story(judged: JudgedMemory) -> None:
@@ -104,7 +104,7 @@ def test_what_is_judged_passes_the_conditions_of_its_query(judged: JudgedMemory)
         (query.id, name)
         for query in judged.queries
         for name in judged.grades[query.id]
-        if not admitting.found(query.asked, judged.entries[name])
+        if not search.found(query.asked, judged.entries[name])
     ]
     assert hidden == []
 

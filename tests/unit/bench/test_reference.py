@@ -15,8 +15,7 @@ from bench.reference import costs, quality, served, speed
 from bench.reference.judged import NOTHING, SCENARIO, Query, misspelt, paraphrases, queries, unanswerable
 from bench.reference.made import catalogue, of_size
 from bench.reference.quality import BUILT, SEED, VECTORS, WORDS, Figures
-from commonplace.reference.entries import Entry
-from commonplace.reference.model import MAX_QUERY_CHARACTERS
+from commonplace.reference.model import MAX_QUERY_CHARACTERS, Entry
 from commonplace.reference.source.reader import read_catalogue
 from commonplace.search.models.local import LocalEmbeddings
 from commonplace.search.text import fold

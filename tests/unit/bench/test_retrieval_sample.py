@@ -9,8 +9,7 @@ from bench.retrieval.sample import FOLDER, documents, sample_set
 from bench.retrieval.trec import read_qrels, read_topics
 from commonplace.search.filters import Filters
 from commonplace.search.model import Record
-from commonplace.search.names import name_key
-from commonplace.search.text import query_terms
+from commonplace.search.text import name_key, query_terms
 from tests.unit.bench.stems import stems
 
 AT_LEAST = {"name": 40, "paraphrase": 60, "question": 35, "misspelling": 30, "filter": 30}

@@ -10,8 +10,8 @@ import pytest
 from bench import synthetic
 from bench.corpus import asked_for, open_corpus
 from bench.synthetic import File
-from commonplace.documents.content.exclusions import Exclusions
 from commonplace.documents.content.normalise import normalise
+from commonplace.documents.content.paths import Exclusions
 from commonplace.documents.content.reader import Published, extract_links, judge
 from commonplace.repository.markdown import ParsedFile
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from commonplace.documents.content.exclusions import DEFAULT_EXCLUDES, Exclusions
+from commonplace.documents.content.paths import DEFAULT_EXCLUDES, Exclusions
 
 
 @pytest.mark.parametrize(

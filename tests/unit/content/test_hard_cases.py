@@ -8,14 +8,12 @@ import json
 import random
 from collections.abc import Callable
 
-from commonplace.documents.content.exclusions import Exclusions
-from commonplace.documents.content.graph import build_graph
-from commonplace.documents.content.models import content_adapter
+from commonplace.documents.content.graph import Broken, LinkResolver, ToDocument, ToFile, build_graph
 from commonplace.documents.content.normalise import normalise
 from commonplace.documents.content.ontology import ONTOLOGY
-from commonplace.documents.content.paths import assign_ids, assign_names
+from commonplace.documents.content.paths import Exclusions, assign_ids, assign_names
 from commonplace.documents.content.reader import Invalid, Published, Unpublished, extract_links, judge
-from commonplace.documents.content.resolving import Broken, LinkResolver, ToDocument, ToFile
+from commonplace.documents.content.schemas import content_adapter
 from commonplace.repository.blobs import git_blob_sha
 from commonplace.repository.link import Link
 from tests.unit.content.entries import summary

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from bench.retrieval.sample import documents
 from commonplace.documents.content.document import Document
 from commonplace.documents.content.document_index import Catalogue
-from commonplace.documents.content.lexicon import Lexicon, Term, lexicon_of
+from commonplace.documents.content.lexicon import Lexicon, Likeness, Term, lexicon_of
 from commonplace.documents.content.library import Library
-from commonplace.documents.content.likeness import Likeness
-from commonplace.documents.content.terms import bare, forms, key, squeezed
+from commonplace.kernel.terms import bare, forms, key, squeezed
 from tests.fakes.library import FakeLibrary, make
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.documents.content.models import content_adapter
 from commonplace.documents.content.normalise import normalise
 from commonplace.documents.content.ontology import ONTOLOGY
+from commonplace.documents.content.schemas import content_adapter
 from commonplace.repository.markdown import ParsedFile
 from tests.unit.content.files import codes, markdown, normalised
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from commonplace.documents.content.resolving import Broken, LinkResolver, ToDocument, ToFile, names_of
+from commonplace.documents.content.graph import Broken, LinkResolver, ToDocument, ToFile, names_of
 from commonplace.repository.link import Link, LinkKind
 
 DOCUMENTS = [

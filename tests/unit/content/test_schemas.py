@@ -7,9 +7,8 @@ import jsonschema_rs
 import pytest
 from pydantic import ValidationError
 
-from commonplace.documents.content.models import CONTENT_MODELS, content_adapter
 from commonplace.documents.content.ontology import ONTOLOGY
-from commonplace.documents.content.schemas import DIALECT, json_schema
+from commonplace.documents.content.schemas import CONTENT_MODELS, DIALECT, content_adapter, json_schema
 from commonplace.kernel.errors import NotFound
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from commonplace.documents.content.exclusions import Exclusions
+from commonplace.documents.content.paths import Exclusions
 from commonplace.documents.content.validate import Report, validate_tree
 from commonplace.repository.problems import Problem
 from tests.unit.content.files import markdown

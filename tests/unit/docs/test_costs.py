@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from commonplace.memory.entries import PHASES, ROLES
+from commonplace.memory.model import PHASES, ROLES
 from infra.configuration import Configuration
 from tests.unit.docs.pages import ROOT, rows, section
 

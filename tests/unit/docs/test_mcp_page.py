@@ -12,8 +12,8 @@ from commonplace.identity.principals import TIERS
 from commonplace.kernel.settings import DEFAULT_RATE_LIMITS
 from commonplace.memory.tools.services import MemoryServices
 from commonplace.memory.tools.toolset import memory_toolset
-from commonplace.reference.gaps import GAP_SECONDS, MAX_GAPS
-from commonplace.reference.tools.fitting import ANSWER_TOKENS
+from commonplace.reference.model import GAP_SECONDS, MAX_GAPS
+from commonplace.reference.tools.answers import ANSWER_TOKENS
 from commonplace.reference.tools.services import ReferenceServices
 from commonplace.reference.tools.toolset import reference_toolset
 from commonplace.web.mcp.budgets import DEFAULT_TOKENS, MAX_TOKENS

@@ -4,11 +4,11 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from commonplace.documents.content.exclusions import DEFAULT_EXCLUDES, Exclusions
+from commonplace.documents.content.graph import Broken, LinkResolver, ToFile
 from commonplace.documents.content.normalise import Normalised, normalise
 from commonplace.documents.content.ontology import ONTOLOGY
+from commonplace.documents.content.paths import DEFAULT_EXCLUDES, Exclusions
 from commonplace.documents.content.reader import Invalid, Published, Unpublished, Verdict, extract_links, judge
-from commonplace.documents.content.resolving import Broken, LinkResolver, ToFile
 from commonplace.documents.content.validate import validate_tree
 from commonplace.repository.markdown import ParsedFile
 from tests.unit.docs.pages import ROOT, SAMPLE, blocks

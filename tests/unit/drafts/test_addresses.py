@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from commonplace.documents.content.fields import coerce
 from commonplace.documents.content.ontology import ONTOLOGY
-from commonplace.documents.proposals.addresses import web_address
+from commonplace.documents.proposals.proposal import web_address
 from commonplace.kernel.errors import InvalidInput
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.documents.content.exclusions import Exclusions
 from commonplace.documents.content.ontology import ONTOLOGY
+from commonplace.documents.content.paths import Exclusions
 from commonplace.documents.proposals.proposal import branch_of, content_type_of, file_name, folder_of, proposable
 from commonplace.kernel.errors import InvalidInput
 

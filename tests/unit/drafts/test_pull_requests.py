@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from commonplace.documents.proposals.pull_requests import NEXT_STEPS, pull_request_body, pull_request_title
+from commonplace.documents.proposals.proposal import NEXT_STEPS, pull_request_body, pull_request_title
 
 CLOSES = re.compile(r"(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\b:?\s+(?:#|gh-|https?://|[\w.-]+/)")
 

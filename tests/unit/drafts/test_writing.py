@@ -12,8 +12,7 @@ from commonplace.documents.content.normalise import normalise
 from commonplace.documents.content.reader import Unpublished, judge, parse
 from commonplace.documents.content.validate import validate_tree
 from commonplace.documents.proposals.ports import Proposal
-from commonplace.documents.proposals.proposal import proposable
-from commonplace.documents.proposals.writing import Asking, document_proposal, link_proposal
+from commonplace.documents.proposals.proposal import Asking, document_proposal, link_proposal, proposable
 from commonplace.kernel.errors import CommonplaceError, InvalidInput, TooLarge
 from commonplace.repository.markdown import ParsedFile
 

@@ -8,9 +8,8 @@ import pytest
 from moto import mock_aws
 
 from commonplace.kernel.rotation import Rotation
-from commonplace.web.origin import ORIGIN_HEADER
+from commonplace.web.origin import ORIGIN_HEADER, OriginValues
 from commonplace.web.origin_rotation import Door, OriginRotation, RotationFailed
-from commonplace.web.origin_secret import OriginValues
 
 
 class Account:

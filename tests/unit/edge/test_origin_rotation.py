@@ -7,9 +7,8 @@ from typing import Any, cast
 import pytest
 
 from commonplace.kernel.rotation import Rotation
-from commonplace.web.origin import ORIGIN_HEADER
+from commonplace.web.origin import ORIGIN_HEADER, OriginValues
 from commonplace.web.origin_rotation import Door, OriginRotation, RotationFailed
-from commonplace.web.origin_secret import OriginValues
 from tests.fakes.vault import Vault
 
 STEPS = ("createSecret", "setSecret", "testSecret", "finishSecret")

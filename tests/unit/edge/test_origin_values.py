@@ -4,7 +4,7 @@ import pytest
 
 from commonplace.kernel.environment import SettingsError
 from commonplace.kernel.errors import Unavailable
-from commonplace.web.origin_secret import (
+from commonplace.web.origin import (
     FRESH_SECONDS,
     KEPT_SECONDS,
     PAUSE_SECONDS,

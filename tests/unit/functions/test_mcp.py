@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.documents.documents import record_from_document
+from commonplace.documents.index_source import record_from_document
 from commonplace.kernel import aws
 from commonplace.kernel.environment import SettingsError
 from commonplace.search.embedded.engine import EmbeddedEngine

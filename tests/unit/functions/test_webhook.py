@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.kernel.errors import BadRequest, Unavailable
-from commonplace.repository.following import Followed
-from commonplace.repository.poke import Hint, Poker, Started
-from commonplace.repository.webhook import MAX_BODY_BYTES, Receiver
+from commonplace.repository.webhook import MAX_BODY_BYTES, Followed, Hint, Poker, Receiver, Started
 from tests.fakes.state import FakeSyncState, FakeWorkflow
 from tests.unit.functions.deliveries import BRANCH, REPOSITORY, SECRET, SHA, Event, delivery, push, sign
 

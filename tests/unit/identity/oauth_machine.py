@@ -14,8 +14,8 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 from commonplace.identity.oauth.authorization_request import Asked, RequestRefused
 from commonplace.identity.oauth.consent import Begun, RequestGone
 from commonplace.identity.oauth.errors import OAuthError
+from commonplace.identity.principals import covers, reach
 from commonplace.identity.records import AuthorizationRequest, Client
-from commonplace.identity.scopes import covers, reach
 from commonplace.identity.secrets import digest
 from tests.fakes.authority import (
     ALICE,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from commonplace.identity.issuing import subject_hash
+from commonplace.identity.access_tokens import subject_hash
 from commonplace.identity.oauth.errors import OAuthError
 from commonplace.identity.records import Client
 from commonplace.kernel.errors import InvalidInput, RateLimited

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.identity.oauth.assertions import Assertions, BadAssertion
-from commonplace.identity.oauth.client_keys import MAX_ADDRESSES, ClientKeys
+from commonplace.identity.oauth.client_auth import Assertions, BadAssertion
+from commonplace.identity.oauth.client_documents import MAX_ADDRESSES, ClientKeys
 from commonplace.identity.oauth.client_metadata import usable
 from commonplace.identity.records import Client
 from commonplace.kernel.errors import RateLimited

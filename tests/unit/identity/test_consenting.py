@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from commonplace.identity import secrets
-from commonplace.identity.issuing import subject_hash
+from commonplace.identity.access_tokens import subject_hash
 from commonplace.identity.oauth.consent import RequestGone
 from commonplace.kernel.errors import RateLimited, Unavailable
 from tests.fakes.authority import (

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from commonplace.identity.denials import AGAIN_SECONDS, REMEMBERED, Denials
+from commonplace.identity.accounts import AGAIN_SECONDS, REMEMBERED, Denials
 from commonplace.kernel.audit import AuditRecord
 from commonplace.kernel.errors import Unavailable
 from tests.fakes.identity_stores import Clock

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from commonplace.identity import keyring
-from commonplace.identity.issuing import Issuer, subject_hash
+from commonplace.identity.access_tokens import Issuer, subject_hash
 from commonplace.identity.oauth.errors import OAuthError
 from commonplace.identity.tokens import SigningKey
 from tests.fakes.authority import (

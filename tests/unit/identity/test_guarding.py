@@ -9,14 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.identity.access_tokens import claims_of
+from commonplace.identity.access_tokens import claims_for, claims_of
 from commonplace.identity.accounts import Profile, Standing
 from commonplace.identity.bearer_auth import TokenJudge, bearer_token
-from commonplace.identity.issuing import claims_for
-from commonplace.identity.oauth.opening import Terms, new_grant
-from commonplace.identity.principals import ANONYMOUS, TIERS, Principal, Tier
+from commonplace.identity.oauth.grants import Terms, new_grant
+from commonplace.identity.principals import ANONYMOUS, CATALOGUE, KINDS, TIERS, Principal, Tier, covers
 from commonplace.identity.roles import MappedStandings, RoleMap
-from commonplace.identity.scopes import CATALOGUE, KINDS, covers
 from commonplace.identity.secrets import digest
 from commonplace.identity.tokens import AccessClaims
 from commonplace.kernel.errors import Unauthorized, Unavailable

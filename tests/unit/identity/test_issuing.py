@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from commonplace.identity import keyring
-from commonplace.identity.access_tokens import AccessTokens
+from commonplace.identity.access_tokens import AccessTokens, Issuer, claims_for, member_id
 from commonplace.identity.accounts import Profile, Standing
-from commonplace.identity.issuing import Issuer, claims_for, member_id
-from commonplace.identity.oauth.opening import Terms, new_grant
+from commonplace.identity.oauth.grants import Terms, new_grant
+from commonplace.identity.principals import CATALOGUE, KINDS
 from commonplace.identity.roles import MAX_GROUPS, rule_id
-from commonplace.identity.scopes import CATALOGUE, KINDS
 from commonplace.identity.tokens import MAX_TOKEN_CHARACTERS, AccessClaims, BadToken, SigningKey
 from tests.fakes.authority import ALICE, BASE, KEY, MCP, Authority, Ring
 from tests.fakes.identity_stores import Clock

@@ -6,8 +6,7 @@ import pytest
 from joserfc import jws, jwt
 from joserfc.jwk import ECKey, OctKey
 
-from commonplace.identity.id_tokens import IdTokens, profile_of
-from commonplace.identity.oidc import metadata_of, tokens_of
+from commonplace.identity.oidc import IdTokens, metadata_of, profile_of, tokens_of
 from commonplace.kernel.errors import Forbidden, Unavailable
 from tests.fakes.identity_stores import Clock
 from tests.fakes.oidc_provider import CLIENT, ISSUER, FakeProvider

@@ -6,7 +6,7 @@ import pytest
 
 from commonplace.identity.oauth.client_documents import Documents
 from commonplace.identity.oauth.clients import Clients, UnknownClient
-from commonplace.identity.oauth.operating import BadClient, Operating
+from commonplace.identity.oauth.registration import BadClient, Operating
 from commonplace.identity.records import REGISTRATION_SECONDS, Client
 from commonplace.identity.secrets import digest
 from commonplace.kernel.errors import Unavailable

@@ -11,7 +11,7 @@ from commonplace.identity import secrets
 from commonplace.identity.oauth.errors import OAuthError
 from commonplace.identity.ports import GrantStore
 from commonplace.identity.records import Client
-from commonplace.kernel.writes import Lost
+from commonplace.kernel.audit import Lost
 from tests.fakes.authority import ALICE, APP, BASE, BOB, MCP, OTHER, Authority, standing, stored
 from tests.fakes.identity_stores import Racing
 

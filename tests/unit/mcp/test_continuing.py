@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.kernel.errors import InvalidInput
-from commonplace.web.mcp.continuing import MAX_HANDLE_CHARACTERS, handle, question_of, resume
+from commonplace.web.mcp.budgets import MAX_HANDLE_CHARACTERS, handle, question_of, resume
 from tests.fakes.toolsets import Asked, Filters
 
 words = st.text(max_size=20)

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from commonplace.identity.principals import TIERS, Tier
-from commonplace.identity.scopes import covers
+from commonplace.identity.principals import TIERS, Tier, covers
 from commonplace.identity.secrets import digest
 from tests.examples import examples
 from tests.fakes.access_tokens import ROSA, Realm, standing

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp.shared.exceptions import MCPError
 
-from commonplace.web.mcp.paging import page
+from commonplace.web.mcp.lists import page
 
 names = st.lists(st.text(min_size=1, max_size=5), unique=True, max_size=30)
 

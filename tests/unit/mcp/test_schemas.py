@@ -7,7 +7,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from pydantic import BaseModel, Field
 
 from commonplace.web.mcp.declaration import NoArguments, Part
-from commonplace.web.mcp.schemas import compact_schema, input_schema, output_schema
+from commonplace.web.mcp.lists import compact_schema, input_schema, output_schema
 from tests.fakes.toolsets import Asked, Found, said, tides, tool
 
 SEARCH = tides().tools[0]

@@ -14,7 +14,7 @@ from commonplace.documents.tools.skill import SKILL
 from commonplace.repository.frontmatter import read_mapping
 from commonplace.web.mcp.declaration import Call, Skill, Toolset
 from commonplace.web.mcp.server import build_server
-from commonplace.web.mcp.skill_files import DIRECTORY, frontmatter, skill_directories, skill_entries, skill_resources
+from commonplace.web.mcp.skills import DIRECTORY, frontmatter, skill_directories, skill_entries, skill_resources
 from commonplace.web.mcp.surface import Surface
 from tests.unit.mcp.over_http import connected, post, serving
 

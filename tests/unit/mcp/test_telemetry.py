@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from awslambdaric.lambda_runtime_log_utils import JsonFormatter
 
-from commonplace.web.mcp.surface import CallRecord
-from commonplace.web.mcp.telemetry import MESSAGE, record
+from commonplace.web.mcp.surface import MESSAGE, CallRecord, record
 
 CALL = CallRecord(
     method="tools/call",

@@ -23,7 +23,7 @@ from commonplace.search.filters import Filters
 from commonplace.search.model import SearchRequest
 from commonplace.search.rerank import MemoryRerankCache
 from commonplace.search.service import SearchService
-from commonplace.web.mcp.threads import in_thread
+from commonplace.web.mcp.tools import in_thread
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.library import FakeLibrary, garden, make
 from tests.fakes.store import FakeObjectStore

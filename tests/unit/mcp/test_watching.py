@@ -9,10 +9,10 @@ from commonplace.documents.content.document import Document
 from commonplace.documents.content.library import Library
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.documents.tools.toolset import knowledge_toolset
-from commonplace.search.changes import Change
 from commonplace.search.records import RecordId
+from commonplace.search.source import Change
 from commonplace.web.mcp.declaration import Caller
-from commonplace.web.mcp.watching import Happened, Waiting
+from commonplace.web.mcp.subscriptions import Happened, Waiting
 from tests.fakes.changes import FakeChanges
 from tests.fakes.library import FakeLibrary, make
 from tests.fakes.search import FakeSearch

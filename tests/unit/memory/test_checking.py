@@ -5,16 +5,15 @@ from typing import Any
 import pytest
 
 from commonplace.kernel.errors import CommonplaceError, InvalidInput, TooLarge
-from commonplace.memory import checking
-from commonplace.memory.checking import Refused
-from commonplace.memory.entries import MAX_CONTENT_BYTES
-from commonplace.memory.model import MAX_IMPORT, Import
+from commonplace.memory import validation
+from commonplace.memory.model import MAX_CONTENT_BYTES, MAX_IMPORT, Import
+from commonplace.memory.validation import Refused
 
 ID = "0a1b2c3d-0000-4000-8000-00000000000a"
 
 
 def new(**told: Any) -> Any:
-    return checking.new_entry(**{"content": "Cars are red.", "entry_type": "fact", "roles": ["dev"], **told})
+    return validation.new_entry(**{"content": "Cars are red.", "entry_type": "fact", "roles": ["dev"], **told})
 
 
 def test_entry_is_kept_as_it_is_sent() -> None:
@@ -56,7 +55,7 @@ def test_null_in_metadata_of_a_new_entry_is_left_out() -> None:
 
 
 def test_nulls_of_an_update_stay_to_remove_their_keys() -> None:
-    assert checking.changes(metadata={"a": None}).metadata == {"a": None}
+    assert validation.changes(metadata={"a": None}).metadata == {"a": None}
 
 
 BAD: list[tuple[dict[str, Any], type[CommonplaceError], str]] = [
@@ -134,31 +133,31 @@ def test_deeply_nested_metadata_is_refused_without_a_deep_recursion() -> None:
 
 def test_update_that_changes_nothing_is_refused() -> None:
     with pytest.raises(InvalidInput, match="Nothing"):
-        checking.changes()
+        validation.changes()
 
 
 @pytest.mark.parametrize("limit", [0, 51, -1, "10", None, 1.5, True])
 def test_limit_of_a_search_is_never_cut_to_size(limit: Any) -> None:
     with pytest.raises(InvalidInput) as refused:
-        checking.asked(query="cars", limit=limit)
+        validation.asked(query="cars", limit=limit)
     assert "from 1 to 50" in refused.value.message
 
 
 @pytest.mark.parametrize("limit", [1, 50, 10.0])
 def test_limit_within_its_bounds_is_taken(limit: Any) -> None:
-    assert checking.asked(query="cars", limit=limit).limit == int(limit)
+    assert validation.asked(query="cars", limit=limit).limit == int(limit)
 
 
 @pytest.mark.parametrize("query", ["", " \u200b ", "\x00", 7, None])
 def test_empty_query_is_refused(query: Any) -> None:
     with pytest.raises(InvalidInput, match="query"):
-        checking.asked(query=query)
+        validation.asked(query=query)
 
 
 def test_query_of_a_thousand_characters_is_taken_and_no_longer_one() -> None:
-    assert checking.asked(query="a" * 1_000)
+    assert validation.asked(query="a" * 1_000)
     with pytest.raises(InvalidInput, match="longer"):
-        checking.asked(query="a" * 1_001)
+        validation.asked(query="a" * 1_001)
 
 
 @pytest.mark.parametrize(
@@ -166,25 +165,25 @@ def test_query_of_a_thousand_characters_is_taken_and_no_longer_one() -> None:
 )
 def test_list_is_refused_what_it_cannot_do(told: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
-        checking.listing(**told)
+        validation.listing(**told)
 
 
 def test_id_is_a_uuid_in_whatever_case() -> None:
-    assert checking.entry_id(f" {ID.upper()} ") == ID
+    assert validation.entry_id(f" {ID.upper()} ") == ID
     for bad in ("", "acme/1", f"{{{ID}}}", f"urn:uuid:{ID}", ID[:-1], 7, None, ID.replace("0", "０")):
         with pytest.raises(InvalidInput):
-            checking.entry_id(bad)
+            validation.entry_id(bad)
 
 
 @pytest.mark.parametrize("version", [0, -1, "two", 1.5, 2**60])
 def test_expected_version_is_one_that_can_be(version: Any) -> None:
     with pytest.raises(InvalidInput):
-        checking.expected_version(version)
+        validation.expected_version(version)
 
 
 def test_entry_of_an_import_that_is_wrong_costs_the_others_nothing() -> None:
     good = {"content": "Cars.", "entry_type": "fact", "roles": ["dev"], "ref": "a"}
-    first, second, third, fourth = checking.imports(
+    first, second, third, fourth = validation.imports(
         [good, {**good, "roles": ["boss"]}, "text", {**good, "parent_ref": "b", "parent_id": ID}]
     )
     assert isinstance(first, Import)
@@ -197,7 +196,7 @@ def test_entry_of_an_import_that_is_wrong_costs_the_others_nothing() -> None:
 
 
 def test_field_that_entries_do_not_have_is_refused_with_those_they_have() -> None:
-    [refused] = checking.imports([{"content": "Cars.", "type": "fact", "roles": ["dev"]}])
+    [refused] = validation.imports([{"content": "Cars.", "type": "fact", "roles": ["dev"]}])
     assert isinstance(refused, Refused)
     assert "entry_type" in refused.sentence
 
@@ -205,9 +204,9 @@ def test_field_that_entries_do_not_have_is_refused_with_those_they_have() -> Non
 @pytest.mark.parametrize("values", [None, [], {}, "- content: x", 7])
 def test_import_of_nothing_is_refused(values: Any) -> None:
     with pytest.raises(InvalidInput):
-        checking.imports(values)
+        validation.imports(values)
 
 
 def test_import_of_too_many_is_refused_before_any_is_looked_at() -> None:
     with pytest.raises(TooLarge):
-        checking.imports([None] * (MAX_IMPORT + 1))
+        validation.imports([None] * (MAX_IMPORT + 1))

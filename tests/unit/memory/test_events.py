@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from commonplace.memory.entries import EntryId
-from commonplace.memory.events import EntryEvent, JobEvent, event_of, is_of_memory
+from commonplace.memory.index_source import EntryEvent, JobEvent, event_of, is_of_memory
+from commonplace.memory.model import EntryId
 from tests.unit.search.records import TEST_EVENT, body_of, notification
 
 

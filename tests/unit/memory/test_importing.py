@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from commonplace.kernel.audit import AuditRecord
 from commonplace.kernel.errors import NotFound, Unavailable
-from commonplace.memory import checking
-from commonplace.memory.entries import MAX_CONTENT_BYTES, Author, Entry, EntryId
-from commonplace.memory.jobs_running import carry_on
-from commonplace.memory.model import Imported
+from commonplace.memory import validation
+from commonplace.memory.model import MAX_CONTENT_BYTES, Author, Entry, EntryId, Imported
+from commonplace.memory.upkeep import carry_on
 from tests.fakes.memories import ACME, OTHER, CountingEmbeddings, Remembering, remembering
 
 
@@ -45,7 +44,7 @@ def imported(
     skip_existing: bool = True,
     enough: Callable[[], bool] = lambda: False,
 ) -> Imported:
-    items = checking.imports(entries)
+    items = validation.imports(entries)
     return team.memory.bulk_import(author, items, skip_existing=skip_existing, enough=enough)
 
 
@@ -225,7 +224,7 @@ def test_errors_and_parents_reach_across_the_pieces(team: Remembering) -> None:
     done = team.memory.import_progress(ACME, begun.handle)
     assert (done.imported, done.processed) == (251, 253)
     assert [error.split(":")[0] for error in done.errors] == ["entries[1]", "entries[252]"]
-    children = team.memory.list(ACME, checking.listing(entry_type="fact", limit=100)).entries
+    children = team.memory.list(ACME, validation.listing(entry_type="fact", limit=100)).entries
     assert len({child.parent_id for child in children}) == 1
 
 
@@ -368,7 +367,7 @@ def test_every_import_ends_with_each_content_once_and_every_entry_counted(
     whole = imported(team, entries, skip_existing=skip)
     assert whole.processed == whole.total == len(items)
     assert whole.imported + whole.skipped + len(whole.errors) == len(items)
-    found = team.memory.list(ACME, checking.listing(limit=100)).entries
+    found = team.memory.list(ACME, validation.listing(limit=100)).entries
     contents = [one.content for one in found]
     assert len(contents) == len(set(contents)) == whole.imported + len(set(there))
     assert {one.parent_id for one in found} - {None} <= {one.id for one in found}

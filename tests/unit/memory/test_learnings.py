@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 
 from commonplace.kernel.errors import CommonplaceError, InvalidInput, Unavailable
 from commonplace.memory.client.client import MemoryClient
-from commonplace.memory.client.learnings import Learnings, from_mapping
-from commonplace.memory.client.story import learnings_of
-from commonplace.memory.yaml_entries import document
-from commonplace.memory.yaml_text import write
+from commonplace.memory.client.learnings import Learnings, from_mapping, learnings_of
+from commonplace.memory.entry_files import document, write
 from tests.examples import examples
 from tests.fakes.memory_server import FakeMemoryServer
 

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.memory.entries import EntryId
 from commonplace.memory.index_source import StoredEntries
-from commonplace.search.generations import Role
+from commonplace.memory.model import EntryId
 from commonplace.search.indexer import Indexer, Message
-from commonplace.search.migration import Migration, Swapped, Target
+from commonplace.search.migration import Migration, Role, Swapped, Target
 from commonplace.search.model import VectorMemory
 from commonplace.search.operations import Operations
 from tests.fakes.embeddings import FakeEmbeddings

@@ -5,14 +5,14 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.memory import checking
-from commonplace.memory.checking import Refused
+from commonplace.memory import validation
+from commonplace.memory.bulk_import import Plan, plan
 from commonplace.memory.model import Import
-from commonplace.memory.planning import Plan, plan
+from commonplace.memory.validation import Refused
 
 
 def item(content: str = "text", ref: str | None = None, parent: str | None = None) -> Import:
-    entry = checking.new_entry(content=content, entry_type="fact", roles=["dev"])
+    entry = validation.new_entry(content=content, entry_type="fact", roles=["dev"])
     return Import(entry=entry, ref=ref, parent_ref=parent)
 
 

@@ -8,9 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.kernel.errors import RateLimited, Unavailable
-from commonplace.memory.client.client import MemoryClient, as_imports
-from commonplace.memory.client.patience import Patient
-from commonplace.memory.client.planting import MAX_CALL_BYTES, UNNAMED, plant
+from commonplace.memory.client.client import MAX_CALL_BYTES, UNNAMED, MemoryClient, Patient, as_imports, plant
 from tests.fakes.memory_server import FakeMemoryServer
 
 

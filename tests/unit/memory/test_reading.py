@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from commonplace.memory import checking
-from commonplace.memory.entries import EntryId
+from commonplace.memory import validation
+from commonplace.memory.model import EntryId
 from tests.fakes.memories import ACME, OTHER, Remembering, remembering
 
 
@@ -16,7 +16,7 @@ def team(tmp_path: Path) -> Remembering:
 
 
 def listed(team: Remembering, **told: Any) -> list[str]:
-    return [entry.content for entry in team.memory.list(ACME, checking.listing(**told)).entries]
+    return [entry.content for entry in team.memory.list(ACME, validation.listing(**told)).entries]
 
 
 def related(team: Remembering, id: EntryId, limit: int = 50) -> list[tuple[str, str]]:
@@ -33,12 +33,12 @@ def test_list_shows_the_newest_first(team: Remembering) -> None:
 def test_list_is_paged_and_says_how_many_there_are(team: Remembering) -> None:
     for number in range(25):
         team.add(f"entry {number:02}")
-    first = team.memory.list(ACME, checking.listing())
+    first = team.memory.list(ACME, validation.listing())
     assert (len(first.entries), first.total) == (20, 25)
-    rest = team.memory.list(ACME, checking.listing(offset=20))
+    rest = team.memory.list(ACME, validation.listing(offset=20))
     assert (len(rest.entries), rest.total) == (5, 25)
     assert len({entry.id for entry in (*first.entries, *rest.entries)}) == 25
-    assert team.memory.list(ACME, checking.listing(offset=1_000)).entries == ()
+    assert team.memory.list(ACME, validation.listing(offset=1_000)).entries == ()
 
 
 def test_tags_of_a_list_are_all_needed(team: Remembering) -> None:
@@ -61,7 +61,7 @@ def test_role_finds_its_own_entries_and_those_for_all(team: Remembering) -> None
 def test_list_is_ordered_by_confidence_or_change(team: Remembering) -> None:
     low, _ = team.add("low", confidence=0.1), team.add("high", confidence=0.9)
     assert listed(team, order_by="confidence") == ["high", "low"]
-    team.memory.update(ACME, low, checking.changes(tags=["new"]))
+    team.memory.update(ACME, low, validation.changes(tags=["new"]))
     assert listed(team, order_by="updated_at") == ["low", "high"]
     assert listed(team, order_by="created_at") == ["high", "low"]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from commonplace.kernel.errors import Conflict, NotFound, Unavailable
-from commonplace.memory.jobs_running import carry_on
 from commonplace.memory.model import Rebuilt
+from commonplace.memory.upkeep import carry_on
 from tests.fakes.memories import ACME, OTHER, CountingEmbeddings, Remembering, remembering
 
 

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from commonplace.kernel.errors import CommonplaceError, Conflict, InvalidInput, NotFound, TooLarge
-from commonplace.memory import checking
-from commonplace.memory.entries import EntryId, content_hash
-from commonplace.memory.model import Updated
+from commonplace.memory import validation
+from commonplace.memory.model import EntryId, Updated, content_hash
 from tests.fakes.memories import ACME, OTHER, CountingEmbeddings, Remembering, remembering
 
 NOBODY = EntryId("00000000-0000-4000-8000-000000000000")
@@ -23,7 +22,7 @@ def team(tmp_path: Path) -> Remembering:
 
 
 def update(team: Remembering, id: EntryId, *, expected_version: int | None = None, **told: Any) -> Updated:
-    return team.memory.update(ACME, id, checking.changes(**told), expected_version=expected_version)
+    return team.memory.update(ACME, id, validation.changes(**told), expected_version=expected_version)
 
 
 def test_entry_is_there_as_soon_as_it_is_added(team: Remembering) -> None:
@@ -264,7 +263,7 @@ def test_deleted_entry_is_gone_and_its_children_have_no_parent_at_once(team: Rem
     child = team.add("A fact.", parent_id=parent)
     team.memory.delete(ACME, parent)
     assert team.memory.get(ACME, child).parent_id is None
-    assert team.memory.list(ACME, checking.listing()).entries[0].parent_id is None
+    assert team.memory.list(ACME, validation.listing()).entries[0].parent_id is None
     with pytest.raises(NotFound):
         team.memory.get(ACME, parent)
 
@@ -295,7 +294,7 @@ def test_entry_of_another_organisation_is_as_unknown_as_one_that_never_was(
 def test_what_is_done_is_recorded_with_its_author_and_without_text(team: Remembering) -> None:
     author = replace(ACME, client="client-1", grant="grant-1", network="192.0.2.1")
     id = team.add("A secret sentence.", author)
-    team.memory.update(author, id, checking.changes(tags=["hidden"]))
+    team.memory.update(author, id, validation.changes(tags=["hidden"]))
     team.memory.delete(author, id)
     records = team.store.audit.records
     assert [record.event for record in records] == ["memory.add", "memory.update", "memory.delete"]

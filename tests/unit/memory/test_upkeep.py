@@ -11,18 +11,14 @@ from hypothesis import strategies as st
 
 from commonplace.kernel.audit import AuditRecord
 from commonplace.kernel.errors import Unavailable
-from commonplace.memory.entries import Entry, EntryId, content_hash
-from commonplace.memory.index_source import StoredEntries
-from commonplace.memory.jobs import Job
-from commonplace.memory.records import record_id
-from commonplace.memory.sweeping import sweep_orphans
-from commonplace.memory.upkeep import STRETCH_SECONDS, Upkeep
+from commonplace.memory.index_source import StoredEntries, record_id
+from commonplace.memory.model import Entry, EntryId, Job, content_hash
+from commonplace.memory.upkeep import STRETCH_SECONDS, Upkeep, sweep_orphans
 from commonplace.search.embedded.engine import EmbeddedEngine
-from commonplace.search.indexer import Enough, Indexer, Message, Report
+from commonplace.search.indexer import SETTLED_SECONDS, Enough, Indexer, Message, Report, complete
 from commonplace.search.model import Vector, VectorMemory
 from commonplace.search.operations import Operations
 from commonplace.search.source import FOR_EVER
-from commonplace.search.waiting import SETTLED_SECONDS, complete
 from tests.examples import examples
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.memory_stores import MemoryCaches, MemoryEntries, MemoryJobs

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.kernel.errors import CommonplaceError, InvalidInput, TooLarge
-from commonplace.memory import yaml_entries
+from commonplace.memory import entry_files
 from commonplace.memory.model import MAX_IMPORT
 
 SEED = """\
@@ -30,7 +30,7 @@ SEED = """\
 
 
 def test_entries_of_the_seed_are_read() -> None:
-    first, second = yaml_entries.read(SEED)
+    first, second = entry_files.read(SEED)
     assert first["tags"] == ["vercel", "routing", "api", "pattern"]
     assert first["confidence"] == 1.0
     assert second["content"] == "Second entry\nin two lines\n"
@@ -38,16 +38,16 @@ def test_entries_of_the_seed_are_read() -> None:
 
 
 def test_list_may_stand_under_entries() -> None:
-    assert yaml_entries.read("entries:\n- content: a\n")[0] == {"content": "a"}
+    assert entry_files.read("entries:\n- content: a\n")[0] == {"content": "a"}
 
 
 def test_words_that_some_readers_take_for_something_else_stay_words() -> None:
-    [entry] = yaml_entries.read("- tags: [yes, on, 0755, 1e3, .inf, 1_000, 12:30:45, =, <<, 0x1f]")
+    [entry] = entry_files.read("- tags: [yes, on, 0755, 1e3, .inf, 1_000, 12:30:45, =, <<, 0x1f]")
     assert entry["tags"] == ["yes", "on", "0755", "1e3", ".inf", "1_000", "12:30:45", "=", "<<", "0x1f"]
 
 
 def test_quoted_number_is_text() -> None:
-    assert yaml_entries.read("- a: '7'\n  b: 7") == [{"a": "7", "b": 7}]
+    assert entry_files.read("- a: '7'\n  b: 7") == [{"a": "7", "b": 7}]
 
 
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
@@ -84,31 +84,31 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
 )
 def test_what_is_no_plain_list_of_entries_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput) as refused:
-        yaml_entries.read(text)
+        entry_files.read(text)
     assert refused.value.hint
     assert len(refused.value.message) < 120
 
 
 def test_refusal_names_the_line_and_no_text() -> None:
     with pytest.raises(InvalidInput) as refused:
-        yaml_entries.read("- content: a\n- content: 'secret\n")
+        entry_files.read("- content: a\n- content: 'secret\n")
     assert "line" in refused.value.message
     assert "secret" not in str(refused.value.envelope())
 
 
 def test_text_too_large_is_refused_unread() -> None:
     with pytest.raises(TooLarge):
-        yaml_entries.read("- a\n" * (yaml_entries.MAX_BYTES // 4 + 1))
+        entry_files.read("- a\n" * (entry_files.MAX_BYTES // 4 + 1))
 
 
 def test_too_many_values_are_refused() -> None:
     with pytest.raises(TooLarge):
-        yaml_entries.read("- [" + "a," * yaml_entries.MAX_VALUES + "a]")
+        entry_files.read("- [" + "a," * entry_files.MAX_VALUES + "a]")
 
 
 def test_too_many_entries_are_refused() -> None:
     with pytest.raises(TooLarge):
-        yaml_entries.read("- a\n" * (MAX_IMPORT + 1))
+        entry_files.read("- a\n" * (MAX_IMPORT + 1))
 
 
 FOLDED = "\x85\u2028\u2029"
@@ -130,12 +130,12 @@ def test_what_a_writer_of_yaml_writes_is_read_as_it_was(entries: list[dict[str, 
         def ignore_aliases(self, data: Any) -> bool:
             return True
 
-    assert yaml_entries.read(yaml.dump(entries, Dumper=Plain, allow_unicode=True)) == entries
+    assert entry_files.read(yaml.dump(entries, Dumper=Plain, allow_unicode=True)) == entries
 
 
 @given(st.text(max_size=200))
 def test_no_text_does_more_than_be_refused(text: str) -> None:
     try:
-        yaml_entries.read(text)
+        entry_files.read(text)
     except CommonplaceError as refused:
         assert refused.hint

@@ -5,8 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.memory.yaml_entries import document, read
-from commonplace.memory.yaml_text import write
+from commonplace.memory.entry_files import document, read, write
 
 TEXTS = st.text(
     alphabet=st.characters(exclude_categories=("Cs", "Cc"), include_characters="\n\t"), max_size=60

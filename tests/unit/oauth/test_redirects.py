@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 
 from commonplace.identity.oauth.authorization_request import understand
-from commonplace.identity.oauth.server.sessions import request_cookie
+from commonplace.identity.oauth.server.browsers import request_cookie
 from tests.unit.oauth.world import REDIRECT, Answer, World, challenge
 
 LOOPBACK = "http://127.0.0.1:33418/callback?x=1"

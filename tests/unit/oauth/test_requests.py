@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from commonplace.identity.oauth.errors import OAuthError
-from commonplace.identity.oauth.server.surface import Surface
+from commonplace.identity.oauth.server.app import Surface
 from commonplace.kernel.errors import Unavailable
 from commonplace.web.gateway import Gateway
 from tests.unit.oauth.world import FORM, REDIRECT, VERIFIER, Answer, World, answered, basic, payload
@@ -286,14 +286,14 @@ def test_errors_reach_pages_that_may_call(world: World) -> None:
 
 
 def test_what_happened_is_told_to_metrics_without_any_name(world: World, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO, "commonplace.identity.oauth.server.telemetry"):
+    with caplog.at_level(logging.INFO, "commonplace.identity.oauth.server.log"):
         client = world.register()
         world.post("/token", {"grant_type": "password", "client_id": client["client_id"]})
         world.post("/revoke", {"client_id": client["client_id"], "token": "t"})
     told = [
         tuple(record.__dict__[name] for name in ("message", "event", "outcome", "reason"))
         for record in caplog.records
-        if record.name == "commonplace.identity.oauth.server.telemetry"
+        if record.name == "commonplace.identity.oauth.server.log"
     ]
     assert told == [
         ("auth event", "register", "ok", ""),

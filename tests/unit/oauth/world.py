@@ -10,11 +10,10 @@ from typing import Any, cast
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from commonplace.identity import keyring
+from commonplace.identity.access_tokens import Issuer, subject_hash
 from commonplace.identity.accounts import Profile, Standing, Standings
-from commonplace.identity.issuing import Issuer, subject_hash
-from commonplace.identity.oauth.assertions import Assertions
 from commonplace.identity.oauth.authorization_request import understand
-from commonplace.identity.oauth.client_auth import Authentication
+from commonplace.identity.oauth.client_auth import Assertions, Authentication
 from commonplace.identity.oauth.client_documents import Documents
 from commonplace.identity.oauth.clients import Clients
 from commonplace.identity.oauth.connections import Connections
@@ -24,12 +23,12 @@ from commonplace.identity.oauth.server.app import create_app
 from commonplace.identity.oauth.server.services import OAuthServices
 from commonplace.identity.oauth.token_endpoint import Granting
 from commonplace.identity.oidc_sessions import NO_PROVIDER, ReadsClaims
+from commonplace.identity.principals import SERVED
 from commonplace.identity.records import Client
 from commonplace.identity.resources import Resources
-from commonplace.identity.scopes import SERVED
 from commonplace.identity.settings import AuthSettings
-from commonplace.identity.signing_in import SignIn
 from commonplace.identity.tokens import SigningKey
+from commonplace.identity.wallets import SignIn
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.limits import Limiter
 from commonplace.web.gateway import Gateway

@@ -7,8 +7,8 @@ import pytest
 from httpx2 import Response
 
 from commonplace.identity.accounts import Standing
+from commonplace.identity.principals import CATALOGUE, KINDS
 from commonplace.identity.records import Client
-from commonplace.identity.scopes import CATALOGUE, KINDS
 from commonplace.identity.wallets import Named
 from tests.fakes.authority import standing
 from tests.unit.oauth_pages.conftest import (

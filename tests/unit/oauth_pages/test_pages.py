@@ -8,9 +8,16 @@ from pathlib import Path
 import pytest
 
 from commonplace.identity.oauth import pages
-from commonplace.identity.oauth.pages.rendering import content_security_policy
+from commonplace.identity.oauth.pages.rendering import (
+    content_security_policy,
+    day,
+    destination,
+    listed,
+    moment,
+    plain,
+    span,
+)
 from commonplace.identity.oauth.pages.waap import Waap
-from commonplace.identity.oauth.pages.words import day, destination, listed, moment, plain, span
 from tests.unit.oauth_pages.conftest import Browser, World, path
 
 FOLDER = Path(pages.__file__).parent

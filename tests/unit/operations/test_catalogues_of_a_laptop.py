@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.reference.problems import Problem
+from commonplace.reference.model import Problem
 from commonplace.reference.settings import parse_catalogues
-from commonplace.reference.sync.catalogue_report import CatalogueReport
+from commonplace.reference.sync.plan import CatalogueReport
 from local.dev.screen import catalogue_lines
 from local.dev.source import (
     CatalogueFolder,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from commonplace.reference.entries import Entry
+from commonplace.reference.model import Entry
 from commonplace.reference.source.reader import read_catalogue
 from generators import plan, writing
 from generators.generated import Generated

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from commonplace.reference.entries import Entry
+from commonplace.reference.model import Entry
 from generators.generated import Generated
 from generators.plan import generate
 

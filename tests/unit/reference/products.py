@@ -2,10 +2,8 @@
 
 from typing import Any
 
-from commonplace.reference.catalogue import Catalogue
-from commonplace.reference.entries import Entry, Method
 from commonplace.reference.lookup import Lookup
-from commonplace.reference.model import Asked
+from commonplace.reference.model import Asked, Catalogue, Entry, Method
 from tests.fakes import catalogues
 
 

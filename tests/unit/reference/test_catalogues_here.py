@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from commonplace.reference.entries import ENTRY_TYPES
+from commonplace.reference.model import ENTRY_TYPES
 from commonplace.reference.source.reader import read_catalogue
 from local.commands.reference import reference_app
 from tests.reference_files import HELIOS, SAMPLE, files_of, helios, sample

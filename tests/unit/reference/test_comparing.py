@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from commonplace.reference.entries import Entry
+from commonplace.reference.model import Entry
 from commonplace.reference.source.compilation import Difference, diff
 
 

@@ -4,9 +4,9 @@ import json
 from datetime import timedelta
 from typing import Any
 
-from commonplace.reference.catalogue import Catalogue
+from commonplace.reference.model import Catalogue
 from commonplace.reference.settings import CatalogueSource
-from commonplace.reference.source.compiling import compile
+from commonplace.reference.source.compilation import compile
 from commonplace.reference.source.reader import Reading, read_catalogue
 from tests.reference_files import COMMIT, SYNCED_AT, compiled
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.kernel.errors import InvalidInput, TooLarge
-from commonplace.reference.entries import Entry
+from commonplace.reference.model import Entry
 from commonplace.reference.source.reader import read_catalogue
 from generators import console, plan, tsx, writing
 from generators.console_patterns import accepted

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.reference.gaps import MAX_CHARACTERS, digest, kept
+from commonplace.reference.model import MAX_CHARACTERS, digest, kept
 
 JWT = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiIxMjM0NSJ9.c2lnbmF0dXJlLW9mLWl0"
 

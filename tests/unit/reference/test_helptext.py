@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.kernel.errors import InvalidInput
-from commonplace.reference.entries import Entry
+from commonplace.reference.model import Entry
 from commonplace.reference.source.reader import read_catalogue
 from generators import helptext, programs, writing
 from generators.help_lines import lines_of

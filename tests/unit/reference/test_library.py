@@ -7,8 +7,7 @@ import pytest
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.objects import StoredObject
-from commonplace.reference.keys import manifest_key
-from commonplace.reference.library import MAX_AGE_SECONDS, RETRY_SECONDS, CatalogueLibrary
+from commonplace.reference.library import MAX_AGE_SECONDS, RETRY_SECONDS, CatalogueLibrary, manifest_key
 from tests.fakes.catalogues import catalogue, entry, publish
 from tests.fakes.store import FakeObjectStore
 

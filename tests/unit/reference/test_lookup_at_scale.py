@@ -5,9 +5,8 @@ from itertools import islice
 
 import pytest
 
-from commonplace.reference.entries import Entry
 from commonplace.reference.lookup import Lookup
-from commonplace.reference.model import Asked
+from commonplace.reference.model import Asked, Entry
 from tests.examples import examples
 from tests.reference_catalogue import catalogue
 from tests.reference_files import helios, sample

@@ -1,9 +1,8 @@
 import pytest
 
-from commonplace.reference.entries import Method
+from commonplace.reference.endpoints import shape
 from commonplace.reference.lookup import Lookup
-from commonplace.reference.model import Asked
-from commonplace.reference.paths import shape
+from commonplace.reference.model import Asked, Method
 from tests.unit.reference.products import command, endpoint, lookup, shaped
 
 API = lookup(

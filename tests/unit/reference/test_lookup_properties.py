@@ -7,13 +7,11 @@ from functools import cache
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.reference.commandline import syntax_of, tokens
-from commonplace.reference.edits import one_edit
-from commonplace.reference.entries import ENTRY_TYPES, METHODS, Method
+from commonplace.reference.commands import syntax_of, tokens
+from commonplace.reference.endpoints import shape
 from commonplace.reference.lookup import Lookup
-from commonplace.reference.model import SUGGESTIONS, Asked
-from commonplace.reference.paths import shape
-from commonplace.reference.spelling import spelling, unwrapped
+from commonplace.reference.model import ENTRY_TYPES, METHODS, SUGGESTIONS, Asked, Method
+from commonplace.reference.spelling import one_edit, spelling, unwrapped
 from tests.examples import examples
 from tests.reference_catalogue import catalogue
 from tests.reference_files import helios

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from commonplace.reference.source.drafts import is_read
 from commonplace.reference.source.reader import Reading, read_catalogue
-from commonplace.reference.source.selecting import is_read
 
 SEED = {
     "id": "cmd-gw-users-list",

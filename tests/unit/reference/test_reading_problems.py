@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.reference.problems import Problem
+from commonplace.reference.model import Problem
 from commonplace.reference.source import bounds
 from commonplace.reference.source.reader import Reading, read_catalogue
 

@@ -10,11 +10,11 @@ import pytest
 from moto import mock_aws
 from typer.testing import CliRunner, Result
 
-from commonplace.reference.keys import report_key
-from commonplace.reference.problems import Problem
+from commonplace.reference.library import report_key
+from commonplace.reference.model import Problem
 from commonplace.reference.settings import CatalogueSource
 from commonplace.reference.store import DynamoGaps
-from commonplace.reference.sync.catalogue_report import CatalogueReport
+from commonplace.reference.sync.plan import CatalogueReport
 from local.commands.reference import reference_app
 from local.errors import CommandError
 from local.operations import deployment

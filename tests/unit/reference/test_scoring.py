@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.reference.entries import Entry
-from commonplace.reference.search import MAX_TERMS, MOST, Scorer
-from commonplace.reference.wording import EDITION_CHARACTERS, READ_CHARACTERS, characters_read
+from commonplace.reference.model import Entry
+from commonplace.reference.search import EDITION_CHARACTERS, MAX_TERMS, MOST, READ_CHARACTERS, Scorer, characters_read
 from tests.examples import examples
 from tests.fakes.catalogues import entry
 

@@ -9,12 +9,10 @@ from typing import Any, cast
 import pytest
 
 from commonplace.kernel.errors import Unavailable
-from commonplace.reference.catalogue import Catalogue
-from commonplace.reference.entries import Entry
-from commonplace.reference.meaning import VectorMeaning
-from commonplace.reference.model import MAX_QUERY_CHARACTERS, SUGGESTIONS, Asked, SearchAnswer
+from commonplace.reference.index_source import record_of
+from commonplace.reference.model import MAX_QUERY_CHARACTERS, SUGGESTIONS, Asked, Catalogue, Entry, SearchAnswer
 from commonplace.reference.ports import Edition, Meaning, Near
-from commonplace.reference.records import record_of
+from commonplace.reference.search import VectorMeaning
 from commonplace.reference.service import Reference
 from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.embeddings import embed_records, model_fingerprint

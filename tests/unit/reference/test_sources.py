@@ -7,18 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.reference.catalogue import Placed
-from commonplace.reference.entries import Entry, Example
-from commonplace.reference.index_source import StoredCatalogues
-from commonplace.reference.keys import manifest_key
-from commonplace.reference.records import address, body_of, record_id, record_of
-from commonplace.reference.upkeep import Upkeep
+from commonplace.reference.index_source import StoredCatalogues, Upkeep, address, body_of, record_id, record_of
+from commonplace.reference.library import manifest_key
+from commonplace.reference.model import Entry, Example, Placed
 from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.filters import Filters
-from commonplace.search.indexer import Indexer, Message, Report
+from commonplace.search.indexer import SETTLED_SECONDS, Indexer, Message, Report
 from commonplace.search.operations import Operations
 from commonplace.search.source import batches
-from commonplace.search.waiting import SETTLED_SECONDS
 from tests.fakes.catalogues import catalogue, entry, publish
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.store import FakeObjectStore

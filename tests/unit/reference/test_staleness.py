@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
-from commonplace.reference.problems import Problem
-from commonplace.reference.source.reader import read_catalogue
-from commonplace.reference.source.staleness import check_sources
+from commonplace.reference.model import Problem
+from commonplace.reference.source.reader import check_sources, read_catalogue
 
 HASH = sha256(b"source").hexdigest()
 GUIDE = {"id": "a", "type": "guide", "title": "A", "category": "c", "summary": "S.", "content": "T."}

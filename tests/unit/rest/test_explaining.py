@@ -7,7 +7,7 @@ import pytest
 from pydantic.alias_generators import to_camel
 from starlette.testclient import TestClient
 
-from commonplace.documents.rest import search_shapes as shapes
+from commonplace.documents.rest import shapes
 from commonplace.kernel.operator_key import fresh_key, key_hash
 from commonplace.search import model
 from commonplace.web.rest.services import Site

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commonplace.documents.content.document import MANIFEST_KEY, Entry
 from commonplace.documents.content.document_index import Catalogue, Selection, Sort
 from commonplace.documents.content.library import Library
-from commonplace.documents.content.manifest import MANIFEST_KEY, Entry
 from commonplace.kernel.byte_cache import ByteCache
 from commonplace.kernel.errors import Unavailable
 from commonplace.search.filters import Filters

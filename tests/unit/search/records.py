@@ -6,10 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote_plus
 
-from commonplace.documents.content.document import Document
+from commonplace.documents.content.document import MANIFEST_KEY, Document, Entry, Manifest
 from commonplace.documents.content.keys import content_key
-from commonplace.documents.content.manifest import MANIFEST_KEY, Entry, Manifest
-from commonplace.documents.documents import record_from_document
+from commonplace.documents.index_source import record_from_document
 from commonplace.kernel.objects import ObjectStore
 from commonplace.repository.blobs import BlobSha
 from commonplace.search.embeddings import embed_records

@@ -10,11 +10,11 @@ import pytest
 from commonplace.documents.content.keys import content_key
 from commonplace.documents.index_source import StoredDocuments
 from commonplace.kernel.errors import Unavailable
-from commonplace.search.changes import Change
 from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.indexer import Indexer
 from commonplace.search.migration import Migration, Target
 from commonplace.search.model import RecordId, Tombstone
+from commonplace.search.source import Change
 from tests.fakes.changes import FakeChanges
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.generations import FakeCluster, FakeGenerations

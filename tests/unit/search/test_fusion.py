@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from commonplace.search.fusion import FLOOR, RELEVANCE_SHARE, Fusion, fuse, min_max, reciprocal_rank
 from commonplace.search.model import Candidates, LegHit, RecordId
-from commonplace.search.names import ALIAS_GRADES, TITLE_GRADES
+from commonplace.search.text import ALIAS_GRADES, TITLE_GRADES
 
 SCORES = st.floats(-1e6, 1e6, allow_nan=False)
 GRADES = st.sampled_from((*TITLE_GRADES, *ALIAS_GRADES))

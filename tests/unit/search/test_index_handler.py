@@ -16,12 +16,12 @@ from commonplace.kernel import aws
 from commonplace.kernel.audit import AuditRecord
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.s3 import S3ObjectStore
-from commonplace.memory.entries import Entry, EntryId, content_hash
+from commonplace.memory.model import Entry, EntryId, content_hash
 from commonplace.memory.store import DynamoEntries
-from commonplace.search.changes import Change
-from commonplace.search.dynamodb_changes import DynamoChanges
 from commonplace.search.filters import Filters
 from commonplace.search.records import RecordId
+from commonplace.search.source import Change
+from commonplace.search.store import DynamoChanges
 from tests.aws_fixture import BUCKET
 from tests.fakes.catalogues import catalogue, entry
 from tests.fakes.catalogues import publish as publish_catalogue

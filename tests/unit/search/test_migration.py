@@ -10,11 +10,11 @@ import pytest
 from commonplace.documents.content.keys import content_key
 from commonplace.documents.index_source import StoredDocuments
 from commonplace.kernel.errors import InvalidInput
-from commonplace.search.estimate import Work
 from commonplace.search.indexer import Indexer
 from commonplace.search.migration import BUILD, SWAP, Migration, Refused, Swapped, Target
 from commonplace.search.model import EmbeddingProvider, IndexMismatch, RecordId, SearchRequest, Tombstone, VectorMemory
 from commonplace.search.service import SearchService
+from commonplace.search.verification import Work
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.generations import FakeCluster, FakeGenerations
 from tests.fakes.store import Crash, FakeObjectStore

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.search.names import grade, name_key
 from commonplace.search.snippets import SNIPPET_CHARACTERS, Snippet, snippet
-from commonplace.search.text import clean_query, fold, fold_in_place, plain, query_terms, words
+from commonplace.search.text import clean_query, fold, fold_in_place, grade, name_key, plain, query_terms, words
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
-from commonplace.reference.catalogue import Catalogue, Manifest
-from commonplace.reference.keys import manifest_key, report_key
+from commonplace.reference.library import manifest_key, report_key
+from commonplace.reference.model import Catalogue, Manifest
 from commonplace.reference.settings import CatalogueSource
-from commonplace.reference.sync.catalogue_report import CatalogueReport
+from commonplace.reference.sync.plan import CatalogueReport
 from commonplace.reference.sync.steps import CatalogueSteps
 from tests.unit.sync.drive import Clock, Runs
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from commonplace.documents.content.exclusions import DEFAULT_EXCLUDES, Exclusions
-from commonplace.documents.content.manifest import MANIFEST_KEY, Manifest
+from commonplace.documents.content.document import MANIFEST_KEY, Manifest
+from commonplace.documents.content.paths import DEFAULT_EXCLUDES, Exclusions
 from commonplace.documents.sync.steps import Steps
 from commonplace.repository.ports import LeaseHeld, RepositoryUnavailable
 from commonplace.repository.run import RunSteps

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
 
-from commonplace.reference import keys as reference_keys
-from commonplace.reference.keys import catalogue_key, catalogues_prefix, manifest_key
+from commonplace.reference import library as reference_keys
+from commonplace.reference.library import catalogue_key, catalogues_prefix, manifest_key
 from tests.unit.sync.catalogue_drive import FOLDER, NAME, CatalogueWorld, command, entries, guide
 from tests.unit.sync.interrupted import InterruptedRuns, holds_whatever_happens
 

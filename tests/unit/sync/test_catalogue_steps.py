@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from commonplace.reference import keys as reference_keys
-from commonplace.reference.keys import catalogues_prefix, manifest_key
+from commonplace.reference import library as reference_keys
+from commonplace.reference.library import catalogues_prefix, manifest_key
 from commonplace.reference.settings import CatalogueSource
 from commonplace.reference.source import bounds
 from commonplace.reference.sync import plan
-from commonplace.reference.sync.catalogue_report import REFUSED, STATUS_CHARACTERS, catalogue_status_line
+from commonplace.reference.sync.plan import REFUSED, STATUS_CHARACTERS, catalogue_status_line
 from commonplace.repository.ports import RepositoryRateLimited, RepositoryUnavailable, UntrustedTree
 from tests.fakes.store import Crash
 from tests.unit.sync.catalogue_drive import FOLDER, NAME, CatalogueWorld, command, entries, guide

@@ -14,9 +14,8 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
 
-from commonplace.documents.content.document import Document
+from commonplace.documents.content.document import MANIFEST_KEY, Document, Manifest
 from commonplace.documents.content.graph import Graph
-from commonplace.documents.content.manifest import MANIFEST_KEY, Manifest
 from tests.unit.sync.drive import World
 from tests.unit.sync.index_feed import IndexFeed
 from tests.unit.sync.interrupted import InterruptedRuns, holds_whatever_happens

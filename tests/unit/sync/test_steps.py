@@ -363,7 +363,7 @@ def test_a_parser_that_shuts_a_gate_takes_the_document_out_even_though_its_bytes
     def stricter(raw: bytes) -> Verdict:
         return Unpublished("shut by new rules") if raw == page("B") else judge(raw)
 
-    monkeypatch.setattr("commonplace.documents.sync.composition.judge", stricter)
+    monkeypatch.setattr("commonplace.documents.sync.publication.judge", stricter)
     world.steps.pipeline = "another"
     world.sync()
     assert set(documents(world)) == {"content/file/a.json"}

@@ -11,8 +11,7 @@ from commonplace.identity import secrets
 from commonplace.identity.ethereum.rpc import Rpc
 from commonplace.identity.ethereum.signatures import SiweSignatures
 from commonplace.identity.records import Challenge
-from commonplace.identity.signing_in import SignInUnreadable
-from commonplace.identity.wallets import MAX_TEXT_CHARACTERS, BadSignature, BadText, Terms, nonce_in
+from commonplace.identity.wallets import MAX_TEXT_CHARACTERS, BadSignature, BadText, SignInUnreadable, Terms, nonce_in
 from tests.examples import examples
 from tests.fakes.ethereum import address_of, signed
 from tests.unit.oauth.world import BASE

@@ -9,12 +9,12 @@ import pytest
 HEAVY = ("web3", "siwe", "ens", "eth_abi", "eth_account", "eth_hash", "eth_utils", "eth_keys", "Crypto", "coincurve")
 
 LIGHT = {
-    "the guard's reading of roles": ["commonplace.identity.ethereum.hats", "commonplace.identity.caches"],
-    "sign-in before anybody signs": ["commonplace.identity.signing_in", "commonplace.identity.oauth.server.app"],
+    "the guard's reading of roles": ["commonplace.identity.ethereum.hats", "commonplace.identity.role_cache"],
+    "sign-in before anybody signs": ["commonplace.identity.wallets", "commonplace.identity.oauth.server.app"],
     "the adapters before their first question": [
         "commonplace.identity.ethereum.signatures",
         "commonplace.identity.ethereum.names",
-        "commonplace.identity.name_cache",
+        "commonplace.identity.role_cache",
     ],
 }
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from commonplace.identity.issuing import subject_hash
+from commonplace.identity.access_tokens import subject_hash
 from commonplace.identity.wallets import Named
 from tests.fakes.ethereum import address_of, signed
 from tests.unit.oauth.world import BASE, KEY

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from commonplace.identity.access_tokens import subject_hash
 from commonplace.identity.ethereum.rpc import Rpc
 from commonplace.identity.ethereum.signatures import SiweSignatures
-from commonplace.identity.issuing import subject_hash
 from commonplace.identity.oauth.server.app import create_app
 from commonplace.identity.roles import MappedStandings, RoleMap
-from commonplace.identity.signing_in import SignIn, SignInSettings
-from commonplace.identity.wallets import NAMELESS, Named
+from commonplace.identity.wallets import NAMELESS, Named, SignIn, SignInSettings
 from commonplace.web.gateway import Gateway
 from tests.fakes.ethereum import FakeHats, address_of, signed
 from tests.fakes.ethereum_node import StandInNode, standing_in

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from commonplace.documents.content.document import DocumentRef, reference
+from commonplace.documents.content.document import DocumentRef, Entry, reference
 from commonplace.documents.content.library import Library
-from commonplace.documents.content.manifest import Entry
 from commonplace.search.model import Hit, SearchRequest, SearchResults
 
 MAX_HITS = 20

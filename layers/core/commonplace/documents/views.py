@@ -4,8 +4,8 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
+from commonplace.documents.content.document import Entry
 from commonplace.documents.content.facets import Facet
-from commonplace.documents.content.manifest import Entry
 
 Json = dict[str, Any]
 

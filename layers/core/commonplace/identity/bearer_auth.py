@@ -13,10 +13,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 from commonplace.identity.access_tokens import AccessTokens
-from commonplace.identity.accounts import Profile, Standing, Standings
-from commonplace.identity.denials import Denials
-from commonplace.identity.principals import ANONYMOUS, Principal
-from commonplace.identity.scopes import reach
+from commonplace.identity.accounts import Denials, Profile, Standing, Standings
+from commonplace.identity.principals import ANONYMOUS, Principal, reach
 from commonplace.identity.secrets import SealBroken, digest, unseal
 from commonplace.identity.tokens import AccessClaims, BadToken
 from commonplace.kernel.errors import Unauthorized, Unavailable

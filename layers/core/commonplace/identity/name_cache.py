@@ -19,9 +19,12 @@ from commonplace.kernel.errors import Unavailable
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
+
 logger = logging.getLogger(__name__)
 
 NAME_SECONDS = 3_600
+
+
 MAX_NAMES = 1_000
 
 

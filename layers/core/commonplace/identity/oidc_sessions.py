@@ -13,13 +13,12 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 
 from commonplace.identity.accounts import OIDC, Profile
-from commonplace.identity.id_tokens import IdTokens, profile_of
-from commonplace.identity.oidc import Provider, ProviderTokens
+from commonplace.identity.oidc import IdTokens, Provider, ProviderTokens, profile_of
 from commonplace.identity.ports import SignInStore
 from commonplace.identity.records import ABSOLUTE_SECONDS, SESSION_SECONDS, ProviderSession
 from commonplace.identity.secrets import SealBroken, digest, fresh, seal, unseal
+from commonplace.kernel.audit import Lost
 from commonplace.kernel.errors import Forbidden, Unavailable
-from commonplace.kernel.writes import Lost
 
 CLAIMS_SECONDS = 24 * 3_600
 """How old claims may be where the provider lets nobody read them again."""

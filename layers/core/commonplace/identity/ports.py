@@ -18,7 +18,7 @@ from commonplace.identity.records import (
     Remembered,
     Session,
 )
-from commonplace.kernel.writes import Audit
+from commonplace.kernel.audit import Audit
 
 
 class ClientStore(Protocol):

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from commonplace.identity.principals import Tier
+from commonplace.identity.principals import Permission, Tier
 from commonplace.identity.redirects import redirect_host
-from commonplace.identity.scopes import Permission
 
 AuthMethod = Literal["none", "client_secret_basic", "client_secret_post", "private_key_jwt"]
 GrantType = Literal["authorization_code", "refresh_token", "client_credentials"]

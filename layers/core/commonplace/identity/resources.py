@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from commonplace.identity.scopes import LEVELS, baseline, ordered, scope
+from commonplace.identity.principals import LEVELS, baseline, ordered, scope
 
 METADATA_PATH = "/.well-known/oauth-protected-resource"
 

@@ -9,8 +9,7 @@ from hashlib import sha256
 from typing import Any, Self, cast
 
 from commonplace.identity.accounts import OIDC, Hats, Standing
-from commonplace.identity.principals import TIERS, Tier, highest
-from commonplace.identity.scopes import CATALOGUE
+from commonplace.identity.principals import CATALOGUE, TIERS, Tier, highest
 from commonplace.kernel.errors import Unavailable
 
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")

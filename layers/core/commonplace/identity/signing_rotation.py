@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicNumbers
     from mypy_boto3_dynamodb import DynamoDBClient
 
+
 PUBLIC_KEYS = {"pk": {"S": "keys"}, "sk": {"S": "public"}}
+
 
 SAMPLE = b"commonplace signing key"
 

@@ -2,14 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from commonplace.identity.principals import Tier
-from commonplace.identity.scopes import Permission
+from commonplace.identity.principals import Permission, Tier
+
+if TYPE_CHECKING:
+    pass
+
 
 ALGORITHM = "ES256"
+
+
 TYPE = "at+jwt"
+
+
 LEEWAY_SECONDS = 60
+
+
 MAX_TOKEN_CHARACTERS = 6_144
 """A client whose id is a URL of 2,048 characters has tokens of that length and more."""
 

@@ -1,10 +1,24 @@
-"""Sign-in with Ethereum: the text that a wallet signs (EIP-4361), and the ports that judge it and name its signer."""
+"""Sign-in with Ethereum: the text that a wallet signs (EIP-4361), and the ports that judge it and name its signer.
 
+A wallet proves that it is there: a challenge, taken once, signed, and judged (seed 000, sections 2.2 and 2.6).
+"""
+
+import logging
 import re
-from dataclasses import dataclass
+import secrets as random
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol, Self
 from urllib.parse import urlsplit
+
+from commonplace.identity import secrets
+from commonplace.identity.accounts import Profile, Standing, Standings
+from commonplace.identity.ports import SignInStore
+from commonplace.identity.records import CHALLENGE_SECONDS, Challenge
+from commonplace.kernel.audit import NOWHERE, AuditLog, AuditRecord, Outcome
+from commonplace.kernel.errors import BadRequest, CommonplaceError, Forbidden, RateLimited
+from commonplace.kernel.limits import Limiter, Quota
 
 MAX_TEXT_CHARACTERS = 1_000
 """Of a text that a client wrote. The parser takes time that grows with the square of the length."""
@@ -177,3 +191,257 @@ def _spoken(name: str) -> str:
 
 def _written(moment: datetime) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+logger = logging.getLogger(__name__)
+
+_ID = re.compile(r"[0-9a-f]{32}")
+_PURPOSE = "wallet"
+MAX_STATE_CHARACTERS = 200
+MIN_COOKIE_CHARACTERS, MAX_COOKIE_CHARACTERS = 32, 200
+
+
+_WITHOUT_A_CHAIN = (
+    "No chain is asked here, so only a wallet that signs with the key of its own address can sign in. "
+    "For contract wallets start `commonplace dev --chain public`, or name an endpoint with --rpc URL."
+)
+
+
+class SignInRefused(Forbidden):
+    """The wallet is not signed in. `reason` is for records and telemetry; the caller is told none but NO_CHAIN."""
+
+    def __init__(self, reason: str) -> None:
+        if reason == NO_CHAIN:
+            super().__init__(_WITHOUT_A_CHAIN, hint="Use another wallet, or have this one's chain asked.")
+        else:
+            super().__init__("The signature was not accepted.", hint="Start the sign-in again and sign the new text.")
+        self.reason = reason
+
+
+class SignInUnreadable(BadRequest):
+    """The request to sign in is malformed. `reason` as of SignInRefused."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("The request cannot be read.", hint="Send {id, signature} for the text that /siwe/nonce gave.")
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignInSettings:
+    """What a deployment says of its sign-in."""
+
+    base_url: str
+    """The public origin: no path, no trailing slash."""
+    site_name: str
+    chain_id: int = 10
+    organisation: str = NOWHERE
+    """Under which sign-ins are recorded that came to nothing, or whose account belongs to none."""
+    tries_per_minute: int = 30
+    """Challenges, and answers to them, of one network each; 0 switches the limit off, as below."""
+    sign_ins_per_hour: int = 30
+    """Of one account."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a challenge asks for."""
+
+    nonce: str = ""
+    text: str = ""
+    """Exactly what is to be signed (EIP-4361); empty for a bare nonce, whose text the client writes."""
+    address: str = ""
+    """EIP-55; empty for a bare nonce."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """A request to verify, as far as it can be read before anything is judged."""
+
+    challenge_id: str
+    text: str | None
+    """None for a text of ours, which is not sent back."""
+    signature: Any
+    state: str
+
+
+class SignIn:
+    """Challenges, and what comes of them."""
+
+    def __init__(
+        self,
+        store: SignInStore,
+        check: SignatureCheck,
+        *,
+        standings: Standings,
+        names: Names,
+        limiter: Limiter,
+        settings: SignInSettings,
+        audit: AuditLog,
+        subject_hash: Callable[[str], str],
+        clock: Callable[[], float],
+    ) -> None:
+        """`subject_hash` makes the account's name in records; `clock` gives epoch seconds."""
+        self._store = store
+        self._check = check
+        self._standings = standings
+        self._names = names
+        self._limiter = limiter
+        self._settings = settings
+        self._audit = audit
+        self._subject_hash = subject_hash
+        self._clock = clock
+
+    def challenge(self, address: str | None, handle: str | None, cookie: str, network: str) -> dict[str, Any]:
+        """`{nonce}`, and for an address `{id, message}` as well: the exact text to sign. Good for five minutes, once.
+
+        `cookie` is the random value that the browser has, or gets with this answer, as `__Host-cp_challenge`; `handle`
+        names the authorization request that the sign-in is for. Raises BadRequest, RateLimited, Unavailable.
+        """
+        if address is not None and not is_address(address):
+            raise BadRequest("An address is 0x and 40 hex digits.")
+        if not MIN_COOKIE_CHARACTERS <= len(cookie) <= MAX_COOKIE_CHARACTERS:
+            raise BadRequest("The browser's cookie for this sign-in is malformed.")
+        self._spend("signin-challenge", self._settings.tries_per_minute, 60, network)
+        now = self._clock()
+        asked = self._asked(address, now)
+        # A bare nonce is its own id: the text that names it is all that its client sends.
+        known = random.token_hex(16) if asked.text else asked.nonce
+        challenge = Challenge(
+            id=secrets.digest(known),
+            sealed=secrets.seal(known, _PURPOSE, asdict(asked)),
+            browser_hash=secrets.digest(cookie),
+            handle_hash=secrets.digest(handle) if handle else "",
+            expires_at=int(now) + CHALLENGE_SECONDS,
+        )
+        self._store.put_challenge(challenge)
+        return {"nonce": asked.nonce} | ({"id": known, "message": asked.text} if asked.text else {})
+
+    def verify(self, body: Mapping[str, Any], cookie: str, network: str) -> Profile:
+        """Who signed: `{id, signature}` for a text of ours, `{message, signature, stateId}` for a client's own.
+
+        Whatever comes of it, the challenge is spent. Raises SignInRefused, SignInUnreadable, RateLimited, and
+        Unavailable when the chain cannot be asked.
+        """
+        answer = _read(body)
+        self._spend("signin-verify", self._settings.tries_per_minute, 60, network)
+        challenge = self._store.take_challenge(secrets.digest(answer.challenge_id))
+        asked = _unsealed(answer.challenge_id, challenge)
+        whose = asked.address if asked else ""
+        try:
+            address = self._signer(answer, challenge, asked, cookie)
+        except (BadSignature, BadText) as error:
+            self._record("denied", whose, network, reason=error.reason)
+            if isinstance(error, BadText):
+                raise SignInUnreadable(error.reason) from None
+            raise SignInRefused(error.reason) from None
+        except CommonplaceError as error:
+            self._record("failed", whose, network, reason=error.code.lower())
+            raise
+        return self._admitted(address, network)
+
+    def _asked(self, address: str | None, now: float) -> _Asked:
+        nonce = random.token_hex(16)
+        if address is None:
+            return _Asked(nonce)
+        whose = checksummed(address)
+        text = message_text(
+            base_url=self._settings.base_url,
+            site_name=self._settings.site_name,
+            address=whose,
+            chain_id=self._settings.chain_id,
+            nonce=nonce,
+            now=now,
+            life=CHALLENGE_SECONDS,
+        )
+        return _Asked(nonce, text, whose)
+
+    def _signer(self, answer: _Answer, challenge: Challenge | None, asked: _Asked | None, cookie: str) -> str:
+        """The address that signed. Raises BadSignature, BadText, Unavailable."""
+        now = self._clock()
+        if challenge is None or asked is None or bool(asked.text) != (answer.text is None):
+            raise BadSignature("challenge_unknown")
+        if now >= challenge.expires_at:
+            raise BadSignature("challenge_expired")
+        if not cookie or not secrets.same(secrets.digest(cookie), challenge.browser_hash):
+            raise BadSignature("other_browser")
+        if answer.state and challenge.handle_hash and secrets.digest(answer.state) != challenge.handle_hash:
+            raise BadSignature("other_request")
+        if not is_signature(answer.signature):
+            raise BadSignature("signature_form")
+        foreign = answer.text is not None
+        terms = Terms.of(self._settings.base_url, self._settings.chain_id, asked.nonce, now, foreign=foreign)
+        signer = self._check.check(answer.text or asked.text, answer.signature, terms)
+        if asked.address and signer != asked.address:
+            raise BadSignature("other_address")
+        return signer
+
+    def _admitted(self, address: str, network: str) -> Profile:
+        """The roles are read anew, so that what a token says next is not older than the sign-in."""
+        try:
+            self._spend("signin", self._settings.sign_ins_per_hour, 3_600, address)
+            standing = self._standings.of(address, fresh=True)
+        except CommonplaceError as error:
+            outcome: Outcome = "denied" if error.status < 500 else "failed"
+            self._record(outcome, address, network, reason=error.code.lower())
+            raise
+        named = self._names.of(address)
+        self._audit.write(self._written("ok", address, network, "", standing))
+        return Profile(
+            subject=address,
+            kind="wallet",
+            address=address,
+            name=named.name,
+            avatar=named.avatar,
+            github=named.github,
+        )
+
+    def _spend(self, name: str, calls: int, window_seconds: int, whose: str) -> None:
+        allowance = self._limiter.take(Quota(name, calls, window_seconds), whose)
+        if allowance is not None and not allowance.allowed:
+            raise RateLimited("Too many sign-ins.", retry_after_seconds=allowance.reset_seconds)
+
+    def _record(self, outcome: Outcome, address: str, network: str, *, reason: str) -> None:
+        """For what changed nothing: a log that does not answer does not turn a refusal into something else."""
+        try:
+            self._audit.write(self._written(outcome, address, network, reason))
+        except CommonplaceError:
+            logger.warning("a refused sign-in was not recorded", extra={"reason": reason})
+
+    def _written(
+        self, outcome: Outcome, address: str, network: str, reason: str, standing: Standing | None = None
+    ) -> AuditRecord:
+        """`subject` of a refusal is whom the challenge was for: nobody has proved to be it."""
+        details = {"tier": standing.tier, "roles": " ".join(standing.roles)} if standing else {}
+        return AuditRecord(
+            event="signin",
+            outcome=outcome,
+            at=self._clock(),
+            organisation=(standing.organisation if standing else None) or self._settings.organisation,
+            subject=self._subject_hash(address) if address else "",
+            reason=reason,
+            network=network,
+            details={"kind": "wallet"} | details,
+        )
+
+
+def _unsealed(known: str, challenge: Challenge | None) -> _Asked | None:
+    """None where there is none, or one of another kind of sign-in."""
+    try:
+        return _Asked(**secrets.unseal(known, _PURPOSE, challenge.sealed)) if challenge else None
+    except secrets.SealBroken:
+        return None
+
+
+def _read(body: Mapping[str, Any]) -> _Answer:
+    """Raises SignInUnreadable; for a text that is too long at once, before anything else looks at it."""
+    known, text, state = body.get("id"), body.get("message"), body.get("stateId") or ""
+    if (known is None) == (text is None) or not isinstance(state, str) or len(state) > MAX_STATE_CHARACTERS:
+        raise SignInUnreadable("body")
+    if text is not None:
+        try:
+            return _Answer(nonce_in(text), text, body.get("signature"), state)
+        except BadText as error:
+            raise SignInUnreadable(error.reason) from None
+    # An id of another form was never given out, and is answered like one that is gone.
+    given = known if isinstance(known, str) and _ID.fullmatch(known) else "-"
+    return _Answer(given, None, body.get("signature"), state)

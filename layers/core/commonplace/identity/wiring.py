@@ -8,10 +8,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from commonplace.identity.caches import RememberedHats
-from commonplace.identity.denials import Denials
+from commonplace.identity.accounts import Denials
 from commonplace.identity.ethereum.hats import ChainHats
 from commonplace.identity.ethereum.rpc import Rpc
+from commonplace.identity.role_cache import RememberedHats
 from commonplace.identity.roles import MappedStandings
 from commonplace.identity.secret_values import PseudonymKey, RpcUrls
 from commonplace.identity.store.guard import DynamoGuard

@@ -1,7 +1,10 @@
-"""What is recorded of who did what (seed 002, sections 4.2 and 6)."""
+"""What is recorded of who did what (seed 002, sections 4.2 and 6).
+
+What a conditional write comes with and ends in.
+"""
 
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -48,3 +51,11 @@ class AuditLog(Protocol):
     def read(self, organisation: str, *, limit: int = 100, before: str | None = None) -> Iterator[AuditRecord]:
         """The newest first."""
         ...
+
+
+Audit = Sequence[AuditRecord]
+"""Records that are written in the same transaction."""
+
+
+class Lost(Exception):
+    """Somebody else was faster: read again, and judge what is there now."""

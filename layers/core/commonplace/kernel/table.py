@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from commonplace.kernel.audit import Lost
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.items import Item, key, names, typed
-from commonplace.kernel.writes import Lost
 
 if TYPE_CHECKING:
     from botocore.exceptions import ClientError

@@ -1,14 +1,25 @@
-"""Entries that are to be, as `kb_bulk_import` takes them: what parsers make, and what a story's learnings become."""
+"""Entries that are to be, as `kb_bulk_import` takes them: what parsers make, and what a story's learnings become.
+
+Entries written as YAML: a list of them, or `entries:` with a list. Read with the care of `content.yaml_values`.
+
+Entries and learnings written as YAML that people edit: fields in their order, long text as blocks, no anchors.
+"""
 
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from commonplace.kernel.errors import CommonplaceError
-from commonplace.memory.entries import MAX_TAG_CHARACTERS, MAX_TAGS, EntryType, Role, content_hash
+from commonplace.kernel.errors import CommonplaceError, InvalidInput, TooLarge
+from commonplace.kernel.yaml import Reason, YamlError
+from commonplace.kernel.yaml import read as read_values
+from commonplace.memory.model import MAX_IMPORT, MAX_TAG_CHARACTERS, MAX_TAGS, EntryType, Role, content_hash
 from commonplace.memory.validation import content_of
+
+if TYPE_CHECKING:
+    import yaml
+
 
 ALSO_IN = "also_in"
 """Key of an entry's metadata: other stories that say the very same."""
@@ -118,3 +129,84 @@ def _joined(first: Seed, other: Seed) -> Seed:
         roles=("all",) if "all" in roles else roles,
         metadata=dict(first.metadata) | ({ALSO_IN: stories} if stories else {}),
     )
+
+
+MAX_BYTES = 4_000_000
+MAX_DEPTH = 9
+"""Of a whole text: the list, an entry, and what its metadata may hold."""
+MAX_VALUES = 500_000
+"""Keys and values, nested ones included: what ten thousand entries with all their fields and tags need, and more."""
+
+_EXAMPLE = "Write a list of entries, each beginning with `- content:`."
+_REFUSED: dict[Reason, str] = {
+    "syntax": "The YAML cannot be read",
+    "documents": "The YAML holds more than one document",
+    "reference": "The YAML has an anchor, an alias or a tag, which are not read",
+    "depth": f"The YAML is nested deeper than {MAX_DEPTH} levels",
+    "duplicate": "The YAML gives a field of an entry twice",
+    "key": "The YAML has a list or a mapping for a field's name",
+}
+
+
+def read(text: str) -> list[Any]:
+    """The entries as they are written, unchecked. Raises InvalidInput, and TooLarge for more than is read."""
+    root = document(text)
+    entries = root.get("entries") if isinstance(root, dict) else root
+    if not isinstance(entries, list):
+        raise InvalidInput("The YAML is no list of entries.", hint=_EXAMPLE)
+    if len(entries) > MAX_IMPORT:
+        raise TooLarge(f"The YAML has more than {MAX_IMPORT:,} entries.", hint="Import it in several parts.")
+    return entries
+
+
+def document(text: str, *, max_bytes: int = MAX_BYTES, max_values: int = MAX_VALUES) -> Any:
+    """Whatever one document holds, read with the same care. Raises InvalidInput and TooLarge."""
+    if len(text) > max_bytes or len(text.encode("utf-8", "replace")) > max_bytes:
+        raise TooLarge(f"The YAML is larger than {max_bytes:,} bytes.", hint="Import it in several parts.")
+    try:
+        return read_values(text, max_depth=MAX_DEPTH, max_values=max_values).value
+    except YamlError as error:
+        raise _refused(error) from None
+
+
+def _refused(error: YamlError) -> CommonplaceError:
+    """The place is told and never the text."""
+    if error.reason == "values":
+        return TooLarge("The YAML holds too many values.", hint="Import it in several parts.")
+    if error.reason == "half-character":
+        return InvalidInput("The YAML holds half a character.", hint="Send whole Unicode characters.")
+    where = f" (line {error.line})" if error.line is not None else ""
+    return InvalidInput(f"{_REFUSED[error.reason]}{where}.", hint=_EXAMPLE)
+
+
+WIDTH = 110
+WORD = 64
+"""Characters of a text that is shown in a line with others."""
+
+
+def write(value: Any) -> str:
+    """The text that `yaml_entries` reads back as the same value: lists, mappings, text, numbers, true, false, null."""
+    import yaml
+
+    class Dumper(yaml.CSafeDumper):
+        def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - of the base class
+            return True
+
+    Dumper.add_representer(str, _text)
+    Dumper.add_representer(list, _list)
+    told: str = yaml.dump(value, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=WIDTH)
+    return told
+
+
+def _text(dumper: "yaml.CSafeDumper", text: str) -> "yaml.ScalarNode":
+    """Several lines as a block, when a block can hold them as they are."""
+    lines = text.split("\n")
+    plain = all(line == line.rstrip() and (line.isprintable() or not line) for line in lines)
+    block = len(lines) > 1 and plain and not lines[0].startswith(" ") and bool(lines[0])
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if block else None)
+
+
+def _list(dumper: "yaml.CSafeDumper", values: list[Any]) -> "yaml.SequenceNode":
+    """A few short words (roles, tags) in one line."""
+    short = all(isinstance(one, str) and len(one) <= WORD for one in values)
+    return dumper.represent_sequence("tag:yaml.org,2002:seq", values, flow_style=short)

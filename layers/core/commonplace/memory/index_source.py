@@ -1,14 +1,109 @@
-"""What the index of the memory is to hold: the entries of every organisation."""
+"""From an entry to a record of the index.
+
+What the queue of the memory brings: which item was written or removed. It only says where to look.
+
+What the index of the memory is to hold: the entries of every organisation.
+"""
 
 import logging
+import re
 from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
 
-from commonplace.memory.entries import EntryId
-from commonplace.memory.events import EntryEvent, event_of
+from pydantic import BaseModel, Field
+
+from commonplace.memory.model import Entry, EntryId
 from commonplace.memory.ports import EntryStore
-from commonplace.memory.records import record_id, record_of
-from commonplace.search.model import RecordId
+from commonplace.search.chunks import chunk_body
+from commonplace.search.model import Chunk, Record, RecordId
+from commonplace.search.near_duplicates import fingerprint
 from commonplace.search.source import FOR_EVER, Horizon, Published, Reading
+from commonplace.search.text import plain
+
+
+def record_id(organisation: str, entry: EntryId) -> RecordId:
+    """Under which the index has an entry: two organisations never share one."""
+    return RecordId(f"{organisation}/{entry}")
+
+
+def record_of(entry: Entry) -> Record:
+    """The searchable record. Its version is the entry's revision.
+
+    An entry has no title: what is embedded of one that is a single chunk without headings is its text and nothing else.
+    """
+    return Record(
+        id=record_id(entry.organisation, entry.id),
+        version=entry.revision,
+        content_type=entry.entry_type,
+        document_id=entry.id,
+        title="",
+        description=None,
+        path="",
+        url=None,
+        source_url=None,
+        group=None,
+        release=None,
+        status=None,
+        tags=entry.tags,
+        aliases=(),
+        date=None,
+        updated_at=entry.updated_at,
+        body=entry.content,
+        chunks=chunk_body(entry.content) or (Chunk(0, (), entry.content),),
+        fingerprint=fingerprint(plain(entry.content)),
+        organisation=entry.organisation,
+        roles=entry.roles,
+        confidence=entry.confidence,
+    )
+
+
+ENTRIES, JOBS = "#memory#entries", "#memory#jobs"
+"""How partitions end, after the organisation."""
+
+_ORGANISATION = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class EntryEvent:
+    """An entry was written, or is gone."""
+
+    organisation: str
+    id: EntryId
+
+
+@dataclass(frozen=True, slots=True)
+class JobEvent:
+    """A job was begun, or came further."""
+
+    organisation: str
+    id: str
+
+
+class _Body(BaseModel):
+    table: Literal["records"]
+    pk: str = Field(max_length=200)
+    sk: str = Field(min_length=1, max_length=200)
+
+
+def is_of_memory(body: str) -> bool:
+    """Whether a message is one of these, and not a notification of the bucket."""
+    try:
+        _Body.model_validate_json(body)
+    except ValueError:
+        return False
+    return True
+
+
+def event_of(body: str) -> EntryEvent | JobEvent:
+    """The event that a message tells. Raises ValueError for one of another form."""
+    told = _Body.model_validate_json(body)
+    if _ORGANISATION.fullmatch(organisation := told.pk.removesuffix(ENTRIES)):
+        return EntryEvent(organisation, EntryId(told.sk))
+    if _ORGANISATION.fullmatch(organisation := told.pk.removesuffix(JOBS)):
+        return JobEvent(organisation, told.sk)
+    raise ValueError("the message names no entry and no job")
+
 
 logger = logging.getLogger(__name__)
 

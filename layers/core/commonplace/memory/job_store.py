@@ -1,24 +1,28 @@
 """Work that takes longer than one call, on DynamoDB, table `records`: `commonplace.memory.ports.JobStore`.
 
 The stream of the table announces each write of a job, and so has it carried on.
+
+How often the memory was asked, on DynamoDB, table `records`: `commonplace.memory.ports.QueryCounts`.
 """
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from commonplace.kernel.audit_store import MEMORY, audit_writes
-from commonplace.kernel.items import Item, decoded, encode, names, typed
+from commonplace.kernel.items import Item, decoded, encode, key, names, typed
 from commonplace.kernel.table import Writes, answering, get, holds, query, transact
-from commonplace.memory.dynamodb_memory_items import is_id, job_key, piece_key, room
-from commonplace.memory.jobs import Job
+from commonplace.memory.model import PHASES, ROLES, Job, Phase, Role
+from commonplace.memory.store import is_id, job_key, piece_key, room
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
     from commonplace.kernel.audit import AuditRecord
+
 
 JOB_SECONDS = 7 * 86_400
 """A job is kept so long after its last write."""
@@ -102,3 +106,47 @@ class DynamoJobs:
 
     def _item(self, where: Item) -> Item | None:
         return get(self._client, self._table, where["pk"]["S"], where["sk"]["S"])
+
+
+logger = logging.getLogger(__name__)
+
+_KNOWN: Mapping[str, tuple[str, Role]] = {
+    f"{phase}#{role}": (phase, role) for phase in (*PHASES, "none") for role in ROLES
+}
+
+
+class DynamoQueryCounts:
+    """One item a phase and role: every addition is atomic."""
+
+    def __init__(
+        self,
+        client: DynamoDBClient,
+        records: str,
+        *,
+        hasty: DynamoDBClient | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """`hasty` counts, where nobody is to wait for that; `client` reads. `clock` gives epoch seconds."""
+        self._client = client
+        self._hasty = hasty or client
+        self._table = records
+        self._clock = clock
+
+    def count(self, organisation: str, phase: Phase | None, role: Role) -> None:
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        try:
+            self._hasty.update_item(
+                TableName=self._table,
+                Key=key(room(organisation, "queries"), f"{phase or 'none'}#{role}"),
+                UpdateExpression="SET #at = :now ADD #n :one",
+                ExpressionAttributeNames={"#at": "at", "#n": "n"},
+                ExpressionAttributeValues={":now": {"N": str(int(self._clock()))}, ":one": {"N": "1"}},
+            )
+        except (ClientError, BotoCoreError) as error:
+            logger.warning("a query could not be counted", extra={"error": type(error).__name__})
+
+    def counts(self, organisation: str) -> Mapping[tuple[str, Role], int]:
+        items = query(self._client, self._table, room(organisation, "queries"))
+        found = ((_KNOWN.get(item["sk"]["S"]), int(item["n"]["N"])) for item in items)
+        return {asked: n for asked, n in found if asked}

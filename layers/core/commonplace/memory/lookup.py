@@ -3,11 +3,20 @@
 
 from collections.abc import Iterable, Mapping
 
-from commonplace.memory import admitting
-from commonplace.memory.entries import ENTRY_TYPES, ROLES, Card, Entry, EntryId
-from commonplace.memory.model import ListAnswer, Listing, Related, Relation, Stats
-from commonplace.memory.parts import unknown
-from commonplace.memory.ports import EntryStore, QueryCounts, VectorCaches
+from commonplace.memory import search
+from commonplace.memory.model import (
+    ENTRY_TYPES,
+    ROLES,
+    Card,
+    Entry,
+    EntryId,
+    ListAnswer,
+    Listing,
+    Related,
+    Relation,
+    Stats,
+)
+from commonplace.memory.ports import EntryStore, QueryCounts, VectorCaches, unknown
 
 SHARED_TAGS = 2
 """Entries are related by tags when they have this many in common."""
@@ -26,7 +35,7 @@ class Reading:
         entry = self._store.get(organisation, id)
         if entry is None:
             raise unknown(id)
-        return admitting.without_lost_parents(self._store, organisation, [entry])[0]
+        return search.without_lost_parents(self._store, organisation, [entry])[0]
 
     def related(self, organisation: str, id: EntryId, limit: int) -> tuple[Related, ...]:
         """Siblings, then the parent, then children, then entries with two or more of its tags; each group by how many
@@ -37,17 +46,17 @@ class Reading:
             raise unknown(id)
         relations = _relations(own, cards)
         entries = self._store.get_many(organisation, list(relations)[:limit])
-        shown = admitting.orphaned(admitting.in_order(list(relations)[:limit], entries), cards.keys())
+        shown = search.orphaned(search.in_order(list(relations)[:limit], entries), cards.keys())
         return tuple(Related(entry, relations[entry.id], _shared(own, entry)) for entry in shown)
 
     def list(self, organisation: str, listing: Listing) -> ListAnswer:
         """A page of those that pass the filters, ties by id, and how many pass them."""
         cards = {card.id: card for card in self._store.cards(organisation)}
-        passing = [card for card in cards.values() if admitting.listed(listing, card)]
+        passing = [card for card in cards.values() if search.listed(listing, card)]
         passing.sort(key=lambda card: (getattr(card, listing.order_by), card.id), reverse=listing.order == "desc")
         page = [card.id for card in passing[listing.offset : listing.offset + listing.limit]]
-        entries = admitting.in_order(page, self._store.get_many(organisation, page) if page else {})
-        return ListAnswer(admitting.orphaned(entries, cards.keys()), len(passing))
+        entries = search.in_order(page, self._store.get_many(organisation, page) if page else {})
+        return ListAnswer(search.orphaned(entries, cards.keys()), len(passing))
 
     def stats(self, organisation: str) -> Stats:
         """Figures of all entries. An entry with two roles counts for both."""

@@ -1,11 +1,235 @@
-"""What the memory is asked, and what it answers. Interfaces give these values the shapes of seed 001."""
+"""What the memory keeps: entries (seed 001, "Database Schema" and "Knowledge Entry Types").
 
+The kinds of things that are learned in a story (seed 001, "Seed Strategy" and "Workflow Integration").
+
+Work that takes longer than one call: large imports, and making vectors anew.
+
+What the memory is asked, and what it answers. Interfaces give these values the shapes of seed 001.
+"""
+
+import hashlib
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal, NewType, get_args
 
-from commonplace.memory.entries import Entry, EntryId, EntryType, NewEntry, Phase, Role
-from commonplace.memory.jobs import Status
+EntryId = NewType("EntryId", str)
+"""A UUID (RFC 9562) in its usual form. Never used again, not even for the same content."""
+
+EntryType = Literal["fact", "summary", "template"]
+ENTRY_TYPES: tuple[EntryType, ...] = get_args(EntryType)
+
+Role = Literal["pm", "dev", "qa", "all"]
+ROLES: tuple[Role, ...] = get_args(Role)
+"""An entry with role `all` is meant for every role; a query for `all` asks for every entry."""
+
+Phase = Literal["pm", "elab", "dev", "review", "qa"]
+PHASES: tuple[Phase, ...] = get_args(Phase)
+"""Of a story's life (seed 001, "Workflow Integration"): queries are counted by phase and role."""
+
+MAX_CONTENT_BYTES = 32_768
+"""In UTF-8: what one answer can still show whole."""
+MAX_TAGS = 30
+MAX_TAG_CHARACTERS = 64
+MAX_SOURCE_CHARACTERS = 500
+MAX_METADATA_BYTES = 8_192
+"""As compact JSON."""
+MAX_METADATA_DEPTH = 5
+
+
+def content_hash(content: str) -> str:
+    """SHA-256 of the content in UTF-8, 64 hex digits: two entries of an organisation never share it."""
+    return hashlib.sha256(content.encode("utf-8")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Author:
+    """On whose behalf something is done. Comes from the verified principal alone."""
+
+    organisation: str
+    account: str = ""
+    """The account's name in records, which tells nothing of it."""
+    client: str = ""
+    grant: str = ""
+    network: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewEntry:
+    """An entry that is to be. Checked and normalised by `memory.checking`, and by nothing else."""
+
+    content: str
+    entry_type: EntryType
+    roles: tuple[Role, ...]
+    tags: tuple[str, ...] = ()
+    source_file: str | None = None
+    source_story: str | None = None
+    parent_id: EntryId | None = None
+    confidence: float = 1.0
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What an update changes; None leaves a field as it is. In `metadata` a null removes its key."""
+
+    content: str | None = None
+    roles: tuple[Role, ...] | None = None
+    tags: tuple[str, ...] | None = None
+    confidence: float | None = None
+    metadata: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One entry, as it is kept. Times are ISO 8601, UTC, with microseconds and `Z`: text order is time order."""
+
+    organisation: str
+    id: EntryId
+    content: str
+    content_hash: str
+    entry_type: EntryType
+    roles: tuple[Role, ...]
+    tags: tuple[str, ...]
+    confidence: float
+    created_at: str
+    updated_at: str
+    version: int = 1
+    """Grows with each change that somebody asks for."""
+    revision: int = 1
+    """Orders writes of the index: grows with each change, and when vectors are made anew."""
+    parent_id: EntryId | None = None
+    source_file: str | None = None
+    source_story: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def card(self) -> "Card":
+        """What lists, relations and figures need of it."""
+        return Card(
+            id=self.id,
+            content_hash=self.content_hash,
+            entry_type=self.entry_type,
+            roles=self.roles,
+            tags=self.tags,
+            confidence=self.confidence,
+            created_at=self.created_at,
+            updated_at=self.updated_at,
+            version=self.version,
+            revision=self.revision,
+            parent_id=self.parent_id,
+            source_story=self.source_story,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """An entry without its text: a few hundred bytes, kept beside it and written with it."""
+
+    id: EntryId
+    content_hash: str
+    entry_type: EntryType
+    roles: tuple[Role, ...]
+    tags: tuple[str, ...]
+    confidence: float
+    created_at: str
+    updated_at: str
+    version: int
+    revision: int
+    parent_id: EntryId | None = None
+    source_story: str | None = None
+
+
+CAPTURED = 0.8
+"""Confidence in the explanation of a failure, until a quality gate has passed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """`key` is its list in a story's file; `category` names it in LEARNINGS.yaml."""
+
+    category: str
+    key: str
+    title: str
+    tags: tuple[str, ...]
+    roles: tuple[Role, ...]
+    headings: re.Pattern[str]
+    """What the section is called in a LESSONS-LEARNED.md, in lower case."""
+    confidence: float = 1.0
+
+
+def _category(
+    category: str,
+    title: str,
+    tags: str,
+    roles: tuple[Role, ...],
+    headings: str,
+    *,
+    key: str = "",
+    confidence: float = 1.0,
+) -> Category:
+    pattern = re.compile(rf"(?:{headings})\b")
+    return Category(
+        category, key or f"{category.replace('-', '_')}s", title, tuple(tags.split()), roles, pattern, confidence
+    )
+
+
+CATEGORIES = (
+    _category("reuse", "Reuse", "reuse pattern", ("dev",), r"(?:re-?us|discover)\w*", key="reuse"),
+    _category("blocker", "Blockers", "blocker", ("dev", "pm"), r"block\w*|impediments?"),
+    _category("time-sink", "Time sinks", "time-sink", ("dev", "pm"), r"time[ -]?sinks?|what took"),
+    _category("verification", "Verification", "verification", ("qa", "dev"), r"verif\w*|fast-fail", key="verification"),
+    _category("recommendation", "Recommendations", "recommendation", ("dev",), r"recommend\w*"),
+    _category(
+        "high-cost",
+        "High cost",
+        "high-cost tokens optimization",
+        ("dev", "qa"),
+        r"high[ -]cost|expensive|token optimi[sz]ation",
+        key="high_cost_operations",
+    ),
+    _category("failure", "Failures", "failure", ("dev",), r"failures?|what failed", confidence=CAPTURED),
+)
+
+BY_NAME = {one.category: one for one in CATEGORIES}
+
+
+def of_heading(text: str) -> Category | None:
+    """The kind of section that this heading begins, however it goes on; None if it is none of them."""
+    words = re.sub(r"\A[^\w]+|\A\d+[.)]\s+", "", text.casefold())
+    return next((one for one in CATEGORIES if one.headings.match(words)), None)
+
+
+Kind = Literal["import", "rebuild"]
+Status = Literal["in_progress", "complete", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One piece of such work and how far it has come. Finished ones are kept for a week."""
+
+    organisation: str
+    id: str
+    kind: Kind
+    created_at: str
+    updated_at: str
+    status: Status = "in_progress"
+    total: int = 0
+    processed: int = 0
+    step: int = 0
+    """Grows with each write: two workers never both go on from the same one."""
+    position: str = ""
+    """Where to go on: of an import the number of the piece, of a rebuild the last id done."""
+    batch_size: int = 100
+    skip_existing: bool = True
+    imported: int = 0
+    skipped: int = 0
+    errors: tuple[str, ...] = field(default=())
+    account: str = ""
+    client: str = ""
+    grant: str = ""
+    network: str = ""
+
 
 DEFAULT_LIMIT, MAX_LIMIT = 10, 50
 """Of a search."""

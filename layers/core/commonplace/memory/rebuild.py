@@ -9,14 +9,11 @@ from dataclasses import replace
 from itertools import islice
 
 from commonplace.kernel.errors import Conflict, Unavailable
-from commonplace.memory.bulk_import import Tally
-from commonplace.memory.entries import Author, EntryId
-from commonplace.memory.jobs import Job
-from commonplace.memory.large_imports import new_job, no_job, write
-from commonplace.memory.model import Rebuilt
-from commonplace.memory.parts import Parts
-from commonplace.memory.records import record_of
-from commonplace.memory.vectors import Vectors
+from commonplace.memory.bulk_import import Tally, new_job, no_job, write
+from commonplace.memory.index_source import record_of
+from commonplace.memory.model import Author, EntryId, Job, Rebuilt
+from commonplace.memory.ports import Parts
+from commonplace.memory.writes import Vectors
 from commonplace.search.indexer import Enough
 
 

@@ -1,4 +1,6 @@
-"""Searching the memory: words and meaning, fused by reciprocal ranks (seed 001, `kb_search`).
+"""Which entries pass the conditions of a search or a list: what the store says decides, the index only hints.
+
+Searching the memory: words and meaning, fused by reciprocal ranks (seed 001, `kb_search`).
 
 The index answers which entries there may be, and the store what they are: it lags behind by a second or two, so every
 entry is read again and every condition judged again before anything is shown.
@@ -6,23 +8,76 @@ entry is read again and every condition judged again before anything is shown.
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import replace
 from functools import lru_cache
 
 from commonplace.kernel.errors import Unavailable
-from commonplace.memory import admitting
-from commonplace.memory.entries import Entry, EntryId
-from commonplace.memory.model import Asked, Found, Near, SearchAnswer
+from commonplace.memory.index_source import record_id
+from commonplace.memory.model import Asked, Card, Entry, EntryId, Found, Listing, Near, Role, SearchAnswer
 from commonplace.memory.ports import EntryStore
-from commonplace.memory.records import record_id
-from commonplace.search.candidates import Ranked, Retrieval
-from commonplace.search.embeddings import model_fingerprint
+from commonplace.search.candidates import Ranked, Retrieval, Stopwatch
+from commonplace.search.embeddings import QueryEmbeddings, model_fingerprint
+from commonplace.search.filters import Filters
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import EmbeddingProvider, Engine, QueryVector, RecordId, SearchRequest
-from commonplace.search.queries import QueryEmbeddings
 from commonplace.search.snippets import snippet
 from commonplace.search.text import clean_query
-from commonplace.search.timing import Stopwatch
+
+
+def roles_meant(role: Role | None) -> tuple[Role, ...]:
+    """Which roles an entry may have for a question of this role; empty is no condition."""
+    return () if role in (None, "all") else (role, "all")
+
+
+def filters(organisation: str, asked: Asked) -> Filters:
+    """The conditions as the index takes them. The organisation always stands among them."""
+    return Filters(
+        content_types=(asked.entry_type,) if asked.entry_type else (),
+        tags_any=asked.tags,
+        organisation=organisation,
+        roles_any=roles_meant(asked.role),
+        min_confidence=asked.min_confidence,
+    )
+
+
+def found(asked: Asked, entry: Entry) -> bool:
+    """Whether a search may show the entry: any of the tags is enough."""
+    return (
+        _fits(asked, entry)
+        and entry.confidence >= asked.min_confidence
+        and (not asked.tags or not set(asked.tags).isdisjoint(entry.tags))
+    )
+
+
+def listed(listing: Listing, card: Card) -> bool:
+    """Whether a list shows the entry: it needs all of the tags."""
+    return _fits(listing, card) and set(listing.tags) <= set(card.tags)
+
+
+def _fits(asked: Asked | Listing, entry: Entry | Card) -> bool:
+    roles = roles_meant(asked.role)
+    return asked.entry_type in (None, entry.entry_type) and (not roles or not set(roles).isdisjoint(entry.roles))
+
+
+def without_lost_parents(store: EntryStore, organisation: str, entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """The entries, with no parent where that is gone: at once, before it is swept."""
+    parents = list({entry.parent_id for entry in entries if entry.parent_id})
+    return orphaned(entries, store.get_many(organisation, parents).keys() if parents else set())
+
+
+def orphaned(entries: Sequence[Entry], there: Set[EntryId]) -> tuple[Entry, ...]:
+    """The entries, with no parent where that is not among those that are there."""
+    return tuple(
+        entry if entry.parent_id is None or entry.parent_id in there else replace(entry, parent_id=None)
+        for entry in entries
+    )
+
+
+def in_order(ids: Sequence[EntryId], entries: Mapping[EntryId, Entry]) -> tuple[Entry, ...]:
+    """Those that are there, in this order."""
+    return tuple(entries[id] for id in ids if id in entries)
+
 
 logger = logging.getLogger(__name__)
 
@@ -69,12 +124,12 @@ class MemorySearch:
     def search(self, organisation: str, asked: Asked) -> SearchAnswer:
         """The best entries of this organisation. Raises Unavailable when index or store do not answer."""
         query = clean_query(asked.query)
-        request = SearchRequest(query, admitting.filters(organisation, asked), asked.limit)
+        request = SearchRequest(query, filters(organisation, asked), asked.limit)
         retrieval, queries = self._for(organisation)
         ranked = retrieval.rank(query, request, OVER_FETCH * asked.limit, Stopwatch(self._clock))
         groups = self._groups(organisation, asked, ranked)[: asked.limit]
         excerpts = self._excerpts(organisation, query, [entry for entry, _, _ in groups], ranked)
-        entries = admitting.without_lost_parents(self._store, organisation, [entry for entry, _, _ in groups])
+        entries = without_lost_parents(self._store, organisation, [entry for entry, _, _ in groups])
         found = tuple(
             Found(entry, round(score, 6), excerpts[entry.id], tuple(others))
             for entry, (_, score, others) in zip(entries, groups, strict=True)
@@ -85,12 +140,12 @@ class MemorySearch:
         """Entries of this organisation with a similar text, the most similar first; none in doubt."""
         asked = Asked(query="", min_confidence=0.0)
         try:
-            candidates = self._engine.candidates("", vector, admitting.filters(organisation, asked), limit)
+            candidates = self._engine.candidates("", vector, filters(organisation, asked), limit)
         except Unavailable as error:
             logger.warning("similar entries could not be looked for", extra={"reason": error.message})
             return ()
         scores = {id: hit.score for hit in candidates.vector if (id := _entry_of(organisation, hit.id))}
-        entries = admitting.in_order(list(scores), self._store.get_many(organisation, list(scores)) if scores else {})
+        entries = in_order(list(scores), self._store.get_many(organisation, list(scores)) if scores else {})
         return tuple(
             Near(entry.id, round(scores[entry.id], 4), _beginning(entry.content, NEAR_CHARACTERS)) for entry in entries
         )
@@ -112,7 +167,7 @@ class MemorySearch:
         groups: dict[str, Group] = {}
         for record, score in ranked.best.ranking:
             members = [entries[ids[one]] for one in copies[record] if one in ids and ids[one] in entries]
-            for entry in (one for one in members if admitting.found(asked, one)):
+            for entry in (one for one in members if found(asked, one)):
                 self._place(groups, entry, score, beside=members)
         return list(groups.values())
 

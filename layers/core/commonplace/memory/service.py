@@ -3,29 +3,32 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from commonplace.memory.checking import Refused
-from commonplace.memory.entries import Author, Changes, Entry, EntryId, NewEntry
-from commonplace.memory.large_imports import LargeImports, no_job, progress
+from commonplace.memory.bulk_import import LargeImports, no_job, progress
 from commonplace.memory.lookup import Reading
 from commonplace.memory.model import (
     BATCH,
     DEFAULT_RELATED,
     Added,
     Asked,
+    Author,
+    Changes,
+    Entry,
+    EntryId,
     Import,
     Imported,
     ListAnswer,
     Listing,
+    NewEntry,
     Rebuilt,
     Related,
     SearchAnswer,
     Stats,
     Updated,
 )
-from commonplace.memory.parts import Parts
-from commonplace.memory.ports import EntryStore, JobStore, QueryCounts, VectorCaches
+from commonplace.memory.ports import EntryStore, JobStore, Parts, QueryCounts, VectorCaches
 from commonplace.memory.rebuild import Rebuilding
 from commonplace.memory.search import MemorySearch
+from commonplace.memory.validation import Refused
 from commonplace.memory.writes import Recording
 from commonplace.search.indexer import Enough
 from commonplace.search.model import EmbeddingProvider

@@ -1,4 +1,11 @@
-"""What is remembered, on DynamoDB, table `records`: `commonplace.memory.ports.EntryStore`.
+"""Where the memory's records stand in the table `records`, and entries as items.
+
+Every key begins with the organisation, so no id, hash, key or handle of one reaches an item of another. Metadata is
+JSON text: DynamoDB's numbers have other bounds than JSON's, and it would not give `1.0` back.
+
+What becomes of an entry, as parts of a transaction on the table `records`.
+
+What is remembered, on DynamoDB, table `records`: `commonplace.memory.ports.EntryStore`.
 
 An entry is three items that one transaction writes: itself, its card, and its content's hash, which is what makes a
 content unique. Of writers who meet one goes through; the others see a condition fail, read again, and answer by what
@@ -7,30 +14,20 @@ they find. Whether it is a race or an outage is never guessed: what does not end
 
 from __future__ import annotations
 
+import json
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from commonplace.identity.roles import is_organisation
+from commonplace.kernel.audit import Lost
 from commonplace.kernel.audit_store import MEMORY, audit_writes
 from commonplace.kernel.errors import Unavailable
-from commonplace.kernel.items import Item
-from commonplace.kernel.table import get, get_all, holds, query, transact
-from commonplace.kernel.writes import Lost
-from commonplace.memory.dynamodb_entry_writes import ITEMS_AN_ENTRY, ITEMS_OF_A_CHANGE, EntryWrites
-from commonplace.memory.dynamodb_memory_items import (
-    NAME_PREFIX,
-    ORGANISATIONS,
-    entry_key,
-    hash_key,
-    is_id,
-    once_key,
-    read_card,
-    read_entry,
-    room,
-)
-from commonplace.memory.entries import Card, Entry, EntryId
+from commonplace.kernel.items import Item, decoded, encode, key
+from commonplace.kernel.table import Writes, get, get_all, holds, query, transact
+from commonplace.memory.model import Card, Entry, EntryId
 from commonplace.memory.ports import Once, Replayed, Stale, Taken
 from commonplace.search.source import batches
 
@@ -38,6 +35,132 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
     from commonplace.kernel.audit import AuditRecord
+
+
+ORGANISATIONS, NAME_PREFIX = "organisations", "memory#"
+MAX_ID_CHARACTERS = 100
+
+
+def room(organisation: str, name: str) -> str:
+    """The partition of one kind of records. Raises ValueError for what cannot name an organisation."""
+    if not is_organisation(organisation):
+        raise ValueError("no organisation, no memory")
+    return f"{organisation}#memory#{name}"
+
+
+def is_id(text: str) -> bool:
+    """Whether this may be a name that we gave: anything else is not there, and perhaps no key at all."""
+    return 0 < len(text) <= MAX_ID_CHARACTERS and text.isascii() and text.isprintable() and "#" not in text
+
+
+def entry_key(organisation: str, id: str) -> Item:
+    return key(room(organisation, "entries"), id)
+
+
+def card_key(organisation: str, id: str) -> Item:
+    return key(room(organisation, "cards"), id)
+
+
+def hash_key(organisation: str, content_hash: str) -> Item:
+    return key(room(organisation, "hashes"), content_hash)
+
+
+def once_key(organisation: str, hashed: str) -> Item:
+    return key(room(organisation, "once"), hashed)
+
+
+def job_key(organisation: str, id: str) -> Item:
+    return key(room(organisation, "jobs"), id)
+
+
+def piece_key(organisation: str, id: str, number: int) -> Item:
+    return key(room(organisation, f"pieces#{id}"), f"{number:05d}")
+
+
+def entry_item(entry: Entry) -> Item:
+    text = json.dumps(dict(entry.metadata), separators=(",", ":"))
+    return encode(replace(entry, metadata={})) | {"metadata": {"S": text}}
+
+
+def read_entry(organisation: str, item: Mapping[str, Any] | None) -> Entry | None:
+    """None for an item that is not there, that is no entry, or that is not this organisation's."""
+    bare = {name: value for name, value in (item or {}).items() if name != "metadata"}
+    entry = decoded(Entry, bare)
+    if item is None or entry is None or entry.organisation != organisation:
+        return None
+    metadata = json.loads(item.get("metadata", {}).get("S", "{}"))
+    return replace(entry, metadata=metadata)
+
+
+def card_item(card: Card) -> Item:
+    return encode(card)
+
+
+def read_card(item: Mapping[str, Any]) -> Card | None:
+    return decoded(Card, item)
+
+
+ITEMS_AN_ENTRY = 3
+ITEMS_OF_A_CHANGE = 2
+
+
+class EntryWrites(Writes):
+    """Conditions say what must still be so; who meets one that fails reads again."""
+
+    def added(self, organisation: str, entry: Entry) -> list[Item]:
+        return [
+            self.new(entry_key(organisation, entry.id), entry_item(replace(entry, organisation=organisation))),
+            self._put(card_key(organisation, entry.id), card_item(entry.card)),
+            self.new(hash_key(organisation, entry.content_hash), _holder(entry.id)),
+        ]
+
+    def replaced(self, organisation: str, entry: Entry, was: Entry) -> list[Item]:
+        item = entry_item(replace(entry, organisation=organisation))
+        kept = self.put(entry_key(organisation, was.id), item, "#revision = :revision", revision=was.revision)
+        writes = [kept, self._put(card_key(organisation, was.id), card_item(entry.card))]
+        if entry.content_hash == was.content_hash:
+            return writes
+        return [
+            *writes,
+            self.new(hash_key(organisation, entry.content_hash), _holder(entry.id)),
+            self._free(organisation, was),
+        ]
+
+    def deleted(self, organisation: str, entry: Entry) -> list[Item]:
+        gone = self.delete(entry_key(organisation, entry.id), "#revision = :revision", revision=entry.revision)
+        return [gone, self.delete(card_key(organisation, entry.id)), self._free(organisation, entry)]
+
+    def changed(
+        self, organisation: str, id: EntryId, change: str, condition: str, values: Mapping[str, Any]
+    ) -> list[Item]:
+        """The same update of an entry and its card."""
+        places = entry_key(organisation, id), card_key(organisation, id)
+        return [self.update(where, change, condition, **values) for where in places]
+
+    def once(self, organisation: str, once: Once, id: EntryId, now: int) -> Item:
+        item = encode(replace(once, key="")) | _holder(id)
+        free = "attribute_not_exists(pk) OR #expiresAt <= :now"
+        return self.put(once_key(organisation, once.key), item, free, now=now)
+
+    def still_held(self, organisation: str, content_hash: str, holder: EntryId) -> Item:
+        return self.check(hash_key(organisation, content_hash), "#id = :id", id=holder)
+
+    def named(self, organisation: str) -> Item:
+        """Raises ValueError for what cannot name an organisation."""
+        room(organisation, "")
+        return self.new(key(ORGANISATIONS, f"{NAME_PREFIX}{organisation}"), {})
+
+    def _free(self, organisation: str, entry: Entry) -> Item:
+        where = hash_key(organisation, entry.content_hash)
+        return self.delete(where, "attribute_not_exists(pk) OR #id = :id", id=entry.id)
+
+    def _put(self, where: Item, item: Item) -> Item:
+        return {"Put": {"TableName": self.table, "Item": item | where}}
+
+
+def _holder(id: EntryId) -> Item:
+    return {"id": {"S": id}}
+
 
 MAX_WRITES = 100
 MAX_TOGETHER = (MAX_WRITES - 1) // ITEMS_AN_ENTRY

@@ -1,17 +1,63 @@
-"""What the index function does for the memory: entries into the index, parents that are gone out of their children, and
-jobs a stretch further."""
+"""Carrying on what one call could not finish: for whoever is told of a job's event, or finds one left over.
+
+Children whose parent is gone: they read as having none at once, and lose it for good here.
+
+What the index function does for the memory: entries into the index, parents that are gone out of their children, and
+jobs a stretch further.
+"""
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from commonplace.kernel.errors import Unavailable
-from commonplace.memory.entries import EntryId
-from commonplace.memory.events import EntryEvent, JobEvent, event_of
-from commonplace.memory.ports import EntryStore, JobStore
-from commonplace.memory.sweeping import sweep_orphans
+from commonplace.memory.bulk_import import LargeImports
+from commonplace.memory.index_source import EntryEvent, JobEvent, event_of
+from commonplace.memory.model import EntryId, Job
+from commonplace.memory.ports import EntryStore, JobStore, Parts
+from commonplace.memory.rebuild import Rebuilding
 from commonplace.search.indexer import Enough, Message, Report, never
 from commonplace.search.operations import Operations
+
+__all__ = ["Enough", "Parts", "carry_on"]
+
+
+def carry_on(parts: Parts, organisation: str, job_id: str, enough: Enough) -> Job | None:
+    """Does another stretch of a job, until there is `enough`, and answers how it stands; None when there is none.
+
+    The job is written once, at the end: each write of it is an event, which calls for the next stretch. A stretch that
+    is lost is done again without harm, and one that two workers do is counted once. Raises Unavailable when nothing
+    could be done: then it is to be tried again later.
+    """
+    job = parts.jobs.job(organisation, job_id)
+    if job is None or job.status != "in_progress":
+        return job
+    if job.kind == "import":
+        return LargeImports(parts).carry_on(job, enough)
+    return Rebuilding(parts).carry_on(job, enough)
+
+
+def sweep_orphans(store: EntryStore, organisation: str) -> int:
+    """Takes parents that are gone out of the entries that name them; says how many entries that concerned.
+
+    A parent is looked up once more before that: it may be newer than the list. Raises Unavailable.
+    """
+    children: dict[EntryId, list[EntryId]] = {}
+    ids: set[EntryId] = set()
+    for card in store.cards(organisation):
+        ids.add(card.id)
+        if card.parent_id is not None:
+            children.setdefault(card.parent_id, []).append(card.id)
+    gone = _gone(store, organisation, children.keys() - ids)
+    for parent in gone:
+        store.forget_parent(organisation, children[parent], parent)
+    return sum(len(children[parent]) for parent in gone)
+
+
+def _gone(store: EntryStore, organisation: str, ids: Collection[EntryId]) -> list[EntryId]:
+    found = store.get_many(organisation, sorted(ids)) if ids else {}
+    return [id for id in sorted(ids) if id not in found]
+
 
 logger = logging.getLogger(__name__)
 

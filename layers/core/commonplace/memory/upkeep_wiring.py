@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commonplace.memory.index_source import StoredEntries
-from commonplace.memory.jobs_running import Parts, carry_on
-from commonplace.memory.memory_tables import caches, entries, jobs, new_id, now
-from commonplace.memory.upkeep import Upkeep
+from commonplace.memory.upkeep import Parts, Upkeep, carry_on
+from commonplace.memory.wiring import caches, entries, jobs, new_id, now
 from commonplace.search import providers
 from commonplace.search.index_wiring import memory_operations
 

@@ -1,25 +1,53 @@
-"""From settings to the memory: its stores, its index, its models.
+"""What answers calls about the memory and what indexes it have in common: tables, the time, and ids.
+
+Importing this loads the clients of AWS.
+
+From settings to the memory: its stores, its index, its models.
 
 Importing this loads the clients of AWS: it is for the first call that asks the memory something.
 """
 
 from __future__ import annotations
 
+import uuid
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from commonplace.kernel import aws
-from commonplace.memory.dynamodb_query_counts import DynamoQueryCounts
-from commonplace.memory.memory_tables import caches, entries, jobs, new_id, now
+from commonplace.memory.job_store import DynamoJobs, DynamoQueryCounts
 from commonplace.memory.search import SEED_FUSION, MemorySearch
 from commonplace.memory.service import Memory
+from commonplace.memory.store import DynamoEntries
 from commonplace.search import providers
 from commonplace.search.fusion import Fusion
+from commonplace.search.store import DynamoVectorCaches
 
 if TYPE_CHECKING:
     from commonplace.kernel.objects import ObjectStore
     from commonplace.kernel.settings import RetrievalSettings
     from commonplace.memory.settings import MemorySettings
     from commonplace.search.model import EmbeddingProvider, Engine
+
+
+def entries(told: MemorySettings) -> DynamoEntries:
+    return DynamoEntries(aws.dynamodb(read_timeout_seconds=5), told.records_table, told.activity_table)
+
+
+def jobs(told: MemorySettings) -> DynamoJobs:
+    return DynamoJobs(aws.dynamodb(read_timeout_seconds=5), told.records_table, told.activity_table)
+
+
+def caches(told: MemorySettings) -> DynamoVectorCaches:
+    return DynamoVectorCaches(aws.dynamodb(read_timeout_seconds=5), told.cache_table)
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def new_id() -> str:
+    return str(uuid.uuid4())
+
 
 COUNT_SECONDS = 0.5
 """What a count of queries is worth to whoever asked one."""

@@ -1,8 +1,8 @@
 """When two commands or two endpoints are one, as far as a catalogue may not have both."""
 
-from commonplace.reference.commandline import is_option, is_placeholder, tokens
-from commonplace.reference.entries import Entry
-from commonplace.reference.paths import SLOT, shape
+from commonplace.reference.commands import is_option, is_placeholder, tokens
+from commonplace.reference.endpoints import SLOT, shape
+from commonplace.reference.model import Entry
 from commonplace.reference.spelling import spelling
 
 

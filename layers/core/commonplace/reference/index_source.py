@@ -1,15 +1,83 @@
-"""What the index of the reference is to hold: the entries of every catalogue of the deployment."""
+"""From an entry to a record of the index. Readers find by it, and show what the catalogue says.
+
+What the index of the reference is to hold: the entries of every catalogue of the deployment.
+
+What the index function does for the reference: what is published of the catalogues into the index.
+"""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from commonplace.kernel.events import keys_of
 from commonplace.kernel.objects import ObjectReader
-from commonplace.reference.catalogue import Catalogue, Manifest, Placed
-from commonplace.reference.keys import manifest_key
-from commonplace.reference.records import address, record_id, record_of
-from commonplace.search.model import RecordId
+from commonplace.reference.library import REFERENCE_PREFIX, manifest_key
+from commonplace.reference.model import Catalogue, Entry, Example, Manifest, Placed
+from commonplace.search.chunks import chunk_body
+from commonplace.search.indexer import Enough, Message, Note, Report, complete, never
+from commonplace.search.model import Chunk, Record, RecordId
+from commonplace.search.operations import Operations
 from commonplace.search.source import Horizon, Published, Reading
+
+
+def record_id(catalogue: str, entry: str) -> RecordId:
+    """Under which the index has an entry. Neither name has a slash in it."""
+    return RecordId(f"{catalogue}/{entry}")
+
+
+def address(record: RecordId) -> tuple[str, str]:
+    """The catalogue of a record, and its entry's id."""
+    catalogue, _, entry = record.partition("/")
+    return catalogue, entry
+
+
+def record_of(catalogue: Catalogue, placed: Placed) -> Record:
+    """The searchable record. Its version is the generation of the publication that changed the entry last.
+
+    Nothing of it depends on the rest of the catalogue, nor on the commit: the same version is the same record.
+    """
+    entry = placed.entry
+    body = body_of(entry)
+    return Record(
+        id=record_id(catalogue.name, entry.id),
+        version=placed.generation,
+        content_type=entry.type,
+        document_id=entry.id,
+        title=title_of(entry),
+        description=entry.summary,
+        path=f"{catalogue.name}/{placed.path}",
+        url=None,
+        source_url=None,
+        group=catalogue.name,
+        release=None,
+        status="deprecated" if entry.deprecated else None,
+        tags=tuple(dict.fromkeys(tag for tag in (entry.category, entry.subcategory, entry.module) if tag)),
+        aliases=tuple(dict.fromkeys(entry.aliases)),
+        date=None,
+        updated_at=entry.last_updated,
+        body=body,
+        chunks=chunk_body(body) or (Chunk(0, (), body),),
+    )
+
+
+def title_of(entry: Entry) -> str:
+    """What it is called and what it is titled, where these are two things."""
+    return entry.title if entry.called == entry.title else f"{entry.called}: {entry.title}"
+
+
+def body_of(entry: Entry) -> str:
+    """Summary, what people call it, content, examples: what stands first is in the first chunk, with the title."""
+    called = ", ".join(dict.fromkeys([*entry.aliases, *entry.keywords]))
+    parts = [entry.summary, called, entry.content, *_examples(entry.examples)]
+    return "\n\n".join(part for part in parts if part.strip())
+
+
+def _examples(examples: list[Example]) -> Iterator[str]:
+    """What they print is left out: it is like many other things. Indented, for code may hold fences of its own."""
+    for example in examples:
+        yield example.description
+        yield "\n".join(f"    {line}" for line in example.code.splitlines())
+
 
 logger = logging.getLogger(__name__)
 
@@ -99,3 +167,49 @@ class StoredCatalogues:
 def _horizon(manifests: Mapping[str, Manifest]) -> Horizon:
     generations = {name: manifest.generation for name, manifest in manifests.items()}
     return lambda record: generations.get(address(record)[0], 0)
+
+
+def is_of_catalogues(body: str) -> bool:
+    """Whether a message tells of the part of the store that catalogues are in.
+
+    Such a message names no records: it asks to compare with all that is published. False for what cannot be read.
+    """
+    try:
+        return any(key.startswith(REFERENCE_PREFIX) for key in keys_of(body))
+    except ValueError:
+        return False
+
+
+class Upkeep:
+    """Compares the index with all that is published, whenever a manifest may have changed.
+
+    A catalogue may have more entries than one call has time for. Then a note is left, and the schedule goes on where
+    the call ended, long before the queue would hand a message out again. Without notes the messages come again.
+    """
+
+    def __init__(self, operations: Operations, note: Note | None, clock: Callable[[], float] = time.time) -> None:
+        """`clock` tells epoch seconds."""
+        self.operations = operations
+        self._note = note
+        self._clock = clock
+
+    def take(self, messages: Sequence[Message], enough: Enough = never) -> list[str]:
+        """One comparison for all the messages; answers the ids of those that are to come again."""
+        try:
+            report = self.operations.reconcile(enough)
+        except Exception:
+            logger.exception("catalogues were not compared with their index")
+            return [message.id for message in messages]
+        if not report.remaining:
+            return []
+        logger.info("catalogues are indexed later", extra={"remaining": report.remaining})
+        if self._note is None:
+            return [message.id for message in messages]
+        self._note.put()
+        return []
+
+    def finish(self, enough: Enough = never) -> Report | None:
+        """Goes on with what is left and gives vectors to what lacks them; None when nothing is noted."""
+        if self._note is None:
+            return None
+        return complete(self.operations.reconcile, self._note, enough, self._clock)

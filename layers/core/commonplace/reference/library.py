@@ -1,4 +1,6 @@
-"""The published catalogues as one serving process holds them: `ports.Shelf` over an object store.
+"""Where catalogues are kept in the store.
+
+The published catalogues as one serving process holds them: `ports.Shelf` over an object store.
 
 Everything goes by a catalogue's manifest: an object that it does not name does not exist.
 """
@@ -10,10 +12,40 @@ from threading import Lock
 from time import monotonic
 
 from commonplace.kernel.errors import Unavailable
-from commonplace.kernel.objects import ObjectReader
-from commonplace.reference.catalogue import Catalogue, Manifest
-from commonplace.reference.keys import manifest_key
+from commonplace.kernel.objects import OPERATIONS_PREFIX, ObjectReader
+from commonplace.reference.model import Catalogue, Manifest
 from commonplace.reference.ports import Edition
+
+REFERENCE_PREFIX = "reference/"
+
+
+def manifest_key(name: str) -> str:
+    return f"{REFERENCE_PREFIX}{name}/manifest.json"
+
+
+def catalogues_prefix(name: str) -> str:
+    return f"{REFERENCE_PREFIX}{name}/catalogues/"
+
+
+def catalogue_key(name: str, digest: str) -> str:
+    """Of one publication; `digest` is of its bytes."""
+    return f"{catalogues_prefix(name)}{digest}.json"
+
+
+def report_key(name: str) -> str:
+    """What the last run found, for operators: problems with their files, also those of a catalogue that was refused."""
+    return f"{OPERATIONS_PREFIX}reference/{name}/report.json"
+
+
+def catalogue_blobs_prefix(name: str) -> str:
+    """Bytes of the files of a catalogue's head, by blob id: the next run fetches only what has changed. Kept."""
+    return f"{OPERATIONS_PREFIX}reference/{name}/blobs/"
+
+
+def catalogue_known_key(name: str) -> str:
+    """What the last run of a catalogue learned: head, files, what came of them."""
+    return f"{OPERATIONS_PREFIX}reference/{name}/known.json"
+
 
 logger = logging.getLogger(__name__)
 

@@ -5,20 +5,24 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 
-from commonplace.reference.catalogue import Catalogue, Placed
-from commonplace.reference.commands import Commands
-from commonplace.reference.endpoints import Endpoints
-from commonplace.reference.entries import Entry, Method
-from commonplace.reference.known import Everything
-from commonplace.reference.model import Asked, Category, CommandAnswer, EndpointAnswer, Hit, MatchedBy
-from commonplace.reference.naming import Names
-from commonplace.reference.paths import Request
-from commonplace.reference.query_shapes import Shapes
-from commonplace.reference.sentences import without_kind
-from commonplace.reference.shelf import Conditions, Kept, Match, Shelved
+from commonplace.reference.commands import Commands, Names
+from commonplace.reference.endpoints import Endpoints, Request
+from commonplace.reference.model import (
+    Asked,
+    Catalogue,
+    Category,
+    CommandAnswer,
+    EndpointAnswer,
+    Entry,
+    Hit,
+    MatchedBy,
+    Method,
+    Placed,
+)
+from commonplace.reference.query_shapes import Shapes, without_kind
+from commonplace.reference.shelf import Conditions, Kept, Match, Shelved, categories_of, modules_of
 from commonplace.reference.spelling import spelling, unwrapped
-from commonplace.reference.suggestions import Suggesting
-from commonplace.reference.tallying import categories_of, modules_of
+from commonplace.reference.suggestions import Everything, Suggesting
 
 MOST_BEGINNING = 100
 """Commands of a group that are named at once."""

@@ -1,10 +1,151 @@
-"""What is asked of the reference, and what it answers."""
+"""What a product reference is made of: entries of six types (seed 003, "Knowledge Entry Schema").
 
+A catalogue as it is published: every entry of a folder at one commit, in one object.
+
+What is asked of the reference, and what it answers.
+
+What is wrong with a catalogue: where, what, and what would be right.
+
+Queries that found nothing, as maintainers are shown them: one short line, without what may be somebody's own.
+"""
+
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from datetime import datetime
+from hashlib import sha256
+from typing import Literal, get_args
 
-from commonplace.reference.catalogue import Catalogue, Placed
-from commonplace.reference.entries import Entry, EntryType, Method
+from pydantic import Field
+
+from commonplace.kernel.stored import Stored
+
+EntryType = Literal["command", "api", "guide", "feature", "troubleshooting", "setting"]
+ENTRY_TYPES: tuple[EntryType, ...] = get_args(EntryType)
+
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE"]
+METHODS: tuple[Method, ...] = get_args(Method)
+
+
+class Example(Stored):
+    description: str
+    code: str
+    output: str | None = None
+
+
+class Entry(Stored):
+    """One thing that can be looked up. As JSON its names are those of seed 003."""
+
+    id: str
+    """Unique in its catalogue: `[a-z0-9][a-z0-9._-]*`, at most 200 characters."""
+    type: EntryType
+    title: str
+    category: str
+    """A slug: `[a-z0-9][a-z0-9-]*`, at most 60 characters. The same for `subcategory` and `module`."""
+    subcategory: str | None = None
+    module: str | None = None
+    """The optional part of the product that it belongs to; None for what everybody has."""
+    name: str | None = None
+    """Of a command: what is typed, without arguments: `helios gw users list`."""
+    syntax: str | None = None
+    """Of a command: the name with its arguments: `helios gw users get <email> [--json]`."""
+    method: Method | None = None
+    path_template: str | None = None
+    """Of an endpoint: `/api/v1/users/{id}`."""
+    summary: str
+    """One or two sentences."""
+    content: str = ""
+    """Markdown."""
+    keywords: list[str] = Field(default_factory=list)
+    aliases: list[str] = Field(default_factory=list)
+    """Other ways to refer to it, in words or as spelt elsewhere."""
+    examples: list[Example] = Field(default_factory=list)
+    related_ids: list[str] = Field(default_factory=list)
+    deprecated: bool = False
+    replaced_by: str | None = None
+    """Id of the entry to use instead."""
+    source: str | None = None
+    """Where it came from: `auto-generated:DeveloperConsole.tsx`."""
+    source_hash: str | None = None
+    """sha256 of the source that it was generated from, in hexadecimal digits."""
+    last_updated: str
+    """ISO 8601."""
+
+    @property
+    def called(self) -> str:
+        """What it is called where it is used: a command's name, `METHOD /path` of an endpoint, else the title."""
+        if self.type == "command" and self.name:
+            return self.name
+        if self.type == "api" and self.path_template:
+            return f"{self.method} {self.path_template}" if self.method else self.path_template
+        return self.title
+
+
+SETTINGS_FILE = "catalogue.yaml"
+"""At the top of a catalogue's folder: what the product is called, its synonyms, what is generated from what."""
+
+
+class Placed(Stored):
+    """An entry and where it stands."""
+
+    entry: Entry
+    path: str
+    """Of its file, in the repository."""
+    generation: int
+    """Of the publication that changed it last."""
+
+
+class Catalogue(Stored):
+    """What readers load: one immutable object for each publication."""
+
+    name: str
+    """Of the deployment's configuration: `[a-z][a-z0-9-]*`."""
+    title: str
+    """What the product is called."""
+    description: str = ""
+    roots: list[str] = Field(default_factory=list)
+    """First words of commands, besides those of the entries' own names."""
+    synonyms: dict[str, list[str]] = Field(default_factory=dict)
+    """Those of the catalogue, beyond the default table."""
+    categories: dict[str, str] = Field(default_factory=dict)
+    """Slug -> title, where the catalogue says one."""
+    modules: dict[str, str] = Field(default_factory=dict)
+    """The same for optional modules."""
+    servers: list[str] = Field(default_factory=list)
+    """URLs of the API: host and base path of one, before the path of an endpoint, are forgiven."""
+    repository: str
+    """`owner/name`."""
+    branch: str
+    commit_sha: str
+    generation: int
+    synced_at: datetime
+    entries: list[Placed] = Field(default_factory=list)
+    """By id."""
+
+    def source_url(self, placed: Placed) -> str:
+        """The entry's file on GitHub, at the commit that was published."""
+        return f"https://github.com/{self.repository}/blob/{self.commit_sha}/{placed.path}"
+
+
+class Manifest(Stored):
+    """What is published of a catalogue, at `reference/{name}/manifest.json`: the one object that is ever replaced."""
+
+    name: str
+    pipeline: str
+    """Fingerprint of what decides what a file becomes; another one means that everything is read anew."""
+    repository: str
+    branch: str
+    folder: str
+    commit_sha: str
+    generation: int
+    synced_at: datetime
+    files: dict[str, str] = Field(default_factory=dict)
+    """Path -> blob id, of every file that was read."""
+    catalogue_key: str
+    """Of the `Catalogue`'s object."""
+    versions: dict[str, int] = Field(default_factory=dict)
+    """Id of each entry -> generation that changed it last."""
+
 
 DEFAULT_LIMIT = 5
 MAX_LIMIT = 20
@@ -109,3 +250,80 @@ class Reported:
     """Masked and cut."""
     count: int | None
     """How often it has been reported, this time included; None when it was not kept."""
+
+
+Severity = Literal["error", "warning"]
+
+
+class Problem(Stored):
+    """One thing to mend. An error keeps the whole catalogue from being published; a warning does not."""
+
+    code: str
+    """Stable and kebab-case: `malformed-file`, `duplicate-id`, `dangling-relation` ..."""
+    severity: Severity
+    message: str
+    hint: str | None = None
+    path: str | None = None
+    """Of the file, in the catalogue's folder."""
+    line: int | None = None
+    """1-based."""
+    entry: str | None = None
+    """Id of the entry."""
+
+
+MAX_CHARACTERS = 200
+"""Of a query, and of a note."""
+MAX_GAPS = 1_000
+"""Different ones of an organisation; what comes when there are so many is not kept."""
+GAP_SECONDS = 90 * 86_400
+"""A gap is kept so long after it was reported last."""
+
+_UUID = r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b"
+_PREFIXED = r"\b(?:sk|pk|rk|ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[a-z]|AKIA|ASIA|AIza|eyJ)[A-Za-z0-9_.-]{10,}"
+_NAMED = r"(?i)\b((?:token|secret|password|passwd|pwd|api[_-]?key|bearer)(?:\s*[=:]\s*|\s+))(\S{6,})"
+_WORD = r"[A-Za-z0-9_+=]{16,}"
+
+
+def kept(text: str) -> str:
+    """One line of at most MAX_CHARACTERS, masked."""
+    line = "".join(letter if letter.isprintable() else " " for letter in text)
+    return masked(" ".join(line.split()))[:MAX_CHARACTERS].strip()
+
+
+def masked(text: str) -> str:
+    """With a name of its kind in place of each e-mail address, key, id, network address and long number."""
+    for pattern, put in _MASKS:
+        text = pattern.sub(put, text)
+    return text
+
+
+def digest(query: str, type: EntryType | None) -> str:
+    """The same for queries that differ in letter case and spaces only. In hexadecimal digits."""
+    folded = " ".join(query.casefold().split())
+    return sha256(f"{type or ''}\n{folded}".encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def _secret(found: re.Match[str]) -> str:
+    """What follows `token=` and its like, unless it is an ordinary word: people look for `password reset` too."""
+    named, value = found[1], found[2]
+    ordinary = value.isalpha() and not re.search(r"[=:]", named)
+    return found[0] if ordinary or value.startswith(("<", "--")) else f"{named}<token>"
+
+
+def _mixed(found: re.Match[str]) -> str:
+    """A word of letters and digits as no name has them."""
+    word = found[0]
+    digits = sum(letter.isdigit() for letter in word)
+    hexadecimal = digits >= 2 and re.fullmatch(r"[0-9a-fA-F]+", word) is not None
+    return "<token>" if hexadecimal or (digits >= 3 and word.strip("0123456789")) else word
+
+
+_MASKS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
+    (re.compile(r"[^\s@]+@[^\s@]+"), "<email>"),
+    (re.compile(_UUID), "<id>"),
+    (re.compile(_PREFIXED), "<token>"),
+    (re.compile(_NAMED), _secret),
+    (re.compile(_WORD), _mixed),
+    (re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b"), "<address>"),
+    (re.compile(r"\d(?:[ ().-]{0,2}\d){6,}"), "<number>"),
+)

@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from commonplace.reference.catalogue import Catalogue
-from commonplace.reference.entries import EntryType
-from commonplace.reference.model import Asked, Gap
+from commonplace.reference.model import Asked, Catalogue, EntryType, Gap
 
 
 @dataclass(frozen=True, slots=True)

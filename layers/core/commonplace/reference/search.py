@@ -1,10 +1,21 @@
-"""Words weighed by where they stand and how rare they are, over an inverted index built once for an edition.
+"""The words of an entry, field by field, in the order in which seed 003 weighs them.
+
+Words weighed by where they stand and how rare they are, over an inverted index built once for an edition.
 
 A field counts for as much as seed 003 gives it ("Simple Keyword Search"): names before keywords before content. Beyond
 the seed, a word counts the more the fewer entries have it, its second mention less than its first, and a synonym less
 than the word itself (BM25F: Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009).
+
+Comparing by meaning: the collection `reference` of the index, asked with the query's vector.
+
+Searching by words and meaning: two rankings of one edition, fused (seed 003, "Search Implementation", both options).
+
+Words are compared in the process. Meaning is the index's, which lags behind and may be away: what it names is looked up
+in the edition, every condition is judged again, and without it words alone answer.
 """
 
+import logging
+import re
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,11 +24,71 @@ from heapq import nlargest
 from math import log
 from typing import NamedTuple
 
-from commonplace.reference.edits import one_edit
-from commonplace.reference.entries import Entry
+from commonplace.kernel.errors import Unavailable
+from commonplace.reference.index_source import address, record_id
+from commonplace.reference.model import Asked, Entry, EntryType, Hit
+from commonplace.reference.ports import Meaning, Near
+from commonplace.reference.shelf import Kept
+from commonplace.reference.spelling import one_edit
 from commonplace.reference.synonyms import ASKED, DEFAULT, Phrase, Stemmer, Synonyms
-from commonplace.reference.wording import FIELDS, characters_read, fields
-from commonplace.search.text import query_terms, words
+from commonplace.search.embeddings import QueryEmbeddings
+from commonplace.search.filters import Filters
+from commonplace.search.fusion import Fusion, fuse
+from commonplace.search.model import Candidates, EmbeddingProvider, Engine, LegHit, QueryVector
+from commonplace.search.text import STOP_WORDS, query_terms, words
+
+NAME, TITLE, KEYWORDS, PLACE, SUMMARY, CONTENT = range(6)
+FIELDS = (NAME, TITLE, KEYWORDS, PLACE, SUMMARY, CONTENT)
+
+READ_CHARACTERS = 6_000
+"""Of an entry's content: what stands deeper is found by meaning."""
+EDITION_CHARACTERS = 8_000_000
+"""Of the content of all entries together: of many, less of each is read. It bounds the time and memory of an index."""
+
+KINDS: Mapping[EntryType, str] = {
+    "command": "command cli console",
+    "api": "api endpoint rest http request",
+    "guide": "guide how tutorial steps",
+    "feature": "feature",
+    "troubleshooting": "troubleshooting problem error issue fix",
+    "setting": "setting option configuration parameter",
+}
+"""What people call an entry of a type when they ask for one."""
+
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_PARAMETER = re.compile(r"\{[^{}]*\}")
+
+
+def terms(text: str, stem: Stemmer) -> list[str]:
+    """The stemmed words of a text in order, without those that say nothing; a name in camel case is several."""
+    return [stem(word) for word in words(_CAMEL.sub(" ", text)) if word not in STOP_WORDS]
+
+
+def characters_read(entries: int) -> int:
+    """Of the content of each of so many entries."""
+    return min(READ_CHARACTERS, EDITION_CHARACTERS // max(1, entries))
+
+
+def fields(entry: Entry, stem: Stemmer, characters: int = READ_CHARACTERS) -> list[list[str]]:
+    """The words of each field, in the order of `FIELDS`; `characters` are read of the content."""
+    return [[term for text in texts for term in terms(text, stem)] for texts in _texts(entry, characters)]
+
+
+def _texts(entry: Entry, characters: int) -> Iterator[Sequence[str]]:
+    yield (_name(entry),)
+    yield (entry.title,)
+    yield (*entry.keywords, *entry.aliases)
+    yield (entry.category, entry.subcategory or "", entry.module or "", KINDS[entry.type])
+    yield (entry.summary,)
+    yield (entry.content[:characters], *(example.description for example in entry.examples))
+
+
+def _name(entry: Entry) -> str:
+    """What it is called where it is used; parameters of a path are no words of its name."""
+    if entry.type == "api":
+        return _PARAMETER.sub(" ", entry.path_template or "")
+    return entry.name or "" if entry.type == "command" else ""
+
 
 MAX_TERMS = 16
 """Telling words of a query that are weighed; of a longer one the rarest."""
@@ -200,3 +271,189 @@ class Scorer:
 def _telling(query: str) -> Sequence[str]:
     found = query_terms(query)
     return [word for word in found if word not in FILLERS] or found
+
+
+class VectorMeaning:
+    """`Meaning` over an engine. Several `embeddings` are those of the index that answers and of the one to come."""
+
+    def __init__(self, engine: Engine, embeddings: Sequence[EmbeddingProvider]) -> None:
+        self._engine = engine
+        self._queries = QueryEmbeddings(embeddings)
+
+    def near(self, asked: Asked, size: int) -> Sequence[Near] | None:
+        """None also when the model fails. Raises Unavailable when the index does not answer."""
+        vector = self._queries.vector(asked.query, self._engine.model())
+        found = self._candidates(vector, asked, size) if vector else None
+        if found is None or found.degraded:
+            return None
+        return [Near(*address(hit.id), score=hit.score) for hit in found.vector]
+
+    def _candidates(self, vector: QueryVector, asked: Asked, size: int) -> Candidates:
+        found = self._engine.candidates("", vector, filters(asked), size)
+        if not found.degraded:
+            return found
+        model = self._engine.model()
+        if model == vector.model or not self._queries.knows(model):
+            return found
+        # Another index took the place of the one that was asked for its model.
+        again = self._queries.vector(asked.query, model)
+        return self._engine.candidates("", again, filters(asked), size) if again else found
+
+
+def filters(asked: Asked) -> Filters:
+    """The conditions as far as the index knows them: it says less than a catalogue, never more."""
+    return Filters(
+        content_types=(asked.type,) if asked.type else (),
+        tags_all=(asked.module.lower(),) if asked.module else (),
+        tags_any=(asked.category.lower(),) if asked.category else (),
+    )
+
+
+logger = logging.getLogger(__name__)
+
+CANDIDATES = 100
+"""Of each ranking: enough for what is filtered out, replaced or deprecated to take nobody's place."""
+
+SPEAKS_OF_API = frozenset({"api", "apis", "endpoint", "endpoints", "rest", "http", "curl", "request", "requests"})
+"""Words of somebody who asks for an endpoint."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """How words and meaning are weighed, and what is too little of either.
+
+    Weights were chosen on half of the judged queries of `bench/reference` and checked on the other half; from where on
+    something is found, on all of them, with the local model.
+    """
+
+    weights: Weights = DEFAULT_WEIGHTS
+    fusion: Fusion = Fusion("min-max", 0.5, 0.5)  # noqa: RUF009 - immutable
+    endpoint: float = 0.8
+    """What an endpoint's score is multiplied by unless the query speaks of an API: most endpoints have a command that
+    does the same, and people type commands (seed 003 gives commands its highest weight)."""
+    optional: float = 0.95
+    """The same of what belongs to an optional part of the product, unless that part is asked for."""
+    least_words: float = 0.1
+    """Share of the query. Where the best entry has less, and none is as near as `least_meaning`, nothing is found."""
+    least_meaning: float = 0.36
+    """Cosine."""
+    tail: float = 0.2
+    """Share of the best score below which others are left out: they answer nothing, and cost their reader's tokens."""
+
+
+DEFAULT_TUNING = Tuning()
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The best first."""
+
+    hits: tuple[Hit, ...]
+    fallback: bool
+    """Whether meaning was not compared."""
+
+
+class Words:
+    """The words of an edition's entries, and the way from an id to its entry. Immutable once built."""
+
+    def __init__(
+        self,
+        entries: Sequence[Kept],
+        synonyms: Sequence[Mapping[str, Sequence[str]]] = (),
+        tuning: Tuning = DEFAULT_TUNING,
+    ) -> None:
+        """`synonyms` are the catalogues' own tables."""
+        self._entries = entries
+        self._ids = [record_id(kept.catalogue.name, kept.entry.id) for kept in entries]
+        self._places = {id: place for place, id in enumerate(self._ids)}
+        self._scorer = Scorer([kept.entry for kept in entries], synonyms, tuning.weights)
+        self._tuning = tuning
+
+    def rank(
+        self,
+        asked: Asked,
+        admits: Callable[[Entry], bool],
+        current: Callable[[Kept], Kept],
+        meaning: Meaning | None = None,
+    ) -> Ranking:
+        """What has the query's words, or is near to it; nothing where all of it is about something else.
+
+        `current` says what is to be used in place of a deprecated entry. Those that nothing replaces come last.
+        """
+        near = _near(asked, meaning)
+        ranked = self._fused(asked, admits, near or ())
+        hits = list(_without_repeats(ranked, admits, current))
+        hits.sort(key=lambda hit: hit.entry.deprecated)
+        return Ranking(tuple(hits[: asked.limit]), fallback=near is None)
+
+    def _fused(
+        self, asked: Asked, admits: Callable[[Entry], bool], near: Sequence[Near]
+    ) -> Sequence[tuple[Kept, float]]:
+        lexical = [
+            LegHit(self._ids[place], score)
+            for place, score in self._scorer.rank(asked.query, self._admitted(asked, admits))
+        ]
+        vector = [hit for hit in self._known(near) if admits(self._entries[self._places[hit.id]].entry)]
+        if not self._relevant(lexical, vector):
+            return ()
+        candidates = Candidates(tuple(lexical[:CANDIDATES]), tuple(vector), total=len(lexical))
+        fused = fuse(candidates, self._tuning.fusion)
+        found = [(self._entries[self._places[id]], score) for id, score in fused]
+        ranked = self._preferred(asked, found)
+        return [one for one in ranked if one[1] >= self._tuning.tail * ranked[0][1]]
+
+    def _admitted(self, asked: Asked, admits: Callable[[Entry], bool]) -> Callable[[int], bool] | None:
+        if asked.type is None and asked.category is None and asked.module is None:
+            return None
+        return lambda place: admits(self._entries[place].entry)
+
+    def _known(self, near: Sequence[Near]) -> Iterator[LegHit]:
+        """Of what the index names, what the edition has."""
+        for one in near:
+            id = record_id(one.catalogue, one.id)
+            if id in self._places:
+                yield LegHit(id, one.score)
+
+    def _relevant(self, lexical: Sequence[LegHit], vector: Sequence[LegHit]) -> bool:
+        return (bool(lexical) and lexical[0].score >= self._tuning.least_words) or (
+            bool(vector) and vector[0].score >= self._tuning.least_meaning
+        )
+
+    def _preferred(self, asked: Asked, found: Sequence[tuple[Kept, float]]) -> list[tuple[Kept, float]]:
+        """What most people mean first, where little else tells two entries apart."""
+        endpoint = 1.0 if speaks_of_api(asked) else self._tuning.endpoint
+        optional = 1.0 if asked.module else self._tuning.optional
+
+        def share(entry: Entry) -> float:
+            return (endpoint if entry.type == "api" else 1.0) * (optional if entry.module else 1.0)
+
+        return sorted(((kept, score * share(kept.entry)) for kept, score in found), key=lambda one: -one[1])
+
+
+def speaks_of_api(asked: Asked) -> bool:
+    """Whether somebody wants endpoints as much as anything else."""
+    return asked.type is not None or not SPEAKS_OF_API.isdisjoint(words(asked.query))
+
+
+def _near(asked: Asked, meaning: Meaning | None) -> Sequence[Near] | None:
+    """None where meaning cannot be compared: that is no reason to answer nothing."""
+    try:
+        return meaning.near(asked, CANDIDATES) if meaning else None
+    except Unavailable as error:
+        logger.warning("meaning cannot be compared, searching words only", extra={"reason": error.message})
+        return None
+
+
+def _without_repeats(
+    ranked: Sequence[tuple[Kept, float]], admits: Callable[[Entry], bool], current: Callable[[Kept], Kept]
+) -> Iterator[Hit]:
+    """Each entry once, where the best of what it stands for stood."""
+    seen: set[tuple[str, str]] = set()
+    for kept, score in ranked:
+        now = current(kept)
+        key = (now.catalogue.name, now.entry.id)
+        if key in seen or not admits(now.entry):
+            continue
+        seen.add(key)
+        replaced = None if now is kept else kept.entry
+        yield Hit(now.catalogue, now.placed, "words", round(score, 4), instead_of=replaced)

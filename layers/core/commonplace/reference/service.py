@@ -4,23 +4,25 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from commonplace.reference.catalogue import Catalogue, Placed
-from commonplace.reference.entries import EntryType, Method
-from commonplace.reference.gaps import kept
 from commonplace.reference.lookup import Lookup
 from commonplace.reference.model import (
     MAX_QUERY_CHARACTERS,
     Asked,
+    Catalogue,
     Category,
     CommandAnswer,
     EndpointAnswer,
+    EntryType,
     Gap,
     Hit,
+    Method,
+    Placed,
     Reported,
     SearchAnswer,
+    kept,
 )
 from commonplace.reference.ports import Edition, GapStore, Meaning, Shelf
-from commonplace.reference.searching import DEFAULT_TUNING, Tuning, Words
+from commonplace.reference.search import DEFAULT_TUNING, Tuning, Words
 from commonplace.reference.shelf import EVERY
 from commonplace.search.text import clean_query
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from commonplace.identity.scopes import SERVED
+from commonplace.identity.principals import SERVED
 from commonplace.kernel.settings import Environment
 
 MAX_CATALOGUES = 10

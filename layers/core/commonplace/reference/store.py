@@ -11,13 +11,12 @@ from commonplace.identity.roles import is_organisation
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.items import Item, decoded, key, names, typed
 from commonplace.kernel.table import answering, holds, query
-from commonplace.reference.gaps import GAP_SECONDS, MAX_GAPS, digest
-from commonplace.reference.model import Gap
+from commonplace.reference.model import GAP_SECONDS, MAX_GAPS, Gap, digest
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from commonplace.reference.entries import EntryType
+    from commonplace.reference.model import EntryType
 
 ATTEMPTS = 3
 """A gap that is new to several at once is new to one of them."""

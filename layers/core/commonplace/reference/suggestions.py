@@ -1,4 +1,9 @@
-"""Did you mean: names that exist and are near to one that does not, by their letters and by their words."""
+"""Everything that entries are called, ready to be compared with what is not quite right.
+
+How much two names have in common by their words: by the same word, by another word for it, or by one misspelt.
+
+Did you mean: names that exist and are near to one that does not, by their letters and by their words.
+"""
 
 from bisect import bisect_left
 from collections import defaultdict
@@ -6,15 +11,133 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
+from math import log
 
-from commonplace.reference.commandline import is_option, is_placeholder, names_no_subcommand, tokens
-from commonplace.reference.known import Everything, Known
-from commonplace.reference.meant import Meant, meant, shared, told
-from commonplace.reference.model import SUGGESTIONS
-from commonplace.reference.paths import SLOT, is_path, joined, segment_shape, segments
-from commonplace.reference.shelf import Conditions
+from commonplace.reference.commands import command_name, is_option, is_placeholder, names_no_subcommand, tokens
+from commonplace.reference.endpoints import SLOT, is_path, joined, segment_shape, segments, shape
+from commonplace.reference.model import SUGGESTIONS, Entry
+from commonplace.reference.shelf import Conditions, Kept, Shelved
 from commonplace.reference.spelling import spelling, unwrapped
+from commonplace.reference.synonyms import DEFAULT, Stemmer, Synonyms
 from commonplace.search.text import fold, words
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Known:
+    """A name, or another way to say it."""
+
+    kept: Kept
+    letters: str
+    """As spelling mistakes are counted in."""
+    words: frozenset[str]
+    """Stemmed."""
+    proper: bool
+    """Whether it is what the entry is called, and no alias or title beside that."""
+
+
+class Everything:
+    """Of every entry that nothing replaces."""
+
+    def __init__(self, shelved: Shelved) -> None:
+        self.stem = Stemmer()
+        self.synonyms = Synonyms([DEFAULT, *(one.synonyms for one in shelved.catalogues)], self.stem)
+        current = [kept for kept in shelved if shelved.current(kept) is kept]
+        self.all = sorted((known for kept in current for known in self._of(kept)), key=lambda one: len(one.letters))
+        """The shorter first."""
+        self.having: dict[str, list[int]] = defaultdict(list)
+        """Stemmed word -> places in `all`."""
+        for place, known in enumerate(self.all):
+            for word in known.words:
+                self.having[word].append(place)
+        self.vocabulary = tuple(self.having)
+        self._weights = {word: log(1 + len(self.all) / len(having)) for word, having in self.having.items()}
+        self._unknown = log(1 + len(self.all))
+        self.told = tuple(sum(map(self.weight, known.words)) for known in self.all)
+        """What the words of each tell."""
+
+    def weight(self, word: str) -> float:
+        """How much a word tells: what is rare tells more, and what nothing has tells most."""
+        return self._weights.get(word, self._unknown)
+
+    def stems(self, text: str) -> list[str]:
+        """Of every word, in order."""
+        return [self.stem(word) for word in words(text)]
+
+    def _of(self, kept: Kept) -> Iterator[Known]:
+        for number, (letters, text) in enumerate(_ways_to_say(kept.entry)):
+            yield Known(kept, letters, frozenset(self.stems(text)), proper=number == 0)
+
+
+def _ways_to_say(entry: Entry) -> Iterator[tuple[str, str]]:
+    """As letters and as text, the proper name first."""
+    if entry.type == "api" and entry.path_template:
+        yield fold(f"{entry.method or ''} {shape(entry.path_template)}").strip(), entry.called
+        yield fold(shape(entry.path_template)), entry.path_template
+    elif name := command_name(entry):
+        yield spelling(name), name
+    said: Sequence[str] = (entry.title, *entry.aliases)
+    yield from ((spelling(text), text) for text in said)
+
+
+Meant = dict[str, float]
+"""Words that a word may stand for, itself first, and how much each counts. Stemmed."""
+
+SHORTEST_MISSPELT = 4
+"""Letters of a word that is believed to be misspelt."""
+
+_SYNONYM, _MISSPELT = 0.9, 0.7
+_NEAREST = 5
+
+
+def meant(text: str, everything: Everything) -> tuple[Meant, ...]:
+    """For each word of a text: itself, what else it is called, and, if nothing has it, what it may be misspelt for."""
+    stems = everything.stems(text)
+    found: list[Meant] = [{stem: 1.0} for stem in stems]
+    for start, end, word in _synonyms(stems, everything):
+        for place in range(start, end):
+            found[place].setdefault(word, _SYNONYM)
+    for stem, one in zip(stems, found, strict=True):
+        if stem not in everything.having:
+            one.update(dict.fromkeys(_near(stem, everything), _MISSPELT))
+    return tuple(found)
+
+
+def told(asked: Sequence[Meant], everything: Everything) -> float:
+    """What the words tell, as they were asked."""
+    return sum(everything.weight(next(iter(one))) for one in asked)
+
+
+def shared(asked: Sequence[Meant], words: frozenset[str], everything: Everything) -> float:
+    """What is told by the words that both have, counted on either side."""
+    common, used = 0.0, set[str]()
+    for one in asked:
+        in_both = [word for word in one if word in words and word not in used]
+        if in_both:
+            best = max(in_both, key=one.__getitem__)
+            used.add(best)
+            common += one[best] * (everything.weight(next(iter(one))) + everything.weight(best))
+    return common
+
+
+def _synonyms(stems: Sequence[str], everything: Everything) -> Iterator[tuple[int, int, str]]:
+    """From where to where, and one word for all that is there."""
+    synonyms = everything.synonyms
+    for start in range(len(stems)):
+        for end in range(start + 1, min(len(stems), start + synonyms.longest) + 1):
+            for other in synonyms.of(tuple(stems[start:end])):
+                if len(other) == 1:
+                    yield start, end, other[0]
+
+
+def _near(word: str, everything: Everything) -> list[str]:
+    from rapidfuzz import process
+    from rapidfuzz.distance import OSA
+
+    if len(word) < SHORTEST_MISSPELT:
+        return []
+    found = process.extract(word, everything.vocabulary, scorer=OSA.distance, score_cutoff=1, limit=_NEAREST)
+    return [near for near, _, _ in found]
+
 
 MISSPELT = 2
 """Edits that are believed to be mistakes; above, words count more than letters."""

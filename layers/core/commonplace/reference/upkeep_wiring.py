@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.reference.index_source import StoredCatalogues
-from commonplace.reference.upkeep import Upkeep
+from commonplace.reference.index_source import StoredCatalogues, Upkeep
 from commonplace.search import providers
 from commonplace.search.index_wiring import reference_operations
 from commonplace.search.indexer import nobody_waits
@@ -16,8 +15,8 @@ if TYPE_CHECKING:
     from commonplace.kernel.objects import ObjectStore
     from commonplace.kernel.settings import RetrievalSettings
     from commonplace.reference.settings import CatalogueSource
+    from commonplace.search.indexer import Note
     from commonplace.search.model import EmbeddingProvider
-    from commonplace.search.waiting import Note
 
 
 def upkeep(

@@ -54,7 +54,7 @@ class LaterMeaning:
 
 
 def _meaning(settings: RetrievalSettings, objects: ObjectStore) -> Meaning:
-    from commonplace.reference.meaning import VectorMeaning
+    from commonplace.reference.search import VectorMeaning
     from commonplace.search import providers
 
     models = providers.embedding_providers(settings)

@@ -10,9 +10,8 @@ from typing import Any, BinaryIO, Literal
 from urllib.parse import quote
 
 from commonplace.repository.blobs import BlobSha
-from commonplace.repository.github_client import Answer, GitHubClient
+from commonplace.repository.github_client import Answer, GitHubClient, query_limited_until
 from commonplace.repository.github_credentials import Credentials
-from commonplace.repository.github_limits import query_limited_until
 from commonplace.repository.ports import (
     BlobNotFound,
     Head,

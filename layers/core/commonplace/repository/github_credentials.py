@@ -1,14 +1,19 @@
 """Who we are to GitHub: nobody, a token, or an installation of a GitHub App, as the secret says at that moment."""
 
+from __future__ import annotations
+
 import json
 import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from commonplace.repository.github_client import GitHubClient
+from commonplace.repository.github_secrets import GitHubSecret, GitHubWriter, MalformedSecret
 from commonplace.repository.ports import RepositoryUnavailable
-from commonplace.repository.secrets import GitHubSecret, GitHubWriter, MalformedSecret
+
+if TYPE_CHECKING:
+    from commonplace.repository.github_client import GitHubClient
+
 
 RENEW_BEFORE = timedelta(minutes=5)
 CLAIM_LIFE = timedelta(minutes=9)

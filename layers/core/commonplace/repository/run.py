@@ -1,8 +1,11 @@
-"""What the steps of a run have in common, whatever they sync: JSON in, JSON out, everything large in the store.
+"""What a run keeps in the store between its steps, whatever it syncs.
+
+What the steps of a run have in common, whatever they sync: JSON in, JSON out, everything large in the store.
 
 plan -> archive | store (one item of the Map) | publish | done;  publish -> finish;  any of them -> fail
 """
 
+import json
 import logging
 import tarfile
 import tempfile
@@ -11,9 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, BinaryIO, Literal
 
+from commonplace.kernel.objects import ObjectStore
+from commonplace.kernel.parallel import Parallel
 from commonplace.repository.blobs import BlobSha
-from commonplace.repository.outcomes import Batch, LostBlob, Outcome
-from commonplace.repository.plan import Plan
+from commonplace.repository.outcomes import Batch, LostBlob, Outcome, Verdicts, merge
+from commonplace.repository.plan import Plan, items_key, map_items, outcome_key, outcomes_prefix, plan_key
 from commonplace.repository.ports import (
     BlobNotFound,
     Head,
@@ -25,7 +30,45 @@ from commonplace.repository.ports import (
     TreeFile,
     UntrustedTree,
 )
-from commonplace.repository.run_ledger import RunLedger
+
+
+class RunLedger:
+    """Plans, items and outcomes of runs, each under the run's name."""
+
+    def __init__(self, objects: ObjectStore, parallel: Parallel) -> None:
+        self.objects = objects
+        self.parallel = parallel
+
+    def plan(self, run: str) -> Plan:
+        """Raises LookupError for a run that has not planned."""
+        found = self.objects.get(plan_key(run))
+        if found is None:
+            raise LookupError(f"run {run} has no plan")
+        return Plan.model_validate_json(found.body)
+
+    def put_plan(self, run: str, plan: Plan) -> None:
+        self.objects.put(plan_key(run), plan.to_json())
+
+    def put_items(self, run: str, needed: Sequence[BlobSha]) -> tuple[str, int]:
+        """The Map's input; returns its key and length."""
+        key, items = items_key(run), map_items(list(needed))
+        self.objects.put(key, json.dumps(items).encode())
+        return key, len(items)
+
+    def put_batch(self, run: str, name: str, batch: Batch) -> None:
+        self.objects.put(outcome_key(run, name), batch.to_json())
+
+    def add_outcomes(self, run: str, verdicts: Verdicts) -> int:
+        """Adds what the run's steps found; returns how often they asked GitHub."""
+        calls = 0
+        names = [item.key for item in self.objects.list(outcomes_prefix(run))]
+        for found in self.parallel.map(self.objects.get, names):
+            if found:
+                batch = Batch.model_validate_json(found.body)
+                merge(verdicts, batch.outcomes)
+                calls += batch.github_calls
+        return calls
+
 
 logger = logging.getLogger(__name__)
 

@@ -1,13 +1,39 @@
-"""Stage one of a search: the candidates of both legs as one ranking, and what of them is shown."""
+"""How long the stages of a search took.
 
-from collections.abc import Sequence
+Stage one of a search: the candidates of both legs as one ranking, and what of them is shown.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
+from commonplace.search.embeddings import QueryEmbeddings
 from commonplace.search.fusion import RELEVANCE_SHARE, Fusion, fuse
 from commonplace.search.model import Candidates, Engine, Found, QueryVector, RecordId, SearchRequest
 from commonplace.search.near_duplicates import Collapsed, collapse, fingerprints
-from commonplace.search.queries import QueryEmbeddings
-from commonplace.search.timing import Stopwatch
+
+
+class Stopwatch:
+    """Runs from when it is made. `clock` tells seconds; what is told is milliseconds."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._started = clock()
+        self.stages: dict[str, float] = {}
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Adds the time inside to that of the stage."""
+        started = self._clock()
+        try:
+            yield
+        finally:
+            self.stages[name] = self.stages.get(name, 0.0) + (self._clock() - started) * 1000
+
+    def whole(self) -> float:
+        """Since the beginning."""
+        return (self._clock() - self._started) * 1000
+
 
 CANDIDATES_PER_LEG = 200
 

@@ -17,8 +17,7 @@ from commonplace.search.operations import Operations
 if TYPE_CHECKING:
     from commonplace.kernel.objects import ObjectReader
     from commonplace.memory.ports import VectorCaches
-    from commonplace.search.changes import ChangeLog
-    from commonplace.search.source import Collection, Source
+    from commonplace.search.source import ChangeLog, Collection, Source
 
 Models = Sequence[EmbeddingProvider | None]
 

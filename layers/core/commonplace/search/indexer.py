@@ -3,14 +3,17 @@
 The order of reading makes late and doubled messages harmless. What the index holds is read first, then the source's
 horizon, then the record. So a record that is missing was removed after whatever the index holds was written, and before
 anything newer than the horizon is: a tombstone may stand above the first and must not stand above the second.
+
+Records that wait for a model: noted where asking costs little, so that an index that sleeps is left asleep.
 """
 
 import logging
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from typing import Protocol
 
-from commonplace.search.changes import Change, ChangeLog
 from commonplace.search.embeddings import embed_each, no_memories
 from commonplace.search.model import (
     EmbeddingProvider,
@@ -22,7 +25,7 @@ from commonplace.search.model import (
     Tombstone,
     VectorMemories,
 )
-from commonplace.search.source import RECORDS_PER_BATCH, Published, Source, arrived, batches
+from commonplace.search.source import RECORDS_PER_BATCH, Change, ChangeLog, Published, Source, arrived, batches
 
 logger = logging.getLogger(__name__)
 
@@ -287,3 +290,40 @@ def wanting(
 
 def _tombstone(record: RecordId, horizon: int, held: Mapping[RecordId, int]) -> Tombstone:
     return Tombstone(record, max(horizon, held[record] + 1 if record in held else 0))
+
+
+SETTLED_SECONDS = 60.0
+"""So old a note is when everything written before it can be found in lists of the index."""
+
+
+class Note(Protocol):
+    """Whether records of one collection may wait for vectors."""
+
+    def put(self) -> None:
+        """Notes that some wait, as of now. Never fails its caller: `reconcile` looks without a note."""
+        ...
+
+    def read(self) -> float | None:
+        """When it was noted last, in epoch seconds; None when nothing is noted. Raises Unavailable."""
+        ...
+
+    def clear(self, noted: float) -> None:
+        """Takes the note of this moment away; a later one stays. Raises Unavailable."""
+        ...
+
+
+def complete(
+    look: Callable[[Enough], Report], note: Note, enough: Enough = never, clock: Callable[[], float] = time.time
+) -> Report | None:
+    """Does for the records that wait what `look` does, if some are noted; None when none is, and nobody was asked.
+
+    The note goes when none is found to wait some time after it was written. `clock` tells epoch seconds.
+    """
+    noted = note.read()
+    if noted is None:
+        return None
+    report = look(enough)
+    waiting = report.indexed or report.incomplete or report.remaining
+    if not waiting and clock() - noted >= SETTLED_SECONDS:
+        note.clear(noted)
+    return report

@@ -12,13 +12,11 @@ from dataclasses import asdict
 from typing import Any
 
 from commonplace.kernel.errors import InvalidInput
-from commonplace.search.differences import Difference
-from commonplace.search.generations import Generation
 from commonplace.search.indexer import Enough, Indexer, Message, Report, Told, never
-from commonplace.search.migration import BUILD_ANEW, Built, Migration, Plan, Refused, Swapped
+from commonplace.search.migration import BUILD_ANEW, Built, Generation, Migration, Plan, Refused, Swapped
 from commonplace.search.model import IndexMismatch
 from commonplace.search.source import Collection
-from commonplace.search.verifying import Verification
+from commonplace.search.verification import Difference, Verification
 
 logger = logging.getLogger(__name__)
 

@@ -135,7 +135,7 @@ def rerank_cache(settings: RetrievalSettings) -> RerankCache:
     if settings.cache_table is None:
         return MemoryRerankCache()
     from commonplace.kernel import aws
-    from commonplace.search.dynamodb_cache import DynamoRerankCache
+    from commonplace.search.store import DynamoRerankCache
 
     client = aws.dynamodb(read_timeout_seconds=CACHE_SECONDS, connect_timeout_seconds=CACHE_SECONDS, attempts=1)
     return DynamoRerankCache(client, settings.cache_table)
@@ -150,7 +150,7 @@ def _embeddings(choice: EmbeddingChoice, settings: RetrievalSettings, read_secon
 
             return LocalEmbeddings()
         case "onnx":
-            from commonplace.search.models.onnx_embeddings import OnnxEmbeddings
+            from commonplace.search.models.onnx import OnnxEmbeddings
 
             return OnnxEmbeddings(_folder(choice.folder))
         case "bedrock-titan" | "bedrock-cohere":
@@ -204,12 +204,12 @@ def _reranker(choice: RerankChoice, settings: RetrievalSettings) -> Reranker | N
         case "none":
             return None
         case "onnx":
-            from commonplace.search.models.onnx_rerank import OnnxReranker
+            from commonplace.search.models.onnx import OnnxReranker
 
             return OnnxReranker(_folder(choice.folder))
         case "bedrock-cohere" | "bedrock-amazon":
             from commonplace.kernel import aws
-            from commonplace.search.models.bedrock_rerank import AMAZON, COHERE, BedrockReranker
+            from commonplace.search.models.bedrock import AMAZON, COHERE, BedrockReranker
             from commonplace.search.models.guarded import GuardedReranker
 
             client = aws.bedrock(

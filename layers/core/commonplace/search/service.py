@@ -1,4 +1,6 @@
-"""A search: embed the query, ask both legs, fuse, rerank, show. Degrades instead of failing.
+"""What was found, as a result shows it.
+
+A search: embed the query, ask both legs, fuse, rerank, show. Degrades instead of failing.
 
 Three stages (seed 000, section 6): candidates of both legs become one ranking; its best, as many as the limit asks for
 and at least twenty, are reranked in one call; whole documents are read for what is shown, where they are asked for.
@@ -10,10 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from commonplace.kernel.errors import InvalidInput, Unavailable
-from commonplace.search.candidates import CANDIDATES_PER_LEG, Ranked, Retrieval
+from commonplace.search.candidates import CANDIDATES_PER_LEG, Ranked, Retrieval, Stopwatch
+from commonplace.search.embeddings import QueryEmbeddings
 from commonplace.search.explanation import Explainer, Stages
 from commonplace.search.fusion import RELEVANCE_SHARE, Fusion
-from commonplace.search.hits import lexical_score, to_hit
 from commonplace.search.model import (
     Candidates,
     Documents,
@@ -27,12 +29,54 @@ from commonplace.search.model import (
     Reranker,
     SearchRequest,
     SearchResults,
+    WholeDocument,
 )
 from commonplace.search.near_duplicates import Collapsed
-from commonplace.search.queries import QueryEmbeddings
 from commonplace.search.rerank import rerank
+from commonplace.search.snippets import Snippet, snippet
 from commonplace.search.text import clean_query
-from commonplace.search.timing import Stopwatch
+
+HALF_SCORE = 10.0
+"""The score by words that is shown as half of what relevance can reach, where there is no best one to compare with."""
+
+
+def to_hit(
+    query: str,
+    found: Found,
+    score: float,
+    *,
+    rerank_score: float | None = None,
+    duplicates: Sequence[RecordId] = (),
+    document: WholeDocument | None = None,
+) -> Hit:
+    """A result with the part of its chunk that shows why it was found, or its description where there is no text."""
+    record, chunk = found.record, found.chunk
+    shown = snippet(chunk.text, query, found.matched) if chunk else Snippet("")
+    return Hit(
+        id=record.document_id,
+        content_type=record.content_type,
+        title=record.title,
+        description=record.description,
+        snippet=shown.text or record.description or "",
+        heading=(" › ".join(chunk.heading_path) or None) if chunk else None,
+        score=round(score, 6),
+        rerank_score=rerank_score,
+        url=record.url,
+        source_url=record.source_url,
+        path=record.path,
+        group=record.group,
+        tags=record.tags,
+        date=record.date,
+        marks=shown.marks,
+        duplicates=tuple(duplicates),
+        document=document,
+    )
+
+
+def lexical_score(raw: float) -> float:
+    """An engine's score of words, between 0 and the share of relevance: the same on every page, and in its order."""
+    return RELEVANCE_SHARE * raw / (raw + HALF_SCORE) if raw > 0 else 0.0
+
 
 __all__ = ["CANDIDATES_PER_LEG", "MAX_LIMIT", "MAX_QUERY_CHARACTERS", "RERANK_DEPTH", "SearchService"]
 

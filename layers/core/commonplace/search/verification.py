@@ -1,15 +1,190 @@
-"""Searches an index for sampled records: an index may hold everything and still find nothing."""
+"""What an index has otherwise than its source, while writes go on.
+
+How much work a build is, told from a sample: reading every document only to count its chunks would be half of it.
+
+Searches an index for sampled records: an index may hold everything and still find nothing.
+
+Whether an index may take over: it holds what is published, and sampled records are found in it.
+"""
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from commonplace.search.candidates import CANDIDATES_PER_LEG
-from commonplace.search.differences import Difference, Inspected
-from commonplace.search.embeddings import embed_each, model_fingerprint
+from commonplace.search.embeddings import embed_each, embedding_text, model_fingerprint, vector_key
 from commonplace.search.filters import Filters
-from commonplace.search.model import Candidates, Engine, LegHit, QueryVector, Record, RecordId
-from commonplace.search.source import Published, Source
+from commonplace.search.indexer import Indexer, wanting
+from commonplace.search.model import (
+    Candidates,
+    EmbeddingProvider,
+    Engine,
+    LegHit,
+    QueryVector,
+    Record,
+    RecordId,
+    VectorMemories,
+    VectorMemory,
+)
+from commonplace.search.source import Published, Source, arrived
 from commonplace.search.text import plain, query_terms
+
+LOOKS = 3
+"""What differs is brought up to date and looked at again, so often."""
+
+READ = 200
+"""So many of the records that an index lacks are looked for in the source, to tell those that cannot be read."""
+
+DifferenceKind = Literal[
+    "unpublished",
+    "missing",
+    "unreadable",
+    "outdated",
+    "ahead",
+    "foreign",
+    "incomplete",
+    "not-found-by-title",
+    "not-found-by-words",
+    "not-found-by-meaning",
+    "other-ranking",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that an index has otherwise than it should."""
+
+    kind: DifferenceKind
+    record: RecordId | None
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Inspected:
+    """An index with the model of its vectors, and who can bring it up to date (None: nobody here)."""
+
+    name: str
+    engine: Engine
+    embeddings: EmbeddingProvider | None
+    memories: VectorMemories
+    indexer: Indexer | None
+
+
+def compare(source: Source, index: Inspected, *, vectors: bool) -> list[Difference]:
+    """Where ids and versions differ from the source and, with `vectors`, which records lack theirs."""
+    held = dict(index.engine.versions())
+    published = source.published()
+    if published is None:
+        return [Difference("unpublished", None, "Nothing is published in this store: it may be the wrong one.")]
+    wrong = _differing(source, published, held, {*held, *published.versions})
+    for _ in range(LOOKS - 1):
+        if not wrong:
+            break
+        wrong, published = _looked_at_again(source, index, published, list(wrong))
+    found = list(_told(source, index, published, wrong))
+    if vectors:
+        sentence = "It has no vectors: the model did not answer."
+        found += [Difference("incomplete", record, sentence) for record in index.engine.incomplete()]
+    return found
+
+
+def _looked_at_again(
+    source: Source, index: Inspected, published: Published, ids: Sequence[RecordId]
+) -> tuple[dict[RecordId, DifferenceKind], Published]:
+    if index.indexer:
+        index.indexer.mend(ids)
+    later = source.published() or published
+    return _differing(source, later, index.engine.held(ids), ids), later
+
+
+def _differing(
+    source: Source, published: Published, held: Mapping[RecordId, int], ids: Collection[RecordId]
+) -> dict[RecordId, DifferenceKind]:
+    current = published.versions
+    wrong: dict[RecordId, DifferenceKind] = {}
+    newer: dict[RecordId, DifferenceKind] = {}
+    for record in ids:
+        has, wanted = held.get(record), current.get(record)
+        if has is None and wanted is not None:
+            wrong[record] = "missing"
+        elif has is not None and wanted is not None and has < wanted:
+            wrong[record] = "outdated"
+        elif has is not None and wanted is None:
+            newer[record] = "foreign"
+        elif has is not None and has > published.newest(record):
+            newer[record] = "ahead"
+    late = arrived(source, list(newer), published)
+    return wrong | {record: kind for record, kind in newer.items() if record not in late}
+
+
+def _told(
+    source: Source, index: Inspected, published: Published, wrong: Mapping[RecordId, DifferenceKind]
+) -> Iterator[Difference]:
+    current, held = published.versions, index.engine.held(list(wrong))
+    lacking = [record for record, kind in sorted(wrong.items()) if kind in ("missing", "outdated")][:READ]
+    unreadable = set(lacking) - source.read(lacking).records.keys()
+    for record, kind in sorted(wrong.items()):
+        if record in unreadable:
+            yield Difference("unreadable", record, "Its object in the store is missing or cannot be read.")
+            continue
+        sentences: dict[DifferenceKind, str] = {
+            "missing": f"It is published with version {current.get(record)}, and the index does not have it.",
+            "outdated": f"It is published with version {current.get(record)}, the index has {held.get(record)}.",
+            "ahead": f"The index has version {held.get(record)}, which the store has nowhere.",
+            "foreign": f"The index has version {held.get(record)}, and it is not published.",
+        }
+        yield Difference(kind, record, sentences[kind])
+
+
+SAMPLE = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    documents: int
+    """To be written, exactly."""
+    chunks: int
+    """To be embedded, about; 0 for an index of words alone."""
+    total: int = 0
+    """Published records."""
+
+
+def estimate(
+    source: Source, engine: Engine | None, provider: EmbeddingProvider | None, memories: VectorMemories
+) -> Work:
+    """The work that is left until `engine` (None: an empty index) holds what is published."""
+    published = source.published()
+    if published is None:
+        return Work(0, 0)
+    held = dict(engine.versions()) if engine else {}
+    incomplete = set(engine.incomplete()) if engine and provider else set()
+    current = published.versions
+    missing = wanting(current, held, incomplete)
+    foreign = len(held.keys() - current.keys())
+    if provider is None or not missing:
+        return Work(len(missing) + foreign, 0, len(current))
+    step = max(1, len(missing) // SAMPLE)
+    sample = list(source.read(missing[::step][:SAMPLE]).records.values())
+    unknown = _unknown_chunks(sample, provider, memories)
+    per_document = unknown / len(sample) if sample else 0
+    return Work(len(missing) + foreign, round(per_document * len(missing)), len(current))
+
+
+def _unknown_chunks(records: list[Record], provider: EmbeddingProvider, memories: VectorMemories) -> int:
+    fingerprint = model_fingerprint(provider)
+    wanted: dict[str | None, list[str]] = {}
+    for record in records:
+        keys = [vector_key(fingerprint, embedding_text(record, chunk)) for chunk in record.chunks]
+        wanted.setdefault(record.organisation, []).extend(keys)
+    return sum(_unknown(keys, memories(organisation)) for organisation, keys in wanted.items())
+
+
+def _unknown(keys: list[str], memory: VectorMemory | None) -> int:
+    known = memory.known(keys) if memory else {}
+    return sum(1 for key in keys if key not in known)
+
 
 SAMPLES = 40
 WORDS = 16
@@ -110,3 +285,42 @@ def _alike(one: Engine, other: Engine) -> set[RecordId]:
 
 def _overlap(ours: Collection[RecordId], theirs: Collection[RecordId]) -> float:
     return len({*ours} & {*theirs}) / max(len(ours), len(theirs))
+
+
+NAMED = 20
+"""Differences told by name; the rest is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was looked at and what differs. An index without differences may take over."""
+
+    index: str
+    documents: int
+    """Records that are published."""
+    sampled: int
+    """Those that were searched for by title, words and meaning."""
+    overlap: float | None
+    """Mean share of the ten best hits in common with the current index; None without one, or when the models differ."""
+    counts: Mapping[DifferenceKind, int]
+    differences: tuple[Difference, ...]
+    """The first ones, by name."""
+
+    @property
+    def passed(self) -> bool:
+        return not self.counts
+
+
+def verify(source: Source, index: Inspected, current: Engine | None) -> Verification:
+    """Compares ids and versions, then searches. `current` is compared with where its vectors are of the same model.
+
+    Every write must be visible (`Generations.settle`). Raises Unavailable.
+    """
+    found = compare(source, index, vectors=index.embeddings is not None)
+    published = source.published()
+    searches = Searches(source, index, current)
+    if published and not found:
+        found += searches.run(sample(published))
+    counts = Counter(difference.kind for difference in found)
+    documents = len(published.versions) if published else 0
+    return Verification(index.name, documents, searches.sampled, searches.overlap, counts, tuple(found[:NAMED]))

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from commonplace.identity.authorization import Need, Verdict
-from commonplace.identity.scopes import OFFLINE_ACCESS, ordered
+from commonplace.identity.principals import OFFLINE_ACCESS, ordered
 from commonplace.kernel.errors import Forbidden, Unauthorized
 
 

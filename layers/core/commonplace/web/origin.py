@@ -3,14 +3,30 @@
 The door (infra/edge.py) writes two headers over whatever a caller has put there: the value, and the caller's address,
 which the gateway would otherwise tell as one of the door's own. Both end here; nothing further in sees them.
 Standard library only: the webhook function carries no third-party package.
+
+The value by which functions know their front door: read from Secrets Manager, kept, looked up again when unknown.
+
+The secret is JSON: `value`, which the door sends now, and `next`, which it will send after the next rotation. Since
+every function knows the next value for a whole period before it is used, a rotation needs no moment at which all agree.
 """
 
+from __future__ import annotations
+
+import hmac
 import ipaddress
 import json
-from collections.abc import Callable, Mapping
-from typing import Any
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
-from commonplace.kernel.errors import CommonplaceError, Forbidden
+from commonplace.kernel.errors import CommonplaceError, Forbidden, Unavailable
+from commonplace.kernel.settings import OriginSettings
+
+if TYPE_CHECKING:
+    from mypy_boto3_secretsmanager import SecretsManagerClient
+
 
 ORIGIN_HEADER = "x-commonplace-origin"
 VIEWER_HEADER = "x-commonplace-viewer"
@@ -64,3 +80,99 @@ def _told(context: Mapping[str, Any], caller: str) -> dict[str, Any]:
     """The request's context with the caller's address, at its place in payload 2.0 (`http`) and 1.0 (`identity`)."""
     places = {name: dict(context[name]) | {"sourceIp": caller} for name in ("http", "identity") if name in context}
     return dict(context) | places
+
+
+logger = logging.getLogger(__name__)
+
+FRESH_SECONDS = 300
+"""So long the values are taken as they were read."""
+KEPT_SECONDS = 3600
+"""So long they are used when they cannot be read again."""
+PAUSE_SECONDS = 30
+"""Between two looks for a value that is not known: strangers must not be able to keep Secrets Manager busy."""
+RETRY_SECONDS = 5
+"""Between two tries when Secrets Manager does not answer: not every request waits for it."""
+READ_SECONDS = 1.0
+
+
+class OriginValues:
+    """Whether a request presents a value of the door's. Compares in constant time, and fails closed."""
+
+    def __init__(
+        self, client: Callable[[], SecretsManagerClient], arn: str, *, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._client, self._arn, self._monotonic = client, arn, monotonic
+        self._lock = threading.Lock()
+        self._known: tuple[str, ...] = ()
+        self._read_at = self._looked_at = self._missed_at = -float("inf")
+
+    def __call__(self, presented: str) -> bool:
+        """Raises Unavailable when no value can be had at all."""
+        with self._lock:
+            return _among(presented, self._current()) or _among(presented, self._looked_up())
+
+    def _current(self) -> tuple[str, ...]:
+        age = self._monotonic() - self._read_at
+        if age >= FRESH_SECONDS and self._monotonic() - self._missed_at >= RETRY_SECONDS and self._reread():
+            return self._known
+        if age >= KEPT_SECONDS:
+            raise Unavailable("It cannot be told now whether this request came the right way. Try again in a moment.")
+        return self._known
+
+    def _reread(self) -> bool:
+        if values := self._stage("AWSCURRENT"):
+            self._known, self._read_at = values, self._monotonic()
+            return True
+        self._missed_at = self._monotonic()
+        return False
+
+    def _looked_up(self) -> tuple[str, ...]:
+        """What is on its way in or out, too: a deployment in the midst of a rotation may send either."""
+        if self._monotonic() - self._looked_at < PAUSE_SECONDS:
+            return ()
+        self._looked_at = self._monotonic()
+        self._reread()
+        passing = [*self._stage("AWSPENDING")[:1], *self._stage("AWSPREVIOUS")[:1]]
+        return (*self._known, *passing)
+
+    def _stage(self, stage: str) -> tuple[str, ...]:
+        """The values of one version, that in use first; none where there is no such version, or no answer."""
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        try:
+            answer = self._client().get_secret_value(SecretId=self._arn, VersionStage=stage)
+            return _values(answer.get("SecretString", ""))
+        except (BotoCoreError, ClientError, ValueError) as error:
+            if stage == "AWSCURRENT":
+                logger.error("the origin secret cannot be read", extra={"error": type(error).__name__})
+            return ()
+
+
+def origin_values(environ: Mapping[str, str]) -> OriginValues | None:
+    """What a function's environment says; None where there is no door, and everybody may come."""
+    arn = OriginSettings.from_environ(environ).secret_arn
+    return OriginValues(_client, arn) if arn else None
+
+
+def _client() -> SecretsManagerClient:
+    from commonplace.kernel import aws
+
+    return aws.secretsmanager(read_timeout_seconds=READ_SECONDS)
+
+
+def _values(text: str) -> tuple[str, ...]:
+    """Raises ValueError for what is not such a secret. Never quotes it."""
+    try:
+        read = json.loads(text)
+    except ValueError:
+        read = None
+    if not isinstance(read, dict) or not isinstance(read.get("value"), str) or not read["value"]:
+        raise ValueError("the origin secret must be a JSON object with a text `value`")
+    coming = read.get("next")
+    return (read["value"], coming) if isinstance(coming, str) and coming else (read["value"],)
+
+
+def _among(presented: str, values: Iterable[str]) -> bool:
+    """Looks at every value whatever it finds, so that the time tells nothing."""
+    given = presented.encode("utf-8", "surrogatepass")
+    return sum(hmac.compare_digest(given, value.encode()) for value in values) > 0

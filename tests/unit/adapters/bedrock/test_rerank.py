@@ -6,13 +6,7 @@ from botocore.validate import ParamValidator
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.retry import Transient
 from commonplace.search.model import RecordId, Reranked
-from commonplace.search.models.bedrock_rerank import (
-    AMAZON,
-    COHERE,
-    PASSAGE_CHARACTERS,
-    QUERY_CHARACTERS,
-    BedrockReranker,
-)
+from commonplace.search.models.bedrock import AMAZON, COHERE, PASSAGE_CHARACTERS, QUERY_CHARACTERS, BedrockReranker
 from commonplace.search.models.guarded import GuardedReranker
 from tests.fakes.bedrock import REGION, FakeBedrock, operation
 from tests.fakes.model_server import Failure

@@ -7,8 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from commonplace.identity.ethereum.endpoint import MAX_ANSWER_BYTES
-from commonplace.identity.ethereum.rpc import ASIDE_SECONDS, PAUSE_SECONDS, Rpc
+from commonplace.identity.ethereum.rpc import ASIDE_SECONDS, MAX_ANSWER_BYTES, PAUSE_SECONDS, Rpc
 from commonplace.kernel.errors import Unavailable
 from tests.fakes.ethereum_node import (
     Fault,

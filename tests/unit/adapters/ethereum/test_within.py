@@ -4,7 +4,7 @@ from threading import Event
 
 import pytest
 
-from commonplace.identity.ethereum.within import within
+from commonplace.identity.ethereum.rpc import within
 
 
 def test_what_the_work_gives_is_given() -> None:

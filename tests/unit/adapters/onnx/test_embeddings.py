@@ -8,8 +8,7 @@ from onnx import TensorProto
 
 from commonplace.search.model import Vector
 from commonplace.search.models import onnx
-from commonplace.search.models.onnx_embeddings import OnnxEmbeddings
-from commonplace.search.models.onnx_folder import ModelFolder
+from commonplace.search.models.onnx import ModelFolder, OnnxEmbeddings
 from tests.fakes import onnx_models
 from tests.fakes.onnx_models import DIMENSION, encoder, options
 

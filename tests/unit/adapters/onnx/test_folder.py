@@ -7,8 +7,7 @@ import pytest
 from onnx import TensorProto
 
 from commonplace.kernel.environment import SettingsError
-from commonplace.search.models.onnx_embeddings import OnnxEmbeddings
-from commonplace.search.models.onnx_rerank import OnnxReranker
+from commonplace.search.models.onnx import OnnxEmbeddings, OnnxReranker
 from tests.fakes.onnx_models import cross_encoder, encoder, options
 
 
@@ -85,7 +84,7 @@ def test_any_change_of_what_decides_a_vector_is_another_revision(tmp_path: Path,
     path.write_bytes((path.read_bytes() if path.exists() else b"") + b" ")
     (folder / "README.md").write_text("what does not decide anything")
 
-    from commonplace.search.models.onnx_folder import ModelFolder
+    from commonplace.search.models.onnx import ModelFolder
 
     assert ModelFolder(folder).revision != before
     assert len(before) == 16

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.search.model import RecordId, Reranked
-from commonplace.search.models.onnx_rerank import OnnxReranker
+from commonplace.search.models.onnx import OnnxReranker
 from tests.fakes.onnx_models import cross_encoder, options
 
 PASSAGES = [

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from commonplace.kernel.errors import InvalidInput, Unavailable
-from commonplace.search.generations import Facts
+from commonplace.search.migration import Facts
 from commonplace.search.model import IndexMismatch
 from commonplace.search.opensearch import indices, mapping
 from commonplace.search.opensearch.bulk import write_alias

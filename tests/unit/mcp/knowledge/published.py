@@ -6,7 +6,7 @@ from pathlib import Path
 
 from commonplace.documents.content.document import Document
 from commonplace.documents.content.library import Library
-from commonplace.documents.documents import record_from_document
+from commonplace.documents.index_source import record_from_document
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.kernel.objects import ObjectStore
 from commonplace.search.embedded.engine import EmbeddedEngine

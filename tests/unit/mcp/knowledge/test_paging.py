@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.documents.content.manifest import Entry
+from commonplace.documents.content.document import Entry
 from commonplace.documents.tools.paging import excerpt, position, shares, twice
 from tests.fakes.library import FakeLibrary, make
 

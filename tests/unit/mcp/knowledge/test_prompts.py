@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from commonplace.documents.tools import completions, prompts
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.kernel.errors import InvalidInput
-from commonplace.web.mcp.choosing import fitting
+from commonplace.web.mcp.completion import fitting
 from commonplace.web.mcp.declaration import Prompt
 from tests.fakes.library import garden, make
 from tests.unit.mcp.knowledge.calling import CALL, services

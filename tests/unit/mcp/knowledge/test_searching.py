@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from commonplace.documents.content.ontology import ONTOLOGY
-from commonplace.documents.tools import documents, paging, searching
+from commonplace.documents.tools import documents, paging, search
 from commonplace.documents.tools.toolset import knowledge_toolset
 from commonplace.kernel.errors import InvalidInput, Unavailable
 from commonplace.search.filters import Filters
@@ -28,12 +28,12 @@ STEWARDSHIP = "pattern/rotating-stewardship"
 MANY = 15
 
 
-def search(at: World, query: str = "who carries what", **asked: Any) -> Answer:
-    return called(searching.tools(at.services()), "search_knowledge", query=query, **asked)
+def search_knowledge(at: World, query: str = "who carries what", **asked: Any) -> Answer:
+    return called(search.tools(at.services()), "search_knowledge", query=query, **asked)
 
 
 def whole(at: World, query: str = "who carries what", **asked: Any) -> Answer:
-    return called(searching.tools(at.services()), "search_with_documents", query=query, **asked)
+    return called(search.tools(at.services()), "search_with_documents", query=query, **asked)
 
 
 def shown(answer: Answer) -> list[str]:
@@ -51,7 +51,7 @@ def test_a_hit_says_what_it_is_where_it_matched_and_what_to_cite() -> None:
     at = world()
     at.search.hits = (replace(hit(*STEWARDSHIP.split("/"), source_url="https://git.example/s.md"), date="2026-02-14"),)
     at.search.total = 1
-    answer = search(at)
+    answer = search_knowledge(at)
     assert data(answer) == {
         "total": 1,
         "totalRelation": "candidates",
@@ -76,7 +76,7 @@ def test_a_hit_says_what_it_is_where_it_matched_and_what_to_cite() -> None:
 
 def test_the_text_says_the_same_as_the_data() -> None:
     at = finding(STEWARDSHIP, "tag/governance", total=20, suggestion="who carries that")
-    answer = search(at, filters={"limit": 1})
+    answer = search_knowledge(at, filters={"limit": 1})
     (one,) = data(answer)["results"]
     for said in (one["title"], STEWARDSHIP, one["heading"], one["snippet"], one["url"], "of 20", "who carries that"):
         assert said in answer.text
@@ -85,21 +85,21 @@ def test_the_text_says_the_same_as_the_data() -> None:
 
 def test_what_matters_most_stands_in_the_first_kilobyte() -> None:
     at = finding(*REFS, total=20, suggestion="a garden")
-    answer = search(at, "x" * 900)
+    answer = search_knowledge(at, "x" * 900)
     start = answer.text.encode()[:1024].decode()
     for said in ("of 20", "more were not shown", data(answer)["nextCursor"], "a garden"):
         assert said in start
 
 
 def test_a_document_without_an_address_on_github_is_cited_at_this_deployment() -> None:
-    (one,) = data(search(finding("tag/governance")))["results"]
+    (one,) = data(search_knowledge(finding("tag/governance")))["results"]
     assert one["url"] == "https://garden.example.org/api/v1/entries/tag/governance.md"
 
 
 def test_what_a_document_is_about_is_linked_beside_its_source() -> None:
     at = world()
     at.search.hits = (hit("link", "seed-atlas", url="https://example.org/atlas"),)
-    answer = search(at)
+    answer = search_knowledge(at)
     assert data(answer)["results"][0]["link"] == "https://example.org/atlas"
     assert "<https://example.org/atlas>" in answer.text
 
@@ -107,7 +107,7 @@ def test_what_a_document_is_about_is_linked_beside_its_source() -> None:
 def test_pages_follow_each_other_until_the_ranking_ends() -> None:
     at, told, cursor = crowd(), [], None
     for _ in range(MANY):
-        answer = data(search(at, cursor=cursor, filters={"limit": 4}))
+        answer = data(search_knowledge(at, cursor=cursor, filters={"limit": 4}))
         told.append([one["id"] for one in answer["results"]])
         cursor = answer.get("nextCursor")
         assert answer["truncated"] is (cursor is not None)
@@ -119,21 +119,21 @@ def test_pages_follow_each_other_until_the_ranking_ends() -> None:
 
 def test_a_cursor_goes_on_with_another_limit() -> None:
     at = crowd()
-    cursor = data(search(at, filters={"limit": 2}))["nextCursor"]
-    assert shown(search(at, cursor=cursor, filters={"limit": 3})) == ["file/n02", "file/n03", "file/n04"]
+    cursor = data(search_knowledge(at, filters={"limit": 2}))["nextCursor"]
+    assert shown(search_knowledge(at, cursor=cursor, filters={"limit": 3})) == ["file/n02", "file/n03", "file/n04"]
 
 
 @pytest.mark.parametrize("changed", [{"query": "y"}, {"filters": {"limit": 2, "tags": ["z"]}}, {"cursor": "AAAA"}])
 def test_a_cursor_of_another_search_is_refused(changed: dict[str, Any]) -> None:
     at = crowd()
-    cursor = data(search(at, filters={"limit": 2}))["nextCursor"]
+    cursor = data(search_knowledge(at, filters={"limit": 2}))["nextCursor"]
     with pytest.raises(InvalidInput, match="handle"):
-        search(at, **({"cursor": cursor, "filters": {"limit": 2}} | changed))
+        search_knowledge(at, **({"cursor": cursor, "filters": {"limit": 2}} | changed))
 
 
 def test_what_is_no_longer_published_is_neither_shown_nor_counted() -> None:
     at = finding("file/gone", *REFS[:7], suggestion="gone")
-    answer = search(at)
+    answer = search_knowledge(at)
     assert shown(answer) == REFS[:5]
     assert data(answer)["total"] == 7
     assert "suggestion" not in data(answer)
@@ -141,8 +141,8 @@ def test_what_is_no_longer_published_is_neither_shown_nor_counted() -> None:
 
 def test_pages_pass_over_what_is_no_longer_published() -> None:
     at = finding(*(f"file/gone-{number}" for number in range(5)), *REFS[:10])
-    first = search(at)
-    second = search(at, cursor=data(first)["nextCursor"])
+    first = search_knowledge(at)
+    second = search_knowledge(at, cursor=data(first)["nextCursor"])
     assert shown(first) + shown(second) == REFS[:10]
     assert (data(first)["truncated"], data(second)["truncated"]) == (True, False)
     assert "Results 6 to 10 of 10" in second.text
@@ -151,7 +151,7 @@ def test_pages_pass_over_what_is_no_longer_published() -> None:
 def test_a_search_asks_for_spares_and_never_for_more_than_the_ranking_holds() -> None:
     at = finding(*REFS)
     for limit in (1, 20):
-        search(at, filters={"limit": limit})
+        search_knowledge(at, filters={"limit": limit})
     assert [request.limit for request in at.search.asked] == [6, 20]
 
 
@@ -176,7 +176,7 @@ def test_a_search_asks_for_spares_and_never_for_more_than_the_ranking_holds() ->
 )
 def test_conditions_are_understood_in_the_spelling_they_come_in(asked: dict[str, Any], meant: Filters) -> None:
     at = finding()
-    search(at, filters=asked)
+    search_knowledge(at, filters=asked)
     assert at.search.asked[0].filters == meant
 
 
@@ -192,26 +192,26 @@ def test_conditions_are_understood_in_the_spelling_they_come_in(asked: dict[str,
 def test_a_condition_that_cannot_be_met_says_what_can(asked: dict[str, Any], named: str) -> None:
     at = finding()
     with pytest.raises(InvalidInput) as refused:
-        search(at, filters=asked)
+        search_knowledge(at, filters=asked)
     assert named in (refused.value.hint or "")
     assert at.search.asked == []
 
 
 def test_an_empty_query_is_refused() -> None:
     with pytest.raises(InvalidInput, match="empty"):
-        search(finding(), " \n")
+        search_knowledge(finding(), " \n")
 
 
 def test_text_that_cannot_be_said_in_utf_8_is_answered_all_the_same() -> None:
     at = finding(suggestion=None)
-    answer = search(at, "\ud800 \x00 pool", filters={"group": "\udfff", "tags": ["\ud800"]})
+    answer = search_knowledge(at, "\ud800 \x00 pool", filters={"group": "\udfff", "tags": ["\ud800"]})
     assert (answer.text + compact(data(answer))).encode()
     assert at.search.asked[0].query.encode()
     assert at.search.asked[0].filters.group == "?"
 
 
 def test_nothing_found_says_what_to_try() -> None:
-    answer = search(finding(suggestion="governance"), "governanse")
+    answer = search_knowledge(finding(suggestion="governance"), "governanse")
     assert answer.text.startswith('No results for "governanse".')
     assert 'Did you mean "governance"?' in answer.text
     assert "Terms of the lexicon like it: Governance." in data(answer)["hints"]
@@ -228,12 +228,12 @@ def test_nothing_found_says_what_to_try() -> None:
     ],
 )
 def test_a_value_that_no_document_has_is_answered_with_those_that_some_have(asked: dict[str, Any], hint: str) -> None:
-    (told, *_) = data(search(finding(), filters=asked))["hints"]
+    (told, *_) = data(search_knowledge(finding(), filters=asked))["hints"]
     assert told.startswith(hint)
 
 
 def test_a_search_by_words_alone_says_so_and_where_it_ends() -> None:
-    answer = search(finding(*REFS[:3], total=57, fallback=True), filters={"limit": 20})
+    answer = search_knowledge(finding(*REFS[:3], total=57, fallback=True), filters={"limit": 20})
     assert (data(answer)["total"], data(answer)["totalRelation"], data(answer)["truncated"]) == (57, "exact", True)
     assert len(data(answer)["hints"]) == 2
 
@@ -241,7 +241,7 @@ def test_a_search_by_words_alone_says_so_and_where_it_ends() -> None:
 def test_documents_of_nearly_the_same_text_are_named() -> None:
     at = world()
     at.search.hits = (hit(*STEWARDSHIP.split("/"), duplicates=("practice/seed-swap", "file/gone")),)
-    answer = search(at)
+    answer = search_knowledge(at)
     assert data(answer)["results"][0]["duplicates"] == ["practice/seed-swap"]
     assert "practice/seed-swap" in answer.text
 
@@ -250,7 +250,7 @@ def test_an_index_that_does_not_answer_is_unavailable() -> None:
     at = finding()
     at.search.unreachable = True
     with pytest.raises(Unavailable):
-        search(at)
+        search_knowledge(at)
 
 
 def test_small_documents_come_whole() -> None:
@@ -296,8 +296,8 @@ def test_where_there_is_no_room_for_texts_the_passages_are_told_and_that_there_i
     answer = whole(large(9_000), maxTokens=500)
     assert len(shown(answer)) == 5
     assert not any("content" in one for one in data(answer)["results"])
-    assert data(answer)["hints"] == [searching.NOT_ALL]
-    assert searching.NOT_ALL in answer.text
+    assert data(answer)["hints"] == [search.NOT_ALL]
+    assert search.NOT_ALL in answer.text
 
 
 def test_whole_documents_are_no_pages_of_a_ranking() -> None:
@@ -316,7 +316,7 @@ def test_a_document_that_cannot_be_read_is_still_found() -> None:
 
 
 def test_whole_documents_need_the_tier_of_full_text() -> None:
-    knowledge, whole_ones = searching.tools(world().services(full_text_tier="vibecoder"))
+    knowledge, whole_ones = search.tools(world().services(full_text_tier="vibecoder"))
     assert (knowledge.tier, whole_ones.tier) == ("public", "vibecoder")
     assert (knowledge.cost, whole_ones.cost) == ("search", "search")
 
@@ -325,7 +325,7 @@ def test_sources_are_those_of_the_commit() -> None:
     at = world()
     source = next(document.source_url for document in garden() if document.ref == STEWARDSHIP)
     at.search.hits = (hit(*STEWARDSHIP.split("/"), source_url=source),)
-    assert COMMIT in data(search(at))["results"][0]["url"]
+    assert COMMIT in data(search_knowledge(at))["results"][0]["url"]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import re
 
 import yaml
 
-from commonplace.documents.tools.skill import FOLDER, NAME, SKILL
+from commonplace.documents.tools.skill import FOLDER, SKILL
 from commonplace.documents.tools.toolset import knowledge_toolset
 from tests.fakes.library import garden
 from tests.unit.mcp.knowledge.calling import services
@@ -12,7 +12,7 @@ from tests.unit.mcp.knowledge.calling import services
 
 def test_skill_says_its_name_and_when_to_use_it() -> None:
     frontmatter = yaml.safe_load(SKILL.files["SKILL.md"].split("---\n")[1])
-    assert frontmatter["name"] == SKILL.name == NAME == FOLDER.name
+    assert frontmatter["name"] == SKILL.name == FOLDER.name
     assert 100 < len(frontmatter["description"]) <= 1_024
 
 

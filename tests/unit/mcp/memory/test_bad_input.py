@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from commonplace.memory.entries import MAX_CONTENT_BYTES
+from commonplace.memory.model import MAX_CONTENT_BYTES
 from tests.unit.mcp.memory.teams import Team
 from tests.unit.mcp.talking import ERAS
 

@@ -5,10 +5,10 @@ import re
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from commonplace.memory.entries import PHASES
+from commonplace.memory.model import PHASES
 from commonplace.memory.tools.prompts import AWAY, EMPTY, FOCUS
-from commonplace.memory.tools.skill import FOLDER, NAME, SKILL
-from commonplace.web.mcp.skill_files import frontmatter
+from commonplace.memory.tools.toolset import FOLDER, SKILL
+from commonplace.web.mcp.skills import frontmatter
 from tests.unit.mcp.memory.teams import Team, member
 from tests.unit.mcp.talking import ERAS, ask
 
@@ -80,7 +80,7 @@ def test_phases_and_roles_are_completed(here: Team) -> None:
 
 def test_skill_says_its_name_and_when_to_use_it() -> None:
     fields = frontmatter(SKILL)
-    assert fields["name"] == SKILL.name == NAME == FOLDER.name
+    assert fields["name"] == SKILL.name == FOLDER.name
     assert 100 < len(fields["description"]) <= 1_024
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from commonplace.memory.entries import MAX_CONTENT_BYTES, content_hash
+from commonplace.memory.model import MAX_CONTENT_BYTES, content_hash
 from commonplace.web.mcp.budgets import DEFAULT_TOKENS, MAX_TOKENS, estimate_tokens
 from tests.unit.mcp.memory.teams import Team
 from tests.unit.mcp.talking import ERAS, text_of

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from commonplace.memory.tools.skill import SKILL
+from commonplace.memory.tools.toolset import SKILL
 from tests.unit.mcp.memory.teams import Team
 
 CALLS = [

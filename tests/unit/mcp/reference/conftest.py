@@ -1,6 +1,6 @@
 import pytest
 
-from commonplace.reference.catalogue import Catalogue
+from commonplace.reference.model import Catalogue
 from tests.reference_files import helios as read_helios
 from tests.unit.mcp.reference.desks import Desk, desk
 

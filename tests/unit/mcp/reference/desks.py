@@ -7,22 +7,23 @@ from typing import Any
 
 from commonplace.identity.principals import Principal
 from commonplace.kernel.errors import Unavailable
-from commonplace.reference.catalogue import Catalogue, Placed
-from commonplace.reference.entries import EntryType, Method
-from commonplace.reference.gaps import kept
 from commonplace.reference.model import (
     Asked,
+    Catalogue,
     Category,
     CommandAnswer,
     EndpointAnswer,
+    EntryType,
     Gap,
     Hit,
     MatchedBy,
+    Method,
+    Placed,
     Reported,
     SearchAnswer,
+    kept,
 )
-from commonplace.reference.shelf import Kept
-from commonplace.reference.tallying import modules_of
+from commonplace.reference.shelf import Kept, modules_of
 from commonplace.reference.tools.services import ReferenceServices
 from commonplace.reference.tools.toolset import reference_toolset
 from commonplace.web.mcp.budgets import estimate_tokens

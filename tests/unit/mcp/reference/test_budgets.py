@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.reference.catalogue import Catalogue
-from commonplace.reference.entries import Entry, Example
-from commonplace.reference.model import CommandAnswer, EndpointAnswer, Hit, SearchAnswer
-from commonplace.reference.tools.fitting import ANSWER_TOKENS, ROOM, cost, fit_many, fit_one
+from commonplace.reference.model import Catalogue, CommandAnswer, EndpointAnswer, Entry, Example, Hit, SearchAnswer
+from commonplace.reference.tools.answers import ANSWER_TOKENS, ROOM, cost, fit_many, fit_one
 from tests.examples import examples
 from tests.fakes.catalogues import catalogue, entry
 from tests.unit.mcp.reference.desks import Desk, desk, hit, hits, tokens

@@ -5,10 +5,8 @@ import json
 import pytest
 from markdown_it import MarkdownIt
 
-from commonplace.reference.catalogue import Catalogue
-from commonplace.reference.entries import Entry, Example
-from commonplace.reference.model import CommandAnswer, SearchAnswer
-from commonplace.reference.tools.markdown import block, closed, code, line
+from commonplace.reference.model import Catalogue, CommandAnswer, Entry, Example, SearchAnswer
+from commonplace.reference.tools.answers import block, closed, code, line
 from tests.fakes.catalogues import catalogue, entry
 from tests.unit.mcp.reference.desks import Desk, desk, hit, hits
 from tests.unit.mcp.talking import text_of

@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
-from commonplace.reference.catalogue import Catalogue
-from commonplace.reference.entries import Entry
-from commonplace.reference.tools.fitting import ANSWER_TOKENS
-from commonplace.web.mcp.in_use import MAX_VALUES
+from commonplace.reference.model import Catalogue, Entry
+from commonplace.reference.tools.answers import ANSWER_TOKENS
+from commonplace.web.mcp.lists import MAX_VALUES
 from tests.fakes.catalogues import catalogue, entry
 from tests.unit.mcp.reference.desks import Desk, desk, tokens
 from tests.unit.mcp.talking import ERAS, text_of

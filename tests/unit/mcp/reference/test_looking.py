@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from commonplace.reference.catalogue import Catalogue
-from commonplace.reference.model import CommandAnswer, EndpointAnswer
+from commonplace.reference.model import Catalogue, CommandAnswer, EndpointAnswer
 from commonplace.reference.tools.lookup import MAX_BEGINNING
 from tests.fakes.catalogues import catalogue, entry
 from tests.unit.mcp.reference.desks import Desk, desk, hit, hits, member

@@ -8,11 +8,11 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
 
-from commonplace.reference.catalogue import Catalogue
-from commonplace.reference.tools.guidance import product_of, system_prompt
-from commonplace.reference.tools.skill import FOLDER, NAME, SKILL
+from commonplace.reference.model import Catalogue
+from commonplace.reference.tools.resources import product_of, system_prompt
+from commonplace.reference.tools.toolset import FOLDER, SKILL
 from commonplace.web.mcp.budgets import estimate_tokens
-from commonplace.web.mcp.skill_files import frontmatter
+from commonplace.web.mcp.skills import frontmatter
 from tests.fakes.catalogues import catalogue
 from tests.unit.mcp.reference.desks import Desk, desk
 from tests.unit.mcp.talking import ERAS
@@ -143,7 +143,7 @@ def test_addresses_and_arguments_are_completed(helios: Catalogue) -> None:
 
 def test_skill_says_its_name_and_when_to_use_it() -> None:
     fields = frontmatter(SKILL)
-    assert fields["name"] == SKILL.name == NAME == FOLDER.name
+    assert fields["name"] == SKILL.name == FOLDER.name
     assert 100 < len(fields["description"]) <= 1_024
 
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from commonplace.identity.principals import Principal
-from commonplace.reference.catalogue import Catalogue
-from commonplace.reference.gaps import MAX_CHARACTERS
+from commonplace.reference.model import MAX_CHARACTERS, Catalogue
 from commonplace.web.mcp.declaration import Caller
 from tests.unit.mcp.reference.desks import MEMBER, Desk, desk, member
 from tests.unit.mcp.talking import ERAS, text_of

@@ -4,9 +4,7 @@ import logging
 
 import pytest
 
-from commonplace.reference.catalogue import Catalogue
-from commonplace.reference.entries import ENTRY_TYPES
-from commonplace.reference.model import Asked, SearchAnswer
+from commonplace.reference.model import ENTRY_TYPES, Asked, Catalogue, SearchAnswer
 from commonplace.reference.tools.search import FALLBACK, SEARCHED
 from tests.unit.mcp.reference.desks import Desk, hit, hits, member
 from tests.unit.mcp.talking import ERAS, text_of

@@ -8,12 +8,11 @@ from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.documents.tools.toolset import knowledge_toolset
 from commonplace.memory.tools.services import MemoryServices
 from commonplace.memory.tools.toolset import memory_toolset
-from commonplace.reference.entries import ENTRY_TYPES, METHODS
-from commonplace.reference.model import EndpointAnswer
+from commonplace.reference.model import ENTRY_TYPES, METHODS, EndpointAnswer
 from commonplace.reference.tools.services import ReferenceServices
 from commonplace.reference.tools.toolset import reference_toolset
+from commonplace.web.mcp.lists import input_schema
 from commonplace.web.mcp.offer import MAX_INSTRUCTION_WORDS, offer_of
-from commonplace.web.mcp.schemas import input_schema
 from tests.unit.mcp.reference.desks import Desk
 
 NOTHING: Any = None

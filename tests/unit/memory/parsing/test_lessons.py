@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.memory.checking import Refused, imports
 from commonplace.memory.entry_files import Seed
 from commonplace.memory.parsers.lessons import parse
+from commonplace.memory.validation import Refused, imports
 
 FILE = Path(__file__).parents[3] / "fixtures" / "memory" / "LESSONS-LEARNED.md"
 

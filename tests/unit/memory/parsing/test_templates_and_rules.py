@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.memory.checking import Refused, imports
-from commonplace.memory.entries import MAX_CONTENT_BYTES
 from commonplace.memory.entry_files import Parsed
+from commonplace.memory.model import MAX_CONTENT_BYTES
 from commonplace.memory.parsers import claude, templates
+from commonplace.memory.validation import Refused, imports
 
 FOLDER = Path(__file__).parents[3] / "fixtures" / "memory"
 

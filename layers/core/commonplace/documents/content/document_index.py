@@ -12,8 +12,7 @@ from difflib import SequenceMatcher
 from functools import cached_property, reduce
 from typing import Any, Literal, TypeVar, cast
 
-from commonplace.documents.content.document import DocumentRef, reference
-from commonplace.documents.content.manifest import Attachment, Entry, Manifest
+from commonplace.documents.content.document import Attachment, DocumentRef, Entry, Manifest, reference
 from commonplace.search.filters import Filters
 
 Sort = Literal["title", "-title", "date", "-date", "updated", "-updated", "path", "-path"]

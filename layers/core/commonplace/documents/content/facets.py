@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from commonplace.documents.content.document import Entry
 from commonplace.documents.content.document_index import INDEX_PAGE, Catalogue
 from commonplace.documents.content.lexicon import TERM, lexicon_of
-from commonplace.documents.content.manifest import Entry
-from commonplace.documents.content.terms import key
+from commonplace.kernel.terms import key
 
 GROUP_FOLDER = "docs/"
 """`docs/{group}/index.md` introduces a group that has no page of its own (notes of the real layout)."""

@@ -12,12 +12,25 @@ from commonplace.repository.problems import Problem
 
 Coerced = tuple[Any, Problem | None]
 
+
 _ISO_DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?\Z")
+
+
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+\Z")
+
+
 _TAG = re.compile(r"[a-z0-9]+(?:[-/_][a-z0-9]+)*\Z")
+
+
 _WIKI_LINK = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]]+))?\]\]\Z")
+
+
 _COORDINATES = re.compile(r"\s*(-?\d{1,3}(?:\.\d+)?)\s*,\s*(-?\d{1,3}(?:\.\d+)?)\s*\Z")
+
+
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
 MAX_URL_LENGTH = 2048
 
 

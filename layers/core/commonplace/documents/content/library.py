@@ -12,11 +12,10 @@ from datetime import UTC, datetime
 from threading import Lock
 from time import monotonic
 
-from commonplace.documents.content.document import Document, DocumentRef
+from commonplace.documents.content.document import MANIFEST_KEY, Attachment, Document, DocumentRef, Entry, Manifest
 from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.graph import Graph
 from commonplace.documents.content.keys import METADATA_PREFIX, raw_key
-from commonplace.documents.content.manifest import MANIFEST_KEY, Attachment, Entry, Manifest
 from commonplace.kernel.byte_cache import ByteCache
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.objects import ObjectReader, StoredObject

@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import quote
 
-from commonplace.documents.content.exclusions import Exclusions
+from commonplace.documents.content.graph import Broken, LinkResolver, ToDocument, names_of
 from commonplace.documents.content.normalise import Normalised, normalise
 from commonplace.documents.content.ontology import ONTOLOGY, Ontology
-from commonplace.documents.content.paths import assign_ids
+from commonplace.documents.content.paths import Exclusions, assign_ids
 from commonplace.documents.content.reader import Invalid, Published, Unpublished, Verdict, extract_links, judge
-from commonplace.documents.content.resolving import Broken, LinkResolver, ToDocument, names_of
 from commonplace.repository.link import Link
 from commonplace.repository.markdown import ParsedFile
 from commonplace.repository.problems import Problem, Severity

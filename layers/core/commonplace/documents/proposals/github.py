@@ -1,4 +1,6 @@
-"""Pull requests with new documents: `commonplace.documents.proposals.ports.Proposals` over GitHub's REST API.
+"""What is read of GitHub's answers about branches and pull requests (REST API, version 2022-11-28).
+
+Pull requests with new documents: `commonplace.documents.proposals.ports.Proposals` over GitHub's REST API.
 
 File and commit are made first, where nobody sees them; then the branch, in one step that fails if it exists; then the
 pull request. So there is never a branch without its file, and whatever was cut off, the same proposal finishes: what
@@ -12,19 +14,79 @@ import time
 import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 from urllib.parse import quote, urlencode
 
 from botocore.exceptions import BotoCoreError, ClientError
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError
 
-from commonplace.documents.proposals.github_answers import Commit, Entry, Made, Pull, Pulls, Ref, Tree
 from commonplace.documents.proposals.ports import Proposal, Proposed
 from commonplace.kernel.errors import Conflict, Unavailable
 from commonplace.repository.github_client import Answer, GitHubClient
 from commonplace.repository.github_credentials import Credentials
+from commonplace.repository.github_secrets import MalformedSecret
 from commonplace.repository.ports import RepositoryRateLimited, RepositoryRefused, RepositoryUnavailable
-from commonplace.repository.secrets import MalformedSecret
+
+Sha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Made(_Answer):
+    """Anything that has an id: a tree or a commit that was made."""
+
+    sha: Sha
+
+
+class Ref(_Answer):
+    object: Made
+
+
+class Commit(_Answer):
+    sha: Sha
+    tree: Made
+    message: str
+
+
+class Entry(_Answer):
+    path: str
+    type: str
+    sha: Sha
+
+
+class Tree(_Answer):
+    tree: list[Entry]
+    truncated: bool = False
+
+
+class _Repository(_Answer):
+    full_name: str
+
+
+class _Head(_Answer):
+    ref: str
+    repo: _Repository | None = None
+    """None when the fork it comes from is gone."""
+
+
+class Pull(_Answer):
+    number: int
+    html_url: Annotated[str, Field(pattern=r"^https?://", max_length=2048)]
+    state: str
+    body: str | None = None
+    head: _Head
+
+    def is_from(self, repository: str, branch: str) -> bool:
+        """Whether it is of this branch of this repository: forks may have one of the same name."""
+        whose = self.head.repo.full_name.casefold() if self.head.repo else None
+        return self.head.ref == branch and whose == repository.casefold()
+
+
+class Pulls(RootModel[list[Pull]]):
+    """A page of a list, newest first."""
+
 
 logger = logging.getLogger(__name__)
 

@@ -1,14 +1,159 @@
-"""Where a new document goes: folder, file name, and the branch of its pull request."""
+"""Web addresses that are handed in, checked before they stand in a file that others will click in.
+
+What may stand in a proposal: bounds on everything that a caller hands in.
+
+Where a new document goes: folder, file name, and the branch of its pull request.
+
+Frontmatter as it is written: every text in double quotes, so that none can end its line, its block or its type.
+
+What reviewers read of a proposal. A stranger's words stand in it, so none of them may do anything there.
+
+GitHub acts on text: `@name` calls people, `fixes #1` closes issues on merge, addresses of issues count like numbers.
+In a fenced block nothing of that holds; a title goes into commit messages, where only letters are safe.
+
+From what a caller asks for to the file, the branch and the pull request that propose it.
+"""
 
 import hashlib
 import json
 import re
 import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date as Date
+from urllib.parse import urlsplit
 
-from commonplace.documents.content.exclusions import Exclusions
+from commonplace.documents.content.fields import MAX_URL_LENGTH, coerce, plain_text
 from commonplace.documents.content.ontology import ONTOLOGY, Ontology
-from commonplace.kernel.errors import InvalidInput
+from commonplace.documents.content.paths import Exclusions
+from commonplace.documents.proposals.ports import Proposal
+from commonplace.kernel.errors import InvalidInput, TooLarge
 from commonplace.repository.slugs import slug
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_NEVER_IN_AN_ADDRESS = re.compile(r'[\s<>"\\^`{|}]')
+"""White space, and what RFC 3986 keeps out of addresses because it delimits them in text."""
+_HOST = re.compile(r"(?:[\w-]+(?:\.[\w-]+)*\.?|\[[0-9a-f:.]+\])\Z")
+
+
+def web_address(text: str) -> str:
+    """The address with scheme and host in lower case and no needless port; the rest as it was given.
+
+    Raises InvalidInput unless it is http or https, has a host, has no user name or password, and is at most 2,048
+    characters long. Nothing is looked up or fetched.
+    """
+    address = text.strip()
+    if len(address) > MAX_URL_LENGTH:
+        raise _refused(f"is longer than {MAX_URL_LENGTH} characters")
+    if not address.isprintable() or _NEVER_IN_AN_ADDRESS.search(address):
+        raise _refused("holds characters that an address cannot have")
+    try:
+        parts = urlsplit(address)
+        host, port = (parts.hostname or "").lower(), parts.port
+    except ValueError:
+        raise _refused("cannot be read") from None
+    if parts.scheme not in _DEFAULT_PORTS:
+        raise _refused("must begin with https:// or http://")
+    if "@" in parts.netloc:
+        raise _refused("holds a user name or a password")
+    shown = f"[{host}]" if ":" in host else host
+    if not _HOST.match(shown):
+        raise _refused("has no host")
+    rest = address[len(parts.scheme) + len("://") + len(parts.netloc) :]
+    needless = port is None or port == _DEFAULT_PORTS[parts.scheme]
+    return f"{parts.scheme}://{shown}{'' if needless else f':{port}'}{rest}"
+
+
+def _refused(what: str) -> InvalidInput:
+    return InvalidInput(
+        f"`url` {what}.", hint="Give the whole address of a page, such as https://example.org/handbook."
+    )
+
+
+MAX_TITLE_CHARACTERS = 200
+MAX_DESCRIPTION_CHARACTERS = 2_000
+MAX_CONTENT_BYTES = 200_000
+MAX_TAGS = 20
+MAX_TAG_CHARACTERS = 60
+MAX_KEY_CHARACTERS = 200
+
+_BEGINNING = re.compile(r"\A(?:\ufeff|[ \t]*\n)+")
+"""A byte order mark and empty lines, behind which frontmatter could hide."""
+_FRONTMATTER = re.compile(r"---[ \t]*\n")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+def title_of(text: str) -> str:
+    """One line of 1 to 200 characters. Raises InvalidInput."""
+    title = _line("title", text, MAX_TITLE_CHARACTERS)
+    if not any(char.isprintable() and not char.isspace() for char in title):
+        raise InvalidInput("`title` is empty.", hint="Give the name of the document, as people say it.")
+    return title
+
+
+def description_of(text: str | None) -> str | None:
+    """One line of at most 2,000 characters; None when there is nothing in it. Raises InvalidInput."""
+    return _line("description", text or "", MAX_DESCRIPTION_CHARACTERS) or None
+
+
+def key_of(text: str | None) -> str | None:
+    """At most 200 characters. Raises InvalidInput."""
+    return _line("key", text or "", MAX_KEY_CHARACTERS) or None
+
+
+def author_of(text: str | None) -> str | None:
+    """A name of one line, cut at 200 characters."""
+    return plain_text(text or "").encode(errors="ignore").decode()[:MAX_TITLE_CHARACTERS] or None
+
+
+def tags_of(values: Sequence[str]) -> tuple[str, ...]:
+    """Tags as the ontology spells them. Raises InvalidInput."""
+    for value in values:
+        _line("tags", value, MAX_TAG_CHARACTERS)
+    if len(values) > MAX_TAGS:
+        raise InvalidInput(f"`tags` are more than {MAX_TAGS}.", hint="Keep those that others use too.")
+    usable, _ = coerce(ONTOLOGY.fields["tags"], list(values))
+    _, problem = coerce(ONTOLOGY.fields["tags"], usable)
+    if usable and problem:
+        raise InvalidInput(f"{problem.message}.", hint=f"{problem.hint}.")
+    return tuple(usable or ())
+
+
+def content_of(text: str) -> str:
+    """The body, its lines ended by LF alone. Raises InvalidInput or TooLarge.
+
+    Frontmatter of its own is refused, not merged: the fields come from the arguments, and only ours decide whether a
+    file is published.
+    """
+    _storable("content", text)
+    if len(text.encode()) > MAX_CONTENT_BYTES:
+        limit = f"{MAX_CONTENT_BYTES // 1000} kB"
+        raise TooLarge(f"`content` is larger than {limit}.", hint="Propose it in several documents.")
+    body = _BEGINNING.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).rstrip() + "\n"
+    if body.isspace():
+        raise InvalidInput("`content` is empty.", hint="Write the document's text as Markdown.")
+    if _CONTROL.search(body):
+        raise InvalidInput("`content` holds control characters.", hint="Send plain Markdown.")
+    if _FRONTMATTER.match(body):
+        hint = "Leave it out: title, description and tags are arguments. Begin with text, not with a line `---`."
+        raise InvalidInput("`content` begins with frontmatter.", hint=hint)
+    return body
+
+
+def _line(name: str, text: str, most_characters: int) -> str:
+    _storable(name, text)
+    line = plain_text(text)
+    if len(line) > most_characters:
+        raise InvalidInput(f"`{name}` is longer than {most_characters} characters.", hint=f"Shorten `{name}`.")
+    return line
+
+
+def _storable(name: str, text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InvalidInput(f"`{name}` holds half a character.", hint="Send whole Unicode characters.") from None
+
 
 MAX_FILE_NAME_BYTES = 120
 SUFFIX = ".md"
@@ -101,3 +246,145 @@ def _cut(text: str, most_bytes: int) -> str:
 
 def _is_left_out(folder: str) -> bool:
     return _SYNC.excludes(f"{folder}/page{SUFFIX}")
+
+
+Value = str | bool | Date | Sequence[str]
+
+_SHORT = {'"': '\\"', "\\": "\\\\"}
+
+
+def frontmatter(fields: Mapping[str, Value]) -> str:
+    """The block with both of its `---` lines. Names are constants of ours; values may hold anything but surrogates."""
+    lines = (f"{name}: {_value(value)}\n" for name, value in fields.items())
+    return f"---\n{''.join(lines)}---\n"
+
+
+def _value(value: Value) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Date):
+        return value.isoformat()
+    if isinstance(value, str):
+        return _quoted(value)
+    return f"[{', '.join(map(_quoted, value))}]"
+
+
+def _quoted(text: str) -> str:
+    """A double-quoted scalar on one line (YAML 1.2, section 5.7)."""
+    return '"' + "".join(_SHORT.get(char) or (char if char.isprintable() else _escaped(char)) for char in text) + '"'
+
+
+def _escaped(char: str) -> str:
+    return f"\\u{ord(char):04X}" if ord(char) <= 0xFFFF else f"\\U{ord(char):08X}"
+
+
+_SAFE_MARKS = frozenset(" .,'’!?()&–-")
+_ISSUE = re.compile(r"\bgh-(?=\d)", re.IGNORECASE)
+_BACKTICKS = re.compile("`+")
+
+NEXT_STEPS = (
+    "To publish it: review the text and the fields, set `publish: true`, and merge. "
+    "The knowledge base shows it after the next sync. To decline it, close this pull request."
+)
+
+
+def pull_request_title(kind: str, title: str) -> str:
+    """`Draft pattern: Rotating stewardship`, without characters that mean something to GitHub."""
+    kept = (char if char in _SAFE_MARKS or unicodedata.category(char)[0] in "LMN" else " " for char in title)
+    words = " ".join(_ISSUE.sub("gh ", "".join(kept)).split())
+    return f"{kind}: {words or 'untitled'}"
+
+
+def pull_request_body(introduction: str, facts: Mapping[str, str], author: str | None) -> str:
+    """Markdown: what this is, the facts as they were given, and what a reviewer does next."""
+    told = dict(facts) | ({"Proposed by": author} if author else {})
+    text = "\n".join(f"{name}: {value}" for name, value in told.items())
+    return f"{introduction}\n\n{_fenced(text)}\n\n{NEXT_STEPS}\n"
+
+
+def _fenced(text: str) -> str:
+    """A code block that no run of backticks in the text can end."""
+    fence = "`" * max(3, 1 + max(map(len, _BACKTICKS.findall(text)), default=0))
+    return f"{fence}text\n{text}\n{fence}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """Who asks, when, and under which name of their own."""
+
+    tool: str
+    """What is asked: one key may name a request of each."""
+    day: Date
+    """Of today: the document's `date`."""
+    organisation: str | None = None
+    subject: str | None = None
+    """Part of the key: nobody's request is ever found by somebody else's key."""
+    key: str | None = None
+    """The caller's name of this request: asked for again, it is the same proposal."""
+    author: str | None = None
+    """Shown in the file and in the pull request; None where the deployment names nobody."""
+
+
+def link_proposal(asking: Asking, *, url: str, title: str, description: str | None = None) -> Proposal:
+    """A page for a web address. Raises InvalidInput."""
+    name, about, address = title_of(title), description_of(description), web_address(url)
+    return _proposal(asking, "link", name, about, url=address)
+
+
+def document_proposal(
+    asking: Asking,
+    *,
+    content_type: str,
+    title: str,
+    content: str,
+    description: str | None = None,
+    tags: Sequence[str] = (),
+) -> Proposal:
+    """A document of one of the ontology's types. Raises InvalidInput or TooLarge."""
+    kind = content_type_of(content_type)
+    if needs_more(kind):
+        raise InvalidInput(f"A {kind} needs more than a text.", hint="Save a web page with save_link.")
+    name, about = title_of(title), description_of(description)
+    return _proposal(asking, kind, name, about, tags=tags_of(tags), content=content_of(content))
+
+
+def _proposal(
+    asking: Asking,
+    kind: str,
+    title: str,
+    description: str | None,
+    *,
+    url: str | None = None,
+    tags: tuple[str, ...] = (),
+    content: str = "",
+) -> Proposal:
+    path = f"{folder_of(kind)}/{file_name(title)}"
+    key = key_of(asking.key)
+    author = author_of(asking.author)
+    fingerprint = digest(kind, title, description, url, tags, content)[:32]
+    given: dict[str, Value | None] = {
+        "title": title,
+        "description": description,
+        "type": kind if ONTOLOGY.type_of_path(path) != kind else None,
+        "url": url,
+        "date": asking.day,
+        "author": [author] if author else None,
+        "tags": tags or None,
+        # Always there and never true: a merge alone publishes nothing.
+        "publish": False,
+    }
+    block = frontmatter({name: value for name, value in given.items() if value is not None})
+    facts = {"Title": title, "Type": kind, "File": path, "Address": url, "Description": description}
+    return Proposal(
+        path=path,
+        text=f"{block}\n{content}" if content else block,
+        title=pull_request_title("Link" if kind == "link" else f"Draft {kind}", title),
+        body=pull_request_body(_introduction(kind), {name: fact for name, fact in facts.items() if fact}, author),
+        branch=branch_of(title, asking.organisation, asking.subject, asking.tool, key or fingerprint, key=key),
+        fingerprint=fingerprint,
+    )
+
+
+def _introduction(kind: str) -> str:
+    what = "link for the library" if kind == "link" else f"draft of type {kind}"
+    return f"A {what}, proposed through Commonplace. It is one new file, and it is not published."

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
+from commonplace.documents.content.document import Entry
 from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.graph import GraphNode
-from commonplace.documents.content.manifest import Entry
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.rest import examples, shapes
 from commonplace.documents.rest.parameters import Listing, PathId, PathType, link_header

@@ -7,8 +7,8 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from commonplace.documents.content.document import Entry
 from commonplace.documents.content.document_index import Catalogue, Selection
-from commonplace.documents.content.manifest import Entry
 from commonplace.documents.rest import examples, shapes
 from commonplace.documents.rest.parameters import Feed
 from commonplace.documents.rest.views import entry_url

@@ -1,17 +1,42 @@
-"""What a search found, as it is answered. The command line shows searches of its own under the same names."""
+"""Snippets as HTML: everything escaped, and `<mark>` round the words that were found.
 
-from collections.abc import Mapping, Sequence
+What a search found, as it is answered. The command line shows searches of its own under the same names.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from html import escape
 from typing import Any
 
 from pydantic.alias_generators import to_camel
 
-from commonplace.documents.content.document import DocumentRef
-from commonplace.documents.content.manifest import Entry
+from commonplace.documents.content.document import DocumentRef, Entry
 from commonplace.documents.findings import Findings, settle
-from commonplace.documents.rest.highlighting import highlighted
 from commonplace.search.model import Hit, SearchRequest, SearchResults
 from commonplace.web.rest.pages import PAGE_BYTES, encode, json_array, json_object
+
+
+def highlighted(snippet: str, marks: Iterable[tuple[int, int]]) -> str:
+    """The snippet for a web page. `marks` are spans in characters; those that overlap or touch become one."""
+    told, place = "", 0
+    for start, end in _joined(marks, len(snippet)):
+        told += f"{escape(snippet[place:start])}<mark>{escape(snippet[start:end])}</mark>"
+        place = end
+    return told + escape(snippet[place:])
+
+
+def _joined(marks: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:
+    """The spans inside the text, in order and apart: an engine that errs costs a mark, never a broken page."""
+    spans: list[tuple[int, int]] = []
+    for start, end in sorted((max(0, start), min(end, length)) for start, end in marks):
+        if start >= end:
+            continue
+        if spans and start <= spans[-1][1]:
+            spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
+        else:
+            spans.append((start, end))
+    return spans
+
 
 Json = dict[str, Any]
 

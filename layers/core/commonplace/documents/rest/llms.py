@@ -7,8 +7,8 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from commonplace.documents.content.document import Entry
 from commonplace.documents.content.library import Edition
-from commonplace.documents.content.manifest import Entry
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.rest import examples
 from commonplace.documents.rest.views import entry_url

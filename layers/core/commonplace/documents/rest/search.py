@@ -7,11 +7,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from commonplace.documents import findings
-from commonplace.documents.rest import cursors, examples, hits, search_shapes
+from commonplace.documents.rest import cursors, examples, hits, shapes
 from commonplace.documents.rest.parameters import Question, next_link
 from commonplace.kernel.errors import CommonplaceError
 from commonplace.search.model import RecordId, SearchRequest
-from commonplace.web.rest import errors, permission
+from commonplace.web.rest import accounts, errors
 from commonplace.web.rest.documentation import KEY_MAY_COME, answers
 from commonplace.web.rest.pages import API, JSON
 from commonplace.web.rest.services import services
@@ -26,7 +26,7 @@ BRIEFLY = {"cache-control": "public, max-age=30"}
     "/search",
     operation_id="search",
     summary="Search documents",
-    response_model=search_shapes.SearchAnswer,
+    response_model=shapes.SearchAnswer,
     responses=answers(
         examples.SEARCH,
         *(400, 401, 403, 422),
@@ -40,11 +40,11 @@ async def search(request: Request, asked: Annotated[Question, Query()]) -> Respo
     if not asked.explain:
         return _search(request, asked)
     try:
-        permission.check(request, services(request).site)
+        accounts.check(request, services(request).site)
         answer = _search(request, asked)
     except CommonplaceError as error:
         answer = errors.envelope(error)
-    answer.headers.update(permission.PRIVATE)
+    answer.headers.update(accounts.PRIVATE)
     return answer
 
 

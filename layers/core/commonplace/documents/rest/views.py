@@ -3,9 +3,8 @@
 from typing import Any
 from urllib.parse import quote
 
-from commonplace.documents.content.document import Summary
+from commonplace.documents.content.document import Attachment, Entry, Summary
 from commonplace.documents.content.graph import BrokenLink
-from commonplace.documents.content.manifest import Attachment, Entry
 from commonplace.documents.views import moment
 from commonplace.web.rest.pages import API, encode
 

@@ -6,9 +6,15 @@ from commonplace.repository.blobs import BlobSha
 
 KNOWN_KEY = f"{OPERATIONS_PREFIX}known.json"
 """What the last run learned: the head's ETag and the verdicts on files that are not published."""
+
+
 STAGED_PREFIX = f"{OPERATIONS_PREFIX}blobs/"
 """Bytes of published files and their attachments, by blob id, until they are published."""
+
+
 REPORTS_PREFIX = f"{OPERATIONS_PREFIX}reports/"
+
+
 SUMMARY_KEY = f"{METADATA_PREFIX}sync.json"
 """What the public may know of the last run."""
 

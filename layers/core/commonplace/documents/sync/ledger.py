@@ -1,14 +1,17 @@
-"""What runs of the documents keep in the store between their steps, and what they find there."""
+"""Where a run keeps its things: all of it under the operators' prefix, most of it expiring.
 
+What runs of the documents keep in the store between their steps, and what they find there.
+"""
+
+from commonplace.documents.content.document import MANIFEST_KEY, Manifest
 from commonplace.documents.content.graph import Graph
 from commonplace.documents.content.keys import ATTACHMENTS_PREFIX, CONTENT_PREFIX, RAW_PREFIX
-from commonplace.documents.content.manifest import MANIFEST_KEY, Manifest
-from commonplace.documents.sync import keys
+from commonplace.documents.sync.keys import KNOWN_KEY, STAGED_PREFIX, SUMMARY_KEY, report_key, staged_key
 from commonplace.documents.sync.plan import Holdings, Known
 from commonplace.documents.sync.publication import GRAPH_PREFIX, Before
 from commonplace.documents.sync.report import Report, Summary
 from commonplace.repository.blobs import BlobSha
-from commonplace.repository.run_ledger import RunLedger
+from commonplace.repository.run import RunLedger
 
 
 class Ledger(RunLedger):
@@ -16,14 +19,14 @@ class Ledger(RunLedger):
 
     def stage(self, blob_sha: BlobSha, raw: bytes) -> None:
         """Keeps the bytes of a published file or an attachment until they are published."""
-        self.objects.put(keys.staged_key(blob_sha), raw, media_type="application/octet-stream")
+        self.objects.put(staged_key(blob_sha), raw, media_type="application/octet-stream")
 
     def known(self) -> Known:
-        found = self.objects.get(keys.KNOWN_KEY)
+        found = self.objects.get(KNOWN_KEY)
         return Known.model_validate_json(found.body) if found else Known()
 
     def put_known(self, known: Known) -> None:
-        self.objects.put(keys.KNOWN_KEY, known.to_json())
+        self.objects.put(KNOWN_KEY, known.to_json())
 
     def before(self) -> Before:
         """The last publication: manifest, graph, and what was to mend."""
@@ -43,7 +46,7 @@ class Ledger(RunLedger):
         def listed(prefix: str) -> dict[str, str]:
             return {item.key: item.etag for item in self.objects.list(prefix)}
 
-        staged = (item.key.removeprefix(keys.STAGED_PREFIX) for item in self.objects.list(keys.STAGED_PREFIX))
+        staged = (item.key.removeprefix(STAGED_PREFIX) for item in self.objects.list(STAGED_PREFIX))
         return Holdings(
             content=listed(CONTENT_PREFIX),
             raw=listed(RAW_PREFIX),
@@ -53,11 +56,11 @@ class Ledger(RunLedger):
         )
 
     def put_report(self, report: Report) -> None:
-        self.objects.put(keys.report_key(report.commit_sha), report.to_json())
+        self.objects.put(report_key(report.commit_sha), report.to_json())
 
     def summary(self) -> Summary | None:
-        found = self.objects.get(keys.SUMMARY_KEY)
+        found = self.objects.get(SUMMARY_KEY)
         return Summary.model_validate_json(found.body) if found else None
 
     def put_summary(self, summary: Summary) -> None:
-        self.objects.put(keys.SUMMARY_KEY, summary.to_json())
+        self.objects.put(SUMMARY_KEY, summary.to_json())

@@ -1,36 +1,214 @@
-"""One publication: from judged files to documents, graph, manifest, and only then to deletions."""
+"""Files that published documents embed or link: which are served, under which name and type. Pure.
+
+Bytes of published files -> documents and manifest entries. Pure.
+
+One publication: from judged files to documents, graph, manifest, and only then to deletions.
+"""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from mimetypes import MimeTypes
+from pathlib import PurePosixPath
+from urllib.parse import quote
 
-from commonplace.documents.content.document import DocumentRef
-from commonplace.documents.content.graph import Graph, build_graph
-from commonplace.documents.content.keys import METADATA_PREFIX, content_key, raw_key
-from commonplace.documents.content.manifest import MANIFEST_KEY, Attachment, Entry, Manifest
-from commonplace.documents.sync.attachments import Wanted, media_type, wanted
-from commonplace.documents.sync.composition import (
-    Naming,
-    Reading,
-    Source,
-    compose,
-    entry_of,
-    former_refs,
-    name_all,
-    read,
+from commonplace.documents.content.document import (
+    MANIFEST_KEY,
+    Attachment,
+    Document,
+    DocumentRef,
+    Entry,
+    Manifest,
+    reference,
 )
+from commonplace.documents.content.graph import Graph, build_graph
+from commonplace.documents.content.keys import ATTACHMENTS_PREFIX, METADATA_PREFIX, content_key, raw_key
+from commonplace.documents.content.normalise import Normalised, normalise
+from commonplace.documents.content.paths import assign_ids, assign_names
+from commonplace.documents.content.reader import Published, extract_links, judge
 from commonplace.documents.sync.keys import STAGED_PREFIX, staged_key
-from commonplace.documents.sync.plan import Holdings, Known
-from commonplace.documents.sync.selection import Member, Selection, Skipped
+from commonplace.documents.sync.plan import Holdings, Known, Member, Selection, Skipped
 from commonplace.kernel.objects import ObjectStore, PreconditionFailed
 from commonplace.kernel.parallel import Parallel
 from commonplace.repository.blobs import BlobSha, git_blob_sha
 from commonplace.repository.link import Link
+from commonplace.repository.markdown import ParsedFile
 from commonplace.repository.plan import Plan
-from commonplace.repository.ports import BlobNotFound, LeaseHeld, Repository
+from commonplace.repository.ports import BlobNotFound, LeaseHeld, Repository, TreeFile
 from commonplace.repository.problems import Problem
+
+MAX_ATTACHMENT_BYTES = 4_500_000
+"""A Lambda answers at most 6 MB, and binary bodies travel as base64."""
+
+_TYPES = MimeTypes()  # the library's own table: the machine's would make answers differ between machines
+for _suffix, _type in (
+    (".webp", "image/webp"),
+    (".avif", "image/avif"),
+    (".md", "text/markdown"),
+    (".base", "text/yaml"),
+):
+    _TYPES.add_type(_type, _suffix)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """An attachment of the next publication; `before` is set when its object can stay."""
+
+    name: str
+    path: str
+    blob_sha: BlobSha
+    size: int
+    before: Attachment | None
+
+    @property
+    def key(self) -> str:
+        return f"{ATTACHMENTS_PREFIX}{self.name}"
+
+
+def servable(file: TreeFile) -> bool:
+    """Neither too large to be answered nor in a hidden folder (tool settings)."""
+    return file.size <= MAX_ATTACHMENT_BYTES and not any(part.startswith(".") for part in file.path.split("/"))
+
+
+def wanted(
+    linked: Iterable[str], files: Mapping[str, TreeFile], before: Iterable[Attachment], held: Mapping[str, str]
+) -> list[Wanted]:
+    """The attachments to serve, by path. `held` is the store's object key -> ETag."""
+    paths = sorted(path for path in linked if path in files and servable(files[path]))
+    names = assign_names(paths)
+    owned = {item.path: item for item in before}
+
+    def kept(path: str) -> Attachment | None:
+        item = owned.get(path)
+        if item is None or item.name != names[path] or item.blob_sha != files[path].blob_sha:
+            return None
+        return item if held.get(item.key) == item.etag else None
+
+    return [Wanted(names[path], path, files[path].blob_sha, files[path].size, kept(path)) for path in paths]
+
+
+def media_type(path: str) -> str:
+    """By the file name's suffix; what is unknown is bytes."""
+    return _TYPES.guess_type(PurePosixPath(path).name)[0] or "application/octet-stream"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A published file, read."""
+
+    path: str
+    blob_sha: BlobSha
+    raw: bytes
+    file: ParsedFile
+    fields: Normalised
+    links: tuple[Link, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the documents come from: what they say of themselves."""
+
+    repository: str
+    commit_sha: str
+    synced_at: datetime
+    generation: int
+
+
+def read(path: str, blob_sha: BlobSha, raw: bytes) -> Reading | None:
+    """The file as content, or None when its gate is shut (a changed pipeline may judge old bytes anew)."""
+    match judge(raw):
+        case Published(file):
+            return Reading(path, blob_sha, raw, file, normalise(path, file), extract_links(file))
+        case _:
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """Ids over the whole published set, and what must be read to write it."""
+
+    refs: Mapping[str, DocumentRef]
+    unread: tuple[Member, ...]
+    """Members whose document could stay but whose id changed."""
+
+
+def name_all(members: Sequence[Member], readings: Mapping[str, Reading]) -> Naming:
+    """Ids depend on the published set alone, so one new file may rename others."""
+    types: dict[str, str] = {}
+    for member in members:
+        if member.path in readings:
+            types[member.path] = readings[member.path].fields.content_type
+        elif member.entry:
+            types[member.path] = member.entry.content_type
+    ids = assign_ids(types)
+    refs = {path: reference(types[path], document_id) for path, document_id in ids.items()}
+    unread = tuple(
+        member
+        for member in members
+        if member.path not in readings and member.entry and member.entry.ref != refs[member.path]
+    )
+    return Naming(refs, unread)
+
+
+def compose(reading: Reading, ref: DocumentRef, source: Source, updated_at: datetime | None) -> Document:
+    """The document as it will be stored."""
+    fields = reading.fields
+    return Document(
+        id=ref.split("/", 1)[1],
+        content_type=fields.content_type,
+        title=fields.title,
+        description=fields.description,
+        path=reading.path,
+        group=fields.group,
+        release=fields.release,
+        status=fields.status,
+        tags=list(fields.tags),
+        date=fields.date,
+        updated_at=updated_at,
+        url=fields.url,
+        source_url=f"https://github.com/{source.repository}/blob/{source.commit_sha}/{quote(reading.path)}",
+        commit_sha=source.commit_sha,
+        synced_at=source.synced_at,
+        aliases=list(fields.aliases),
+        permalink=fields.permalink,
+        metadata=fields.metadata,
+        frontmatter=reading.file.frontmatter,
+        content=reading.file.body,
+        blob_sha=reading.blob_sha,
+        generation=source.generation,
+    )
+
+
+def entry_of(document: Document, *, etag: str, raw_etag: str, size: int) -> Entry:
+    """The manifest's row for a document that has been written."""
+    shared = {name: getattr(document, name) for name in Entry.model_fields if name in Document.model_fields}
+    return Entry(**shared, key=content_key(document.content_type, document.id), etag=etag, raw_etag=raw_etag, size=size)
+
+
+def former_refs(
+    before: Manifest | None, refs: Mapping[str, DocumentRef], blobs: Mapping[str, BlobSha]
+) -> dict[DocumentRef, str]:
+    """Names that documents answered to earlier: of files that stay, and of files that moved with the same bytes."""
+    if before is None:
+        return {}
+    arrivals: dict[BlobSha, list[str]] = {}
+    for path, blob_sha in blobs.items():
+        if path not in before.by_path:
+            arrivals.setdefault(blob_sha, []).append(path)
+
+    def path_now(path: str) -> str | None:
+        if path in refs:
+            return path
+        gone = before.by_path.get(path)
+        candidates = arrivals.get(gone.blob_sha, []) if gone else []
+        return candidates[0] if len(candidates) == 1 else None
+
+    live = set(refs.values())
+    past = [*before.former_refs.items(), *((entry.ref, entry.path) for entry in before.documents)]
+    return {ref: now for ref, then in past if ref not in live and (now := path_now(then))}
+
 
 GRAPH_PREFIX = f"{METADATA_PREFIX}graph/"
 

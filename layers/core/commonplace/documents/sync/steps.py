@@ -5,17 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import BinaryIO
 
-from commonplace.documents.content.exclusions import Exclusions
+from commonplace.documents.content.graph import LinkResolver, ToFile
+from commonplace.documents.content.paths import Exclusions
 from commonplace.documents.content.reader import PARSER_VERSION, Published, Verdict, extract_links, judge, outcome_of
-from commonplace.documents.content.resolving import LinkResolver, ToFile
-from commonplace.documents.sync.attachments import servable
-from commonplace.documents.sync.composition import Source
 from commonplace.documents.sync.ledger import Ledger
-from commonplace.documents.sync.plan import Holdings, Known, needed_blobs, pipeline_version
-from commonplace.documents.sync.publication import Publication, Publisher
-from commonplace.documents.sync.report import Report, Summary, status_line, summarise
-from commonplace.documents.sync.reporting import report_of
-from commonplace.documents.sync.selection import select
+from commonplace.documents.sync.plan import Holdings, Known, needed_blobs, pipeline_version, select
+from commonplace.documents.sync.publication import Publication, Publisher, Source, servable
+from commonplace.documents.sync.report import Report, Summary, report_of, status_line, summarise
 from commonplace.kernel.objects import ObjectStore
 from commonplace.kernel.parallel import Parallel
 from commonplace.repository.archive import archived_files

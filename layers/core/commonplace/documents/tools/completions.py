@@ -9,7 +9,7 @@ from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.lexicon import lexicon_of
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.tools.services import KnowledgeServices
-from commonplace.web.mcp.choosing import fitting
+from commonplace.web.mcp.completion import fitting
 from commonplace.web.mcp.declaration import Complete
 
 Values = Callable[[Catalogue, Mapping[str, str]], Iterable[str]]

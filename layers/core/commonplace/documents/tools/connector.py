@@ -6,11 +6,9 @@ from pydantic import Field
 
 from commonplace.documents.content.document import reference
 from commonplace.documents.tools import paging
-from commonplace.documents.tools.asking import ask
-from commonplace.documents.tools.citing import citation
 from commonplace.documents.tools.documents import read
-from commonplace.documents.tools.search import Narrowing
-from commonplace.documents.tools.services import KnowledgeServices
+from commonplace.documents.tools.search import Narrowing, ask
+from commonplace.documents.tools.services import KnowledgeServices, citation
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Part, Tool
 from commonplace.web.mcp.rendering import compact
 

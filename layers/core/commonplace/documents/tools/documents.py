@@ -5,12 +5,11 @@ from typing import Any
 
 from pydantic import Field
 
+from commonplace.documents.content.document import Entry
 from commonplace.documents.content.document_index import Catalogue, Resolved
-from commonplace.documents.content.manifest import Entry
 from commonplace.documents.tools import paging
-from commonplace.documents.tools.citing import citation, link
 from commonplace.documents.tools.names import locate
-from commonplace.documents.tools.services import KnowledgeServices
+from commonplace.documents.tools.services import KnowledgeServices, citation, link
 from commonplace.documents.views import moment
 from commonplace.kernel.errors import NotFound
 from commonplace.web.mcp.budgets import MAX_TOKENS, shortened

@@ -8,9 +8,8 @@ from pydantic import Field
 from commonplace.documents.content import facets
 from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.facets import Facet
-from commonplace.documents.tools.citing import citation
 from commonplace.documents.tools.lexicon import documents_told, sentence
-from commonplace.documents.tools.services import KnowledgeServices
+from commonplace.documents.tools.services import KnowledgeServices, citation
 from commonplace.web.mcp.budgets import DEFAULT_TOKENS, estimate_tokens, fitting, shortened
 from commonplace.web.mcp.declaration import Answer, Call, NoArguments, Output, Part, Tool
 

@@ -6,16 +6,13 @@ from typing import Literal
 
 from pydantic import Field
 
-from commonplace.documents.content.document import Document
-from commonplace.documents.content.lexicon import TERM, Lexicon, lexicon_of
-from commonplace.documents.content.likeness import Likeness, Match
-from commonplace.documents.content.manifest import Entry
-from commonplace.documents.content.terms import bare, key
+from commonplace.documents.content.document import Document, Entry
+from commonplace.documents.content.lexicon import TERM, Lexicon, Likeness, Match, lexicon_of
 from commonplace.documents.tools import paging
-from commonplace.documents.tools.citing import citation, link
 from commonplace.documents.tools.names import shown
-from commonplace.documents.tools.services import KnowledgeServices
+from commonplace.documents.tools.services import KnowledgeServices, citation, link
 from commonplace.kernel.errors import InvalidInput, NotFound
+from commonplace.kernel.terms import bare, key
 from commonplace.web.mcp.budgets import estimate_tokens, fitting, shortened
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Part, Tool
 

@@ -8,13 +8,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from commonplace.documents.content.document import DocumentRef
+from commonplace.documents.content.document import DocumentRef, Entry
 from commonplace.documents.content.document_index import Catalogue, Selection
 from commonplace.documents.content.graph import Graph
-from commonplace.documents.content.manifest import Entry
-from commonplace.documents.tools.citing import link
 from commonplace.documents.tools.names import locate
-from commonplace.documents.tools.services import KnowledgeServices
+from commonplace.documents.tools.services import KnowledgeServices, link
 from commonplace.search.filters import Filters
 from commonplace.web.mcp.budgets import shortened
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Part, Tool

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 
+from commonplace.documents.content.document import Entry
 from commonplace.documents.content.document_index import Catalogue, Resolved
-from commonplace.documents.content.manifest import Entry
 from commonplace.documents.content.ontology import ONTOLOGY
-from commonplace.documents.content.terms import bare, forms, key
 from commonplace.kernel.errors import InvalidInput, NotFound
+from commonplace.kernel.terms import bare, forms, key
 from commonplace.repository.slugs import slug
 
 MAX_NAME_CHARACTERS = 1_000

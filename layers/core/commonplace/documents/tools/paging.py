@@ -4,9 +4,9 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from commonplace.documents.content.manifest import Entry
+from commonplace.documents.content.document import Entry
 from commonplace.kernel.objects import StoredObject
-from commonplace.web.mcp import continuing
+from commonplace.web.mcp import budgets
 from commonplace.web.mcp.budgets import DEFAULT_TOKENS, MAX_TOKENS, Piece, estimate_tokens, piece
 from commonplace.web.mcp.declaration import Answer
 from commonplace.web.mcp.rendering import compact, data_of, link_block
@@ -53,7 +53,7 @@ def position(entry: Entry, cursor: str | None) -> int:
     """Where a handle goes on. Raises InvalidInput when it belongs to another document, or to an earlier text of it."""
     if not cursor:
         return 0
-    found = continuing.resume(cursor, tool=TOOL, question=entry.ref, version=entry.etag)
+    found = budgets.resume(cursor, tool=TOOL, question=entry.ref, version=entry.etag)
     return found if isinstance(found, int) else 0
 
 
@@ -75,7 +75,7 @@ def excerpt(
         found = piece(body, start, max_tokens=share, max_characters=max_characters)
     if found.complete:
         return Excerpt(found, None)
-    return Excerpt(found, continuing.handle(found.end, tool=TOOL, question=entry.ref, version=entry.etag))
+    return Excerpt(found, budgets.handle(found.end, tool=TOOL, question=entry.ref, version=entry.etag))
 
 
 def twice(text: str) -> int:

@@ -7,7 +7,7 @@ from commonplace.documents.tools import completions
 from commonplace.documents.tools.completions import completer
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.kernel.errors import InvalidInput
-from commonplace.web.mcp.choosing import choices
+from commonplace.web.mcp.completion import choices
 from commonplace.web.mcp.declaration import Argument, Call, Prompt
 
 MAX_ARGUMENT_CHARACTERS = 200

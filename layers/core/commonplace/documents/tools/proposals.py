@@ -5,8 +5,7 @@ from functools import partial
 from pydantic import Field
 
 from commonplace.documents.proposals.ports import Proposal
-from commonplace.documents.proposals.proposal import proposable
-from commonplace.documents.proposals.writing import Asking, document_proposal, link_proposal
+from commonplace.documents.proposals.proposal import Asking, document_proposal, link_proposal, proposable
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.kernel.errors import Unavailable
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Tool

@@ -1,21 +1,38 @@
-"""Conditions of a search as models give them: in their own spelling, made exact here."""
+"""Conditions of a search as models give them: in their own spelling, made exact here.
+
+One search of the knowledge base, for every tool that makes one: the same hits as REST shows, a page at a time.
+
+What a search found, as tools tell it: for a reader, and the same as data.
+
+Search by words and meaning, with passages or with whole documents.
+"""
 
 import re
 from calendar import monthrange
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import Any
 
 from pydantic import Field
 
 from commonplace.documents.content import facets
+from commonplace.documents.content.document import DocumentRef, Entry, reference
 from commonplace.documents.content.document_index import Catalogue
-from commonplace.documents.content.terms import key
-from commonplace.documents.findings import MAX_HITS
+from commonplace.documents.content.lexicon import lexicon_of
+from commonplace.documents.findings import MAX_HITS, Findings, published, settle, with_spares
+from commonplace.documents.tools import paging
 from commonplace.documents.tools.names import leaf_types, shown, sound
+from commonplace.documents.tools.paging import Excerpt
+from commonplace.documents.tools.services import KnowledgeServices, citation, link
 from commonplace.kernel.errors import InvalidInput
+from commonplace.kernel.terms import key
 from commonplace.search.filters import Filters
-from commonplace.web.mcp.declaration import Arguments
+from commonplace.search.model import Hit, SearchRequest
+from commonplace.web.mcp import budgets
+from commonplace.web.mcp.budgets import DEFAULT_TOKENS, MAX_TOKENS
+from commonplace.web.mcp.declaration import Answer, Arguments, Call, Link, Output, Part, Tool
 
 MAX_VALUES = 20
 """Values named in a message, and tags that are asked for at once."""
@@ -129,3 +146,279 @@ def _those(names: str, values: list[str]) -> str:
     rest = len(values) - MAX_VALUES
     more = f" and {rest} more" if rest > 0 else ""
     return f"There are: {', '.join(values[:MAX_VALUES])}{more}."
+
+
+NEAREST_TERMS = 3
+
+BY_WORDS = "Meaning could not be compared: these were found by their words alone."
+ELSEWHERE = "Other words, or fewer filters, may find more."
+ENDS = "The ranking ends here. Filters show what lies further down."
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a search came to."""
+
+    query: str
+    findings: Findings
+    known: Mapping[DocumentRef, Entry]
+    """What is published."""
+    cursor: str | None
+    """Continues the ranking."""
+    hints: tuple[str, ...]
+    """What a reader should know of it, in sentences."""
+
+    @property
+    def truncated(self) -> bool:
+        return self.findings.passed + len(self.findings.hits) < self.findings.total
+
+
+def ask(
+    using: KnowledgeServices,
+    query: str,
+    narrowing: Narrowing | None = None,
+    *,
+    tool: str,
+    cursor: str | None = None,
+    documents: bool = False,
+) -> Asked:
+    """Raises InvalidInput for what cannot be searched for, and Unavailable when the index does not answer."""
+    query = sound(query)
+    if not query.strip():
+        raise InvalidInput("The query is empty.", hint="Say what to look for: a question or a few words.")
+    narrowing = narrowing or Narrowing()
+    catalogue = using.library.edition().catalogue
+    wanted = filters(catalogue, narrowing)
+    question = repr((query, wanted))
+    start = _start(cursor, tool, question)
+    request = SearchRequest(query, wanted, with_spares(narrowing.limit, start), documents=documents)
+    found = using.search.search(request)
+    known = published(using.library, found)
+    settled = settle(found, request, known, limit=narrowing.limit, start=start)
+    onward = None
+    if settled.resume is not None:
+        onward = budgets.handle(settled.resume, tool=tool, question=question, version="")
+    asked = Asked(query, settled, known, onward, ())
+    hints = (BY_WORDS,) if found.fallback else ()
+    if not settled.hits:
+        hints = (*hints, *_advice(catalogue, query, wanted))
+    elif asked.truncated and onward is None:
+        hints = (*hints, ENDS)
+    return replace(asked, hints=hints)
+
+
+def _start(cursor: str | None, tool: str, question: str) -> int:
+    if not cursor:
+        return 0
+    found = budgets.resume(cursor, tool=tool, question=question, version="")
+    return found if isinstance(found, int) else 0
+
+
+def _advice(catalogue: Catalogue, query: str, wanted: Filters) -> list[str]:
+    """What to try where nothing was found."""
+    told = unknown(catalogue, wanted)
+    terms = [term.name for term in lexicon_of(catalogue).nearest(query, NEAREST_TERMS)]
+    nearest = [f"Terms of the lexicon like it: {', '.join(terms)}."] if terms else []
+    return [*told, *nearest, ELSEWHERE]
+
+
+class _Result(Part):
+    content_type: str
+    id: str
+    title: str
+    snippet: str | None = None
+    score: float
+    date: str | None = None
+    url: str = Field(description="To cite")
+    link: str | None = Field(None, description="What it is about")
+
+
+class FoundPassage(_Result):
+    heading: str | None = None
+    rerank_score: float | None = None
+    duplicates: list[str] | None = None
+
+
+class FoundDocument(_Result):
+    content: str | None = None
+    next_cursor: str | None = Field(None, description="For get_document")
+
+
+class _Found(Output):
+    total: int
+    total_relation: str = Field(description="exact or candidates")
+    truncated: bool
+    suggestion: str | None = Field(None, description="Did you mean")
+    hints: list[str] | None = None
+
+
+class Passages(_Found):
+    next_cursor: str | None = None
+    results: list[FoundPassage]
+
+
+class Documents(_Found):
+    results: list[FoundDocument]
+
+
+def whole(found: Asked) -> dict[str, Any]:
+    """What is told of a search as a whole, whatever its results."""
+    return {
+        "total": found.findings.total,
+        "total_relation": found.findings.relation,
+        "truncated": found.truncated,
+        "suggestion": found.findings.suggestion,
+        "hints": list(found.hints) or None,
+    }
+
+
+def head(found: Asked) -> str:
+    """First things first: how many there are, what was perhaps meant, what to know, how to go on."""
+    first, here, total = found.findings.passed + 1, len(found.findings.hits), found.findings.total
+    place = f"Results {first} to {first + here - 1} of {total}" if here else "No results"
+    told = [f'{place} for "{shown(found.query)}"{"; more were not shown" if found.truncated else ""}.']
+    told += [f'Did you mean "{found.findings.suggestion}"?'] if found.findings.suggestion else []
+    told += found.hints
+    return "\n".join([*told, f"More: cursor `{found.cursor}`."] if found.cursor else told)
+
+
+def passage(call: Call, hit: Hit) -> FoundPassage:
+    duplicates = list(hit.duplicates) or None
+    return FoundPassage(**_facts(call, hit), heading=hit.heading, rerank_score=hit.rerank_score, duplicates=duplicates)
+
+
+def document(call: Call, hit: Hit, excerpt: Excerpt | None) -> FoundDocument:
+    facts = _facts(call, hit)
+    if excerpt is None:
+        return FoundDocument(**facts)
+    if excerpt.complete:
+        # The passage that was found stands in the whole text.
+        facts["snippet"] = None
+    return FoundDocument(**facts, content=excerpt.piece.text, next_cursor=excerpt.cursor)
+
+
+def passage_told(number: int, one: FoundPassage) -> str:
+    heading = one.heading if one.heading != one.title else None
+    lines = [*_lines(number, one, heading)]
+    lines += [f"Nearly the same text: {', '.join(one.duplicates)}"] if one.duplicates else []
+    return "\n".join(lines)
+
+
+def document_told(number: int, one: FoundDocument, excerpt: Excerpt | None) -> str:
+    lines = _lines(number, one)
+    if excerpt is None:
+        return "\n".join(lines)
+    cut = f"; get_document goes on with cursor `{excerpt.cursor}`" if excerpt.cursor else ""
+    return "\n".join([*lines, "", f"--- {excerpt.place}{cut} ---", excerpt.piece.text.strip(), "--- end ---"])
+
+
+def _lines(number: int, one: _Result, heading: str | None = None) -> list[str]:
+    place = f"`{one.content_type}/{one.id}`" + (f", {one.date}" if one.date else "")
+    about = f"About <{one.link}>" if one.link else None
+    told = (f"{number}. **{one.title}** ({place})", heading, one.snippet, f"<{one.url}>", about)
+    return [line for line in told if line]
+
+
+def _facts(call: Call, hit: Hit) -> dict[str, Any]:
+    return {
+        "content_type": hit.content_type,
+        "id": hit.id,
+        "title": hit.title,
+        "snippet": hit.snippet,
+        "score": hit.score,
+        "date": hit.date,
+        "url": citation(call, reference(hit.content_type, hit.id), hit.source_url),
+        "link": hit.url,
+    }
+
+
+KNOWLEDGE = "search_knowledge"
+DOCUMENTS = "search_with_documents"
+
+LEAST_EXCERPT = 60
+"""Tokens, told twice, below which a beginning of a document says nothing."""
+
+NOT_ALL = "Not every text is here: get_document has them; a larger maxTokens or a smaller limit makes room."
+
+
+class SearchArguments(Arguments):
+    query: str = Field(description="A question, or the words or title to look for")
+    filters: Narrowing | None = None
+    cursor: str | None = Field(None, description="nextCursor of the page before")
+
+
+class DocumentsArguments(Arguments):
+    query: str
+    filters: Narrowing | None = None
+    max_tokens: int = Field(DEFAULT_TOKENS, ge=paging.LEAST_TOKENS, le=MAX_TOKENS)
+
+
+def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
+    return (
+        Tool(
+            name=KNOWLEDGE,
+            title="Search the knowledge base",
+            description="Finds documents by words and meaning. Returns the best passages with ids and citation URLs, "
+            "not whole documents.",
+            arguments=SearchArguments,
+            output=Passages,
+            run=partial(search_knowledge, using),
+            cost="search",
+        ),
+        Tool(
+            name=DOCUMENTS,
+            title="Search with documents",
+            description="Finds documents like search_knowledge, and gives their text as far as maxTokens reach; "
+            "get_document continues it.",
+            arguments=DocumentsArguments,
+            output=Documents,
+            run=partial(search_with_documents, using),
+            tier=using.full_text_tier,
+            cost="search",
+        ),
+    )
+
+
+def search_knowledge(using: KnowledgeServices, call: Call, asked: SearchArguments) -> Answer:
+    came = ask(using, asked.query, asked.filters, tool=KNOWLEDGE, cursor=asked.cursor)
+    passages = [passage(call, hit) for hit in came.findings.hits]
+    told = [passage_told(came.findings.passed + at, one) for at, one in enumerate(passages, 1)]
+    data = Passages(**whole(came), next_cursor=came.cursor, results=passages)
+    return Answer("\n\n".join([head(came), *told]), data, _links(using, came))
+
+
+def search_with_documents(using: KnowledgeServices, call: Call, asked: DocumentsArguments) -> Answer:
+    came = ask(using, asked.query, asked.filters, tool=DOCUMENTS, documents=True)
+    # Its handle would continue a ranking of passages, and this tool has no use for it.
+    came = replace(came, cursor=None)
+    hits = came.findings.hits
+    bare = _with_documents(using, call, came, [None] * len(hits))
+    room = paging.budget(asked.max_tokens) - paging.cost(bare) - paging.MARGIN * (1 + len(hits))
+    return _with_documents(using, call, came, _excerpts(came, room))
+
+
+def _excerpts(came: Asked, room: int) -> list[paging.Excerpt | None]:
+    """As much of each document as its share of the room holds; what a short one leaves goes to the long ones."""
+    bodies = [hit.document.content if hit.document else None for hit in came.findings.hits]
+    needs = [paging.twice(body) if body else 0 for body in bodies]
+    entries = [came.known[reference(hit.content_type, hit.id)] for hit in came.findings.hits]
+    return [
+        paging.excerpt(entry, body, 0, given) if body is not None and given >= min(need, LEAST_EXCERPT) else None
+        for entry, body, need, given in zip(entries, bodies, needs, paging.shares(needs, room), strict=True)
+    ]
+
+
+def _with_documents(
+    using: KnowledgeServices, call: Call, came: Asked, excerpts: Sequence[paging.Excerpt | None]
+) -> Answer:
+    if None in excerpts:
+        came = replace(came, hints=(*came.hints, NOT_ALL))
+    pairs = list(zip(came.findings.hits, excerpts, strict=True))
+    documents = [document(call, hit, excerpt) for hit, excerpt in pairs]
+    told = [document_told(at, one, pairs[at - 1][1]) for at, one in enumerate(documents, 1)]
+    data = Documents(**whole(came), results=documents)
+    return Answer("\n\n".join([head(came), *told]), data, _links(using, came))
+
+
+def _links(using: KnowledgeServices, came: Asked) -> tuple[Link, ...]:
+    return tuple(link(using, reference(hit.content_type, hit.id), hit.title) for hit in came.findings.hits)

@@ -1,14 +1,20 @@
-"""What the tools of the knowledge base work with."""
+"""What the tools of the knowledge base work with.
+
+Where a document can be read: for people to follow, for clients to open.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
+from urllib.parse import quote
 
+from commonplace.documents.content.document import DocumentRef
 from commonplace.documents.content.library import Library
 from commonplace.documents.proposals.ports import Proposals
 from commonplace.identity.principals import Tier
 from commonplace.search.model import SearchRequest, SearchResults
+from commonplace.web.mcp.declaration import Call, Link
 
 
 class Searcher(Protocol):
@@ -39,3 +45,17 @@ class KnowledgeServices:
     names_authors: bool = False
     """Whether a pull request names the wallet or ENS name it comes from."""
     clock: Callable[[], datetime] = utc_now
+
+
+def citation(call: Call, ref: DocumentRef, source_url: str | None) -> str:
+    """The file at the commit it was read from; without one, its text at this deployment."""
+    return source_url or f"{call.base_url}/api/v1/entries/{quote(ref)}.md"
+
+
+def document_uri(using: KnowledgeServices, ref: DocumentRef) -> str:
+    return f"mcp://{using.uri_host}/documents/{quote(ref)}"
+
+
+def link(using: KnowledgeServices, ref: DocumentRef, title: str) -> Link:
+    """The document as a resource."""
+    return Link(uri=document_uri(using, ref), name=ref, title=title)

@@ -4,8 +4,6 @@ from pathlib import Path
 
 from commonplace.web.mcp.skill import load
 
-NAME = "commonplace-knowledge"
-
-FOLDER = Path(__file__).parent / "skills" / NAME
+FOLDER = Path(__file__).parent / "skills" / "commonplace-knowledge"
 
 SKILL = load(FOLDER)

@@ -11,9 +11,8 @@ from commonplace.documents.tools import (
     prompts,
     proposals,
     resources,
-    searching,
+    search,
     skill,
-    snapshots,
     status,
 )
 from commonplace.documents.tools.services import KnowledgeServices
@@ -35,7 +34,7 @@ def knowledge_toolset(using: KnowledgeServices) -> Toolset:
         title="Knowledge base",
         instructions=INSTRUCTIONS,
         tools=(
-            *searching.tools(using),
+            *search.tools(using),
             *lexicon.tools(using),
             *groups.tools(using),
             *documents.tools(using),
@@ -48,7 +47,7 @@ def knowledge_toolset(using: KnowledgeServices) -> Toolset:
         templates=resources.templates(using),
         documents=lambda: resources.documents(using),
         documents_tier=using.full_text_tier,
-        snapshot=partial(snapshots.snapshot, using),
+        snapshot=partial(resources.snapshot, using),
         prompts=prompts.prompts(using),
         skills=(skill.SKILL,),
     )

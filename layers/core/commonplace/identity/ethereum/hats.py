@@ -1,16 +1,46 @@
-"""Which hats of Hats Protocol a wallet wears: balances of EIP-1155, all of them in one call.
+"""The little of Solidity's ABI that the guard needs, so that it carries no library for it.
+
+Which hats of Hats Protocol a wallet wears: balances of EIP-1155, all of them in one call.
 
 A revert, an address without code, another contract, an answer of any other length: none of them means "no hats".
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from commonplace.identity.accounts import Worn
-from commonplace.identity.ethereum import abi
 from commonplace.identity.ethereum.rpc import Rpc
 from commonplace.identity.roles import hat_id
 from commonplace.kernel.errors import Unavailable
+
+WORD = 32
+
+
+def word(number: int) -> bytes:
+    """A uint256."""
+    return number.to_bytes(WORD, "big")
+
+
+def address_word(address: str) -> bytes:
+    """An address: 20 bytes on the right of a word."""
+    return bytes.fromhex(address[2:]).rjust(WORD, b"\0")
+
+
+def arrays(*columns: Sequence[bytes]) -> bytes:
+    """Arguments that are arrays of words: where each begins, then its length and its words."""
+    heads, tail = b"", b""
+    for column in columns:
+        heads += word(len(columns) * WORD + len(tail))
+        tail += word(len(column)) + b"".join(column)
+    return heads + tail
+
+
+def words(answer: bytes, count: int) -> list[bytes] | None:
+    """The words of a single array of so many; None for any other answer, however little it differs."""
+    if len(answer) != (2 + count) * WORD or answer[: 2 * WORD] != word(WORD) + word(count):
+        return None
+    return [answer[at : at + WORD] for at in range(2 * WORD, len(answer), WORD)]
+
 
 BALANCE_OF_BATCH = bytes.fromhex("4e1273f4")
 """Selector of `balanceOfBatch(address[],uint256[])`."""
@@ -33,10 +63,10 @@ class ChainHats:
         now = int(self._clock())
         if not self._ids:
             return Worn(read_at=now)
-        wearers = [abi.address_word(address)] * len(self._ids)
-        asked = BALANCE_OF_BATCH + abi.arrays(wearers, [abi.word(one) for one in self._ids.values()])
+        wearers = [address_word(address)] * len(self._ids)
+        asked = BALANCE_OF_BATCH + arrays(wearers, [word(one) for one in self._ids.values()])
         answer = self._rpc.call(asked, to=self._contract)
-        balances = abi.words(answer, len(self._ids)) if answer is not None else None
+        balances = words(answer, len(self._ids)) if answer is not None else None
         if balances is None:
             raise Unavailable("The roles cannot be read just now.")
         return Worn(

@@ -11,8 +11,7 @@ import logging
 import re
 from typing import Any
 
-from commonplace.identity.ethereum.rpc import Rpc
-from commonplace.identity.ethereum.within import within
+from commonplace.identity.ethereum.rpc import Rpc, within
 from commonplace.identity.wallets import NAMELESS, Named
 
 logger = logging.getLogger(__name__)

@@ -4,17 +4,15 @@ import re
 from collections.abc import Callable
 
 from commonplace.identity.accounts import Profile, Standing
-from commonplace.identity.oauth.answering import Answers, Form, Holder, Json, wanted_scopes
 from commonplace.identity.oauth.audit import issued
 from commonplace.identity.oauth.authorization_request import KnowsResources
 from commonplace.identity.oauth.consent import HOUR_SECONDS, Limits
 from commonplace.identity.oauth.errors import OAuthError
-from commonplace.identity.oauth.opening import Terms, new_grant
+from commonplace.identity.oauth.grants import Answers, Form, Holder, Json, Terms, new_grant, wanted_scopes
 from commonplace.identity.ports import GrantStore
-from commonplace.identity.principals import TIERS, Tier
+from commonplace.identity.principals import TIERS, Tier, ordered, within
 from commonplace.identity.records import Client
 from commonplace.identity.roles import is_organisation
-from commonplace.identity.scopes import ordered, within
 from commonplace.kernel.errors import InvalidInput, RateLimited
 from commonplace.kernel.limits import Quota
 

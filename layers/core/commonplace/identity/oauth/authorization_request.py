@@ -12,9 +12,9 @@ from typing import NoReturn, Protocol
 from urllib.parse import parse_qsl, urlencode
 
 from commonplace.identity.oauth.clients import UnknownClient
+from commonplace.identity.principals import OFFLINE_ACCESS, parse_scopes, within
 from commonplace.identity.records import AuthorizationRequest, Client
 from commonplace.identity.redirects import redirect_allowed, redirect_matches
-from commonplace.identity.scopes import OFFLINE_ACCESS, parse_scopes, within
 
 BYTES = "surrogateescape"
 """Keeps in texts what is no UTF-8: `state` goes back byte for byte."""

@@ -1,4 +1,6 @@
-"""Clients that are known by a document at their id (draft-ietf-oauth-client-id-metadata-document).
+"""The public keys that clients sign with: in their registration, or at an address that is read now and then.
+
+Clients that are known by a document at their id (draft-ietf-oauth-client-id-metadata-document).
 
 The id is a URL of somebody else's choosing, so it is judged as text before anything is fetched, and fetched by rules
 that reach public machines alone. What was fetched is judged before it is kept; what failed is kept as a failure for a
@@ -8,7 +10,10 @@ minute, so that nobody makes us ask again and again.
 import json
 import logging
 import re
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any
 
 from commonplace.identity.oauth.client_metadata import (
@@ -18,6 +23,7 @@ from commonplace.identity.oauth.client_metadata import (
     check_texts,
     keys_of,
     name_of,
+    public_keys,
     redirect_uris_of,
     texts_of,
     uri_of,
@@ -29,11 +35,100 @@ from commonplace.kernel.errors import RateLimited
 from commonplace.kernel.fetch import Fetched, Fetcher, FetchFailed, LimitedFetcher, fetchable
 from commonplace.kernel.limits import Limiter, Quota
 
+MAX_KEYS_BYTES = 64 * 1024
+MAX_PUBLISHED_KEYS = 100
+FETCH_SECONDS = 5.0
+KEYS_MEDIA_TYPES = frozenset({"application/json", "application/jwk-set+json"})
+
+KEPT_SECONDS = 300
+PAUSE_SECONDS = 30
+"""Between two requests for the same keys, however many assertions name a key that is not there."""
+
+MAX_ADDRESSES = 500
+"""Whose keys one process keeps; beyond it those not asked for for longest are forgotten."""
+
+Key = Mapping[str, Any]
+
+
+class KeysUnavailable(Exception):
+    """The client's keys cannot be had. `reason` is for the log: a stable code."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    tried_at: float
+    """When they were last asked for."""
+    read_at: float = float("-inf")
+    keys: Sequence[Key] = field(default=())
+
+
+class ClientKeys:
+    """Finds a client's keys by their name."""
+
+    def __init__(self, fetcher: Fetcher, limiter: Limiter, clock: Callable[[], float]) -> None:
+        self._fetcher = LimitedFetcher(fetcher, limiter)
+        self._clock = clock
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._lock = Lock()
+
+    def named(self, client: Client, kid: str) -> list[Key]:
+        """The keys of that name, as a rule one or none. Raises KeysUnavailable, RateLimited."""
+        if (client.jwks is None) == (client.jwks_uri is None):
+            raise KeysUnavailable("keys_missing")
+        if client.jwks_uri is None:
+            return _named((client.jwks or {}).get("keys", ()), kid)
+        return self._published(client.jwks_uri, kid)
+
+    def _published(self, uri: str, kid: str) -> list[Key]:
+        """Read again when they are five minutes old, or when the key is not among them, but not all the time."""
+        now = self._clock()
+        with self._lock:
+            kept = self._kept.get(uri, _Kept(tried_at=float("-inf")))
+            fresh = now - kept.read_at < KEPT_SECONDS
+            found = _named(kept.keys, kid) if fresh else []
+            if found:
+                self._kept.move_to_end(uri)
+                return found
+            if now - kept.tried_at < PAUSE_SECONDS:
+                if fresh:
+                    return []
+                raise KeysUnavailable("keys_failed_lately")
+            self._keep(uri, _Kept(now, kept.read_at, kept.keys))
+        keys = self._read(uri)
+        with self._lock:
+            self._keep(uri, _Kept(now, now, keys))
+        return _named(keys, kid)
+
+    def _keep(self, uri: str, kept: _Kept) -> None:
+        self._kept[uri] = kept
+        self._kept.move_to_end(uri)
+        if len(self._kept) > MAX_ADDRESSES:
+            self._kept.popitem(last=False)
+
+    def _read(self, uri: str) -> Sequence[Key]:
+        try:
+            body = self._fetcher.get(
+                uri, max_bytes=MAX_KEYS_BYTES, seconds=FETCH_SECONDS, media_types=KEYS_MEDIA_TYPES
+            ).body
+            return public_keys(json.loads(body), most=MAX_PUBLISHED_KEYS)
+        except FetchFailed as error:
+            raise KeysUnavailable(error.reason) from error
+        except (BadMetadata, ValueError, RecursionError) as error:
+            raise KeysUnavailable("keys_not_valid") from error
+
+
+def _named(keys: Sequence[Key], kid: str) -> list[Key]:
+    return [key for key in keys if key.get("kid") == kid]
+
+
 logger = logging.getLogger(__name__)
 
 MAX_DOCUMENT_BYTES = 5 * 1024
-FETCH_SECONDS = 5.0
-MEDIA_TYPES = frozenset({"application/json", "application/cimd+json"})
+DOCUMENT_MEDIA_TYPES = frozenset({"application/json", "application/cimd+json"})
 
 LEAST_SECONDS, USUAL_SECONDS, MOST_SECONDS = 60, 300, 24 * 3_600
 """How long a document is kept: at least, if it does not say, and at most."""
@@ -100,7 +195,7 @@ class Documents:
             )
         try:
             fetched = self._fetcher.get(
-                url, max_bytes=MAX_DOCUMENT_BYTES, seconds=FETCH_SECONDS, media_types=MEDIA_TYPES
+                url, max_bytes=MAX_DOCUMENT_BYTES, seconds=FETCH_SECONDS, media_types=DOCUMENT_MEDIA_TYPES
             )
             client = client_of(url, fetched.body, now=int(self._clock()), loopback=self._loopback)
         except FetchFailed as error:

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from commonplace.identity import secrets
+from commonplace.identity.access_tokens import subject_hash
 from commonplace.identity.accounts import Profile, Standing
-from commonplace.identity.issuing import subject_hash
 from commonplace.identity.oauth.audit import consented, declined
 from commonplace.identity.oauth.authorization_request import Asked, FindsClients, answer_url
 from commonplace.identity.oauth.clients import UnknownClient
-from commonplace.identity.oauth.opening import Terms, new_code, new_grant
+from commonplace.identity.oauth.grants import Terms, new_code, new_grant
 from commonplace.identity.ports import GrantStore, SignInStore
+from commonplace.identity.principals import covers, kinds_of, reach, within
 from commonplace.identity.records import (
     ABSOLUTE_SECONDS,
     REMEMBERED_SECONDS,
@@ -23,7 +24,6 @@ from commonplace.identity.records import (
     Remembered,
 )
 from commonplace.identity.redirects import is_loopback_redirect, redirect_matches
-from commonplace.identity.scopes import covers, kinds_of, reach, within
 from commonplace.kernel.audit import NOWHERE, AuditLog
 from commonplace.kernel.errors import Forbidden, RateLimited
 from commonplace.kernel.limits import Allowance, Quota

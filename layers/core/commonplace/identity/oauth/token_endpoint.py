@@ -9,22 +9,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from commonplace.identity import secrets
+from commonplace.identity.access_tokens import Issuer
 from commonplace.identity.accounts import Standings
 from commonplace.identity.bearer_auth import TokenJudge
-from commonplace.identity.issuing import Issuer
 from commonplace.identity.oauth.agents import Agents
-from commonplace.identity.oauth.answering import Answers, Form, GrantOver, Json
 from commonplace.identity.oauth.audit import refused, revoked
 from commonplace.identity.oauth.authorization_request import KnowsResources
 from commonplace.identity.oauth.consent import Limits
 from commonplace.identity.oauth.errors import OAuthError, invalid_grant, temporarily_unavailable
-from commonplace.identity.oauth.exchanging import Exchange
-from commonplace.identity.oauth.grants import Rotation
+from commonplace.identity.oauth.grants import Answers, Exchange, Form, GrantOver, Json, Rotation
 from commonplace.identity.oidc_sessions import NO_PROVIDER, ReadsClaims
 from commonplace.identity.ports import GrantStore
-from commonplace.identity.principals import Principal, Tier
+from commonplace.identity.principals import Principal, Tier, ordered
 from commonplace.identity.records import ACCESS_SECONDS, IDLE_SECONDS, Client
-from commonplace.identity.scopes import ordered
 from commonplace.identity.tokens import AccessClaims, BadToken
 from commonplace.kernel.audit import NOWHERE, AuditLog, AuditRecord
 from commonplace.kernel.errors import Unavailable

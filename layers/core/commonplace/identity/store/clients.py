@@ -13,10 +13,10 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from commonplace.identity.records import Client
+from commonplace.kernel.audit import Audit, Lost
 from commonplace.kernel.audit_store import audit_writes
 from commonplace.kernel.items import Item, decoded, encode, key, typed
 from commonplace.kernel.table import answering, get, holds, transact
-from commonplace.kernel.writes import Audit, Lost
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace.identity.oauth.audit import revoked
 from commonplace.identity.records import Code, Grant, Refresh
+from commonplace.kernel.audit import Audit, Lost
 from commonplace.kernel.audit_store import audit_writes
 from commonplace.kernel.errors import CommonplaceError
 from commonplace.kernel.items import Item, decoded, encode, key, names, plain, typed
 from commonplace.kernel.table import Writes, answering, get, get_all, holds, query, transact
-from commonplace.kernel.writes import Audit, Lost
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

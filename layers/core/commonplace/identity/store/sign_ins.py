@@ -13,9 +13,9 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from commonplace.identity.records import Challenge, Pending, ProviderSession, Remembered, Session
+from commonplace.kernel.audit import Lost
 from commonplace.kernel.items import Item, decoded, encode, key
 from commonplace.kernel.table import Writes, answering, get, holds, query
-from commonplace.kernel.writes import Lost
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

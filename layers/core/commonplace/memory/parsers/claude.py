@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from commonplace.memory.entries import Role
 from commonplace.memory.entry_files import Parsed, Seed, merged, tags
+from commonplace.memory.model import Role
 from commonplace.memory.parsers.markdown import Block, Code, Heading, Item, Paragraph, Row, blocks
 
 ROLES: tuple[Role, ...] = ("dev",)

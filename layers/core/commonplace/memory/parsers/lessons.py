@@ -5,10 +5,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from commonplace.memory.categories import Category, of_heading
-from commonplace.memory.client.recap import recap
-from commonplace.memory.entries import Role
+from commonplace.memory.client.learnings import recap
 from commonplace.memory.entry_files import Parsed, Seed, merged, tag, tags
+from commonplace.memory.model import Category, Role, of_heading
 from commonplace.memory.parsers.markdown import Block, Code, Heading, Item, Paragraph, Row, blocks
 
 ROLES: tuple[Role, ...] = ("all",)

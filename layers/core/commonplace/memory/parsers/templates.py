@@ -3,8 +3,8 @@
 import re
 from pathlib import PurePosixPath
 
-from commonplace.memory.entries import MAX_CONTENT_BYTES, Role
 from commonplace.memory.entry_files import Parsed, Seed, tag, tags
+from commonplace.memory.model import MAX_CONTENT_BYTES, Role
 from commonplace.memory.parsers.markdown import Heading, blocks, normalised
 
 FOLDERS_UP = 2

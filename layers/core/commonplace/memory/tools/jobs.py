@@ -7,10 +7,8 @@ from typing import Any
 from pydantic import Field
 
 from commonplace.kernel.errors import InvalidInput
-from commonplace.memory import checking
-from commonplace.memory.entries import ENTRY_TYPES, ROLES
-from commonplace.memory.jobs import Status
-from commonplace.memory.model import BATCH, MAX_IMPORT, Imported, Rebuilt
+from commonplace.memory import validation
+from commonplace.memory.model import BATCH, ENTRY_TYPES, MAX_IMPORT, ROLES, Imported, Rebuilt, Status
 from commonplace.memory.tools.services import MemoryArguments, MemoryOutput, MemoryServices, author_of
 from commonplace.web.mcp.budgets import estimate_tokens
 from commonplace.web.mcp.declaration import Answer, Call, Tool
@@ -134,9 +132,9 @@ def kb_bulk_import(using: MemoryServices, call: Call, asked: ImportArguments) ->
     if (asked.entries is None) == (asked.handle is None):
         raise InvalidInput("Give `entries` to import, or the `handle` of an import, and not both.")
     if asked.handle is not None:
-        done = using.memory.import_progress(author, checking.handle(asked.handle))
+        done = using.memory.import_progress(author, validation.handle(asked.handle))
     else:
-        items = checking.imports(_given(asked.entries))
+        items = validation.imports(_given(asked.entries))
         done = using.memory.bulk_import(author, items, skip_existing=asked.skip_existing, enough=enough)
     data = _imported(done)
     return Answer(_import_told(data, done), data)
@@ -145,9 +143,9 @@ def kb_bulk_import(using: MemoryServices, call: Call, asked: ImportArguments) ->
 def kb_rebuild_embeddings(using: MemoryServices, call: Call, asked: RebuildArguments) -> Answer:
     author, enough = author_of(call), using.enough()
     if asked.handle is not None:
-        done = using.memory.rebuild_progress(author, checking.handle(asked.handle))
+        done = using.memory.rebuild_progress(author, validation.handle(asked.handle))
     else:
-        size = checking.batch_size(asked.batch_size)
+        size = validation.batch_size(asked.batch_size)
         done = using.memory.rebuild(author, batch_size=size, clear_cache=asked.clear_cache, enough=enough)
     data = RebuildProgress(total=done.total, processed=done.processed, status=done.status, handle=done.handle)
     return Answer(f"{done.processed} of {done.total} entries embedded anew: {_state(done)}", data)
@@ -156,9 +154,9 @@ def kb_rebuild_embeddings(using: MemoryServices, call: Call, asked: RebuildArgum
 def _given(entries: Sequence[Any] | str | None) -> Any:
     if not isinstance(entries, str):
         return entries
-    from commonplace.memory import yaml_entries
+    from commonplace.memory import entry_files
 
-    return yaml_entries.read(entries)
+    return entry_files.read(entries)
 
 
 def _imported(done: Imported) -> ImportProgress:

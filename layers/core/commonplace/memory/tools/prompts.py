@@ -6,10 +6,8 @@ from functools import partial
 from typing import cast
 
 from commonplace.kernel.errors import InvalidInput, Unavailable
-from commonplace.memory.entries import PHASES, ROLES, Author, Phase, Role
-from commonplace.memory.model import DEFAULT_LIMIT, Asked, Found, SearchAnswer
-from commonplace.memory.tools.answers import fitted
-from commonplace.memory.tools.entries import Told, facts, told
+from commonplace.memory.model import DEFAULT_LIMIT, PHASES, ROLES, Asked, Author, Found, Phase, Role, SearchAnswer
+from commonplace.memory.tools.answers import Told, facts, fitted, told
 from commonplace.memory.tools.search import note_query
 from commonplace.memory.tools.services import MemoryServices, author_of
 from commonplace.web.mcp.declaration import Argument, Call, Complete, Prompt

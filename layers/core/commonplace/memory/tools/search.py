@@ -6,11 +6,18 @@ from typing import cast
 
 from pydantic import Field, create_model
 
-from commonplace.memory import checking
-from commonplace.memory.entries import EntryType, Phase, Role
-from commonplace.memory.model import DEFAULT_LIMIT, DEFAULT_MIN_CONFIDENCE, MAX_LIMIT, Asked, Found
-from commonplace.memory.tools.answers import fitted
-from commonplace.memory.tools.entries import FoundEntry, facts, told
+from commonplace.memory import validation
+from commonplace.memory.model import (
+    DEFAULT_LIMIT,
+    DEFAULT_MIN_CONFIDENCE,
+    MAX_LIMIT,
+    Asked,
+    EntryType,
+    Found,
+    Phase,
+    Role,
+)
+from commonplace.memory.tools.answers import FoundEntry, facts, fitted, told
 from commonplace.memory.tools.services import MemoryArguments, MemoryOutput, MemoryServices, author_of
 from commonplace.web.mcp.declaration import Answer, Call, Tool
 
@@ -62,7 +69,7 @@ def tools(using: MemoryServices) -> tuple[Tool, ...]:
 
 
 def kb_search(using: MemoryServices, call: Call, asked: SearchArguments) -> Answer:
-    question = checking.asked(
+    question = validation.asked(
         query=asked.query,
         role=asked.role,
         tags=asked.tags,

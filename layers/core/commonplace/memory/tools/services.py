@@ -11,8 +11,7 @@ from pydantic import ConfigDict
 
 from commonplace.kernel.errors import Forbidden
 from commonplace.kernel.limits import network
-from commonplace.memory.entries import Author
-from commonplace.memory.model import DEFAULT_LIMIT, DEFAULT_MIN_CONFIDENCE
+from commonplace.memory.model import DEFAULT_LIMIT, DEFAULT_MIN_CONFIDENCE, Author
 from commonplace.web.mcp.declaration import Arguments, Call, Output, Part
 
 if TYPE_CHECKING:

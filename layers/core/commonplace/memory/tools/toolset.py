@@ -1,8 +1,19 @@
-"""The toolset, put together from its parts. The order here is the order of every list."""
+"""The skill that comes with the toolset: files beside this module, part of the package.
 
-from commonplace.memory.tools import getting, jobs, prompts, read, search, skill, write
+The toolset, put together from its parts. The order here is the order of every list.
+"""
+
+from pathlib import Path
+
+from commonplace.memory.tools import jobs, prompts, read, search, write
 from commonplace.memory.tools.services import MemoryServices
 from commonplace.web.mcp.declaration import Toolset
+from commonplace.web.mcp.skill import load
+
+FOLDER = Path(__file__).parent / "skills" / "team-memory"
+
+SKILL = load(FOLDER)
+
 
 NAME = "memory"
 
@@ -22,11 +33,11 @@ def memory_toolset(using: MemoryServices) -> Toolset:
         instructions=INSTRUCTIONS,
         tools=(
             *search.tools(using),
-            *getting.tools(using),
+            *read.get_tools(using),
             *read.tools(using),
             *write.tools(using),
             *jobs.tools(using),
         ),
         prompts=prompts.prompts(using),
-        skills=(skill.SKILL,),
+        skills=(SKILL,),
     )

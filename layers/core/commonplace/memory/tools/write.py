@@ -5,8 +5,8 @@ from typing import Any
 
 from pydantic import Field
 
-from commonplace.memory import checking
-from commonplace.memory.entries import MAX_CONTENT_BYTES, MAX_TAGS, EntryType, Role
+from commonplace.memory import validation
+from commonplace.memory.model import MAX_CONTENT_BYTES, MAX_TAGS, EntryType, Role
 from commonplace.memory.tools.services import MemoryArguments, MemoryOutput, MemoryPart, MemoryServices, author_of
 from commonplace.web.mcp.declaration import Answer, Call, Tool
 
@@ -109,7 +109,7 @@ def tools(using: MemoryServices) -> tuple[Tool, ...]:
 
 
 def kb_add(using: MemoryServices, call: Call, asked: AddArguments) -> Answer:
-    new = checking.new_entry(
+    new = validation.new_entry(
         content=asked.content,
         entry_type=asked.entry_type,
         roles=asked.roles,
@@ -120,7 +120,7 @@ def kb_add(using: MemoryServices, call: Call, asked: AddArguments) -> Answer:
         confidence=asked.confidence,
         metadata=asked.metadata,
     )
-    key = checking.idempotency_key(asked.idempotency_key)
+    key = validation.idempotency_key(asked.idempotency_key)
     added = using.memory.add(author_of(call), new, idempotency_key=key)
     nearest = [NearEntry(id=one.id, similarity=round(one.similarity, 4), excerpt=one.excerpt) for one in added.nearest]
     data = AddedEntry(
@@ -134,14 +134,14 @@ def kb_add(using: MemoryServices, call: Call, asked: AddArguments) -> Answer:
 
 
 def kb_update(using: MemoryServices, call: Call, asked: UpdateArguments) -> Answer:
-    changes = checking.changes(
+    changes = validation.changes(
         content=asked.content,
         roles=asked.roles,
         tags=asked.tags,
         confidence=asked.confidence,
         metadata=asked.metadata,
     )
-    id, expected = checking.entry_id(asked.id), checking.expected_version(asked.expected_version)
+    id, expected = validation.entry_id(asked.id), validation.expected_version(asked.expected_version)
     updated = using.memory.update(author_of(call), id, changes, expected_version=expected)
     data = UpdatedEntry(success=True, re_embedded=updated.re_embedded, version=updated.entry.version)
     anew = " Its content is new, so its vectors are made anew." if data.re_embedded else ""
@@ -149,7 +149,7 @@ def kb_update(using: MemoryServices, call: Call, asked: UpdateArguments) -> Answ
 
 
 def kb_delete(using: MemoryServices, call: Call, asked: DeleteArguments) -> Answer:
-    id = checking.entry_id(asked.id)
+    id = validation.entry_id(asked.id)
     using.memory.delete(author_of(call), id)
     return Answer(f"Deleted `{id}`.", DeletedEntry(success=True))
 

@@ -1,14 +1,57 @@
-"""What is wrong between entries: ids, names and relations that do not fit together."""
+"""Links in the content of entries that lead nowhere.
 
-from collections.abc import Collection, Iterable, Sequence
+What is wrong between entries: ids, names and relations that do not fit together.
+
+Examples that show what no command of the catalogue is: the first thing that readers copy.
+"""
+
+import posixpath
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 
 from commonplace.reference.forms import form_of
+from commonplace.reference.lookup import Lookup
+from commonplace.reference.model import Catalogue, Placed
 from commonplace.reference.source.bounds import MAX_PROBLEMS
-from commonplace.reference.source.findings import Findings
-from commonplace.reference.source.nearest import nearest
+from commonplace.reference.source.findings import Findings, Written, nearest
 from commonplace.reference.source.settings_file import CatalogueSettings
-from commonplace.reference.source.written import Written
-from commonplace.reference.spelling import spelling
+from commonplace.reference.spelling import spelling, unwrapped
+from commonplace.repository.markdown import ParsedFile
+
+
+def check_links(entries: Iterable[Written], paths: Collection[str], findings: Findings) -> None:
+    """`paths`: every file that is there, those that are left out as well. Links to the web are not followed."""
+    folders = {folder for path in paths for folder in _folders(path)}
+    known = sorted(paths)
+    broken = 0
+    for one in entries:
+        if "](" not in one.entry.content:
+            continue
+        for target, line in _targets(one):
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(one.path), target))
+            # Beyond the folder nothing is known: there the rest of the repository begins.
+            if path in paths or path in folders or path.startswith(("..", "/")) or path == ".":
+                continue
+            broken += 1
+            near = nearest(path, known) if broken <= MAX_PROBLEMS else None
+            hint = f"Did you mean `{near}`?" if near else "Mend the path, or take the link away."
+            message = f"A link leads to `{target[:200]}`, which is no file of the catalogue."
+            findings.warning("broken-link", message, hint, one.at("content").on(line))
+
+
+def _targets(one: Written) -> Iterable[tuple[str, int | None]]:
+    from commonplace.repository.links import find_links
+
+    file = ParsedFile({}, one.entry.content, one.content_line or 1)
+    for link in find_links(file):
+        if link.kind in ("link", "image") and not link.target.startswith("/"):
+            yield link.target, link.line if one.content_line else None
+
+
+def _folders(path: str) -> Iterable[str]:
+    while path := posixpath.dirname(path):
+        yield path
 
 
 def check(entries: Sequence[Written], settings: CatalogueSettings, also: Collection[str], findings: Findings) -> None:
@@ -136,3 +179,69 @@ def _titles(entries: Iterable[Written], settings: CatalogueSettings, findings: F
 def _listed(slugs: Iterable[str]) -> str:
     known = sorted(slugs)
     return ", ".join(known[:12]) + (" ..." if len(known) > 12 else "")
+
+
+_LINES = re.compile(r"\r\n|\r|\n")
+_CONTINUED = re.compile(r"\\[ \t]*(?:\r\n|\r|\n)[ \t]*")
+_NEXT = re.compile(r"(?<=\s)(?:&&|\|\||\||;)(?=\s)")
+_FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})[ \t]*([\w-]*)[^\n]*\n(.*?)\n[ ]{0,3}\1", re.DOTALL)
+_SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+_SHELLS = frozenset({"", "bash", "sh", "shell", "console", "zsh", "text", "powershell"})
+
+MAX_SHOWN = 80
+
+
+def check_examples(entries: Iterable[Written], settings: CatalogueSettings, findings: Findings) -> None:
+    """Only lines whose first word is a root of the catalogue are looked at."""
+    entries = list(entries)
+    commands = [one for one in entries if one.entry.type == "command" and one.entry.name]
+    lookup = Lookup([_catalogue(commands, settings)])
+    roots = {root.casefold() for root in settings.roots}
+    roots |= {(one.entry.name or "").split()[0].casefold() for one in commands}
+    for one in entries:
+        for field, line in _typed(one):
+            if _begins(line, roots) and not lookup.names_command(line):
+                message = f"An example shows `{line[:MAX_SHOWN]}`, which is no command of the catalogue."
+                findings.warning("unknown-command", message, _HINT, one.at(field))
+
+
+_HINT = "Mend the example, or add the command."
+
+
+def _catalogue(commands: Iterable[Written], settings: CatalogueSettings) -> Catalogue:
+    """As far as names go: nothing of it is published."""
+    return Catalogue(
+        name="examples",
+        title=settings.title,
+        roots=list(settings.roots),
+        repository="",
+        branch="",
+        commit_sha="",
+        generation=0,
+        synced_at=datetime.fromtimestamp(0, UTC),
+        entries=[Placed(entry=one.entry, path=one.path, generation=0) for one in commands],
+    )
+
+
+def _begins(line: str, roots: Collection[str]) -> bool:
+    words = line.split(maxsplit=1)
+    return len(words) == 2 and words[0].casefold() in roots
+
+
+def _typed(one: Written) -> Iterator[tuple[str, str]]:
+    """The field, and each line that is typed in it."""
+    for example in one.entry.examples:
+        for line in _lines(example.code):
+            yield "examples", line
+    for fence in _FENCE.finditer(one.entry.content):
+        if fence[2].lower() in _SHELLS:
+            for line in _lines(fence[3]):
+                yield "content", line
+    for span in _SPAN.finditer(_FENCE.sub("", one.entry.content)):
+        yield "content", unwrapped(span[1])
+
+
+def _lines(code: str) -> Iterator[str]:
+    for line in _LINES.split(_CONTINUED.sub(" ", code)):
+        for part in _NEXT.split(line):
+            yield unwrapped(part)

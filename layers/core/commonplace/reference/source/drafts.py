@@ -1,23 +1,52 @@
-"""Files of a catalogue -> what is written in them about each entry, unchecked but for its form."""
+"""Which files of a folder make a catalogue.
+
+Files of a catalogue -> what is written in them about each entry, unchecked but for its form.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Literal
 
 from commonplace.kernel.yaml import Parsed, Place, YamlError
 from commonplace.kernel.yaml import read as read_yaml
-from commonplace.reference.entries import EntryType
+from commonplace.reference.model import SETTINGS_FILE, EntryType
 from commonplace.reference.source import bounds
 from commonplace.reference.source.fields import Fields, shown, snake
 from commonplace.reference.source.findings import At, Findings
-from commonplace.reference.source.selecting import Kind
-from commonplace.reference.source.values import JsonError
+from commonplace.reference.source.values import JsonError, sentence
 from commonplace.reference.source.values import read as read_json
-from commonplace.reference.source.yaml_sentences import sentence
 from commonplace.repository import markdown
 from commonplace.repository.problems import Problem as FileProblem
 from commonplace.repository.slugs import slug, without_suffix
+
+Kind = Literal["settings", "json", "yaml", "markdown"]
+
+SOURCES = "sources"
+"""Folder of what entries are generated from."""
+SUFFIXES: dict[str, Kind] = {".json": "json", ".yaml": "yaml", ".yml": "yaml", ".md": "markdown"}
+
+
+def kind_of(path: str) -> Kind | None:
+    """What is to be read of a path inside the catalogue's folder; None for what is left out, or is not known."""
+    if path == SETTINGS_FILE:
+        return "settings"
+    return None if left_out(path) else SUFFIXES.get(PurePosixPath(path).suffix.lower())
+
+
+def is_read(path: str) -> bool:
+    """Whether a sync has to fetch this file."""
+    return kind_of(path) is not None
+
+
+def left_out(path: str) -> bool:
+    """README.md, what generators read, and what is hidden or set aside by a dot or an underscore before its name."""
+    parts = PurePosixPath(path).parts
+    if not parts:
+        return True
+    hidden = any(part.startswith((".", "_")) for part in parts)
+    return hidden or parts[0] == SOURCES or parts[-1].lower() == "readme.md"
+
 
 FOLDERS: dict[str, EntryType] = {
     "commands": "command",

@@ -5,15 +5,11 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from commonplace.reference.entries import ENTRY_TYPES, Entry, EntryType
+from commonplace.reference.model import ENTRY_TYPES, Entry, EntryType, Example
 from commonplace.reference.source import bounds
-from commonplace.reference.source.called_fields import Called, called_of
-from commonplace.reference.source.deriving import first_paragraph
-from commonplace.reference.source.drafts import FOLDERS, Draft
-from commonplace.reference.source.example_fields import examples_of
-from commonplace.reference.source.fields import ID, Fields
-from commonplace.reference.source.findings import At
-from commonplace.reference.source.nearest import nearest
+from commonplace.reference.source.drafts import FOLDERS, Draft, fields_of
+from commonplace.reference.source.fields import ID, Called, Fields, called_of, first_paragraph
+from commonplace.reference.source.findings import At, nearest
 from commonplace.repository.headings import first_heading
 
 KNOWN = {
@@ -21,6 +17,8 @@ KNOWN = {
     *("summary", "content", "keywords", "aliases", "examples", "related_ids", "deprecated", "replaced_by"),
     *("source", "source_hash", "last_updated"),
 }
+
+
 _MEANT = {
     "description": "summary",
     "tags": "keywords",
@@ -28,7 +26,10 @@ _MEANT = {
     "path": "pathTemplate",
     "related": "relatedIds",
 }
+
+
 _OF_MARKDOWN = {"publish", "draft"}
+
 
 _HASH = re.compile(r"[0-9a-f]{64}\Z")
 
@@ -198,3 +199,32 @@ def _last_updated(fields: Fields) -> str:
     except ValueError:
         fields.invalid("last_updated", "is no ISO 8601 time", "Write `2026-03-01` or `2026-03-01T12:00:00Z`.")
     return text
+
+
+_HINT = "Write description, code and, if you like, output."
+
+
+def examples_of(fields: Fields, title: str) -> list[Example]:
+    given = fields.values.get("examples")
+    if given is None:
+        return []
+    if not isinstance(given, list) or len(given) > bounds.MAX_EXAMPLES:
+        fields.invalid("examples", f"is no list of at most {bounds.MAX_EXAMPLES} examples", _HINT)
+        return []
+    return [example for one in given if (example := _example(fields, one, title)) is not None]
+
+
+def _example(fields: Fields, given: Any, title: str) -> Example | None:
+    if isinstance(given, str):
+        given = {"code": given}
+    if not isinstance(given, dict):
+        fields.invalid("examples", "holds what is no example", _HINT)
+        return None
+    one = fields_of(given, (), {}, fields.where("examples"), fields.findings)
+    code, output = one.block("code", bounds.MAX_EXAMPLE_BYTES), one.block("output", bounds.MAX_EXAMPLE_BYTES)
+    description = one.text("description", bounds.MAX_SUMMARY) or title
+    if one.absent("code"):
+        one.missing("code", _HINT)
+    if code is None or not code.strip():
+        return None
+    return Example(description=description, code=code.strip("\r\n"), output=output.strip("\r\n") if output else None)

@@ -1,4 +1,13 @@
-"""Values out of a file, one field at a time: what is no such value is told, with what would be."""
+"""What an entry does not say of itself, taken from what it does say.
+
+Values out of a file, one field at a time: what is no such value is told, with what would be.
+
+How a command or an endpoint is written where it is used, as its entry says it or lets it be seen.
+
+The examples of an entry.
+
+What is written about an entry -> the entry, or what is wrong with it (seed 003, "Knowledge Entry Schema").
+"""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -6,7 +15,63 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeVar
 
+from commonplace.reference.model import METHODS, EntryType, Method
+from commonplace.reference.source import bounds
 from commonplace.reference.source.findings import At, Findings
+
+_ARGUMENT = re.compile(r"[<\[{(\"']|--?[A-Za-z]|\.\.\.|…")
+_SYNTAX = re.compile(r"(?im)^[^\w\n]{0,10}(?:syntax|usage)\b[^\n]*\n+(?:```[^\n]*\n)(.+?)\n```", re.DOTALL)
+_ENDPOINT = re.compile(rf"({'|'.join(METHODS)})\s+(/\S*)\s*\Z", re.IGNORECASE)
+_FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
+_NO_PROSE = re.compile(r"\s{0,3}(?:#|>|[-*+]\s|\d+[.)]\s|\||<|!\[)")
+_MARKUP = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)|[*`]")
+
+MAX_PARAGRAPH = 300
+
+
+def name_of(syntax: str) -> str:
+    """`helios gw users get <email> [--json]` is called `helios gw users get`."""
+    words: list[str] = []
+    for word in syntax.removeprefix("$ ").split():
+        if _ARGUMENT.match(word):
+            break
+        words.append(word)
+    return " ".join(words)
+
+
+def syntax_in(content: str) -> str | None:
+    """The one line of the code under `**Syntax:**`, as in the seed's example."""
+    found = _SYNTAX.search(content)
+    lines = [line.strip() for line in found[1].splitlines() if line.strip()] if found else []
+    return lines[0] if len(lines) == 1 else None
+
+
+def named_endpoint(text: str) -> tuple[Method, str] | None:
+    """`GET /api/v1/users` as a title or a name."""
+    found = _ENDPOINT.match(text.strip())
+    if not found:
+        return None
+    method = next(one for one in METHODS if one == found[1].upper())
+    return method, found[2]
+
+
+def first_paragraph(body: str) -> str:
+    """The first text of a body that is neither heading, list, table nor code, cut at a word."""
+    lines: list[str] = []
+    fenced = False
+    for line in body.splitlines():
+        if _FENCE.match(line):
+            fenced = not fenced
+        if fenced or not line.strip() or _FENCE.match(line) or _NO_PROSE.match(line):
+            if lines:
+                break
+            continue
+        lines.append(line.strip())
+    text = " ".join(_MARKUP.sub(lambda found: found[1] or "", " ".join(lines)).split())
+    if len(text) <= MAX_PARAGRAPH:
+        return text
+    return text[:MAX_PARAGRAPH].rsplit(" ", 1)[0] + "…"
+
 
 T = TypeVar("T")
 
@@ -121,3 +186,56 @@ def _proposal(text: str) -> str:
     from commonplace.repository.slugs import slug
 
     return f": `{proposal}`" if (proposal := slug(text)) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """How a command or an endpoint is written where it is used."""
+
+    name: str | None = None
+    syntax: str | None = None
+    method: Method | None = None
+    path_template: str | None = None
+
+
+def called_of(fields: Fields, type: EntryType | None, content: str) -> Called:
+    if type == "command":
+        return _command(fields, content)
+    if type == "api":
+        return _endpoint(fields)
+    for name in ("name", "syntax", "method", "path_template"):
+        if not fields.absent(name):
+            hint = "Only commands have name and syntax, only endpoints method and pathTemplate."
+            message = f"`{fields.called(name)}` means nothing for this type; it is left out."
+            fields.findings.warning("unknown-field", message, hint, fields.where(name))
+    return Called()
+
+
+def _command(fields: Fields, content: str) -> Called:
+    name, syntax = fields.text("name", bounds.MAX_NAME), fields.text("syntax", bounds.MAX_NAME)
+    syntax = syntax or syntax_in(content)
+    name = name or (name_of(syntax) if syntax else None)
+    if not name and not (fields.values.get("name") or fields.values.get("syntax")):
+        fields.missing("name", "Write what is typed, without arguments: `helios gw users list`.")
+    return Called(name=name or None, syntax=syntax or name or None)
+
+
+def _endpoint(fields: Fields) -> Called:
+    said = named_endpoint(str(fields.values.get("name") or "")) or named_endpoint(str(fields.values.get("title") or ""))
+    method = fields.one_of("method", METHODS, _method)
+    path = fields.text("path_template", bounds.MAX_NAME)
+    if fields.absent("method") and said:
+        method = said[0]
+    if fields.absent("path_template") and said:
+        path = said[1]
+    if method is None and fields.absent("method"):
+        fields.missing("method", f"Write one of {', '.join(METHODS)}.")
+    if path is None and fields.absent("path_template"):
+        fields.missing("pathTemplate", "Write the path with its parameters in braces: `/api/v1/users/{id}`.")
+    if path and (not path.startswith("/") or re.search(r"[\s?#]", path)):
+        fields.invalid("path_template", "is no path", "Write `/api/v1/users/{id}`: no host, no query, no spaces.")
+    return Called(method=method, path_template=path)
+
+
+def _method(text: str) -> Method | None:
+    return next((one for one in METHODS if one == text.upper()), None)

@@ -1,9 +1,14 @@
-"""Collects what is wrong with a catalogue while it is read."""
+"""Collects what is wrong with a catalogue while it is read.
 
-from collections.abc import Iterable
+An entry that was read, and where.
+
+What may have been meant by a name that is none.
+"""
+
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from commonplace.reference.problems import Problem, Severity
+from commonplace.reference.model import Entry, Problem, Severity
 from commonplace.reference.source.bounds import MAX_PROBLEMS
 
 _SEVERITIES: dict[Severity, int] = {"error": 0, "warning": 1}
@@ -75,3 +80,30 @@ def _order(problem: Problem) -> tuple[bool, str, int, int, str, str, str]:
     severity = _SEVERITIES[problem.severity]
     place = (problem.path or "", problem.line or 0)
     return (problem.code == "more-problems", *place, severity, problem.code, problem.entry or "", problem.message)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An entry, and where it is written."""
+
+    entry: Entry
+    path: str
+    """Of the file, in the catalogue's folder."""
+    line: int | None = None
+    lines: Mapping[str, int] = field(default_factory=dict)
+    """Of its fields, in snake_case."""
+    content_line: int | None = None
+    """At which its content begins, where the content is the text of a file."""
+
+    def at(self, name: str | None = None) -> At:
+        """Where it stands, or a field of it."""
+        return At(self.path, self.lines.get(name or "", self.line), self.entry.id)
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The name with the fewest edits between (a swap of neighbours is one), if they are few for its length."""
+    from rapidfuzz import process
+    from rapidfuzz.distance import OSA
+
+    found = process.extractOne(name, known, scorer=OSA.distance, score_cutoff=max(2, len(name) // 3))
+    return str(found[0]) if found else None

@@ -8,13 +8,12 @@ from typing import Any, TypeVar
 
 from commonplace.kernel.yaml import Parsed, YamlError
 from commonplace.kernel.yaml import read as read_yaml
-from commonplace.reference.catalogue import SETTINGS_FILE
-from commonplace.reference.problems import Problem
+from commonplace.reference.model import SETTINGS_FILE, Problem
 from commonplace.reference.source import bounds
+from commonplace.reference.source.drafts import kind_of
 from commonplace.reference.source.fields import SLUG, Fields, snake
 from commonplace.reference.source.findings import At, Findings
-from commonplace.reference.source.selecting import kind_of
-from commonplace.reference.source.yaml_sentences import sentence
+from commonplace.reference.source.values import sentence
 
 T = TypeVar("T")
 

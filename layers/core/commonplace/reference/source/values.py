@@ -1,4 +1,7 @@
-"""JSON with the lines of what it holds: of the entries of a list, and of their fields."""
+"""Why a YAML text is refused, in words for who wrote it.
+
+JSON with the lines of what it holds: of the entries of a list, and of their fields.
+"""
 
 import json
 import re
@@ -8,7 +11,23 @@ from dataclasses import dataclass
 from json.decoder import JSONDecodeError
 from typing import Any, NoReturn
 
-from commonplace.kernel.yaml import Parsed, Place
+from commonplace.kernel.yaml import Parsed, Place, Reason
+
+_YAML_SENTENCES: dict[Reason, str] = {
+    "syntax": "It is not valid YAML.",
+    "half-character": "It holds half a character.",
+    "documents": "It holds more than one document.",
+    "values": "It holds too many values.",
+    "reference": "It has an anchor, an alias or a tag, which are not read.",
+    "depth": "It is nested too deeply.",
+    "duplicate": "A key is given twice.",
+    "key": "A key is a list or a mapping.",
+}
+
+
+def sentence(reason: Reason) -> str:
+    return _YAML_SENTENCES[reason]
+
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 

@@ -1,22 +1,104 @@
-"""A catalogue's part of a tree -> what a run has to fetch, and whether it has anything to do. Pure."""
+"""What the last run of a catalogue came to, for its maintainers: also, and above all, when it was refused.
+
+A catalogue's part of a tree -> what a run has to fetch, and whether it has anything to do. Pure.
+
+What the files of a head amount to: a catalogue to publish, or errors. Pure.
+"""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
 
 from pydantic import Field
 
 from commonplace.kernel.stored import Stored
-from commonplace.reference.catalogue import Manifest
-from commonplace.reference.problems import Problem
+from commonplace.reference.model import Manifest, Problem
 from commonplace.reference.settings import CatalogueSource
 from commonplace.reference.source import bounds
-from commonplace.reference.source.reader import READER_VERSION
-from commonplace.reference.source.selecting import is_read
-from commonplace.reference.sync.catalogue_report import Status
+from commonplace.reference.source.drafts import is_read
+from commonplace.reference.source.reader import READER_VERSION, Reading, read_catalogue
 from commonplace.repository.blobs import BlobSha
 from commonplace.repository.plan import ARCHIVE_THRESHOLD
 from commonplace.repository.ports import TreeFile
+from commonplace.repository.slugs import is_markdown
+
+Status = Literal["published", "refused", "pending", "failed"]
+"""The head is published; it has errors, so that the last good catalogue goes on answering; files of it could not be
+fetched, so that the next run tries again; the run itself failed."""
+
+REFUSED = "catalogue refused"
+"""What the log says of a run that found errors; an alarm counts it."""
+
+STATUS_CHARACTERS = 140
+"""GitHub's, of a commit status."""
+
+
+class CatalogueReport(Stored):
+    """Kept at `commonplace.reference.library.report_key`, replaced by each run that found something to do."""
+
+    catalogue: str
+    status: Status
+    error: str | None = None
+    """Name of the error that ended a failed run; what follows is then of the one before."""
+    run: str | None = None
+    repository: str
+    branch: str
+    folder: str = ""
+    commit_sha: str | None = None
+    """The head that was looked at."""
+    published_commit: str | None = None
+    """What answers now; None when nothing has ever been published."""
+    generation: int = 0
+    """Of what is published."""
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    checked_at: datetime | None = None
+    """When a run last looked."""
+    files: int = 0
+    """Of the head, as many as were read."""
+    entries: int = 0
+    """Published ones, and by type."""
+    by_type: dict[str, int] = Field(default_factory=dict)
+    added: list[str] = Field(default_factory=list)
+    """Ids of entries, as for the next two: what the last publication changed."""
+    changed: list[str] = Field(default_factory=list)
+    removed: list[str] = Field(default_factory=list)
+    problems: list[Problem] = Field(default_factory=list)
+    """Of the head; errors first."""
+    github_calls: int = 0
+
+    @property
+    def errors(self) -> list[Problem]:
+        return [problem for problem in self.problems if problem.severity == "error"]
+
+    @property
+    def warnings(self) -> int:
+        return len(self.problems) - len(self.errors)
+
+
+def catalogue_status_line(report: CatalogueReport) -> str:
+    """The commit status, within GitHub's 140 characters: what happened, or the first thing to mend."""
+    if report.status == "pending":
+        return "Files could not be fetched; the next run tries again"
+    if not (errors := report.errors):
+        entries = "1 entry" if report.entries == 1 else f"{report.entries} entries"
+        line = f"{entries}: {len(report.added)} added, {len(report.changed)} changed, "
+        line += f"{len(report.removed)} removed"
+        return line + (f"; {report.warnings} to mend" if report.warnings else "")
+    first = errors[0]
+    folder = f"{report.folder}/" if report.folder else ""
+    where = f"{folder}{first.path}{f':{first.line}' if first.line else ''}: " if first.path else ""
+    more = f" ({len(errors)} errors)" if len(errors) > 1 else ""
+    line = f"Refused: {where}{first.message}"
+    return _cut(line, len(more)) + more
+
+
+def _cut(line: str, reserved: int) -> str:
+    most = STATUS_CHARACTERS - reserved
+    return line if len(line) <= most else line[: most - 1] + "…"
+
 
 CATALOGUE_VERSION = "1"
 """Raise it when the stored catalogue gains or changes a field."""
@@ -162,3 +244,54 @@ def worth_an_archive(needed: int, tree: Iterable[TreeFile]) -> bool:
 
 def _error(code: str, message: str, hint: str, path: str | None = None) -> Problem:
     return Problem(code=code, severity="error", message=message, hint=hint, path=path)
+
+
+NOT_FETCHED = Problem(
+    code="not-fetched",
+    severity="error",
+    message="Files of the catalogue could not be fetched from GitHub.",
+    hint="Nothing needs to be mended: the next run tries again.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a head amounts to."""
+
+    outcome: Status
+    files: Mapping[str, BlobSha]
+    """Path in the repository -> blob id, of those that are read and not left out."""
+    problems: tuple[Problem, ...]
+    """Errors first."""
+    reading: Reading | None = None
+
+
+def judge_files(
+    source: CatalogueSource,
+    folder: Sequence[TreeFile],
+    wanted: Mapping[str, BlobSha],
+    raws: Mapping[BlobSha, bytes],
+) -> Judged:
+    """`folder` is everything in the catalogue's folder, `wanted` what is to be read of it, by path."""
+    prefix = prefix_of(source)
+    shut = {file.path for file in readable(folder, source)} - wanted.keys()
+    # Of other files only the names count: entries may link them.
+    given = {file.path.removeprefix(prefix): b"" for file in folder if file.path not in shut}
+    given |= {path.removeprefix(prefix): raws[blob_sha] for path, blob_sha in wanted.items()}
+    reading, files = read_catalogue(given, source.name), wanted
+    if hidden := unpublished(reading, given):
+        reading = read_catalogue({path: raw for path, raw in given.items() if path not in hidden}, source.name)
+        files = {path: blob_sha for path, blob_sha in wanted.items() if path.removeprefix(prefix) not in hidden}
+    if reading.publishable and not reading.entries:
+        return Judged("refused", files, (nothing_there(source), *reading.problems))
+    problems = sorted(reading.problems, key=lambda problem: problem.severity)
+    return Judged("published" if reading.publishable else "refused", files, tuple(problems), reading)
+
+
+def unpublished(reading: Reading, given: Mapping[str, bytes]) -> set[str]:
+    """Files that say of themselves that they are not for readers. Only of a whole reading: what has errors and is no
+    entry may be anything."""
+    if not reading.publishable:
+        return set()
+    pages = {path for path in given if is_markdown(path) and is_read(path)}
+    return pages - {one.path for one in reading.entries} - {problem.path for problem in reading.problems}

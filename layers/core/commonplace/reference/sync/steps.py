@@ -12,21 +12,30 @@ from typing import BinaryIO
 from commonplace.kernel.objects import ObjectStore
 from commonplace.kernel.parallel import Parallel
 from commonplace.reference.settings import CatalogueSource
-from commonplace.reference.sync.catalogue_judging import NOT_FETCHED, Judged, judge_files
-from commonplace.reference.sync.catalogue_ledger import CatalogueLedger
-from commonplace.reference.sync.catalogue_report import REFUSED, CatalogueReport, catalogue_status_line
-from commonplace.reference.sync.catalogue_reporting import catalogue_report
 from commonplace.reference.sync.plan import (
+    NOT_FETCHED,
+    REFUSED,
     CatalogueBefore,
+    CatalogueReport,
+    Judged,
     KnownCatalogue,
     beyond_bounds,
     catalogue_pipeline,
+    catalogue_status_line,
     in_folder,
+    judge_files,
     place_of,
     readable,
     worth_an_archive,
 )
-from commonplace.reference.sync.publication import Edition, Standing, publish, standing
+from commonplace.reference.sync.publication import (
+    CatalogueLedger,
+    Edition,
+    Standing,
+    catalogue_report,
+    publish,
+    standing,
+)
 from commonplace.repository.archive import archived_files
 from commonplace.repository.blobs import BlobSha
 from commonplace.repository.outcomes import Outcome, PublishedBlob

@@ -7,13 +7,11 @@ from functools import partial
 from pydantic import Field
 
 from commonplace.kernel.errors import NotFound
-from commonplace.reference.catalogue import Placed
-from commonplace.reference.entries import Entry
-from commonplace.reference.tools import vocabulary
-from commonplace.reference.tools.fitting import ROOM
-from commonplace.reference.tools.markdown import block, line
+from commonplace.reference.model import Entry, Placed
+from commonplace.reference.tools import services
+from commonplace.reference.tools.answers import ROOM, block, line
 from commonplace.reference.tools.services import ReferenceServices
-from commonplace.web.mcp import continuing
+from commonplace.web.mcp import budgets
 from commonplace.web.mcp.budgets import estimate_tokens, fitting
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Part, Tool
 from commonplace.web.mcp.rendering import compact, data_of
@@ -60,15 +58,15 @@ def tools(using: ReferenceServices) -> tuple[Tool, ...]:
             output=Commands,
             run=partial(list_commands, using),
             in_use={
-                "category": lambda: [one.slug for one in vocabulary.with_commands(using)],
-                "module": lambda: vocabulary.modules(using),
+                "category": lambda: [one.slug for one in services.with_commands(using)],
+                "module": lambda: services.modules(using),
             },
         ),
     )
 
 
 def list_commands(using: ReferenceServices, call: Call, asked: ListArguments) -> Answer:  # noqa: ARG001 - a tool's shape
-    category, module = vocabulary.filtered(asked.category), vocabulary.filtered(asked.module)
+    category, module = services.filtered(asked.category), services.filtered(asked.module)
     rows = sorted(using.reference.commands(category, module), key=_order)
     if not rows:
         raise _none(using, category, module)
@@ -87,7 +85,7 @@ def _longest(rows: Sequence[Placed], start: int, counts: Counter[str], question:
     """The page with about as many names as there is room for; with one at least."""
     size = _guessed(rows[start:-1])
     while True:
-        cursor = continuing.handle(start + size, tool=LIST, question=question, version=version)
+        cursor = budgets.handle(start + size, tool=LIST, question=question, version=version)
         answer = _page(rows, start, counts, size, cursor=cursor)
         if size == 1 or _cost(answer) <= ROOM:
             return answer
@@ -181,13 +179,13 @@ def _position(cursor: str | None, question: str, version: str) -> int:
     """Raises InvalidInput for a cursor of another question, or of commands that have changed since."""
     if cursor is None:
         return 0
-    found = continuing.resume(cursor, tool=LIST, question=question, version=version)
+    found = budgets.resume(cursor, tool=LIST, question=question, version=version)
     return found if isinstance(found, int) else 0
 
 
 def _none(using: ReferenceServices, category: str | None, module: str | None) -> NotFound:
-    known = [one.slug for one in vocabulary.with_commands(using)]
-    told = vocabulary.unknown(using, category, module) or [f"Categories with commands: {vocabulary.listed(known)}."]
+    known = [one.slug for one in services.with_commands(using)]
+    told = services.unknown(using, category, module) or [f"Categories with commands: {services.listed(known)}."]
     return NotFound("There is no command under these conditions.", hint=" ".join(told))
 
 

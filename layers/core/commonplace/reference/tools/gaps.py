@@ -5,9 +5,8 @@ from functools import partial
 from pydantic import Field
 
 from commonplace.kernel.errors import InvalidInput
-from commonplace.reference.entries import EntryType
-from commonplace.reference.gaps import MAX_CHARACTERS, kept
-from commonplace.reference.tools.markdown import line
+from commonplace.reference.model import MAX_CHARACTERS, EntryType, kept
+from commonplace.reference.tools.answers import line
 from commonplace.reference.tools.services import REPORTERS, ReferenceServices
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Tool
 

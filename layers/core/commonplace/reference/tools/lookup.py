@@ -8,13 +8,10 @@ from typing import cast
 from pydantic import Field
 
 from commonplace.kernel.errors import InvalidInput, NotFound
-from commonplace.reference.entries import METHODS, Method
-from commonplace.reference.model import MAX_QUERY_CHARACTERS, CommandAnswer, EndpointAnswer, Hit
-from commonplace.reference.tools.answers import Told, resource_of
-from commonplace.reference.tools.fitting import ROOM, fit_many, fit_one
-from commonplace.reference.tools.markdown import code, either
+from commonplace.reference.model import MAX_QUERY_CHARACTERS, METHODS, CommandAnswer, EndpointAnswer, Hit, Method
+from commonplace.reference.tools.answers import ROOM, Told, code, either, fit_many, fit_one, resource_of
 from commonplace.reference.tools.services import ReferenceServices, may_report, stated
-from commonplace.web.mcp.coercing import shown as repeated
+from commonplace.web.mcp.arguments import shown as repeated
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Tool
 
 MAX_BEGINNING = 10

@@ -7,12 +7,28 @@ from typing import Literal
 
 from pydantic import Field
 
-from commonplace.reference.entries import EntryType
-from commonplace.reference.model import DEFAULT_LIMIT, MAX_LIMIT, MAX_QUERY_CHARACTERS, Asked, Hit, SearchAnswer
-from commonplace.reference.tools import vocabulary
-from commonplace.reference.tools.answers import Told, resource_of
-from commonplace.reference.tools.fitting import ROOM, Shown, fit_many, fit_names, name_cost
-from commonplace.reference.tools.markdown import code, either, line
+from commonplace.reference.model import (
+    DEFAULT_LIMIT,
+    MAX_LIMIT,
+    MAX_QUERY_CHARACTERS,
+    Asked,
+    EntryType,
+    Hit,
+    SearchAnswer,
+)
+from commonplace.reference.tools import services
+from commonplace.reference.tools.answers import (
+    ROOM,
+    Shown,
+    Told,
+    code,
+    either,
+    fit_many,
+    fit_names,
+    line,
+    name_cost,
+    resource_of,
+)
 from commonplace.reference.tools.services import ReferenceServices, may_report, stated
 from commonplace.web.mcp.budgets import estimate_tokens
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Part, Tool
@@ -77,8 +93,8 @@ def tools(using: ReferenceServices) -> tuple[Tool, ...]:
             run=partial(search_knowledge, using),
             cost="search",
             in_use={
-                "category": lambda: vocabulary.categories(using),
-                "module": lambda: vocabulary.modules(using),
+                "category": lambda: services.categories(using),
+                "module": lambda: services.modules(using),
             },
         ),
     )
@@ -88,8 +104,8 @@ def search_knowledge(using: ReferenceServices, call: Call, given: SearchArgument
     asked = Asked(
         query=stated("query", given.query),
         type=None if given.type == "all" else given.type,
-        category=vocabulary.filtered(given.category),
-        module=vocabulary.filtered(given.module),
+        category=services.filtered(given.category),
+        module=services.filtered(given.module),
         limit=given.limit,
     )
     answer = using.reference.search(asked)
@@ -130,7 +146,7 @@ def _shown(hits: Sequence[Hit], room: int) -> tuple[list[Shown], list[str]]:
 def _nothing(using: ReferenceServices, call: Call, asked: Asked, answer: SearchAnswer) -> Answer:
     """No error: that nothing is there is what was to be found out."""
     suggestions = [f"Did you mean '{line(name, 150)}'?" for name in answer.suggestions]
-    hints = [*vocabulary.unknown(using, asked.category, asked.module), TRY_LIST]
+    hints = [*services.unknown(using, asked.category, asked.module), TRY_LIST]
     hints += [TRY_REPORT] if may_report(using, call) else []
     hints += [FALLBACK] if answer.fallback else []
     data = Found(results=[], suggestions=suggestions, hints=[*hints, SAY_SO])

@@ -1,8 +1,19 @@
-"""The toolset, put together from its parts. The order here is the order of every list."""
+"""The skill that comes with the toolset: files beside this module, part of the package.
 
-from commonplace.reference.tools import commands, gaps, lookup, prompts, resources, search, skill
+The toolset, put together from its parts. The order here is the order of every list.
+"""
+
+from pathlib import Path
+
+from commonplace.reference.tools import commands, gaps, lookup, resources, search
 from commonplace.reference.tools.services import NAME, ReferenceServices
 from commonplace.web.mcp.declaration import Toolset
+from commonplace.web.mcp.skill import load
+
+FOLDER = Path(__file__).parent / "skills" / "product-reference"
+
+SKILL = load(FOLDER)
+
 
 INSTRUCTIONS = (
     "The product's own commands, API endpoints, guides, settings and troubleshooting: ask search_knowledge before you "
@@ -27,6 +38,6 @@ def reference_toolset(using: ReferenceServices) -> Toolset:
         ),
         resources=resources.resources(using),
         templates=resources.templates(using),
-        prompts=prompts.prompts(using),
-        skills=(skill.SKILL,),
+        prompts=resources.prompts(using),
+        skills=(SKILL,),
     )

@@ -11,10 +11,9 @@ from threading import RLock
 from typing import Literal
 
 from commonplace.kernel.errors import Unavailable
-from commonplace.search.embedded import queries, schema, showing, tables
-from commonplace.search.embedded.conditions import Conditions, admitted, allowed
+from commonplace.search.embedded import queries, tables
 from commonplace.search.embedded.matrix import VectorMatrix
-from commonplace.search.embedded.spelling import suggestions
+from commonplace.search.embedded.queries import Conditions, admitted, allowed, suggestions
 from commonplace.search.embeddings import model_fingerprint
 from commonplace.search.filters import Filters
 from commonplace.search.model import (
@@ -60,7 +59,7 @@ class EmbeddedEngine:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.path = path
-        self._model = model_fingerprint(provider) if provider else schema.LEXICAL_ONLY
+        self._model = model_fingerprint(provider) if provider else tables.LEXICAL_ONLY
         self._read_only = read_only
         self._journal = journal
         self._vector_floor = vector_floor
@@ -79,11 +78,11 @@ class EmbeddedEngine:
     def apply(self, upserts: Sequence[IndexedRecord], tombstones: Sequence[Tombstone]) -> bool:
         """As `write`, and says whether anything changed."""
         with self._writing() as database:
-            found = schema.facts(database)
+            found = tables.facts(database)
             if found:
-                schema.check_writable(found, self._model)
+                tables.check_writable(found, self._model)
             else:
-                schema.create(database, self._model)
+                tables.create(database, self._model)
             return tables.apply(database, upserts, tombstones, self._model, self._clock())
 
     def replace(self, records: Sequence[IndexedRecord]) -> None:
@@ -101,8 +100,8 @@ class EmbeddedEngine:
     def model(self) -> str | None:
         """The model of the vectors in the file; None when it has none."""
         with self._reading() as database:
-            model = self._facts["model"] if database else schema.LEXICAL_ONLY
-            return model if model != schema.LEXICAL_ONLY else None
+            model = self._facts["model"] if database else tables.LEXICAL_ONLY
+            return model if model != tables.LEXICAL_ONLY else None
 
     def candidates(self, text: str, vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
         """Both legs and the named records, filters applied before ranking. Raises Unavailable."""
@@ -151,7 +150,7 @@ class EmbeddedEngine:
                 matrix = self._matrix_for(database, vector) if database else None
                 return matrix.nearest_chunk(record, vector.values) if matrix and vector else None
 
-            found = {record: showing.found(database, record, ordinal, text, nearest) for record, ordinal in wanted}
+            found = {record: queries.found(database, record, ordinal, text, nearest) for record, ordinal in wanted}
             return {record: item for record, item in found.items() if item}
 
     def ranks(self, record: RecordId, text: str, vector: QueryVector | None, filters: Filters) -> Standing:
@@ -190,7 +189,7 @@ class EmbeddedEngine:
     def incomplete(self) -> Iterator[RecordId]:
         """Live records that wait for vectors."""
         with self._reading() as database:
-            if database is None or self._facts["model"] == schema.LEXICAL_ONLY:
+            if database is None or self._facts["model"] == tables.LEXICAL_ONLY:
                 return iter(())
             rows = database.execute("SELECT id FROM records WHERE deleted = 0 AND embedded = 0 ORDER BY id")
             return iter([RecordId(record) for (record,) in rows])
@@ -208,10 +207,10 @@ class EmbeddedEngine:
     def sweep(self, before: datetime) -> int:
         """Forgets tombstones buried before then. Raises IndexMismatch and Unavailable."""
         with self._writing() as database:
-            found = schema.facts(database)
+            found = tables.facts(database)
             if not found:
                 return 0
-            schema.check_writable(found, self._model)
+            tables.check_writable(found, self._model)
             return tables.sweep(database, before.timestamp())
 
     def close(self) -> None:
@@ -223,8 +222,8 @@ class EmbeddedEngine:
 
     def _replace(self, records: Sequence[IndexedRecord]) -> None:
         with self._writing() as database:
-            schema.drop(database)
-            schema.create(database, self._model)
+            tables.drop(database)
+            tables.create(database, self._model)
             tables.apply(database, records, (), self._model, self._clock())
 
     def _matrix_for(self, database: sqlite3.Connection, vector: QueryVector | None) -> VectorMatrix | None:
@@ -256,9 +255,9 @@ class EmbeddedEngine:
                 return
             database.execute("BEGIN")
             try:
-                self._facts = schema.facts(database)
+                self._facts = tables.facts(database)
                 if self._facts:
-                    schema.check_readable(self._facts)
+                    tables.check_readable(self._facts)
                 yield database if self._facts else None
             finally:
                 if database.in_transaction:
@@ -315,5 +314,5 @@ class EmbeddedEngine:
         except sqlite3.DatabaseError as error:
             self.close()
             if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED:
-                raise IndexMismatch("The search index is damaged.", hint=schema.REBUILD) from error
+                raise IndexMismatch("The search index is damaged.", hint=tables.REBUILD) from error
             raise Unavailable("The search index does not answer.") from error

@@ -1,13 +1,79 @@
-"""The questions asked of the tables: words and names."""
+"""Filters as SQL.
 
+The questions asked of the tables: words and names.
+
+What a hit shows: the record as stored, its chunk, and which of the chunk's words were found.
+
+The words of the index, for did-you-mean. Only live records have words: what is taken out takes its words along.
+"""
+
+import json
+import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from commonplace.search.embedded.conditions import Conditions
-from commonplace.search.model import LegHit, Position, RecordId
-from commonplace.search.names import grade, name_key
-from commonplace.search.text import query_terms
+from commonplace.search.filters import Filters
+from commonplace.search.model import Chunk, Found, LegHit, Position, Record, RecordId
+from commonplace.search.spelling import edits_allowed, suggest
+from commonplace.search.text import grade, name_key, query_terms, words
+from commonplace.search.word_distance import distance
+
+
+class Conditions:
+    """Filters as SQL over `records`, with named parameters."""
+
+    def __init__(self, filters: Filters) -> None:
+        self.parameters: dict[str, Any] = {}
+        self._parts = ["records.deleted = 0"]
+        self.restricting = filters != Filters()
+        if filters.content_types:
+            self._add("records.content_type IN ({})", filters.content_types)
+        exact = (("group_name", filters.group), ("release", filters.release), ("status", filters.status))
+        for column, value in (*exact, ("organisation", filters.organisation)):
+            if value is not None:
+                self._add(f"records.{column} = {{}}", (value,))
+        for tag in filters.tags_all:
+            self._add("records.rowid IN (SELECT record FROM record_tags WHERE tag = {})", (tag,))
+        if filters.tags_any:
+            self._add("records.rowid IN (SELECT record FROM record_tags WHERE tag IN ({}))", filters.tags_any)
+        if filters.roles_any:
+            self._add("records.rowid IN (SELECT record FROM record_roles WHERE role IN ({}))", filters.roles_any)
+        if filters.min_confidence is not None:
+            self._add("records.confidence >= {}", (filters.min_confidence,))
+        self._add_dates(filters)
+        if prefix := (filters.path_prefix or "").strip("/"):
+            self._add("substr(records.path || '/', 1, length({0})) = {0}", (prefix + "/",))
+
+    def sql(self) -> str:
+        return " AND ".join(self._parts)
+
+    def _add_dates(self, filters: Filters) -> None:
+        if filters.date_from:
+            self._add("records.date >= {}", (filters.date_from,))
+        if filters.date_to:
+            # A day, month or year given as the end is meant whole.
+            self._add("substr(records.date, 1, length({0})) <= {0}", (filters.date_to,))
+
+    def _add(self, template: str, values: Sequence[str | float]) -> None:
+        names = [f"p{len(self.parameters) + position}" for position in range(len(values))]
+        self.parameters |= dict(zip(names, values, strict=True))
+        self._parts.append(template.format(", ".join(f":{name}" for name in names)))
+
+
+def allowed(database: sqlite3.Connection, conditions: Conditions) -> set[int] | None:
+    """Rows that match the filters; None when there is nothing to match."""
+    if not conditions.restricting:
+        return None
+    query = f"SELECT rowid FROM records WHERE {conditions.sql()}"  # noqa: S608 - values are parameters
+    return {row for (row,) in database.execute(query, conditions.parameters)}
+
+
+def admitted(database: sqlite3.Connection, record: str, conditions: Conditions) -> bool:
+    """Whether this one record matches the filters."""
+    query = f"SELECT 1 FROM records WHERE id = :id AND {conditions.sql()}"  # noqa: S608 - values are parameters
+    return database.execute(query, {"id": record, **conditions.parameters}).fetchone() is not None
+
 
 LABEL_WEIGHTS = "3.0, 3.0, 1.0, 1.0"
 """Of title, aliases, description and tags. Measured on judged queries: see the README of this folder."""
@@ -95,3 +161,108 @@ def _ask(
         return iter(())
     query = _RANKED.format(conditions=conditions.sql()) + question
     return database.execute(query, {"words": words, **conditions.parameters, **parameters})
+
+
+# Control characters do not occur in folded text, or at worst mark a word more.
+_OPEN, _CLOSE = "\x01", "\x02"
+_MARKED = re.compile(f"{_OPEN}([^{_OPEN}{_CLOSE}]*){_CLOSE}")
+
+_HIGHLIGHTED = f"highlight(passages, 1, '{_OPEN}', '{_CLOSE}')"
+
+_BEST_CHUNK = f"""
+SELECT chunks.ordinal, chunks.heading, chunks.text, {_HIGHLIGHTED}
+FROM passages JOIN chunks ON chunks.rowid = passages.rowid
+WHERE passages MATCH ? AND chunks.record = ? ORDER BY bm25(passages, {PASSAGE_WEIGHTS}), chunks.ordinal LIMIT 1
+"""  # noqa: S608 - constants of this module
+
+_MATCHED = f"SELECT {_HIGHLIGHTED} FROM passages WHERE passages MATCH ? AND passages.rowid = ?"  # noqa: S608
+
+
+def found(
+    database: sqlite3.Connection,
+    record: RecordId,
+    ordinal: int | None,
+    text: str,
+    nearest: Callable[[RecordId], int | None],
+) -> Found | None:
+    """The record without body, and the wanted chunk: else the best for `text`, else the `nearest`, else the first."""
+    row = database.execute(
+        "SELECT rowid, version, fields FROM records WHERE id = ? AND deleted = 0", (record,)
+    ).fetchone()
+    if row is None:
+        return None
+    key, version, fields = row
+    chunk, matched = _shown(database, key, ordinal, match_expression(text))
+    if chunk is None:
+        chunk, matched = _shown(database, key, nearest(record), "")
+    if chunk is None:
+        chunk, matched = _shown(database, key, 0, "")
+    return Found(_record(record, version, json.loads(fields)), chunk, matched)
+
+
+def _shown(
+    database: sqlite3.Connection, row: int, ordinal: int | None, expression: str
+) -> tuple[Chunk | None, tuple[str, ...]]:
+    if ordinal is not None:
+        stored = database.execute(
+            "SELECT ordinal, heading, text, rowid FROM chunks WHERE record = ? AND ordinal = ?", (row, ordinal)
+        ).fetchone()
+        if stored:
+            marked = database.execute(_MATCHED, (expression, stored[3])).fetchone() if expression else None
+            return _chunk(*stored[:3]), _matched(marked[0]) if marked else ()
+    if not expression:
+        return None, ()
+    best = database.execute(_BEST_CHUNK, (expression, row)).fetchone()
+    return (_chunk(*best[:3]), _matched(best[3])) if best else (None, ())
+
+
+def _matched(highlighted: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word for marked in _MARKED.findall(highlighted) for word in words(marked)))
+
+
+def _chunk(ordinal: int, heading: str, text: str) -> Chunk:
+    return Chunk(ordinal, tuple(json.loads(heading)), text)
+
+
+def _record(record: RecordId, version: int, fields: dict[str, Any]) -> Record:
+    several = {name: tuple(fields[name]) for name in ("tags", "aliases", "roles")}
+    return Record(id=record, version=version, body="", chunks=(), **(fields | several))
+
+
+LAST = "\U0010ffff"
+
+_BETWEEN = """
+SELECT term, doc FROM vocabulary WHERE term >= ? AND term <= ? AND length(term) BETWEEN ? AND ?
+"""
+
+
+class IndexedVocabulary:
+    """The words of one state of the index, as `search.spelling.Vocabulary`; `conditions` say what can be found."""
+
+    def __init__(self, database: sqlite3.Connection, conditions: Conditions) -> None:
+        self._database = database
+        self._conditions = conditions
+
+    def known(self, word: str) -> bool:
+        return any(
+            self._database.execute(f"SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT 1", (f'"{word}"',)).fetchone()  # noqa: S608
+            for table in ("passages", "labels")
+        )
+
+    def near(self, word: str, *, anywhere: bool = False) -> Iterator[tuple[str, int]]:
+        edits = edits_allowed(word)
+        for letter in ("",) if anywhere else dict.fromkeys(word[:2]):
+            yield from self._database.execute(_BETWEEN, (letter, letter + LAST, len(word) - edits, len(word) + edits))
+
+    def findable(self, word: str) -> bool:
+        query = (
+            "SELECT 1 FROM spellings JOIN records ON records.rowid = spellings.rowid"  # noqa: S608 - values are parameters
+            f" WHERE spellings MATCH :word AND {self._conditions.sql()} LIMIT 1"
+        )
+        parameters = {"word": f'"{word}"', **self._conditions.parameters}
+        return self._database.execute(query, parameters).fetchone() is not None
+
+
+def suggestions(database: sqlite3.Connection, text: str, conditions: Conditions) -> tuple[str, ...]:
+    """The query with its misspelt words corrected, best first."""
+    return suggest(text, IndexedVocabulary(database, conditions), distance)

@@ -1,16 +1,88 @@
-"""Embeddings by Amazon Bedrock's InvokeModel: Titan Text v2 and Cohere Embed v4.
+"""What Bedrock's refusals mean: try again, or do without. No text of the service stands in what is raised or logged.
+
+Embeddings by Amazon Bedrock's InvokeModel: Titan Text v2 and Cohere Embed v4.
 
 Request and answer of each model are those of the Bedrock user guide, "Inference request parameters".
+
+Reranking by the Rerank operation of `bedrock-agent-runtime`: query and passages in one call.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+import logging
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol
 
+from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError, IncompleteReadError
+from botocore.exceptions import ConnectionError as NoConnection
+from botocore.parsers import ResponseParserError
+
 from commonplace.kernel.errors import Unavailable
-from commonplace.search.model import Vector
-from commonplace.search.models.bedrock_answers import code_of, translated, unreadable
+from commonplace.kernel.retry import Transient
+from commonplace.search.model import RecordId, Reranked, Vector
 from commonplace.search.models.values import batched, fitting, fitting_bytes, unit
+
+logger = logging.getLogger(__name__)
+
+PASSING = {
+    "ThrottlingException",
+    "TooManyRequestsException",
+    "ServiceUnavailableException",
+    "InternalServerException",
+    "ModelTimeoutException",
+    "ModelNotReadyException",
+    "ModelErrorException",
+    "DependencyFailedException",
+    "BadGatewayException",
+}
+"""Codes of `bedrock-runtime` and `bedrock-agent-runtime` that a later call may not meet."""
+
+PASSING_STATUS = {408, 424, 429}
+
+HINTS = {
+    "AccessDeniedException": "Allow the function bedrock:InvokeModel (and bedrock:Rerank) for this model; the"
+    " account may have to enable it in the Bedrock console of this region.",
+    "ResourceNotFoundException": "The model is not offered in this region: set BEDROCK_REGION to one that has it.",
+    "ValidationException": "Bedrock does not take this request: the model may not be offered in this region.",
+}
+
+
+@contextmanager
+def translated(model: str) -> Iterator[None]:
+    """Raises Transient for what may pass and Unavailable for what will not, in place of botocore's errors."""
+    try:
+        yield
+    except ClientError as error:
+        raise _refused(model, error) from error
+    except (NoConnection, HTTPClientError, IncompleteReadError) as error:
+        raise Transient(f"The model {model} is out of reach.") from error
+    except (ResponseParserError, TypeError, ValueError, AttributeError) as error:
+        # botocore's parser trusts the service: an answer of another shape ends in whatever its code runs into.
+        raise unreadable(model) from error
+    except BotoCoreError as error:
+        logger.error("a model cannot be called", extra={"model": model, "error": type(error).__name__})
+        raise Unavailable(f"The model {model} cannot be called.") from error
+
+
+def unreadable(model: str) -> Transient:
+    return Transient(f"The model {model} gave an answer that cannot be read.")
+
+
+def code_of(error: BaseException | None) -> str:
+    """Bedrock's name for a refusal; empty when it is none."""
+    return str(error.response.get("Error", {}).get("Code", "")) if isinstance(error, ClientError) else ""
+
+
+def _refused(model: str, error: ClientError) -> Unavailable:
+    code = code_of(error)
+    metadata = error.response.get("ResponseMetadata", {})
+    status = metadata.get("HTTPStatusCode", 0)
+    if code in PASSING or status in PASSING_STATUS or status >= 500:
+        return Transient(f"The model {model} does not answer now ({code or status}).")
+    logger.error("a model refuses", extra={"model": model, "code": code, "requestId": metadata.get("RequestId")})
+    return Unavailable(f"The model {model} refuses ({code or status}).", hint=HINTS.get(code))
+
 
 JSON = "application/json"
 
@@ -123,3 +195,76 @@ def _object(raw: bytes, model: str) -> dict[str, Any]:
 
 def _bytes(text: str) -> int:
     return len(text.encode())
+
+
+COHERE = "cohere.rerank-v3-5:0"
+AMAZON = "amazon.rerank-v1:0"
+
+SOURCES_PER_CALL = 1_000
+QUERY_CHARACTERS = 4_000
+PASSAGE_CHARACTERS = 10_000
+"""The operation takes 32,000 characters each; Cohere's model reads 4,096 tokens of query and passage together."""
+
+PAGES = 20
+
+
+class AgentRuntime(Protocol):
+    """The client of `bedrock-agent-runtime`, as far as it is used."""
+
+    def rerank(self, **request: Any) -> Mapping[str, Any]: ...
+
+
+class BedrockReranker:
+    """Cohere Rerank 3.5 or Amazon Rerank 1.0, by its id, in the region of the client."""
+
+    def __init__(self, client: AgentRuntime, model: str, *, region: str, partition: str = "aws") -> None:
+        self.name = model
+        self._client = client
+        self._arn = f"arn:{partition}:bedrock:{region}::foundation-model/{model}"
+
+    def rerank(self, query: str, passages: Sequence[tuple[RecordId, str]]) -> list[Reranked]:
+        """A score per passage that the model gave one for, best first. Raises Transient and Unavailable."""
+        found: dict[RecordId, float] = {}
+        for start in range(0, len(passages), SOURCES_PER_CALL):
+            part = passages[start : start + SOURCES_PER_CALL]
+            for index, score in self._scores(query, [text for _, text in part]):
+                if 0 <= index < len(part) and math.isfinite(score):
+                    found.setdefault(part[index][0], score)
+        if missing := len(passages) - len(found):
+            logger.warning("the reranker left passages out", extra={"model": self.name, "missing": missing})
+        ranked = [Reranked(record, score) for record, score in found.items()]
+        return sorted(ranked, key=lambda item: (-item.score, item.id))
+
+    def _scores(self, query: str, texts: Sequence[str]) -> Iterator[tuple[int, float]]:
+        request = self._request(query, texts)
+        token: str | None = None
+        for _ in range(PAGES):
+            with translated(self.name):
+                answer = self._client.rerank(**request, **({"nextToken": token} if token else {}))
+            yield from self._pairs(answer)
+            token = answer.get("nextToken")
+            if not token:
+                return
+
+    def _pairs(self, answer: Mapping[str, Any]) -> list[tuple[int, float]]:
+        try:
+            return [(int(item["index"]), float(item["relevanceScore"])) for item in answer["results"]]
+        except (KeyError, TypeError, ValueError) as error:
+            raise unreadable(self.name) from error
+
+    def _request(self, query: str, texts: Sequence[str]) -> dict[str, Any]:
+        return {
+            "queries": [{"type": "TEXT", "textQuery": {"text": fitting(query, QUERY_CHARACTERS)}}],
+            "sources": [_source(fitting(text, PASSAGE_CHARACTERS)) for text in texts],
+            "rerankingConfiguration": {
+                "type": "BEDROCK_RERANKING_MODEL",
+                "bedrockRerankingConfiguration": {
+                    "numberOfResults": len(texts),
+                    "modelConfiguration": {"modelArn": self._arn},
+                },
+            },
+        }
+
+
+def _source(text: str) -> dict[str, Any]:
+    return {"type": "INLINE", "inlineDocumentSource": {"type": "TEXT", "textDocument": {"text": text}}}

@@ -1,17 +1,130 @@
-"""A graph and its tokenizer: text in, arrays out, in batches of texts of about one length."""
+"""What a model folder holds and says of itself. Everything that can be wrong with one is said when it is opened.
 
+A graph and its tokenizer: text in, arrays out, in batches of texts of about one length.
+
+Embeddings by an encoder from a folder.
+
+Reranking by a cross-encoder from a folder.
+"""
+
+import hashlib
 import importlib
+import json
+import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+import re
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from commonplace.kernel.environment import SettingsError
 from commonplace.kernel.errors import Unavailable
-from commonplace.search.models.onnx_folder import ModelFolder
+from commonplace.search.model import RecordId, Reranked, Vector
+from commonplace.search.models.values import encodable, unit
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
+
+
+MODEL = "model.onnx"
+TOKENIZER = "tokenizer.json"
+OPTIONS = "commonplace.json"
+
+MAX_TOKENS = 8_192
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What `commonplace.json` may say; the file may be missing."""
+
+    name: str | None = None
+    """Stored with the index; by default the folder's name."""
+    pooling: Literal["mean", "cls"] = "mean"
+    max_tokens: int | None = None
+    """Special tokens included. By default what the tokenizer says, else 512."""
+    query_prefix: str = ""
+    passage_prefix: str = ""
+
+
+def _text(value: object) -> bool:
+    return isinstance(value, str) and len(value) <= 1_000
+
+
+def _name(value: object) -> bool:
+    return isinstance(value, str) and bool(re.fullmatch(r"\S.{0,98}\S|\S", value))
+
+
+def _pooling(value: object) -> bool:
+    return value in ("mean", "cls")
+
+
+def _count(value: object) -> bool:
+    return type(value) is int and 16 <= value <= MAX_TOKENS
+
+
+_KEYS: dict[str, tuple[str, str, Callable[[object], bool]]] = {
+    "name": ("name", "a name in one line of at most 100 characters", _name),
+    "pooling": ("pooling", "mean or cls", _pooling),
+    "maxTokens": ("max_tokens", f"a whole number from 16 to {MAX_TOKENS}", _count),
+    "queryPrefix": ("query_prefix", "text of at most 1000 characters", _text),
+    "passagePrefix": ("passage_prefix", "text of at most 1000 characters", _text),
+}
+"""Key of the file -> field, what is valid in words, and whether a value is."""
+
+
+class ModelFolder:
+    """A folder that has the files of a model. Raises SettingsError with what is missing."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        if not path.is_dir():
+            raise SettingsError(f"The model folder {path} does not exist.")
+        missing = [name for name in (MODEL, TOKENIZER) if not (path / name).is_file()]
+        if missing:
+            raise SettingsError(f"The model folder {path} lacks {' and '.join(missing)}.")
+        self.options = _options(path / OPTIONS)
+        self.name = self.options.name or path.resolve().name
+
+    @property
+    def model(self) -> Path:
+        return self.path / MODEL
+
+    @property
+    def tokenizer(self) -> Path:
+        return self.path / TOKENIZER
+
+    @cached_property
+    def revision(self) -> str:
+        """16 hex digits over all that decides a vector: graph, weights beside it, tokenizer, options."""
+        total = hashlib.sha256()
+        decisive = {path for path in self.path.glob(f"{MODEL}*") if path.is_file()}
+        decisive |= {path for path in (self.tokenizer, self.path / OPTIONS) if path.is_file()}
+        for path in sorted(decisive):
+            with path.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            total.update(f"{path.name} {digest}\n".encode())
+        return total.hexdigest()[:16]
+
+
+def _options(path: Path) -> Options:
+    if not path.is_file():
+        return Options()
+    try:
+        given: Any = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise SettingsError(f"{path} is no JSON.") from error
+    if not isinstance(given, dict) or given.keys() - _KEYS.keys():
+        raise SettingsError(f"{path} is a JSON object with no other keys than {', '.join(_KEYS)}.")
+    for key, value in given.items():
+        _, valid, fits = _KEYS[key]
+        if not fits(value):
+            raise SettingsError(f"{key} in {path} must be {valid}.")
+    return Options(**{_KEYS[key][0]: value for key, value in given.items()})
+
 
 TEXTS_PER_RUN = 32
 TOKENS_PER_RUN = 8_192
@@ -135,3 +248,97 @@ def _type_of(declared: Any, folder: ModelFolder) -> str:
         asked = f"{declared.name} of {declared.type}"
         raise SettingsError(f"{folder.model} asks for {asked}; known are {', '.join(_GIVEN)} of whole numbers.")
     return _TYPES[declared.type]
+
+
+POOLED = ("sentence_embedding",)
+PER_TOKEN = ("last_hidden_state", "token_embeddings")
+PROBE = "dimension"
+
+
+class OnnxEmbeddings:
+    """Vectors of an encoder, pooled and brought to length one. Text of which no token is known gets the zero vector.
+
+    Raises SettingsError when it is built from a folder that cannot work.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = ModelFolder(folder)
+        self._graph = Graph(self._folder)
+        self._output = _output(self._graph.outputs, self._folder)
+        self.name = self._folder.name
+        self.revision = self._folder.revision
+        self.dimension = self._probed_dimension()
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> list[Vector]:
+        """One vector per text, in order; a text of more tokens than the model takes is cut. Raises Unavailable."""
+        options = self._folder.options
+        prefix = options.query_prefix if query else options.passage_prefix
+        encodings = self._graph.encode_texts([encodable(prefix + text) for text in texts])
+        vectors: list[Vector] = [array("f", bytes(4 * self.dimension))] * len(texts)
+        for positions, answer, mask in self._graph.run(self._output, encodings):
+            for position, values in zip(positions, self._pooled(answer, mask), strict=True):
+                vectors[position] = unit(values, self.dimension)
+        return vectors
+
+    def _pooled(self, answer: Any, mask: Any) -> Any:
+        import numpy
+
+        answer = answer.astype(numpy.float32)
+        if answer.ndim == 2:
+            return answer
+        if self._folder.options.pooling == "cls":
+            return answer[:, 0]
+        weights = mask[:, :, numpy.newaxis].astype(answer.dtype)
+        return (answer * weights).sum(axis=1) / weights.sum(axis=1)
+
+    def _probed_dimension(self) -> int:
+        (_, answer, _) = next(self._graph.run(self._output, self._graph.encode_texts([PROBE])))
+        return int(answer.shape[-1])
+
+
+def _output(outputs: Mapping[str, Any], folder: ModelFolder) -> str:
+    """A pooled output where the graph has one, else the one per token; graphs name them in various ways."""
+    for name in (*POOLED, *PER_TOKEN):
+        if name in outputs:
+            return name
+    fitting = [name for name, shape in outputs.items() if shape is not None and len(shape) in (2, 3)]
+    if not fitting:
+        raise SettingsError(f"{folder.model} has no output last_hidden_state or sentence_embedding.")
+    return fitting[0]
+
+
+class OnnxReranker:
+    """Query and passage read together; the score is the sigmoid of one label, or the share of the second of two.
+
+    Raises SettingsError when it is built from a folder that cannot work.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = ModelFolder(folder)
+        self._graph = Graph(self._folder)
+        outputs = self._graph.outputs
+        self._output = "logits" if "logits" in outputs else next(iter(outputs))
+        shape = outputs[self._output] or []
+        labels = shape[-1] if len(shape) == 2 and isinstance(shape[-1], int) else 1
+        if len(shape) not in (1, 2) or labels not in (1, 2):
+            raise SettingsError(f"{self._folder.model} is no cross-encoder: it has no logits of one or two labels.")
+        self.name = f"{self._folder.name}@{self._folder.revision}"
+
+    def rerank(self, query: str, passages: Sequence[tuple[RecordId, str]]) -> list[Reranked]:
+        """A score from 0 to 1 per passage, in their order. A passage that is too long is cut. Raises Unavailable."""
+        if not passages:
+            return []
+        options = self._folder.options
+        texts = [encodable(options.passage_prefix + text) for _, text in passages]
+        encodings = self._graph.encode_pairs(encodable(options.query_prefix + query), texts)
+        scores = [0.0] * len(passages)
+        for positions, logits, _ in self._graph.run(self._output, encodings):
+            for position, row in zip(positions, logits.reshape(len(positions), -1).tolist(), strict=True):
+                scores[position] = self._score(row)
+        return [Reranked(record, score) for (record, _), score in zip(passages, scores, strict=True)]
+
+    def _score(self, logits: list[Any]) -> float:
+        if len(logits) > 2 or not all(math.isfinite(logit) for logit in logits):
+            raise Unavailable(f"The model {self._folder.name} gave no score.")
+        margin = logits[0] if len(logits) == 1 else logits[1] - logits[0]
+        return 1 / (1 + math.exp(-margin)) if margin >= 0 else math.exp(margin) / (1 + math.exp(margin))

@@ -3,7 +3,7 @@
 import logging
 
 from commonplace.kernel.errors import InvalidInput, Unavailable
-from commonplace.search.generations import Facts, Generation, Role
+from commonplace.search.migration import Facts, Generation, Role
 from commonplace.search.model import EmbeddingProvider, IndexMismatch
 from commonplace.search.opensearch import indices, mapping, search
 from commonplace.search.opensearch.bulk import Refresh, make_visible

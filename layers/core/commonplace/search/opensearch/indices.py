@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 from commonplace.kernel.errors import Unavailable
-from commonplace.search.generations import Facts
+from commonplace.search.migration import Facts
 from commonplace.search.model import EmbeddingProvider, IndexMismatch
 from commonplace.search.opensearch import mapping
 from commonplace.search.opensearch.bulk import outcome_of, write_alias

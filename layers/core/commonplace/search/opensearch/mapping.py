@@ -11,7 +11,7 @@ from typing import Any
 
 from commonplace.search.chunks import CHUNKER_VERSION
 from commonplace.search.embeddings import model_fingerprint
-from commonplace.search.generations import Facts
+from commonplace.search.migration import Facts
 from commonplace.search.model import (
     Chunk,
     EmbeddingProvider,
@@ -21,10 +21,9 @@ from commonplace.search.model import (
     Tombstone,
     Vector,
 )
-from commonplace.search.names import name_key
 from commonplace.search.opensearch.client import Numbers
 from commonplace.search.opensearch.settings import IndexParameters, folded_rule
-from commonplace.search.text import STOP_WORDS, plain, words
+from commonplace.search.text import STOP_WORDS, name_key, plain, words
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,6 @@ from typing import Any
 
 from commonplace.search.filters import Filters
 from commonplace.search.model import Position, RecordId
-from commonplace.search.names import name_key
 from commonplace.search.opensearch.client import Numbers
 from commonplace.search.opensearch.mapping import (
     CHUNK_FIELDS,
@@ -21,7 +20,7 @@ from commonplace.search.opensearch.mapping import (
     document_key,
     searchable,
 )
-from commonplace.search.text import STOP_WORDS
+from commonplace.search.text import STOP_WORDS, name_key
 
 Query = dict[str, Any]
 

@@ -8,14 +8,13 @@ from typing import Any
 from zlib import crc32
 
 from commonplace.search.model import Chunk, Found, LegHit, RecordId
-from commonplace.search.names import grade
 from commonplace.search.opensearch import queries
 from commonplace.search.opensearch.bulk import make_visible
 from commonplace.search.opensearch.client import WRITE_SECONDS, Numbers, OpenSearchClient, item_failure
 from commonplace.search.opensearch.mapping import chunk_of, document_key, live_version, record_of
 from commonplace.search.opensearch.queries import IDS_ONLY, LIVE, Query, Words
 from commonplace.search.spelling import MOST_WORDS, SHORTEST_WORD, TRIED, correctable, suggest
-from commonplace.search.text import query_terms
+from commonplace.search.text import grade, query_terms
 from commonplace.search.word_distance import distance
 
 # What of an answer is read: the rest is not sent.

@@ -14,17 +14,16 @@ from starlette.types import ASGIApp
 
 from commonplace.identity.principals import Everybody, Principals
 from commonplace.kernel.deferred import Deferred
-from commonplace.kernel.slots import Slots
-from commonplace.search.changes import ChangeFeed
+from commonplace.kernel.limits import Slots
+from commonplace.search.source import ChangeFeed
 from commonplace.web.challenges import Challenges
 from commonplace.web.mcp.cors import Admission, Doorway
 from commonplace.web.mcp.declaration import Toolset
-from commonplace.web.mcp.edge import Endpoint, Shield
+from commonplace.web.mcp.edge import Endpoint, Reception, Shield
+from commonplace.web.mcp.errors import internal, rpc_error
 from commonplace.web.mcp.guard import Guard
 from commonplace.web.mcp.limits import Throttle
 from commonplace.web.mcp.offer import offer_of
-from commonplace.web.mcp.reception import Reception
-from commonplace.web.mcp.refusing import internal, rpc_error
 from commonplace.web.mcp.server import build_server
 from commonplace.web.mcp.surface import Surface
 

@@ -1,20 +1,355 @@
-"""Arguments as models send them, understood as far as there is one meaning, with notes on what was changed.
+"""What a model of arguments expects, in the few terms that forgiving needs. Built once for each model.
+
+Which declared argument a name means: other cases, singular and plural, and the names that models reach for.
+
+Values as models write them, as the values they mean. What is unclear stays as it is, for the model to refuse.
+
+Arguments as models send them, understood as far as there is one meaning, with notes on what was changed.
 
 What has two meanings is refused, and so is whatever a tool that writes was not asked for by name.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from commonplace.kernel.errors import InvalidInput
-from commonplace.web.mcp import coercing
-from commonplace.web.mcp.coercing import shown
 from commonplace.web.mcp.declaration import Arguments
-from commonplace.web.mcp.naming import POSITIONS, QUESTIONS, WEAK, WRAPPERS, meant, plain
-from commonplace.web.mcp.shapes import Shape, shape_of
+
+MAX_SHAPE_DEPTH = 8
+"""Of nested models; beyond it anything goes, and the model itself decides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One value. No kinds: anything."""
+
+    kinds: frozenset[str] = frozenset()
+    """`string`, `integer`, `number`, `boolean`, `array`, `object`."""
+    choices: tuple[str, ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
+    items: "Shape | None" = None
+    fields: "Mapping[str, Shape]" = field(default_factory=dict)
+    required: frozenset[str] = frozenset()
+    free: bool = False
+    """An object that takes whatever names."""
+
+    def only(self, *kinds: str) -> bool:
+        return bool(self.kinds) and self.kinds <= set(kinds)
+
+
+@lru_cache(maxsize=256)
+def shape_of(model: type[BaseModel]) -> Shape:
+    """Names are those of the outside, in the order of the model."""
+    schema = model.model_json_schema(by_alias=True)
+    return _shape(schema, schema.get("$defs", {}), 0)
+
+
+def _shape(node: Any, definitions: Mapping[str, Any], depth: int) -> Shape:
+    if not isinstance(node, Mapping) or depth > MAX_SHAPE_DEPTH:
+        return Shape()
+    if (reference := node.get("$ref")) is not None:
+        return _shape(definitions.get(reference.rpartition("/")[2]), definitions, depth + 1)
+    options = [one for key in ("anyOf", "oneOf", "allOf") for one in node.get(key, ())]
+    if options:
+        return _joined([_shape(one, definitions, depth + 1) for one in options if one.get("type") != "null"])
+    kind = node.get("type")
+    properties = node.get("properties", {})
+    return Shape(
+        kinds=frozenset([kind] if isinstance(kind, str) else []),
+        choices=_choices(node),
+        minimum=node.get("minimum", node.get("exclusiveMinimum")),
+        maximum=node.get("maximum", node.get("exclusiveMaximum")),
+        items=_shape(node["items"], definitions, depth + 1) if "items" in node else None,
+        fields={name: _shape(one, definitions, depth + 1) for name, one in properties.items()},
+        required=frozenset(node.get("required", ())),
+        free=kind == "object" and node.get("additionalProperties", not properties) is not False,
+    )
+
+
+def _choices(node: Mapping[str, Any]) -> tuple[str, ...]:
+    """The valid texts; choices of another type are the model's to check."""
+    values = node.get("enum", [node["const"]] if "const" in node else [])
+    return tuple(values) if all(isinstance(one, str) for one in values) else ()
+
+
+def _joined(shapes: list[Shape]) -> Shape:
+    """Any of them: an open one makes all open."""
+    if len(shapes) == 1:
+        return shapes[0]
+    if any(not one.kinds for one in shapes):
+        return Shape()
+    return Shape(
+        kinds=frozenset().union(*(one.kinds for one in shapes)),
+        choices=tuple(choice for one in shapes for choice in one.choices) if all(one.choices for one in shapes) else (),
+        minimum=next((one.minimum for one in shapes if one.minimum is not None), None),
+        maximum=next((one.maximum for one in shapes if one.maximum is not None), None),
+        items=next((one.items for one in shapes if one.items is not None), None),
+        fields=next((one.fields for one in shapes if one.fields), {}),
+        required=next((one.required for one in shapes if one.fields), frozenset()),
+        free=any(one.free for one in shapes),
+    )
+
+
+QUESTIONS = frozenset(["query", "q", "text", "search", "question", "keywords", "keyword", "term"])
+"""Arguments that hold what is looked for."""
+
+SYNONYMS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
+    (frozenset(declared.split()), frozenset(given.split()))
+    for declared, given in (
+        (" ".join(QUESTIONS), " ".join(QUESTIONS) + " searchquery searchterm querytext terms prompt"),
+        ("term", "word name concept title entry"),
+        ("title", "name heading"),
+        ("limit k n", "limit topk k n pagesize perpage maxresults numresults count size maxitems first top"),
+        ("contenttype type", "contenttype type kind doctype documenttype"),
+        ("id", "documentid docid entryid uuid identifier slug uri url link path title name document"),
+        ("url", "link href address uri"),
+        ("cursor continuation", "continuation cursor nextcursor pagetoken nextpagetoken handle continue"),
+        ("datefrom since", "since after from startdate fromdate"),
+        ("dateto until", "until before to enddate todate"),
+        ("content body", "content body text markdown"),
+        ("description", "summary abstract"),
+        ("tags", "labels topics keywords"),
+        ("maxtokens", "tokens tokenbudget tokenlimit"),
+        ("key", "idempotencykey requestid"),
+        ("idempotencykey", "key requestid"),
+        ("entryid", "id uuid identifier entry"),
+        ("entrytype", "type kind contenttype"),
+        ("minconfidence", "confidence threshold"),
+        ("orderby", "sort sortby"),
+        ("order", "direction sortorder"),
+        ("sourcestory", "story storyid"),
+        ("sourcefile", "file path"),
+        ("expectedversion", "version ifversion"),
+        ("entries", "items records yaml"),
+        ("command", "cmd commandname commandline name query q text syntax"),
+        ("path", "endpoint route url uri pathtemplate query"),
+        ("method", "verb httpmethod"),
+        ("category", "subcategory section group"),
+        ("pagecontext", "page context screen"),
+    )
+)
+"""Declared names, and what models say in their place; both as `plain` writes them. The first that fits counts."""
+
+WEAK = frozenset(["word", "name", "concept", "title", "entry", "heading", "uri", "url", "link", "path", "document"])
+"""They stand for another name where that is missing; beside it, they only describe the same thing once more."""
+
+POSITIONS = frozenset(("offset", "page", "pagenumber", "skip", "startindex"))
+"""Ways of paging that are not there. Left out, they would give the same page for ever: they are refused."""
+
+WRAPPERS = frozenset(("filter", "filters", "where", "option", "options", "params", "parameters", "arguments", "args"))
+"""Objects that models put arguments into which are meant at the top."""
+
+
+MAX_NAME_CHARACTERS = 100
+"""What is longer names nothing; what callers send is remembered up to this length only."""
+
+
+def plain(name: str) -> str:
+    """Without case, underscores, hyphens and spaces; the same for names that differ in these only."""
+    return _plain(name[:MAX_NAME_CHARACTERS])
+
+
+@lru_cache(maxsize=4_096)
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.casefold() if letter.isalnum())
+
+
+@lru_cache(maxsize=4_096)
+def singular(name: str) -> str:
+    """Of a name that is plain already; the same for singular and plural, though not always a word."""
+    if len(name) > 4 and name.endswith("ies"):
+        return name[:-3] + "y"
+    if len(name) > 4 and name.endswith(("ses", "xes", "ches", "shes")):
+        return name[:-2]
+    return name[:-1] if len(name) > 2 and name.endswith("s") and not name.endswith("ss") else name
+
+
+def meant(name: str, shape: Shape) -> str | None:
+    """The declared name, or None if there is none or it might be several."""
+    if name in shape.fields:
+        return name
+    key = plain(name) if len(name) <= MAX_NAME_CHARACTERS else ""
+    if not key:
+        return None
+    found = [one for one in shape.fields if plain(one) == key] or [
+        one for one in shape.fields if singular(plain(one)) == singular(key)
+    ]
+    return found[0] if len(found) == 1 else None if found else _synonym(key, shape)
+
+
+def closest(value: str, choices: Iterable[str], most: int = 6) -> list[str]:
+    """Valid values that are spelled like this one, best first."""
+    from difflib import get_close_matches
+
+    written = {plain(one): one for one in choices}
+    return [written[one] for one in get_close_matches(plain(value), list(written), n=most, cutoff=0.5)]
+
+
+def choice(value: str, choices: tuple[str, ...]) -> str | None:
+    """The valid value that is meant, whatever its case or number."""
+    if value in choices:
+        return value
+    key = plain(value) if len(value) <= MAX_NAME_CHARACTERS else ""
+    written: Mapping[str, str] = {plain(one): one for one in reversed(choices)}
+    if key in written:
+        return written[key]
+    return next((one for one in choices if singular(plain(one)) == singular(key)), None)
+
+
+def _synonym(key: str, shape: Shape) -> str | None:
+    for declared, given in SYNONYMS:
+        if key in given or singular(key) in given:
+            found = [one for one in shape.fields if plain(one) in declared]
+            # Of several, the one without which a call means nothing.
+            found = [one for one in found if one in shape.required] or found
+            if len(found) == 1:
+                return found[0]
+    return None
+
+
+MAX_JSON_CHARACTERS = 16_384
+"""Of text that stands for a list or an object."""
+MAX_VALUES = 2_000
+"""Values in one call, nested ones included."""
+MAX_VALUE_DEPTH = 12
+"""Of nesting in one call."""
+MAX_SHOWN = 60
+"""Characters of a value of the caller's in a message."""
+
+_TRUE, _FALSE = ("true", "yes", "1", "on"), ("false", "no", "0", "off")
+_NOTHING = ("null", "none", "undefined", "")
+
+
+def absent(value: Any, shape: Shape, required: bool) -> bool:
+    """Null is absence everywhere; so is empty text where something optional is meant, or something that is not text."""
+    if value is None:
+        return True
+    if not isinstance(value, str) or (required and "string" in shape.kinds):
+        return False
+    text = value.strip().casefold()
+    return not text or (text in _NOTHING and not (shape.only("string") and not shape.choices))
+
+
+def scalar(value: Any, shape: Shape, name: str, notes: list[str], *, clamp: bool) -> Any:
+    """A text, number or truth value. Raises InvalidInput for a number that is none and a value that is not a choice."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InvalidInput(f"{name} has to be a finite number.", hint="Give digits, or leave it out.")
+    if shape.choices and isinstance(value, str | int | float):
+        return _chosen(str(value), shape, name)
+    if shape.only("boolean"):
+        return _truth(value)
+    if shape.only("integer", "number"):
+        return _bounded(_number(value, shape), shape, name, notes) if clamp else _number(value, shape)
+    if isinstance(value, list) and shape.only("string", "integer", "number", "boolean"):
+        raise InvalidInput(f"{name} takes one value, and {len(value)} came.", hint="Call once for each of them.")
+    if shape.only("string") and isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    return value
+
+
+def alone(value: Any, shape: Shape) -> Any:
+    """The one value of a list, where no list is meant."""
+    while isinstance(value, list) and len(value) == 1 and shape.kinds and "array" not in shape.kinds:
+        value = value[0]
+    return value
+
+
+def listed(value: Any, shape: Shape) -> Any:
+    """A list where one is meant: JSON text, text with commas, or one value."""
+    if isinstance(value, list) or "string" in shape.kinds:
+        return value
+    if isinstance(value, str):
+        decoded = from_json(value, "[")
+        if isinstance(decoded, list):
+            return decoded
+        return [part for one in value.split(",") if (part := one.strip())]
+    return [value]
+
+
+def from_json(value: str, opening: str) -> Any:
+    """What text that looks like JSON holds; the text itself if it is none. Raises InvalidInput for too much of it."""
+    text = value.strip()
+    if not text.startswith(opening) or len(text) > MAX_JSON_CHARACTERS:
+        return value
+    try:
+        decoded = json.loads(text, parse_constant=_no_number)
+        # Escapes can spell half a character, which no answer could repeat.
+        json.dumps(decoded, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        return value
+    check_size(decoded)
+    return decoded
+
+
+def check_size(value: Any, max_values: int = MAX_VALUES) -> None:
+    """Raises InvalidInput for what is nested too deeply or holds too much."""
+    level: list[Any] = [value]
+    count = depth = 0
+    while level:
+        depth, count = depth + 1, count + len(level)
+        if depth > MAX_VALUE_DEPTH or count > max_values:
+            raise InvalidInput(
+                "The arguments are nested too deeply or hold too many values.",
+                hint=f"At most {max_values} values, {MAX_VALUE_DEPTH} levels deep.",
+            )
+        held = (one.values() if isinstance(one, Mapping) else one for one in level if isinstance(one, Mapping | list))
+        level = [inner for values in held for inner in values]
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(f"{text} is not JSON")
+
+
+def shown(value: Any) -> str:
+    """A value of the caller's, safe to repeat: one line, short."""
+    text = "".join(letter if letter.isprintable() else " " for letter in str(value)[: MAX_SHOWN + 1])
+    return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…"
+
+
+def _chosen(value: str, shape: Shape, name: str) -> str:
+    found = choice(value.strip(), shape.choices)
+    if found is not None:
+        return found
+    near = (
+        list(shape.choices) if len(shape.choices) <= 12 else closest(value, shape.choices) or list(shape.choices[:12])
+    )
+    label = "Valid values" if len(near) == len(shape.choices) else f"Nearest of {len(shape.choices)} valid values"
+    raise InvalidInput(f"{name} cannot be “{shown(value)}”.", hint=f"{label}: {', '.join(near)}.")
+
+
+def _truth(value: Any) -> Any:
+    text = str(value).strip().casefold() if isinstance(value, str | int | float) else ""
+    return True if text in _TRUE else False if text in _FALSE else value
+
+
+def _number(value: Any, shape: Shape) -> Any:
+    if isinstance(value, str) and len(value) <= 40:
+        try:
+            read = int(value) if "integer" in shape.kinds and value.strip("+- ").isdigit() else float(value)
+        except ValueError:
+            return value
+        value = read if math.isfinite(read) else value
+    if isinstance(value, float) and value.is_integer() and "integer" in shape.kinds:
+        return int(value)
+    return value
+
+
+def _bounded(value: Any, shape: Shape, name: str, notes: list[str]) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    low, high = shape.minimum, shape.maximum
+    taken = low if low is not None and value < low else high if high is not None and value > high else value
+    if taken != value:
+        notes.append(f"{name} was taken as {taken}, the {'least' if taken == low else 'most'} there is.")
+    return taken
+
 
 MAX_NAMED = 5
 """Arguments or faults named in one message."""
@@ -39,7 +374,7 @@ def understand(
     *,
     lenient: bool = True,
     clamp: bool | None = None,
-    max_values: int = coercing.MAX_VALUES,
+    max_values: int = MAX_VALUES,
 ) -> tuple[Model, tuple[str, ...]]:
     """The arguments, checked. Raises InvalidInput in a model's words, never pydantic's."""
     if _simple(raw, shape_of(model)):
@@ -60,13 +395,13 @@ def forgive(
     *,
     lenient: bool = True,
     clamp: bool | None = None,
-    max_values: int = coercing.MAX_VALUES,
+    max_values: int = MAX_VALUES,
 ) -> Forgiven:
     """Not lenient, for tools that write: what is unknown is refused, and numbers stay as they are.
 
     `clamp` says otherwise of the numbers. Raises InvalidInput for what has more than one meaning, or is too much.
     """
-    coercing.check_size(raw, max_values)
+    check_size(raw, max_values)
     shape = shape_of(model)
     taken = _Taken(shape, lenient, clamp=lenient if clamp is None else clamp)
     for name, value in raw.items():
@@ -104,8 +439,8 @@ class _Taken:
 
     def _put(self, field: str, name: str, value: Any) -> None:
         shape = self._shape.fields[field]
-        value = coercing.alone(value, shape)
-        if coercing.absent(value, shape, field in self._shape.required):
+        value = alone(value, shape)
+        if absent(value, shape, field in self._shape.required):
             return
         if shape.fields and isinstance(value := self._object(value), Mapping):
             inside = self._nested(field)
@@ -131,14 +466,14 @@ class _Taken:
         return not weak
 
     def _coerced(self, value: Any, shape: Shape, name: str) -> Any:
-        if "array" in shape.kinds and isinstance(value := coercing.listed(value, shape), list):
+        if "array" in shape.kinds and isinstance(value := listed(value, shape), list):
             items = shape.items or Shape()
-            inner = (coercing.alone(one, items) for one in value)
+            inner = (alone(one, items) for one in value)
             return [self._coerced(one, items, name) for one in inner if one is not None]
         if "object" in shape.kinds:
             value = self._object(value)
             return self._whole(value, shape, name) if shape.fields and isinstance(value, Mapping) else value
-        return coercing.scalar(value, shape, name, self.notes, clamp=self._clamp)
+        return scalar(value, shape, name, self.notes, clamp=self._clamp)
 
     def _whole(self, value: Mapping[str, Any], shape: Shape, name: str) -> dict[str, Any]:
         """An object in a list."""
@@ -150,7 +485,7 @@ class _Taken:
 
     @staticmethod
     def _object(value: Any) -> Any:
-        return coercing.from_json(value, "{") if isinstance(value, str) else value
+        return from_json(value, "{") if isinstance(value, str) else value
 
     def _nested(self, field: str) -> "_Taken":
         if field not in self._inside:

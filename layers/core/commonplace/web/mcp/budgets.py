@@ -3,11 +3,22 @@
 Tokens are estimated, by kinds of letters: `WEIGHTS`. Prose comes to about three and a half bytes of UTF-8 a token, JSON
 with names and numbers to three or less. The weights are fitted to the tokenizer of the embedding model, from above: its
 vocabulary (32,000) is smaller than that of any current chat model, and those need fewer tokens, not more.
+
+Handles that continue an answer: where it stopped, good for the same tool, question and version only.
+
+A handle holds no authority: each use goes through the same checks as a first call, and it holds no text.
 """
 
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeVar
+from hashlib import blake2b
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from commonplace.kernel.errors import InvalidInput
+from commonplace.web.sealed import opened, sealed
 
 DEFAULT_TOKENS = 5_000
 """Of an answer that nobody asked more of: text and structured data together."""
@@ -117,3 +128,48 @@ def _boundary(text: str, start: int, end: int) -> int:
         if found >= 0 and found + len(mark) > start:
             return found + len(mark)
     return end
+
+
+MAX_HANDLE_CHARACTERS = 512
+
+_PURPOSE = b"mcp-continuation"
+_VERSION_BYTES = 6
+
+
+def question_of(arguments: BaseModel, *leaving_out: str) -> str:
+    """Everything asked, but the handle and what only changes how much is said at once; names as in the model."""
+    return arguments.model_dump_json(exclude=set(leaving_out))
+
+
+def handle(position: int | str, *, tool: str, question: str, version: str) -> str:
+    """Opaque. `version` is that of what is continued: an ETag, a commit."""
+    told = _digest(version) + json.dumps(position).encode()
+    return sealed(told, _asked(tool, question), purpose=_PURPOSE)
+
+
+def resume(text: str, *, tool: str, question: str, version: str) -> int | str:
+    """The position. Raises InvalidInput for a handle of another tool, question or version, or of nobody."""
+    try:
+        if len(text) > MAX_HANDLE_CHARACTERS:
+            raise ValueError("longer than any handle")
+        told = opened(text, _asked(tool, question), purpose=_PURPOSE)
+        position: Any = json.loads(told[_VERSION_BYTES:])
+    except ValueError:
+        raise _refused("This handle does not continue this question.") from None
+    if told[:_VERSION_BYTES] != _digest(version):
+        raise _refused("What this handle continues has changed since.")
+    if not isinstance(position, int | str) or isinstance(position, bool):
+        raise _refused("This handle does not continue this question.")
+    return position
+
+
+def _asked(tool: str, question: str) -> str:
+    return f"{tool}\n{question}"
+
+
+def _digest(version: str) -> bytes:
+    return blake2b(version.encode("utf-8", "backslashreplace"), digest_size=_VERSION_BYTES).digest()
+
+
+def _refused(message: str) -> InvalidInput:
+    return InvalidInput(message, hint="Start anew: ask the same without the handle.")

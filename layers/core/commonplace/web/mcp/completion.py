@@ -1,20 +1,54 @@
-"""`completion/complete`: values for the arguments of prompts and the variables of templates."""
+"""Which of the known values may be meant by what is typed so far.
 
-from collections.abc import Mapping, Sequence
+`completion/complete`: values for the arguments of prompts and the variables of templates.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CompleteRequestParams, PromptReference
 
+from commonplace.kernel.terms import words
 from commonplace.web.mcp.access import allowed, caller_of
 from commonplace.web.mcp.budgets import estimate_tokens
 from commonplace.web.mcp.declaration import Complete
 from commonplace.web.mcp.offer import Offer
 from commonplace.web.mcp.rendering import COMPLETE
 from commonplace.web.mcp.replies import Reply
-from commonplace.web.mcp.threads import in_thread
+from commonplace.web.mcp.tools import in_thread
 from commonplace.web.mcp.uri_templates import variables_of
+
+
+def fitting(values: Iterable[str], typed: str) -> Sequence[str]:
+    """Values that begin with what is typed, then those with a word that does, then those that contain it.
+
+    Letter case never counts; of equals, the order stays.
+    """
+    known = list(dict.fromkeys(values))
+    wanted = typed.strip().casefold()
+    if not wanted:
+        return known
+    ranked = ((_rank(value.casefold(), wanted), at, value) for at, value in enumerate(known))
+    return [value for rank, _, value in sorted(ranked) if rank < _UNFIT]
+
+
+def choices(*values: str) -> Complete:
+    """Completes to one of a few."""
+    return lambda typed, _: fitting(values, typed)
+
+
+_UNFIT = 3
+
+
+def _rank(value: str, wanted: str) -> int:
+    if value.startswith(wanted):
+        return 0
+    if any(word.startswith(wanted) for word in words(value)):
+        return 1
+    return 2 if wanted in value else _UNFIT
+
 
 MAX_VALUES = 100
 """Of one answer, as the protocol says."""

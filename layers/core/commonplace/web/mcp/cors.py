@@ -12,7 +12,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from commonplace.kernel.environment import is_loopback
-from commonplace.web.mcp.refusing import invalid
+from commonplace.web.mcp.errors import invalid
 
 METHODS = "POST, OPTIONS"
 EXPOSED = (

@@ -12,8 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
 from commonplace.identity.authorization import Need
-from commonplace.identity.principals import ANONYMOUS, Level, Principal, Tier, scope
-from commonplace.identity.scopes import KINDS
+from commonplace.identity.principals import ANONYMOUS, KINDS, Level, Principal, Tier, scope
 
 Cost = Literal["read", "search", "write"]
 """Each class of calls has a rate limit of its own."""

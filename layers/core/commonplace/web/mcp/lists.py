@@ -1,30 +1,312 @@
-"""`tools/list`, `resources/list`, `resources/templates/list`, `prompts/list` and `server/discover`.
+"""JSON Schemas of tools as lists carry them: 2020-12, nothing a model pays for without use.
+
+Lists page by page. A cursor is opaque, good for the same list and the same view of it, and gives no authority.
+
+Values that an argument can have at the moment, told where a list describes the argument: short names and no more.
+
+They are operators' data, so nothing passes that is no slug, and only so many do. A store that does not answer costs
+the values, never the list.
+
+What lists say, as plain dicts in the wire's own shape: deterministic, without `_meta`, a page at a time.
+
+`tools/list`, `resources/list`, `resources/templates/list`, `prompts/list` and `server/discover`.
 
 What only a deployment changes is put together once for each view of it, and sent as it was the first time; a list of
 tools also once for the values in use that it names.
 """
 
+import json
+import logging
+import re
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any, TypeVar
 
 import mcp_types as types
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
 from mcp_types.methods import validate_client_request
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
+from pydantic import BaseModel
 
-from commonplace.web.mcp import listing
-from commonplace.web.mcp.access import caller_of, shown, view_of
-from commonplace.web.mcp.declaration import Listed, Resource
-from commonplace.web.mcp.in_use import InUse, asks, values_in_use
-from commonplace.web.mcp.offer import Offer
-from commonplace.web.mcp.paging import page
+from commonplace.kernel.errors import CommonplaceError
+from commonplace.web.mcp.access import caller_of, shown, tools_for, view_of
+from commonplace.web.mcp.declaration import Caller, Listed, Prompt, Resource, Template, Tool
+from commonplace.web.mcp.offer import Offer, Offered
 from commonplace.web.mcp.rendering import CACHED
 from commonplace.web.mcp.replies import protocol_error
 from commonplace.web.mcp.surface import Surface
-from commonplace.web.mcp.threads import in_thread
+from commonplace.web.mcp.tools import in_thread
+from commonplace.web.sealed import opened, sealed
+
+_DEFINITIONS = "#/$defs/"
+_NAMED = ("properties", "$defs", "patternProperties", "dependentSchemas")
+"""Keywords whose value maps names to schemas: a name is not a keyword, even if it reads `title`."""
+
+
+def input_schema(tool: Tool) -> dict[str, Any]:
+    """What a call may hold. Models see it with every conversation, so notes on parsing stay out of it."""
+    given = tool.input_schema
+    schema = dict(given if given is not None else _of(tool.arguments))
+    schema.setdefault("type", "object")
+    schema.setdefault("properties", {})
+    schema.setdefault("additionalProperties", False)
+    return schema
+
+
+def output_schema(tool: Tool) -> dict[str, Any] | None:
+    """What `structuredContent` holds; absent values are left out, so nothing with a default is required."""
+    if tool.output is None:
+        return None
+    schema = dict(_of(tool.output))
+    if tool.verbatim:
+        schema["properties"] = {name: one for name, one in schema["properties"].items() if name != "notes"}
+    return schema
+
+
+@cache
+def _of(model: type[BaseModel]) -> Mapping[str, Any]:
+    """Made once: it takes milliseconds, and a client asks for every tool's whenever it connects."""
+    return compact_schema(model.model_json_schema(by_alias=True, mode="validation"))
+
+
+def compact_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Without titles, docstrings of models, null defaults and alternatives; definitions inlined where it is shorter."""
+    definitions = {name: _model(one) for name, one in schema.get("$defs", {}).items()}
+    bare: dict[str, Any] = _model({key: value for key, value in schema.items() if key != "$defs"})
+    while chosen := next((name for name in definitions if _better_inline(name, bare, definitions)), None):
+        body = definitions.pop(chosen)
+        bare = _inlined(bare, chosen, body)
+        definitions = {name: _inlined(one, chosen, body) for name, one in definitions.items()}
+    return bare | ({"$defs": definitions} if definitions else {})
+
+
+def _model(schema: Mapping[str, Any]) -> Any:
+    """A model's own description is its docstring, written for who reads the code; those of its fields stay."""
+    return _plain({key: value for key, value in schema.items() if key != "description"})
+
+
+def _plain(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_plain(one) for one in node]
+    if not isinstance(node, dict):
+        return node
+    kept = {}
+    for key, value in node.items():
+        if key in _NAMED and isinstance(value, dict):
+            kept[key] = {name: _plain(one) for name, one in value.items()}
+        elif key in ("const", "enum", "examples", "default"):
+            kept |= {} if key == "default" and value in (None, [], {}, "") else {key: value}
+        elif not (key == "title" and isinstance(value, str)):
+            kept[key] = _plain(value)
+    return _without_null(kept)
+
+
+def _without_null(node: dict[str, Any]) -> dict[str, Any]:
+    """`X or null` is X: absence says null here, and null is taken for absence."""
+    options = node.get("anyOf")
+    if not isinstance(options, list) or {"type": "null"} not in options:
+        return node
+    rest = [one for one in options if one != {"type": "null"}]
+    outside = {key: value for key, value in node.items() if key != "anyOf"}
+    return {**rest[0], **outside} if len(rest) == 1 else {"anyOf": rest, **outside}
+
+
+def _references(node: Any, name: str) -> int:
+    if isinstance(node, list):
+        return sum(_references(one, name) for one in node)
+    if not isinstance(node, dict):
+        return 0
+    return (node.get("$ref") == _DEFINITIONS + name) + sum(_references(one, name) for one in node.values())
+
+
+def _better_inline(name: str, bare: Any, definitions: Mapping[str, Any]) -> bool:
+    body = definitions[name]
+    if any(_references(body, other) for other in definitions):
+        return False
+    uses = _references(bare, name) + sum(_references(one, name) for one in definitions.values())
+    size, reference = len(json.dumps(body)), len(json.dumps({"$ref": _DEFINITIONS + name}))
+    return uses * size <= uses * reference + size + len(name) + 6
+
+
+def _inlined(node: Any, name: str, body: Any) -> Any:
+    if isinstance(node, list):
+        return [_inlined(one, name, body) for one in node]
+    if not isinstance(node, dict):
+        return node
+    told = {key: _inlined(one, name, body) for key, one in node.items() if key != "$ref"}
+    if "$ref" not in node:
+        return told
+    return {**body, **told} if node["$ref"] == _DEFINITIONS + name else {"$ref": node["$ref"], **told}
+
+
+MAX_CURSOR_CHARACTERS = 4_096
+
+_PURPOSE = b"mcp-list"
+
+RowT = TypeVar("RowT")
+
+
+def page(
+    rows: Sequence[RowT], cursor: str | None, question: str, size: int, key: Callable[[RowT], str]
+) -> tuple[Sequence[RowT], str | None]:
+    """The rows of one page, and the cursor of the next. Raises MCPError -32602 for a cursor that is none of ours.
+
+    A cursor holds the last row's key beside its place, so that rows which come and go meanwhile are neither shown
+    twice nor skipped. An empty cursor is a cursor: only its absence begins at the beginning.
+    """
+    start = 0 if cursor is None else _start(rows, *_position(cursor, question), key)
+    end = start + size
+    if end >= len(rows):
+        return rows[start:], None
+    told = json.dumps([end, key(rows[end - 1])]).encode()
+    return rows[start:end], sealed(told, question, purpose=_PURPOSE)
+
+
+def refuse_cursor(cursor: str | None) -> None:
+    """Of a list that has one page only. Raises MCPError -32602."""
+    if cursor is not None:
+        raise MCPError(INVALID_PARAMS, "Invalid cursor")
+
+
+def _position(cursor: str, question: str) -> tuple[int, str]:
+    try:
+        if len(cursor) > MAX_CURSOR_CHARACTERS:
+            raise ValueError("longer than any cursor")
+        place, last = json.loads(opened(cursor, question, purpose=_PURPOSE))
+    except ValueError:
+        raise MCPError(INVALID_PARAMS, "Invalid cursor") from None
+    if not isinstance(place, int) or not isinstance(last, str) or place < 1:
+        raise MCPError(INVALID_PARAMS, "Invalid cursor")
+    return place, last
+
+
+def _start(rows: Sequence[RowT], place: int, last: str, key: Callable[[RowT], str]) -> int:
+    if place <= len(rows) and key(rows[place - 1]) == last:
+        return place
+    return next((at + 1 for at, row in enumerate(rows) if key(row) == last), min(place, len(rows)))
+
+
+logger = logging.getLogger(__name__)
+
+MAX_VALUES = 30
+"""Of one argument."""
+
+_SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
+
+InUse = tuple[tuple[str, str, tuple[str, ...]], ...]
+"""`(tool, argument, values)`, the same for the same values."""
+
+
+def asks(offer: Offer) -> bool:
+    """Whether any tool of this path has such an argument."""
+    return any(one.tool.in_use for one in offer.tools.values())
+
+
+def values_in_use(offer: Offer) -> InUse:
+    """Asks stores, perhaps: not for an event loop. Never raises."""
+    return tuple(
+        (name, argument, _told(name, values))
+        for name, one in offer.tools.items()
+        for argument, values in one.tool.in_use.items()
+    )
+
+
+def described(schema: Mapping[str, Any], name: str, in_use: InUse) -> dict[str, Any]:
+    """The input schema of this tool, with the values in its descriptions."""
+    properties = dict(schema["properties"])
+    for tool, argument, values in in_use:
+        if tool == name and values:
+            told = (properties[argument].get("description", "").rstrip("."), f"In use: {', '.join(values)}")
+            properties[argument] = properties[argument] | {"description": ". ".join(filter(None, told))}
+    return dict(schema) | {"properties": properties}
+
+
+def _told(tool: str, values: Callable[[], Sequence[str]]) -> tuple[str, ...]:
+    try:
+        known = dict.fromkeys(value for value in values() if _SLUG.fullmatch(value))
+    except CommonplaceError as error:
+        logger.warning("a list goes without values", extra={"tool": tool, "error": error.code})
+        return ()
+    except Exception:
+        logger.exception("a list goes without values", extra={"tool": tool})
+        return ()
+    return tuple(known)[:MAX_VALUES]
+
+
+Row = dict[str, Any]
+
+
+def tool_rows(offer: Offer, caller: Caller, in_use: InUse = ()) -> list[Row]:
+    """Without icons: the server has one, and the same one on every tool would be 5% of the list."""
+    return [_tool(one, in_use) for one in tools_for(offer, caller)]
+
+
+def prompt_rows(offer: Offer, caller: Caller) -> list[Row]:
+    return [_prompt(name, one) for name, one in offer.prompts.items() if shown(offer.needs["prompt", name], caller)]
+
+
+def template_rows(offer: Offer, caller: Caller) -> list[Row]:
+    return [_template(one) for one in offer.templates if shown(offer.needs["template", one.uri_template], caller)]
+
+
+def resource_row(one: Resource | Listed) -> Row:
+    return _resource(one) if isinstance(one, Resource) else _listed(one)
+
+
+def _tool(offered: Offered, in_use: InUse) -> Row:
+    tool = offered.tool
+    row: Row = {"name": offered.name, "title": tool.title, "description": tool.description}
+    row["inputSchema"] = described(input_schema(tool), offered.name, in_use) if tool.in_use else input_schema(tool)
+    if (schema := output_schema(tool)) is not None:
+        row["outputSchema"] = schema
+    row["annotations"] = _annotations(tool)
+    return row
+
+
+def _annotations(tool: Tool) -> Row:
+    """Whether a call may be repeated says something of tools that write alone (the specification, on hints)."""
+    told = {"title": tool.title, "readOnlyHint": tool.read_only, "destructiveHint": tool.destructive}
+    told |= {} if tool.read_only else {"idempotentHint": tool.idempotent}
+    return told | {"openWorldHint": tool.open_world}
+
+
+def _prompt(name: str, prompt: Prompt) -> Row:
+    arguments = [
+        {"name": one.name, "description": one.description, "required": one.required} for one in prompt.arguments
+    ]
+    return {"name": name, "title": prompt.title, "description": prompt.description, "arguments": arguments}
+
+
+def _resource(resource: Resource) -> Row:
+    return {
+        "uri": resource.uri,
+        "name": resource.name,
+        "title": resource.title,
+        "description": resource.description,
+        "mimeType": resource.mime_type,
+    }
+
+
+def _template(template: Template) -> Row:
+    row = {
+        "uriTemplate": template.uri_template,
+        "name": template.name,
+        "title": template.title,
+        "description": template.description,
+    }
+    return row | ({"mimeType": template.mime_type} if template.mime_type else {})
+
+
+def _listed(listed: Listed) -> Row:
+    row: Row = {"uri": listed.uri, "name": listed.name, "title": listed.title, "mimeType": listed.mime_type}
+    row |= {"description": listed.description} if listed.description else {}
+    row |= {"size": listed.size} if listed.size is not None else {}
+    return row | ({"annotations": {"lastModified": listed.updated_at}} if listed.updated_at else {})
+
 
 Context = ServerRequestContext[Any, Any]
 Paged = types.PaginatedRequestParams
@@ -50,14 +332,14 @@ class Lists:
         server.add_request_handler("resources/templates/list", Paged, self.templates)
 
     async def tools(self, ctx: Context, params: Paged) -> dict[str, Any]:
-        rows = listing.tool_rows(self._offer, caller_of(ctx.request), await values_of(self._offer))
+        rows = tool_rows(self._offer, caller_of(ctx.request), await values_of(self._offer))
         return self._paged(ctx, params, "tools", rows, "name")
 
     async def prompts(self, ctx: Context, params: Paged) -> dict[str, Any]:
-        return self._paged(ctx, params, "prompts", listing.prompt_rows(self._offer, caller_of(ctx.request)), "name")
+        return self._paged(ctx, params, "prompts", prompt_rows(self._offer, caller_of(ctx.request)), "name")
 
     async def templates(self, ctx: Context, params: Paged) -> dict[str, Any]:
-        rows = listing.template_rows(self._offer, caller_of(ctx.request))
+        rows = template_rows(self._offer, caller_of(ctx.request))
         return self._paged(ctx, params, "resourceTemplates", rows, "uriTemplate")
 
     async def resources(self, ctx: Context, params: Paged) -> dict[str, Any]:
@@ -67,7 +349,7 @@ class Lists:
         except Exception as error:
             raise protocol_error(error) from error
         found, onward = page(rows, params.cursor, self._question(ctx), self._size, lambda row: row.uri)
-        return _answer("resources", [listing.resource_row(row) for row in found], onward)
+        return _answer("resources", [resource_row(row) for row in found], onward)
 
     def _resources(self, ctx: Context) -> Sequence[Resource | Listed]:
         caller = caller_of(ctx.request)

@@ -8,7 +8,7 @@ from typing import Any
 
 from commonplace.identity.authorization import Need
 from commonplace.web.mcp.declaration import Cost, Prompt, Resource, Template, Tool, Toolset
-from commonplace.web.mcp.skill_files import skill_resources
+from commonplace.web.mcp.skills import skill_resources
 
 MAX_INSTRUCTION_WORDS = 100
 

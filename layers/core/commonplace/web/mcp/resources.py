@@ -18,7 +18,7 @@ from commonplace.web.mcp.offer import Offer
 from commonplace.web.mcp.rendering import CACHED, COMPLETE, contents
 from commonplace.web.mcp.replies import ACCESS_DENIED, Reply
 from commonplace.web.mcp.surface import Surface
-from commonplace.web.mcp.threads import in_thread
+from commonplace.web.mcp.tools import in_thread
 from commonplace.web.mcp.uri_templates import match, pattern_of
 
 Context = ServerRequestContext[Any, Any]

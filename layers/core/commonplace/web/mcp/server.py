@@ -8,15 +8,14 @@ from typing import Any
 import mcp_types as types
 from mcp.server.lowlevel.server import Server
 
-from commonplace.kernel.slots import Slots
-from commonplace.search.changes import ChangeFeed
+from commonplace.kernel.limits import Slots
+from commonplace.search.source import ChangeFeed
 from commonplace.web.mcp.completion import Completions
 from commonplace.web.mcp.declaration import Toolset
-from commonplace.web.mcp.lists import Lasting, Lists, discovery
+from commonplace.web.mcp.lists import Lasting, Lists, discovery, input_schema
 from commonplace.web.mcp.offer import Offer, cost_of, offer_of
 from commonplace.web.mcp.replies import Handler, recorded
 from commonplace.web.mcp.resources import Reading
-from commonplace.web.mcp.schemas import input_schema
 from commonplace.web.mcp.skills import install_skills
 from commonplace.web.mcp.subscriptions import install_subscriptions
 from commonplace.web.mcp.surface import CALLER, Surface

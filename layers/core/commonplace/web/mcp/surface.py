@@ -1,5 +1,12 @@
-"""What a deployment tells the frame, and what the frame tells a deployment. No SDK here."""
+"""What a deployment tells the frame, and what the frame tells a deployment. No SDK here.
 
+One line of log for each call: what was called, how it ended, how long it took. Nothing that anybody said.
+
+The function's metrics are counted from these lines. Python's logging keeps `name` for itself, so what is called is
+told as `target`.
+"""
+
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -64,3 +71,26 @@ class Surface:
         """The icons that may be shown."""
         whole = (f"{self.base_url}{icon}" if icon.startswith("/") else icon for icon in self.icons)
         return tuple(icon for icon in whole if icon.startswith("https://"))
+
+
+logger = logging.getLogger(__name__)
+
+MESSAGE = "mcp call"
+"""Of every such line: what a metric filter looks for."""
+
+
+def record(call: CallRecord) -> None:
+    """Writes the line; a runtime that logs JSON writes the fields beside the message."""
+    logger.info(
+        MESSAGE,
+        extra={
+            "method": call.method,
+            "target": call.name,
+            "outcome": call.outcome,
+            "milliseconds": round(call.milliseconds, 1),
+            "answerTokens": call.answer_tokens,
+            "era": call.era,
+            "tier": call.tier,
+            "client": call.client,
+        },
+    )

@@ -6,12 +6,10 @@ from fastapi import APIRouter, Depends
 from starlette.responses import Response
 
 from commonplace.documents.rest import examples, shapes
-from commonplace.identity.principals import Principal
-from commonplace.identity.scopes import ordered
-from commonplace.web.rest.accounts import account
+from commonplace.identity.principals import Principal, ordered
+from commonplace.web.rest.accounts import PRIVATE, account
 from commonplace.web.rest.documentation import TOKEN_MUST_COME, answers
 from commonplace.web.rest.pages import JSON, encode
-from commonplace.web.rest.permission import PRIVATE
 
 router = APIRouter(tags=["Account"])
 

@@ -1,4 +1,7 @@
-"""Who calls, for the few addresses that are not for everybody: the resource `{base}/api`, bearer tokens, challenges."""
+"""Who calls, for the few addresses that are not for everybody: the resource `{base}/api`, bearer tokens, challenges.
+
+Who may have a search explained: an explanation names what is in the index, and costs several queries.
+"""
 
 from dataclasses import dataclass
 
@@ -6,8 +9,9 @@ from starlette.requests import Request
 
 from commonplace.identity.principals import Principal, Principals
 from commonplace.kernel.errors import Forbidden, Unauthorized
+from commonplace.kernel.operator_key import is_operators_key
 from commonplace.web.challenges import Challenges, NotValid, SignIn
-from commonplace.web.rest.services import services
+from commonplace.web.rest.services import Site, services
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +52,30 @@ async def account(request: Request) -> Principal:
         raise SignIn(accounts.challenges.sign_in(accounts.resource))
     using.limits.spend_account(request.scope, principal)
     return principal
+
+
+PRIVATE = {"cache-control": "private, no-store", "vary": "Authorization"}
+"""Of an answer that depends on who asks, refusals included."""
+
+
+def check(request: Request, site: Site) -> None:
+    """Raises Unauthorized or Forbidden unless this caller may. Where no key is configured, nobody has one."""
+    if site.explain == "anyone":
+        return
+    if site.operator_key_hash is None:
+        raise Forbidden(
+            "Explanations are not open to anybody here.",
+            hint="Operators make a key with `commonplace operators new-key` and deploy its hash as operatorKeyHash.",
+        )
+    key = _bearer(request)
+    if key is None:
+        hint = "Send the operators' key as `Authorization: Bearer KEY`."
+        raise Unauthorized("Explanations are for operators.", hint=hint)
+    if not is_operators_key(key, site.operator_key_hash):
+        hint = "A key that was lost is replaced: `commonplace operators new-key`, then deploy its hash."
+        raise Unauthorized("This is not the operators' key.", hint=hint)
+
+
+def _bearer(request: Request) -> str | None:
+    scheme, _, key = request.headers.get("authorization", "").partition(" ")
+    return key.strip() or None if scheme.casefold() == "bearer" else None

@@ -1,18 +1,106 @@
-"""Pages with their headers. Jinja is loaded by the first page that is shown: tokens need none of it."""
+"""Text of others made fit to be shown, and times in words. Escaping is the templates'.
 
+Pages with their headers. Jinja is loaded by the first page that is shown: tokens need none of it.
+
+Style sheets and scripts of the pages, as they are in the code.
+"""
+
+import time
+import unicodedata
 from collections.abc import Mapping
 from functools import cache
+from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
 
+from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
-from commonplace.identity.oauth.pages.words import day, moment, plain, span, stamp
-from commonplace.identity.oauth.server.errors import NO_STORE, envelope, json_answer
+from commonplace.identity.oauth.server.endpoint import NO_STORE, envelope, json_answer
+from commonplace.identity.redirects import is_loopback_redirect
 from commonplace.kernel.errors import CommonplaceError
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+
+Destination = Literal["site", "loopback", "app"]
+"""Where a browser is sent: a web site, a program that listens on this computer, or whatever opens a link of its own."""
+
+MAX_CHARACTERS = 80
+
+
+def plain(text: object, limit: int = MAX_CHARACTERS) -> str:
+    """One line of visible characters, cut. What reorders or hides text (category C of Unicode) is left out."""
+    raw = str(text)[: limit * 8]
+    spaced = "".join(" " if one.isspace() else one for one in raw)
+    seen = "".join(one for one in spaced if not unicodedata.category(one).startswith("C"))
+    line = " ".join(_few_marks(seen).split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def _few_marks(text: str) -> str:
+    """Without piles of combining marks, which would paint over the lines around."""
+    kept: list[str] = []
+    marks = 0
+    for one in text:
+        marks = marks + 1 if unicodedata.combining(one) else 0
+        if marks <= 2:
+            kept.append(one)
+    return "".join(kept)
+
+
+def destination(redirect_uri: str) -> tuple[Destination, str]:
+    """What kind of place a redirect URI is, and how to name it: a host, or the scheme of an app's links."""
+    parts = urlsplit(redirect_uri)
+    host = parts.hostname or ""
+    if parts.scheme not in ("http", "https"):
+        return "app", f"{parts.scheme}:"
+    if is_loopback_redirect(redirect_uri):
+        return "loopback", host
+    return "site", parts.netloc.lower()
+
+
+def day(seconds: float) -> str:
+    """`6 March 2027`, in UTC."""
+    told = time.gmtime(seconds)
+    return f"{told.tm_mday} {_MONTHS[told.tm_mon - 1]} {told.tm_year}"
+
+
+def moment(seconds: float) -> str:
+    """`6 March 2027, 14:05 UTC`."""
+    return f"{day(seconds)}, {time.strftime('%H:%M', time.gmtime(seconds))} UTC"
+
+
+def stamp(seconds: float) -> str:
+    """As the `datetime` of a `time` element."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+def span(seconds: int) -> str:
+    """`1 hour`, `30 days`."""
+    for size, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= size and seconds % size == 0:
+            return _counted(seconds // size, name)
+    return _counted(seconds, "second")
+
+
+def listed(words: list[str]) -> str:
+    """`a, b and c`."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""
+
+
+def _counted(number: int, name: str) -> str:
+    return f"{number} {name}{'' if number == 1 else 's'}"
+
+
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+
 
 HTML = "text/html; charset=utf-8"
 WAAP_ORIGIN = "https://waap.xyz"
@@ -84,3 +172,35 @@ def _templates() -> "Environment":
     )
     found.filters |= {"plain": plain, "day": day, "moment": moment, "stamp": stamp, "span": span}
     return found
+
+
+FOLDER = Path(__file__).with_name("assets")
+TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
+
+
+async def asset(request: Request) -> Response:
+    """A file of the folder, by its name; no other is served."""
+    name = request.path_params["name"]
+    if name not in _names():
+        return Response("There is nothing at this address.\n", 404, {"cache-control": "no-store"}, "text/plain")
+    body, tag = _file(name)
+    # Asked again each time: pages and scripts of two versions must not meet.
+    headers = GUARDED | {"etag": tag, "cache-control": "no-cache", "cross-origin-resource-policy": "same-origin"}
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    return Response(body, 200, headers, TYPES[Path(name).suffix])
+
+
+def routes() -> list[Route]:
+    return [Route("/auth/assets/{name}", asset, methods=["GET"])]
+
+
+@cache
+def _names() -> frozenset[str]:
+    return frozenset(file.name for file in FOLDER.iterdir() if file.suffix in TYPES)
+
+
+@cache
+def _file(name: str) -> tuple[bytes, str]:
+    body = (FOLDER / name).read_bytes()
+    return body, f'"{blake2b(body, digest_size=12).hexdigest()}"'

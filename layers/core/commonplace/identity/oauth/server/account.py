@@ -10,16 +10,23 @@ from starlette.routing import Route
 
 from commonplace.identity.accounts import Profile, Standing
 from commonplace.identity.oauth.pages.consent import Account, Asker
-from commonplace.identity.oauth.pages.rendering import page, told
-from commonplace.identity.oauth.pages.words import listed, plain, stamp
-from commonplace.identity.oauth.server import telemetry
-from commonplace.identity.oauth.server.browsers import must_be_ours, page_route, read_json, script_route
-from commonplace.identity.oauth.server.limiting import network_of
+from commonplace.identity.oauth.pages.rendering import listed, page, plain, stamp, told
+from commonplace.identity.oauth.server import log
+from commonplace.identity.oauth.server.browsers import (
+    SESSION_COOKIE,
+    Sessions,
+    cookie_of,
+    drop,
+    must_be_ours,
+    page_route,
+    read_json,
+    script_route,
+)
+from commonplace.identity.oauth.server.limits import network_of
 from commonplace.identity.oauth.server.services import OAuthServices
-from commonplace.identity.oauth.server.sessions import SESSION_COOKIE, Sessions, cookie_of, drop
 from commonplace.identity.oauth.server.sign_in import sign_in_page
+from commonplace.identity.principals import WORDS
 from commonplace.identity.records import Grant
-from commonplace.identity.scopes import WORDS
 from commonplace.kernel.errors import BadRequest, NotFound, Unauthorized
 
 EVERY = "all"
@@ -66,7 +73,7 @@ async def _revoke(services: OAuthServices, request: Request) -> Response:
         ended = 1
     else:
         raise NotFound("This app is not connected, or no longer.")
-    telemetry.record("revoke", reason="by_person")
+    log.record("revoke", reason="by_person")
     return told({"revoked": ended})
 
 

@@ -12,18 +12,23 @@ from commonplace.identity.oauth.authorization_request import Asked, RequestRefus
 from commonplace.identity.oauth.consent import RequestGone
 from commonplace.identity.oauth.pages.consent import Account, Asker, Asking
 from commonplace.identity.oauth.pages.rendering import page, refused, told
-from commonplace.identity.oauth.server import telemetry
-from commonplace.identity.oauth.server.browsers import from_elsewhere, one, page_route, read_fields, seen, wants_json
-from commonplace.identity.oauth.server.limiting import network_of
-from commonplace.identity.oauth.server.services import OAuthServices
-from commonplace.identity.oauth.server.sessions import (
+from commonplace.identity.oauth.server import log
+from commonplace.identity.oauth.server.browsers import (
     SESSION_COOKIE,
     Sessions,
     cookie_of,
     drop,
+    from_elsewhere,
     keep_request,
+    one,
+    page_route,
+    read_fields,
     request_cookie,
+    seen,
+    wants_json,
 )
+from commonplace.identity.oauth.server.limits import network_of
+from commonplace.identity.oauth.server.services import OAuthServices
 from commonplace.identity.oauth.server.sign_in import sign_in_page
 from commonplace.kernel.errors import BadRequest, Forbidden
 
@@ -52,7 +57,7 @@ async def _show(services: OAuthServices, request: Request) -> Response:
 
 
 def _refuse(services: OAuthServices, error: RequestRefused, profile: Profile | None) -> Response:
-    telemetry.record("denied", "denied", error.code)
+    log.record("denied", "denied", error.code)
     if services.consents.may_hear(error.client, error.redirect_uri, profile):
         return seen(error.url, 302)
     return page(
@@ -113,7 +118,7 @@ async def _decide(services: OAuthServices, request: Request) -> Response:
     try:
         url = _answer(services, request, fields, handle)
     except RequestGone as error:
-        telemetry.record("denied", "denied", error.reason)
+        log.record("denied", "denied", error.reason)
         if wants_json(request):
             raise
         return refused(services.settings.site_name, error, "This page is over")
@@ -130,7 +135,7 @@ def _answer(services: OAuthServices, request: Request, fields: Mapping[str, list
     decision = one(fields, "decision")
     if decision == "deny":
         url = decide(profile=profile, standing=None, allowed=None)
-        telemetry.record("consent", "denied", "access_denied")
+        log.record("consent", "denied", "access_denied")
         return url
     if decision != "allow":
         raise BadRequest("The decision must be allow or deny.")
@@ -146,7 +151,7 @@ def _answer(services: OAuthServices, request: Request, fields: Mapping[str, list
         resource_scopes=_kinds(fields, asking),
         account=one(fields, "account"),
     )
-    telemetry.record("consent")
+    log.record("consent")
     return url
 
 

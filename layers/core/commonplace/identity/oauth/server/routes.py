@@ -1,4 +1,12 @@
-"""What clients read before anything else: the metadata of the server and of each resource, and the public keys.
+"""`POST /introspect`: what a token is worth, for resource servers and clients that prove who they are (RFC 7662).
+
+`POST /register`: clients that introduce themselves (RFC 7591).
+
+`POST /revoke`: a client ends a token of its own (RFC 7009).
+
+`POST /token`: who asks, then what for; the rest is `identity.granting`.
+
+What clients read before anything else: the metadata of the server and of each resource, and the public keys.
 
 Sources: RFC 8414, RFC 9728, RFC 9207, RFC 7517, and the MCP authorization specification. Each document stands where the
 standard looks for it, and is about the issuer or resource that its address names. Every URL is made of the
@@ -6,19 +14,125 @@ configuration: one made of a request's Host could be poisoned.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from commonplace.identity.oauth.server.endpoint import Handler, cached, route
-from commonplace.identity.oauth.server.errors import JSON
+from commonplace.identity.oauth.errors import OAuthError
+from commonplace.identity.oauth.server import log
+from commonplace.identity.oauth.server.endpoint import (
+    EVENT,
+    JSON,
+    NO_STORE,
+    Handler,
+    cached,
+    header_map,
+    json_answer,
+    media_type,
+    read_body,
+    read_form,
+    route,
+)
+from commonplace.identity.oauth.server.limits import network_of, spend_client, spend_network
 from commonplace.identity.oauth.server.services import OAuthServices
+from commonplace.identity.records import Client
 from commonplace.identity.resources import Resources
 from commonplace.identity.settings import AuthSettings
 from commonplace.kernel.errors import Unavailable
+
+
+def introspect_routes(services: OAuthServices) -> list[Route]:
+    async def introspect(request: Request) -> Response:
+        spend_network(services, request, "introspect")
+        form = await read_form(request)
+        client = services.authentication.authenticate(header_map(request), form, network_of(request))
+        if not client.confidential:
+            description = "Only a client that proves who it is may ask about tokens."
+            raise OAuthError("invalid_client", description, status=401, reason="public_client")
+        spend_client(services, request, "introspect", client)
+        if "token" not in form:
+            raise OAuthError("invalid_request", "token is missing.")
+        return json_answer(services.granting.introspect(form["token"], client))
+
+    # Resource servers are no browsers: no page may ask.
+    return [route("/introspect", "POST", introspect, cors=False, event="introspect")]
+
+
+MAX_BODY_BYTES = 16 * 1024
+
+
+def register_routes(services: OAuthServices) -> list[Route]:
+    async def register(request: Request) -> Response:
+        spend_network(services, request, "register")
+        if media_type(request) != JSON:
+            raise OAuthError("invalid_client_metadata", f"The body must be JSON: Content-Type {JSON}.")
+        body = await read_body(request, MAX_BODY_BYTES)
+        if body is None:
+            description = f"The body must not be larger than {MAX_BODY_BYTES} bytes."
+            raise OAuthError("invalid_client_metadata", description, status=413)
+        registered = services.registering.register(body, network_of(request))
+        log.record("register")
+        return json_answer(registered.answer, 201)
+
+    return [route("/register", "POST", register, cors=True, event="register")]
+
+
+def revoke_routes(services: OAuthServices) -> list[Route]:
+    async def revoke(request: Request) -> Response:
+        """200 whether there was something to end or not: the answer must not tell which tokens exist."""
+        spend_network(services, request, "revoke")
+        form = await read_form(request)
+        client = services.authentication.authenticate(header_map(request), form, network_of(request))
+        spend_client(services, request, "revoke", client)
+        if "token" not in form:
+            raise OAuthError("invalid_request", "token is missing.")
+        # A wrong token_type_hint must not hide a token, and ours tell their kind: the hint is not needed.
+        services.granting.revoke(form["token"], client, network_of(request))
+        log.record("revoke")
+        return Response(status_code=200, headers=NO_STORE)
+
+    return [route("/revoke", "POST", revoke, cors=True, event="revoke")]
+
+
+Form = Mapping[str, str]
+Grants = Callable[[Form, Client, str], dict[str, Any]]
+
+
+def token_routes(services: OAuthServices) -> list[Route]:
+    async def token(request: Request) -> Response:
+        spend_network(services, request, "token")
+        form = await read_form(request)
+        client = services.authentication.authenticate(header_map(request), form, network_of(request))
+        spend_client(services, request, "token", client)
+        grant_type = form.get("grant_type")
+        event: log.Event = "refresh" if grant_type == "refresh_token" else "token"
+        setattr(request.state, EVENT, event)
+        answer = _granted(services, grant_type)(form, client, network_of(request))
+        log.record(event)
+        return json_answer(answer)
+
+    return [route("/token", "POST", token, cors=True, event="token")]
+
+
+def _granted(services: OAuthServices, grant_type: str | None) -> Grants:
+    """What answers this grant type, and judges whether the client may use it. Raises OAuthError."""
+    granting = services.granting
+    match grant_type:
+        case "authorization_code":
+            return granting.exchange
+        case "refresh_token":
+            return granting.refresh
+        case "client_credentials":
+            return granting.client_credentials
+        case None:
+            raise OAuthError("invalid_request", "grant_type is missing.")
+        case _:
+            description = "grant_type must be authorization_code, refresh_token or client_credentials."
+            raise OAuthError("unsupported_grant_type", description)
+
 
 SERVER_PATH = "/.well-known/oauth-authorization-server"
 KEYS_PATH = "/.well-known/jwks.json"
@@ -28,7 +142,7 @@ AUTH_METHODS = ("none", *CONFIDENTIAL_METHODS)
 ASSERTION_ALGORITHMS = ("ES256", "RS256")
 
 
-def routes(services: OAuthServices) -> list[Route]:
+def metadata_routes(services: OAuthServices) -> list[Route]:
     settings, resources = services.settings, services.resources
     documents = {SERVER_PATH: server_document(settings, resources)}
     for resource in (resources.base_url, *resources.all()):

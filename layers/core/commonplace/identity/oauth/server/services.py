@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from commonplace.identity.ports import GrantStore, SignInStore
     from commonplace.identity.resources import Resources
     from commonplace.identity.settings import AuthSettings
-    from commonplace.identity.signing_in import SignIn
     from commonplace.identity.tokens import SigningKeys
+    from commonplace.identity.wallets import SignIn
     from commonplace.kernel.audit import AuditLog
     from commonplace.kernel.limits import Limiter
 

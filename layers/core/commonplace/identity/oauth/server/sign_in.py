@@ -13,34 +13,32 @@ from starlette.routing import Route
 from commonplace.identity import secrets
 from commonplace.identity.accounts import Profile
 from commonplace.identity.oauth.consent import RequestGone
-from commonplace.identity.oauth.pages import assets
+from commonplace.identity.oauth.pages import rendering
 from commonplace.identity.oauth.pages.consent import Asker
 from commonplace.identity.oauth.pages.rendering import page, told
 from commonplace.identity.oauth.pages.waap import Waap
-from commonplace.identity.oauth.server import telemetry
+from commonplace.identity.oauth.server import log
 from commonplace.identity.oauth.server.browsers import (
-    again,
-    from_elsewhere,
-    must_be_ours,
-    page_route,
-    read_json,
-    script_route,
-    seen,
-)
-from commonplace.identity.oauth.server.limiting import network_of
-from commonplace.identity.oauth.server.services import OAuthServices
-from commonplace.identity.oauth.server.sessions import (
     CHALLENGE_COOKIE,
     OIDC_COOKIE,
     SESSION_COOKIE,
     Sessions,
+    again,
     cookie_of,
     drop,
+    from_elsewhere,
     keep_challenge,
     keep_oidc,
     keep_session,
+    must_be_ours,
+    page_route,
+    read_json,
     request_cookie,
+    script_route,
+    seen,
 )
+from commonplace.identity.oauth.server.limits import network_of
+from commonplace.identity.oauth.server.services import OAuthServices
 from commonplace.kernel.errors import BadRequest, CommonplaceError, Forbidden, NotFound
 
 ACCOUNT = "/account"
@@ -55,7 +53,7 @@ def routes(services: OAuthServices) -> list[Route]:
         script_route(services, "/siwe/verify", partial(_verify, services), "POST"),
         script_route(services, "/oidc/start", partial(_oidc_start, services), "POST"),
         page_route(services, "/oidc/callback", partial(_oidc_callback, services), "GET"),
-        *assets.routes(),
+        *rendering.routes(),
     ]
 
 
@@ -105,7 +103,7 @@ async def _verify(services: OAuthServices, request: Request) -> Response:
     try:
         profile = services.sign_in.verify(body, cookie_of(request, CHALLENGE_COOKIE), network_of(request))
     except CommonplaceError as error:
-        telemetry.record("signin", telemetry.outcome_of(error.status), getattr(error, "reason", error.code.lower()))
+        log.record("signin", log.outcome_of(error.status), getattr(error, "reason", error.code.lower()))
         raise
     answer = told({"redirectTo": next_path, "address": profile.address, "name": profile.name})
     _signed_in(services, request, answer, profile)
@@ -129,7 +127,7 @@ async def _oidc_callback(services: OAuthServices, request: Request) -> Response:
     try:
         profile, next_path = provider.finish(query, cookie_of(request, OIDC_COOKIE))
     except CommonplaceError as error:
-        telemetry.record("signin", telemetry.outcome_of(error.status), getattr(error, "reason", error.code.lower()))
+        log.record("signin", log.outcome_of(error.status), getattr(error, "reason", error.code.lower()))
         raise
     answer = seen(next_path)
     _signed_in(services, request, answer, profile)
@@ -141,7 +139,7 @@ def _signed_in(services: OAuthServices, request: Request, answer: Response, prof
     sessions = Sessions.over(services)
     sessions.end(cookie_of(request, SESSION_COOKIE))
     keep_session(answer, sessions.open(profile))
-    telemetry.record("signin")
+    log.record("signin")
 
 
 def _next_path(services: OAuthServices, request: Request, body: Mapping[str, Any]) -> str:

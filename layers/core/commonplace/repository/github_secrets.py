@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 if TYPE_CHECKING:
     from mypy_boto3_secretsmanager import SecretsManagerClient
 
+
 CACHE_SECONDS = 300
+
 
 _SHAPE = (
     'a JSON object with "webhookSecret" and, for private repositories or more than 60 calls an hour, '
     '"token" or "appId", "installationId" and "privateKey"'
 )
+
+
 _WRITER_SHAPE = 'a JSON object with "token" or "appId", "installationId" and "privateKey"'
 
 

@@ -3,6 +3,11 @@
 Items: `pk = roles#{pseudonym}`, `sk = roles`, with the paths of the hats as text, `readAt` and `expiresAt` in epoch
 seconds. The pseudonym stands for chain, contract, address and the hats that were asked for. A table that does not
 answer is an empty one; a chain that does not answer leaves nothing behind.
+
+Names of wallets, remembered for an hour: in this process, and in table `cache` for the next one.
+
+Items: `pk = ens#{pseudonym of the address}`, `sk = ens`, encrypted under another pseudonym of it: a dump of the table
+tells neither who signs in nor what they are called. A table that does not answer is an empty one.
 """
 
 from __future__ import annotations
@@ -20,6 +25,7 @@ from commonplace.kernel.errors import Unavailable
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
+
 
 logger = logging.getLogger(__name__)
 
