@@ -9,10 +9,18 @@ from threading import Event, Thread
 from typing import Any
 
 import pytest
+from urllib3 import HTTPConnectionPool, Timeout
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.retry import RetryBudget
-from commonplace.search.opensearch.client import OpenSearchClient, Refused, connect
+from commonplace.search.opensearch.client import (
+    CONNECT_SECONDS,
+    SEARCH_SECONDS,
+    WRITE_SECONDS,
+    OpenSearchClient,
+    Refused,
+    connect,
+)
 from tests.unit.adapters import tls_server
 
 ANSWER = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}"
@@ -113,6 +121,27 @@ def test_a_host_that_says_nothing_is_given_up_in_time() -> None:
         done.set()
 
     assert len(taken) == 1
+
+
+def test_a_connection_is_waited_for_less_long_than_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[Timeout] = []
+    send = HTTPConnectionPool.urlopen
+
+    def noting(pool: HTTPConnectionPool, *request: Any, **given: Any) -> Any:
+        waits.append(given["timeout"])
+        return send(pool, *request, **given)
+
+    monkeypatch.setattr(HTTPConnectionPool, "urlopen", noting)
+    with server(answers) as (port, _):
+        client = reached(port)
+        client.info()
+        client.bulk(body=[{}], request_timeout=WRITE_SECONDS)
+        client.close()
+
+    assert [(wait.connect_timeout, wait.read_timeout) for wait in waits] == [
+        (CONNECT_SECONDS, SEARCH_SECONDS),
+        (CONNECT_SECONDS, WRITE_SECONDS),
+    ]
 
 
 def test_no_more_connections_are_made_than_allowed() -> None:

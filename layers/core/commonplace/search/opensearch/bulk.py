@@ -71,7 +71,7 @@ def send(client: OpenSearchClient, index: str, writes: Sequence[Write], refresh:
     """Writes all of them to one index. Raises Vanished, and Unavailable when some could not be written."""
     whole = Outcome()
     for batch in _batches(index, writes):
-        whole.take_in(_send_patiently(client, index, batch, refresh))
+        whole.take_in(_send_batch(client, index, batch, refresh))
     if whole.refused:
         # The others are written: one record that cannot be does not keep them out.
         first = whole.refused[0]
@@ -81,7 +81,7 @@ def send(client: OpenSearchClient, index: str, writes: Sequence[Write], refresh:
         )
     if whole.stale and refresh != "false":
         # Another writer's, which perhaps no search finds yet: a request of which every item is stale refreshes nothing.
-        make_visible(client, index)
+        refresh_index(client, index)
     return whole
 
 
@@ -90,7 +90,7 @@ def write_alias(index: str) -> str:
     return f"{index}-writes"
 
 
-def make_visible(client: OpenSearchClient, index: str) -> None:
+def refresh_index(client: OpenSearchClient, index: str) -> None:
     """Makes every write visible. A collection has no such request: there writes become visible in their own time."""
     try:
         client.indices.refresh(index=index, request_timeout=WRITE_SECONDS)
@@ -118,12 +118,11 @@ def outcome_of(answer: Mapping[str, Any]) -> Outcome:
     return outcome
 
 
-def _send_patiently(client: OpenSearchClient, index: str, batch: Sequence[Write], refresh: Refresh) -> Outcome:
+def _send_batch(client: OpenSearchClient, index: str, batch: Sequence[Write], refresh: Refresh) -> Outcome:
     whole = Outcome()
     for delay in (*RETRY_DELAYS, None):
         lines = [line for write in batch for line in write.lines(index)]
-        asked = None if refresh == "false" else refresh
-        answer = client.bulk(body=lines, refresh=asked, request_timeout=WRITE_SECONDS)
+        answer = client.bulk(body=lines, refresh=None if refresh == "false" else refresh, request_timeout=WRITE_SECONDS)
         outcome = outcome_of(answer)
         if outcome.vanished:
             raise Vanished(index)

@@ -55,6 +55,11 @@ class Refused(Unavailable):
         self.kind = kind
         self.reason = reason
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether an index, or the alias asked for, is not there any more."""
+        return self.status_code == 404
+
     def __str__(self) -> str:
         return f"{self.status_code} {self.kind}: {self.reason}"
 
@@ -73,7 +78,9 @@ class OrjsonSerializer(JSONSerializer):
     """JSON of the client by orjson. What is bytes is JSON already."""
 
     def dumps(self, data: Any) -> str:
-        return data if isinstance(data, str) else (data if isinstance(data, bytes) else encode(data)).decode()
+        if isinstance(data, str):
+            return data
+        return (data if isinstance(data, bytes) else encode(data)).decode()
 
     def loads(self, s: str | bytes) -> Any:
         try:
@@ -251,8 +258,8 @@ def _whole(value: Any) -> Any:
 def _refusal(error: OpenSearchException) -> Unavailable:
     if not isinstance(error, TransportError):
         return failure(500, "", "an answer that is no JSON")
-    told = error.info if isinstance(error.info, dict) else {"error": str(error.error)[:200]}
-    return item_failure(told.get("error", told.get("message", told.get("Message", ""))), int(error.status_code))
+    answer = error.info if isinstance(error.info, dict) else {"error": str(error.error)[:200]}
+    return item_failure(answer.get("error", answer.get("message", answer.get("Message", ""))), int(error.status_code))
 
 
 def failure(status: int, kind: str, reason: str) -> Unavailable:

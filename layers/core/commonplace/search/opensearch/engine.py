@@ -23,7 +23,7 @@ from commonplace.search.model import (
     Tombstone,
 )
 from commonplace.search.opensearch import indices, mapping, queries, search
-from commonplace.search.opensearch.bulk import Refresh, Vanished, Write, make_visible, send
+from commonplace.search.opensearch.bulk import Refresh, Vanished, Write, refresh_index, send
 from commonplace.search.opensearch.client import WRITE_SECONDS, Numbers, OpenSearchClient, Refused, encode
 from commonplace.search.opensearch.indices import Aliases, Directory, Opened, Roles
 from commonplace.search.opensearch.queries import Query, Words
@@ -73,10 +73,9 @@ class OpenSearchEngine:
         for indexed in upserts if with_vectors else ():
             mapping.check_vectors(indexed)
         now_ms = int(self._now() * 1000)
-        told = [(indexed.record.id, *mapping.written(indexed, with_vectors=with_vectors)) for indexed in upserts] + [
-            (gone.id, *mapping.buried(gone, now_ms)) for gone in tombstones
-        ]
-        writes = [Write(record, version, encode(source)) for record, version, source in told]
+        versioned = [(item.record.id, *mapping.written(item, with_vectors=with_vectors)) for item in upserts]
+        versioned += [(gone.id, *mapping.buried(gone, now_ms)) for gone in tombstones]
+        writes = [Write(record, version, encode(source)) for record, version, source in versioned]
         for attempt in (1, 2):
             try:
                 return self._send(writes)
@@ -85,7 +84,7 @@ class OpenSearchEngine:
                 if attempt == 2:
                     raise Unavailable("The search index is being replaced.", retry_after_seconds=5) from gone
             except Refused as refused:
-                if attempt == 2 or not indices.is_gone(refused):
+                if attempt == 2 or not refused.is_gone:
                     raise _unexpected(refused) from refused
         return None
 
@@ -189,7 +188,7 @@ class OpenSearchEngine:
         query = {"query": {"bool": {"filter": [{"term": {"deleted": True}}, old]}}}
         swept = 0
         for opened in self._writable(self._directory.roles()):
-            make_visible(self._client, opened.name)
+            refresh_index(self._client, opened.name)
             answer = self._client.delete_by_query(
                 index=opened.name, body=query, conflicts="proceed", refresh=True, request_timeout=WRITE_SECONDS
             )
@@ -247,7 +246,7 @@ class OpenSearchEngine:
             opened = self._directory.searched() if searched else self._directory.current()
             return ask(opened) if opened else nothing
         except Refused as refused:
-            if not indices.is_gone(refused):
+            if not refused.is_gone:
                 raise _unexpected(refused) from refused
         try:
             opened = self._directory.current(fresh=True)

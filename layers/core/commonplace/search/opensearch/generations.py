@@ -6,10 +6,10 @@ from commonplace.kernel.errors import InvalidInput, Unavailable
 from commonplace.search.migration import Facts, Generation, Role
 from commonplace.search.model import EmbeddingProvider, IndexMismatch
 from commonplace.search.opensearch import indices, mapping, search
-from commonplace.search.opensearch.bulk import Refresh, make_visible
+from commonplace.search.opensearch.bulk import Refresh, refresh_index
 from commonplace.search.opensearch.client import WRITE_SECONDS, OpenSearchClient, Refused
 from commonplace.search.opensearch.engine import OpenSearchEngine
-from commonplace.search.opensearch.indices import Aliases, OneIndex, Roles, is_gone
+from commonplace.search.opensearch.indices import Aliases, OneIndex, Roles
 from commonplace.search.opensearch.settings import IndexParameters
 
 logger = logging.getLogger(__name__)
@@ -43,13 +43,13 @@ class OpenSearchGenerations:
 
     def all(self) -> list[Generation]:
         roles = self._aliases.roles()
-        told: list[tuple[str | None, Role]] = [
+        by_role: list[tuple[str | None, Role]] = [
             (roles.current, "current"),
             (roles.upcoming, "next"),
             (roles.previous, "previous"),
             *((name, "spare") for name in roles.spare),
         ]
-        return [self._generation(name, role) for name, role in told if name]
+        return [self._generation(name, role) for name, role in by_role if name]
 
     def create_next(self, *, anew: bool = False) -> Generation:
         roles = self._aliases.roles()
@@ -75,7 +75,7 @@ class OpenSearchGenerations:
         if not self._client.serverless:
             settings = {"index": mapping.serving_settings(self._parameters)}
             self._client.indices.put_settings(index=name, body=settings, request_timeout=WRITE_SECONDS)
-        make_visible(self._client, name)
+        refresh_index(self._client, name)
 
     def swap(self) -> tuple[str | None, str]:
         roles = self._aliases.roles()
@@ -132,6 +132,6 @@ class OpenSearchGenerations:
         try:
             self._client.indices.delete(index=name, request_timeout=WRITE_SECONDS)
         except Refused as refused:
-            if not is_gone(refused):
+            if not refused.is_gone:
                 raise Unavailable(f"The index {name} could not be deleted ({refused}).") from refused
         logger.info("an index was deleted", extra={"index": name})

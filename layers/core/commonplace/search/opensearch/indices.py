@@ -117,7 +117,7 @@ class Aliases:
 
     def roles(self) -> Roles:
         answer = self._client.indices.get_alias(index=f"{self._stem}-*")
-        held = {name: set(told["aliases"]) for name, told in answer.items() if is_index_of(self._stem, name)}
+        held = {name: set(found["aliases"]) for name, found in answer.items() if is_index_of(self._stem, name)}
         current, upcoming, previous = (_holder(held, alias) for alias in role_aliases(self._stem))
         spare = sorted(held.keys() - {current, upcoming, previous})
         return Roles(current, upcoming, previous, tuple(spare))
@@ -153,8 +153,8 @@ def role_aliases(stem: str) -> tuple[str, str, str]:
 
 def index_name(stem: str, facts: Facts, number: int = 1) -> str:
     """`S-{hash12}`, and `S-{hash12}-2` and so on when an index is built anew under equal facts."""
-    told = json.dumps(asdict(facts), sort_keys=True)
-    name = f"{stem}-{hashlib.sha256(told.encode()).hexdigest()[:12]}"
+    canonical = json.dumps(asdict(facts), sort_keys=True)
+    name = f"{stem}-{hashlib.sha256(canonical.encode()).hexdigest()[:12]}"
     return name if number == 1 else f"{name}-{number}"
 
 
@@ -188,11 +188,6 @@ def mismatch(found: Sequence[Facts], wanted: Facts) -> IndexMismatch:
     else:
         said = "The search index was built with another mapping, analysis or set of parameters than those configured."
     return IndexMismatch(said, hint=REBUILD)
-
-
-def is_gone(error: Refused) -> bool:
-    """Whether an index, or the alias asked for, is not there any more."""
-    return error.status_code == 404
 
 
 def _holder(held: Mapping[str, set[str]], alias: str) -> str | None:
@@ -251,8 +246,9 @@ def create_next(
 
 def create(client: OpenSearchClient, name: str, body: dict[str, Any], role: str) -> bool:
     """Makes an index that holds the alias of a role; False when there is one of this name already."""
-    if client.local:
-        _check_field(body)
+    vector = body["mappings"]["properties"]["chunks"]["properties"].get("vector")
+    if client.local and vector is not None and vector.get("method", {}).get("engine") != "lucene":
+        raise ValueError("A vector field without the engine lucene would make the local node exit.")
     aliases: dict[str, Any] = {write_alias(name): {}, role: {}}
     try:
         client.indices.create(index=name, body=body | {"aliases": aliases}, request_timeout=WRITE_SECONDS)
@@ -284,10 +280,3 @@ def probe(client: OpenSearchClient, stem: str) -> None:
             hint="Use a managed domain, or a collection of the next generation (experimental).",
             retry_after_seconds=3_600,
         )
-
-
-def _check_field(body: dict[str, Any]) -> None:
-    """A vector field without the engine lucene makes a local node exit: none is ever created there."""
-    vector = body["mappings"]["properties"]["chunks"]["properties"].get("vector")
-    if vector is not None and vector.get("method", {}).get("engine") != "lucene":
-        raise ValueError("A vector field without the engine lucene would make the local node exit.")

@@ -112,8 +112,8 @@ def facts(provider: EmbeddingProvider | None, parameters: IndexParameters, *, se
     """What an index of this model under these parameters is known by."""
     model = model_fingerprint(provider) if provider else LEXICAL_ONLY
     dimension = provider.dimension if provider else None
-    told = [_mappings(dimension, parameters, serverless), _analysis(parameters), parameters.shards]
-    digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+    hashed = [_mappings(dimension, parameters, serverless), _analysis(parameters), parameters.shards]
+    digest = hashlib.sha256(json.dumps(hashed, sort_keys=True).encode()).hexdigest()
     return Facts(SCHEMA_VERSION, CHUNKER_VERSION, model, digest[:16])
 
 
@@ -205,8 +205,8 @@ def _vector(dimension: int, parameters: IndexParameters, serverless: bool) -> di
 
 def document_key(record: RecordId) -> str:
     """The `_id` of a record: its id, or a hash of it when it is longer than OpenSearch takes."""
-    told = record.encode("utf-8", "replace")
-    return record if 0 < len(told) <= MAX_ID_BYTES else "sha256-" + hashlib.sha256(told).hexdigest()
+    encoded = record.encode("utf-8", "replace")
+    return record if 0 < len(encoded) <= MAX_ID_BYTES else "sha256-" + hashlib.sha256(encoded).hexdigest()
 
 
 def searchable(text: str) -> str:
@@ -218,9 +218,9 @@ def external_version(version: int, code: int) -> int:
     return version * 4 + code
 
 
-def live_version(told: int) -> int | None:
+def live_version(external: int) -> int | None:
     """The record's version in an external one; None for a tombstone."""
-    return None if told % 4 == BURIED else told // 4
+    return None if external % 4 == BURIED else external // 4
 
 
 def check_vectors(indexed: IndexedRecord) -> None:
@@ -266,9 +266,9 @@ def usable(vector: Vector) -> bool:
 
 def record_of(source: Mapping[str, Any]) -> Record:
     """The record as it was written, without body and chunks."""
-    told: dict[str, Any] = {name: source.get(name) for name in SHOWN_FIELDS}
-    told |= {name: tuple(told[name] or ()) for name in ("tags", "aliases", "roles")} | {"body": "", "chunks": ()}
-    return Record(**told)
+    values: dict[str, Any] = {name: source.get(name) for name in SHOWN_FIELDS}
+    values |= {name: tuple(values[name] or ()) for name in ("tags", "aliases", "roles")} | {"body": "", "chunks": ()}
+    return Record(**values)
 
 
 def chunk_of(source: Mapping[str, Any]) -> Chunk:
@@ -284,11 +284,11 @@ def _chunks(record: Record, vectors: Sequence[Vector | None]) -> list[dict[str, 
 
 
 def _chunk(chunk: Chunk, vector: Vector | None) -> dict[str, Any]:
-    told: dict[str, Any] = {name: getattr(chunk, name) for name, rule in CHUNK_RULES.items() if rule.kept is not None}
-    told |= {"headings": _words_of(chunk.heading_path), "words": searchable(plain(chunk.text))}
+    source: dict[str, Any] = {name: getattr(chunk, name) for name, rule in CHUNK_RULES.items() if rule.kept is not None}
+    source |= {"headings": _words_of(chunk.heading_path), "words": searchable(plain(chunk.text))}
     if vector is not None and usable(vector):
-        told["vector"] = Numbers(vector)
-    return told
+        source["vector"] = Numbers(vector)
+    return source
 
 
 def _words_of(value: str | Sequence[str] | None) -> str:

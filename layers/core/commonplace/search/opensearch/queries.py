@@ -177,10 +177,10 @@ def _as_one_text(words: Words, fields: Sequence[str]) -> Query:
 
 
 def _knn(vector: Numbers, where: Sequence[Query], k: int, ef_search: int) -> Query:
-    told: Query = {"vector": vector, "k": k, "method_parameters": {"ef_search": max(ef_search, k)}}
+    near: Query = {"vector": vector, "k": k, "method_parameters": {"ef_search": max(ef_search, k)}}
     if where:
-        told["filter"] = {"bool": {"filter": list(where)}}
-    return {"knn": {"chunks.vector": told}}
+        near["filter"] = {"bool": {"filter": list(where)}}
+    return {"knn": {"chunks.vector": near}}
 
 
 def _ordinal(ordinal: int) -> Query:

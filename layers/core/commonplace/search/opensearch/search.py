@@ -9,7 +9,7 @@ from zlib import crc32
 
 from commonplace.search.model import Chunk, Found, LegHit, RecordId
 from commonplace.search.opensearch import queries
-from commonplace.search.opensearch.bulk import make_visible
+from commonplace.search.opensearch.bulk import refresh_index
 from commonplace.search.opensearch.client import WRITE_SECONDS, Numbers, OpenSearchClient, item_failure
 from commonplace.search.opensearch.mapping import chunk_of, document_key, live_version, record_of
 from commonplace.search.opensearch.queries import IDS_ONLY, LIVE, Query, Words
@@ -136,20 +136,20 @@ def suggester(text: str) -> Query:
     `suggestions` looks for each proposed word under the request's own filters; and a word that is found in another form
     (`governs`, where texts say `governing`) is not misspelt.
     """
-    asked = [word for word in query_terms(text) if correctable(word)]
-    if not asked:
+    checked = [word for word in query_terms(text) if correctable(word)]
+    if not checked:
         return {}
     near = {"field": "spelling", "suggest_mode": "missing", "size": PROPOSALS, "min_word_length": SHORTEST_WORD}
     near["prefix_length"] = 0  # the first letter may be wrong, too
-    return {"suggest": {"text": " ".join(asked), "near": {"term": near}}}
+    return {"suggest": {"text": " ".join(checked), "near": {"term": near}}}
 
 
 def proposals(answer: Mapping[str, Any]) -> Proposals:
     """What the suggester said of each word."""
-    told = answer.get("suggest", {}).get("near", ())
+    entries = answer.get("suggest", {}).get("near", ())
     return {
         item["text"]: {option["text"]: option["freq"] for option in item["options"]}
-        for item in told
+        for item in entries
         if item.get("options")
     }
 
@@ -259,7 +259,7 @@ def live(
     client: OpenSearchClient, index: str, *, waiting: bool = False, page: int = PAGE
 ) -> Iterator[tuple[RecordId, int]]:
     """Ids and versions of the live records by id; with `waiting` of those without vectors."""
-    make_visible(client, index)
+    refresh_index(client, index)
     only: list[Query] = [LIVE] + ([{"term": {"embedded": False}}] if waiting else [])
     pit = client.create_pit(index=index, keep_alive=KEPT_OPEN)["pit_id"]
     body: dict[str, Any] = {
@@ -295,8 +295,8 @@ def held(client: OpenSearchClient, index: str, ids: Sequence[RecordId]) -> dict[
         part = distinct[start : start + MOST_KEYS]
         wanted = {"ids": [document_key(record) for record in part]}
         answer = client.mget(index=index, body=wanted, _source=False)
-        for record, told in zip(part, answer["docs"], strict=True):
-            version = live_version(told["_version"]) if told.get("found") else None
+        for record, document in zip(part, answer["docs"], strict=True):
+            version = live_version(document["_version"]) if document.get("found") else None
             if version is not None:
                 found[record] = version
     return found

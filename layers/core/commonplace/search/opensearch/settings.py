@@ -36,14 +36,14 @@ class IndexParameters:
     def parse(cls, text: str) -> Self:
         """From a JSON object with any of the names of `VALID`. Raises ValueError that names the valid values."""
         try:
-            told = json.loads(text or "{}")
+            values = json.loads(text or "{}")
         except ValueError:
             raise ValueError(f"OpenSearch parameters are a JSON object with any of: {_described()}") from None
-        if not isinstance(told, dict):
+        if not isinstance(values, dict):
             raise ValueError(f"OpenSearch parameters are a JSON object with any of: {_described()}")
-        if unknown := sorted(told.keys() - VALID.keys()):
+        if unknown := sorted(values.keys() - VALID.keys()):
             raise ValueError(f"{', '.join(unknown)}: no such parameter of OpenSearch. There are: {_described()}")
-        return cls(**{VALID[name].field: VALID[name].read(name, value) for name, value in told.items()})
+        return cls(**{VALID[name].field: VALID[name].read(name, value) for name, value in values.items()})
 
 
 @dataclass(frozen=True, slots=True)
