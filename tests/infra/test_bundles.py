@@ -128,7 +128,7 @@ def test_a_handler_is_at_the_root_of_its_zip_and_nearly_alone(bundles: Path) -> 
 
 
 def test_the_library_is_where_python_looks_for_it_in_a_layer(bundles: Path) -> None:
-    assert (bundles / "library/python/commonplace/settings.py").is_file()
+    assert (bundles / "library/python/commonplace/kernel/settings.py").is_file()
     assert not (bundles / "library/python/commonplace/reference/generating").exists()
 
 
