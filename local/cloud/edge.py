@@ -15,9 +15,9 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, unquote
+from urllib.parse import unquote
 
 from moto.core.config import default_user_config
 from moto.moto_server.werkzeug_app import (
@@ -25,6 +25,7 @@ from moto.moto_server.werkzeug_app import (
     MotoRequestHandler,
     create_backend_app,
 )
+from werkzeug.wrappers import Request, Response
 
 from local.cloud import moto_patches, moto_view
 from local.cloud.lambda_host import LambdaHost
@@ -69,41 +70,33 @@ class Edge:
         self.stopping = False
 
     def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
-        body = _read(environ)
-        if not hmac.compare_digest(_access_key(environ), self._key):
+        return self._answer(Request(environ, populate_request=False))(environ, start_response)
+
+    def _answer(self, request: Request) -> Response:
+        body = request.get_data()  # before any lock is taken: a slow sender must not hold up the others
+        if not hmac.compare_digest(_access_key(request), self._key):
             message = "The access key is not that of this run. endpoint.json in the data folder has it."
-            return _refuse(start_response, "403 Forbidden", "UnrecognizedClientException", message)
-        path, target = environ["PATH_INFO"], environ.get("HTTP_X_AMZ_TARGET", "")
-        if path.startswith("/2015-03-31/functions/") and path.endswith("/invocations"):
-            return self._invoke(unquote(path.split("/")[3]), body, environ, start_response)
+            return _refusal(403, "UnrecognizedClientException", message)
+        target = request.headers.get("X-Amz-Target", "")
+        if request.path.startswith("/2015-03-31/functions/") and request.path.endswith("/invocations"):
+            return self._invoke(request, body)
         if target == "AmazonSQS.ReceiveMessage":
-            return self._receive(body, environ, start_response)
-        answer = self._ask_moto(body, environ, start_response, self._lock_for(target))
-        if environ["REQUEST_METHOD"] not in ("GET", "HEAD") and not target.rpartition(".")[2].startswith(_READS):
-            self._note_write()
+            return self._receive(request, body)
+        lock: contextlib.AbstractContextManager[Any] = self._lock
+        if target.startswith("AWSStepFunctions."):
+            # Its check of the name and its start are two steps; no other operation needs to be alone.
+            lock = self._start_lock if target.endswith(".StartExecution") else contextlib.nullcontext()
+        answer = self._ask_moto(request, body, lock)
+        if request.method not in ("GET", "HEAD") and not target.rpartition(".")[2].startswith(_READS):
+            with self.changed:
+                self.writes += 1
+                self.changed.notify_all()
         return answer
 
-    def _lock_for(self, target: str) -> contextlib.AbstractContextManager[Any]:
-        if not target.startswith("AWSStepFunctions."):
-            return self._lock
-        # Its check of the name and its start are two steps; no other operation needs to be alone.
-        return self._start_lock if target.endswith(".StartExecution") else contextlib.nullcontext()
-
-    def _ask_moto(
-        self,
-        body: bytes,
-        environ: "WSGIEnvironment",
-        start_response: "StartResponse",
-        lock: contextlib.AbstractContextManager[Any],
-    ) -> list[bytes]:
-        request = environ | {"wsgi.input": io.BytesIO(body), "CONTENT_LENGTH": str(len(body))}
+    def _ask_moto(self, request: Request, body: bytes, lock: contextlib.AbstractContextManager[Any]) -> Response:
+        environ = request.environ | {"wsgi.input": io.BytesIO(body), "CONTENT_LENGTH": str(len(body))}
         with lock:
-            return list(self._moto(request, start_response))
-
-    def _note_write(self) -> None:
-        with self.changed:
-            self.writes += 1
-            self.changed.notify_all()
+            return Response.from_app(self._moto, environ, buffered=True)
 
     def wait_for_change(self, seconds: float) -> None:
         """Wait for the next write, at most this long."""
@@ -112,15 +105,25 @@ class Edge:
 
     def wait_until(self, look: Callable[[], bool], seconds: float) -> bool:
         """Wait for a write after which `look` is true, at most this long. False at the end and when stopping."""
+        return self._wait(lambda: 0 if look() else None, seconds)
+
+    def wait_for_message(self, queue: str, seconds: float) -> bool:
+        """Wait until the queue has a message to give, at most this long. False at the end and when stopping."""
+        return self._wait(lambda: moto_view.seconds_until_a_message(queue), seconds)
+
+    def _wait(self, due: Callable[[], float | None], seconds: float) -> bool:
+        """`due` says in how many seconds there is something without a write; None when never."""
         deadline = time.monotonic() + seconds
         with self.changed:
             while not self.stopping:
-                if look():
+                after = due()
+                if after == 0:
                     return True
                 remaining = deadline - time.monotonic()
                 if remaining <= 0:
                     return False
-                self.changed.wait(remaining)
+                # A message that comes back does so at the end of a millisecond, and only then can be received.
+                self.changed.wait(remaining if after is None else min(remaining, after + 0.002))
         return False
 
     def stop_waiting(self) -> None:
@@ -129,92 +132,50 @@ class Edge:
             self.stopping = True
             self.changed.notify_all()
 
-    def wait_for_message(self, queue: str, seconds: float) -> bool:
-        """Wait until the queue has a message to give, at most this long. False at the end and when stopping."""
-        deadline = time.monotonic() + seconds
-        with self.changed:
-            while not self.stopping:
-                due = moto_view.seconds_until_a_message(queue)
-                if due == 0:
-                    return True
-                remaining = deadline - time.monotonic()
-                if remaining <= 0:
-                    return False
-                # A message that comes back does so at the end of a millisecond, and only then can be received.
-                self.changed.wait(remaining if due is None else min(remaining, due + 0.002))
-        return False
-
-    def _receive(self, body: bytes, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
-        request = json.loads(body)
-        end = time.monotonic() + min(20, int(request.get("WaitTimeSeconds") or 0))
-        queue = str(request.get("QueueUrl", "")).rpartition("/")[2]
-        once = json.dumps(request | {"WaitTimeSeconds": 0}).encode()
+    def _receive(self, request: Request, body: bytes) -> Response:
+        asked = json.loads(body)
+        end = time.monotonic() + min(20, int(asked.get("WaitTimeSeconds") or 0))
+        queue = str(asked.get("QueueUrl", "")).rpartition("/")[2]
+        once = json.dumps(asked | {"WaitTimeSeconds": 0}).encode()
         while True:
             self.wait_for_message(queue, end - time.monotonic())
-            head: list[Any] = []
-
-            def keep(status: str, headers: Any, error: Any = None, head: list[Any] = head) -> Any:  # noqa: ARG001
-                head[:] = [status, headers]
-
-            answer = b"".join(self._ask_moto(once, environ, keep, self._lock))
-            empty = head[0].startswith("200") and not json.loads(answer).get("Messages")
+            answer = self._ask_moto(request, once, self._lock)
+            empty = answer.status_code == 200 and not json.loads(answer.data).get("Messages")
             if not empty or time.monotonic() >= end or self.stopping:  # else somebody else was quicker
-                start_response(head[0], head[1])
-                return [answer]
+                return answer
 
-    def _invoke(
-        self, name: str, payload: bytes, environ: "WSGIEnvironment", start_response: "StartResponse"
-    ) -> Iterable[bytes]:
-        later = environ.get("HTTP_X_AMZ_INVOCATION_TYPE") == "Event"
+    def _invoke(self, request: Request, payload: bytes) -> Response:
+        later = request.headers.get("X-Amz-Invocation-Type") == "Event"
         limit = MAX_EVENT_BYTES if later else MAX_PAYLOAD_BYTES
-        qualifier = parse_qs(environ.get("QUERY_STRING", "")).get("Qualifier")
-        name = f"{name}:{qualifier[0]}" if qualifier and name.count(":") in (0, 6) else name
+        name, qualifier = unquote(request.path.split("/")[3]), request.args.get("Qualifier")
+        name = f"{name}:{qualifier}" if qualifier and name.count(":") in (0, 6) else name
         if len(payload) > limit:
             message = f"{len(payload)} byte payload is too large for this invocation type (limit {limit} bytes)"
-            return _refuse(start_response, "413 Payload Too Large", "RequestTooLargeException", message)
+            return _refusal(413, "RequestTooLargeException", message)
         try:
             if later:
                 self._lambdas.invoke_later(name, payload or b"{}")
-                return _answer(start_response, "202 Accepted", b"", {})
+                return _response(202, b"")
             outcome = self._lambdas.invoke(name, payload or b"{}")
         except LookupError as error:
-            return _refuse(start_response, "404 Not Found", "ResourceNotFoundException", str(error))
-        headers = {"X-Amz-Executed-Version": "$LATEST"}
-        if outcome.failed:
-            headers["X-Amz-Function-Error"] = "Unhandled"
-        return _answer(start_response, "200 OK", outcome.payload, headers)
+            return _refusal(404, "ResourceNotFoundException", str(error))
+        failed = {"X-Amz-Function-Error": "Unhandled"} if outcome.failed else {}
+        return _response(200, outcome.payload, {"X-Amz-Executed-Version": "$LATEST", **failed})
 
 
-def _access_key(environ: "WSGIEnvironment") -> bytes:
+def _access_key(request: Request) -> bytes:
     """As Signature Version 4 sends it: in the Authorization header, or in the query of a presigned URL."""
-    signed = _CREDENTIAL.search(environ.get("HTTP_AUTHORIZATION", ""))
-    if signed:
-        return str(signed[1]).encode("latin-1")
-    given = parse_qs(environ.get("QUERY_STRING", "")).get("X-Amz-Credential", [""])
-    return str(given[0]).partition("/")[0].encode()
+    signed = _CREDENTIAL.search(request.headers.get("Authorization", ""))
+    return (signed[1] if signed else request.args.get("X-Amz-Credential", "").partition("/")[0]).encode()
 
 
-def _read(environ: "WSGIEnvironment") -> bytes:
-    """The whole body, read before any lock is taken: a slow sender must not hold up the others."""
-    stream = environ["wsgi.input"]
-    if environ.get("wsgi.input_terminated"):
-        return bytes(stream.read())
-    return bytes(stream.read(int(environ.get("CONTENT_LENGTH") or 0)))
+def _response(status: int, body: bytes, headers: dict[str, str] | None = None) -> Response:
+    always = {"X-Amzn-RequestId": str(uuid.uuid4())}
+    return Response(body, status, always | (headers or {}), content_type="application/json")
 
 
-def _answer(start_response: "StartResponse", status: str, body: bytes, headers: Mapping[str, str]) -> Iterable[bytes]:
-    always = {
-        "Content-Type": "application/json",
-        "Content-Length": str(len(body)),
-        "X-Amzn-RequestId": str(uuid.uuid4()),
-    }
-    start_response(status, [*always.items(), *headers.items()])
-    return [body]
-
-
-def _refuse(start_response: "StartResponse", status: str, kind: str, message: str) -> Iterable[bytes]:
-    body = json.dumps({"Type": "User", "Message": message}).encode()
-    return _answer(start_response, status, body, {"X-Amzn-ErrorType": kind})
+def _refusal(status: int, kind: str, message: str) -> Response:
+    return _response(status, json.dumps({"Type": "User", "Message": message}).encode(), {"X-Amzn-ErrorType": kind})
 
 
 class _Handler(LoopbackHandler, MotoRequestHandler):
@@ -223,8 +184,4 @@ class _Handler(LoopbackHandler, MotoRequestHandler):
 
 def edge_server() -> Loopback:
     """For an edge, on a free port. The port is known before the edge, which needs it, is set as `app`."""
-    return Loopback(_Handler, app=_not_ready)
-
-
-def _not_ready(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:  # noqa: ARG001
-    return _refuse(start_response, "503 Service Unavailable", "ServiceUnavailable", "The laptop cloud is starting.")
+    return Loopback(_Handler, app=_refusal(503, "ServiceUnavailable", "The laptop cloud is starting."))
