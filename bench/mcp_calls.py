@@ -17,7 +17,7 @@ from bench.figures import median, percentile
 from bench.mcp_events import modern
 from bench.serving import RUN_SECONDS, NotSynced
 from commonplace.web.mcp.budgets import DEFAULT_TOKENS, MAX_TOKENS, estimate_tokens
-from local.commands.dev import SAMPLE, SAMPLE_NAME
+from local.cli.dev import SAMPLE, SAMPLE_NAME
 from local.dev.laptop import Laptop
 from local.dev.screen import judge
 from local.dev.source import Source, clone, plain_folder

@@ -22,7 +22,7 @@ from bench.mcp_events import modern
 from bench.memory_quality.judged import FOLDER, JudgedMemory, judged_memory
 from bench.retrieval.bootstrap import ratio_of_medians
 from commonplace.web.mcp.budgets import estimate_tokens
-from local.commands.dev import SAMPLE, SAMPLE_NAME
+from local.cli.dev import SAMPLE, SAMPLE_NAME
 from local.dev.laptop import Laptop
 from local.dev.source import plain_folder
 

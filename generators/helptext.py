@@ -1,6 +1,6 @@
 """Commands out of help texts (`--help`), which is what a program of any kind has.
 
-The bytes are the pages that `local/operations/reference_help.py` gathers, or one page as a text.
+The bytes are the pages that `local/cli/reference/programs.py` gathers, or one page as a text.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Commands out of what a click, argparse or Typer program says of itself.
 
-The bytes are what `local/operations/introspection.py` writes: nothing is imported here.
+The bytes are what `local/cli/reference/introspection.py` writes: nothing is imported here.
 """
 
 from collections.abc import Iterator, Mapping

@@ -14,8 +14,8 @@ from commonplace.documents.content.keys import ATTACHMENTS_PREFIX
 from commonplace.kernel.objects import OPERATIONS_PREFIX
 from commonplace.search.chunks import chunk_body
 from commonplace.search.text import plain
+from local.deployment import PROJECT
 from local.dev.laptop import Laptop
-from local.operations.deployment import PROJECT
 
 PLACES = ("store", "operators' objects", "index", "public answers", "logs")
 TEXT_FILES = (".py", ".toml", ".json", ".css", ".html", ".js")

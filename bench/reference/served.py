@@ -25,7 +25,7 @@ from bench.serving import RUN_SECONDS, NotSynced
 from bench.table import Row
 from commonplace.reference.model import SETTINGS_FILE
 from generators.writing import written
-from local.commands.dev import SAMPLE, SAMPLE_NAME
+from local.cli.dev import SAMPLE, SAMPLE_NAME
 from local.dev.laptop import Laptop
 from local.dev.source import CatalogueFolder, Source, plain_folder
 

@@ -23,14 +23,13 @@ from commonplace.reference.sync.plan import CatalogueReport
 from commonplace.search.source import Collection
 from local.cloud.cloud import Cloud
 from local.cloud.template import TemplateError
+from local.deployment import PROJECT, Deployment, outputs_of
 from local.dev.settings import ENDPOINTS, asked_line, endpoints, role_map
 from local.dev.source import VARIABLE, CatalogueFolder, Source, catalogue_environment, repositories
 from local.dev.workspace import Move, Repository, repository
 from local.errors import CommandError
 from local.github.server import GitHubServer, deliver, push_event
-from local.operations.catalogues import report_of
-from local.operations.deployment import PROJECT, Deployment
-from local.operations.retrieval import outputs_of
+from local.reports import report_of
 
 logger = logging.getLogger(__name__)
 

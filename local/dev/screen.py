@@ -20,9 +20,8 @@ from commonplace.documents.sync.report import Report
 from commonplace.reference.sync.plan import CatalogueReport
 from local.dev.laptop import Laptop, Progress
 from local.opensearch.progress import Tell, told
-from local.operations.catalogues import catalogue_line, problem_line
-from local.operations.counting import counted
-from local.operations.report_text import failure_text
+from local.reports import catalogue_line, failure_text, problem_line
+from local.terminal import counted
 
 
 @dataclass(frozen=True, slots=True)

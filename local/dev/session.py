@@ -18,6 +18,7 @@ from typing import TextIO
 
 import httpx
 
+from local.deployment import ENDPOINT_FILE, LAPTOP_DATA, announce, withdraw
 from local.dev.laptop import Laptop, Progress
 from local.dev.screen import Outcome, Screen, Teller, catalogue_lines, judge
 from local.dev.workspace import Move, SnapshotFailed, Watcher
@@ -26,8 +27,7 @@ from local.opensearch.client import drop_indexes
 from local.opensearch.folders import VERSION, find_home, let_pass
 from local.opensearch.node import OwnedNode, find_node
 from local.opensearch.process import Options
-from local.operations.deployment import ENDPOINT_FILE, LAPTOP_DATA, announce, withdraw
-from local.operations.report_text import failure_text
+from local.reports import failure_text
 
 STEM = "commonplace-dev"
 

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from local.deployment import PROJECT
 from local.errors import CommandError
-from local.operations.deployment import PROJECT
 
 UID = 10900
 """A bare number: the node needs neither an account nor a group of that name."""

@@ -10,11 +10,11 @@ import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from local.deployment import PROJECT
 from local.errors import CommandError
 from local.locks import held
 from local.opensearch.java import RequirementMissing
 from local.opensearch.program import PLUGIN_VERSION, REPOSITORY_VARIABLE, find_maven
-from local.operations.deployment import PROJECT
 
 VERSION = "2.6.1"
 FOLDER = PROJECT / ".tools" / "dynamodb-local"

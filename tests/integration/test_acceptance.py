@@ -12,9 +12,9 @@ from bench.acceptance.statements import Statement
 from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.model import RecordId, Tombstone
 from commonplace.search.models.local import LocalEmbeddings
+from local.deployment import PROJECT
 from local.dev.laptop import Laptop
 from local.dev.source import Source, clone
-from local.operations.deployment import PROJECT
 from tests.integration.awkward import HIDDEN_TITLE, SECRET, awkward
 
 pytestmark = pytest.mark.laptop

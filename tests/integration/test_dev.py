@@ -13,9 +13,9 @@ from typing import Any
 import httpx
 import pytest
 
+from local.deployment import PROJECT, laptop
 from local.dev.screen import Screen
 from local.dev.session import ended_by_signals, serve
-from local.operations.deployment import PROJECT, laptop
 from tests.integration.repositories import Clone, document
 from tests.integration.running_dev import (
     EDIT_SECONDS,

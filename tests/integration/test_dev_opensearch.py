@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from local.commands.dev import SAMPLE, SAMPLE_NAME
+from local.cli.dev import SAMPLE, SAMPLE_NAME
 from local.dev.laptop import Laptop
 from local.dev.screen import judge
 from local.dev.source import plain_folder

@@ -27,9 +27,9 @@ from commonplace.search.opensearch.generations import OpenSearchGenerations
 from commonplace.search.opensearch.settings import IndexParameters
 from commonplace.search.service import SearchService
 from local import cli
+from local.deployment import ENDPOINT_FILE, announce, find
 from local.dev.laptop import Laptop
 from local.dev.source import plain_folder
-from local.operations.deployment import ENDPOINT_FILE, announce, find
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.integration.cloud.waiting import until
 from tests.unit.memory.test_upkeep import AUDIT, entry_of

@@ -18,13 +18,13 @@ from commonplace.repository.github_client import GitHubClient, http_client
 from commonplace.repository.github_credentials import SecretCredentials
 from commonplace.repository.github_secrets import GitHubSecret
 from commonplace.repository.problems import Problem
+from local.deployment import ENDPOINT_FILE, NEEDED, PROJECT, Deployment, announce, find, laptop, withdraw
+from local.dry_run import ForgetfulState, Overlay, ReadOnlyRepository, rehearse
 from local.errors import CommandError
 from local.github.api import GitHubApi
 from local.github.git import GitRepository
 from local.github.server import GitHubServer
-from local.operations.deployment import ENDPOINT_FILE, NEEDED, PROJECT, Deployment, announce, find, laptop, withdraw
-from local.operations.dry_run import ForgetfulState, Overlay, ReadOnlyRepository, rehearse
-from local.operations.report_text import CAUSES, failure_text, rehearsal_text, report_text
+from local.reports import CAUSES, failure_text, rehearsal_text, report_text
 from tests.fakes.store import FakeObjectStore
 from tests.integration.repositories import Clone, document
 

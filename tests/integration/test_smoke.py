@@ -9,12 +9,11 @@ import httpx
 import pytest
 
 from commonplace.web.origin import ORIGIN_HEADER, VIEWER_HEADER
+from local.cli.smoke.checks import CHECKS, RENAMED
+from local.cli.smoke.site import Finding, Site, run
 from local.cloud.servers import Loopback, LoopbackHandler
 from local.dev.laptop import Laptop
 from local.dev.source import clone
-from local.operations.smoke import Finding, Site, run
-from local.operations.smoke_checks import CHECKS
-from local.operations.smoke_signing_in import RENAMED
 from tests.integration.running_dev import commonplace, garden
 
 pytestmark = pytest.mark.laptop

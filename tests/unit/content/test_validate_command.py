@@ -10,7 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from local.commands.validate import list_files, validate_command
+from local.cli.validate import list_files, validate_command
 from tests.unit.content.files import markdown
 
 app = typer.Typer()

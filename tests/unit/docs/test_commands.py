@@ -31,7 +31,7 @@ def make_targets() -> set[str]:
 
 def parser(name: str) -> Any:
     """The parser of one of our commands, as the command line finds it."""
-    module = importlib.import_module(f"local.commands.{name}")
+    module = importlib.import_module(f"local.cli.{name}")
     command = getattr(module, f"{name}_app", None) or getattr(module, f"{name}_command")
     if not isinstance(command, typer.Typer):
         single = typer.Typer()

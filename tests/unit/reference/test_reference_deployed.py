@@ -15,9 +15,9 @@ from commonplace.reference.model import Problem
 from commonplace.reference.settings import CatalogueSource
 from commonplace.reference.store import DynamoGaps
 from commonplace.reference.sync.plan import CatalogueReport
-from local.commands.reference import reference_app
+from local import deployment
+from local.cli.reference import reference_app
 from local.errors import CommandError
-from local.operations import deployment
 from tests.dynamodb_fixture import new_table
 from tests.fakes.state import FakeSyncState
 from tests.fakes.store import FakeObjectStore

@@ -1,0 +1,5 @@
+"""`python -m local.cli`."""
+
+from local.cli import app
+
+app()

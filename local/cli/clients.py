@@ -1,0 +1,77 @@
+"""`commonplace clients`: the applications that may ask for tokens."""
+
+from typing import Annotated
+
+import typer
+
+from local.cli.grants import AsJson, Data, Outputs, Stage, reach
+from local.errors import CommandError
+from local.identity import client_row, tier_of
+from local.terminal import clean, show
+
+clients_app = typer.Typer(
+    help="The applications that may ask for tokens.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+@clients_app.command("list")
+def list_clients(*, as_json: AsJson = False, data: Data = None, outputs: Outputs = None, stage: Stage = None) -> None:
+    """List the clients that registered or were registered. Metadata documents are not kept."""
+    found = reach(data, outputs, stage).operating.clients()
+    show((client_row(one) for one in found), nothing="No client is registered.", as_json=as_json)
+
+
+@clients_app.command()
+def add(
+    name: Annotated[str, typer.Argument(help="What people are told; of an agent, what it is called.")],
+    *,
+    redirect: Annotated[list[str] | None, typer.Option(help="Where people come back to; repeatable.")] = None,
+    confidential: Annotated[bool, typer.Option("--confidential", help="It can keep a secret.")] = False,
+    agent: Annotated[bool, typer.Option("--agent", help="It gets tokens for itself, with nobody asked.")] = False,
+    organisation: Annotated[str, typer.Option("--org", help="With --agent: whose data it reaches.")] = "default",
+    scopes: Annotated[str, typer.Option(help='At most these, such as "knowledge:read memory:write".')] = "",
+    tier: Annotated[str, typer.Option(help="With --agent: public, member or vibecoder.")] = "public",
+    data: Data = None,
+    outputs: Outputs = None,
+    stage: Stage = None,
+) -> None:
+    """Register an application that people sign in with, or an agent; a secret is printed once."""
+    from commonplace.identity.oauth.registration import BadClient
+
+    if agent and (redirect or confidential):
+        raise CommandError("An agent sends nobody anywhere.", "Leave out --redirect and --confidential.")
+    operating = reach(data, outputs, stage).operating
+    wanted = tuple(scopes.replace(",", " ").split())
+    try:
+        client, secret = (
+            operating.add_agent(name, organisation=organisation, scopes=wanted, tier=tier_of(tier))
+            if agent
+            else operating.add_client(name, redirect or [], scopes=wanted, confidential=confidential)
+        )
+    except BadClient as error:
+        raise CommandError(str(error)) from error
+    typer.echo(f"client_id      {client.id}")
+    if secret is not None:
+        typer.echo(f"client_secret  {secret}")
+        typer.echo("The secret is shown now and never again; keep it where you keep passwords.", err=True)
+
+
+@clients_app.command()
+def remove(
+    client: Annotated[str, typer.Argument(help="The client's id, as `list` shows it.")],
+    *,
+    data: Data = None,
+    outputs: Outputs = None,
+    stage: Stage = None,
+) -> None:
+    """Remove a client and end everything that was granted to it."""
+    identity = reach(data, outputs, stage)
+    known = identity.operating.remove(client)
+    ended = identity.connections.revoke_client(client)
+    if not known and not ended:
+        raise CommandError(f"No client is called {clean(client)[:80]}.", "See: commonplace clients list")
+    typer.echo(f"The client is gone, and {ended} {'grant has' if ended == 1 else 'grants have'} ended.")

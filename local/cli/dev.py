@@ -1,0 +1,138 @@
+"""`commonplace dev`: the laptop cloud with a knowledge base in it."""
+
+import logging
+import os
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from local.deployment import PROJECT
+from local.dev.source import CatalogueFolder, Source, clone, plain_folder
+from local.dev.source import catalogue as catalogue_folder
+from local.entry import INTERRUPTED
+from local.errors import CommandError
+
+if TYPE_CHECKING:
+    from local.dev.screen import Screen
+
+SAMPLE = PROJECT / "samples" / "knowledge-base"
+SAMPLE_NAME = "local/knowledge-base"
+SAMPLE_CATALOGUE = PROJECT / "samples" / "reference"
+SAMPLE_CATALOGUE_NAME = "tidebook"
+SAMPLE_CATALOGUE_REPOSITORY = "local/reference"
+DEFAULT_PORT = 8787
+TIER_VARIABLE = "MCP_ASSUMED_TIER"
+
+
+class EngineName(StrEnum):
+    """What can answer searches on this machine."""
+
+    EMBEDDED = "embedded"
+    OPENSEARCH = "opensearch"
+
+
+class TierName(StrEnum):
+    """What the roles of an account can amount to."""
+
+    PUBLIC = "public"
+    MEMBER = "member"
+    VIBECODER = "vibecoder"
+
+
+class ChainName(StrEnum):
+    """Whose endpoints are asked about wallets."""
+
+    PUBLIC = "public"
+
+
+def dev_command(
+    *,
+    repository: Annotated[Path | None, typer.Option(help="A local clone; without it, the sample.")] = None,
+    branch: Annotated[str | None, typer.Option(help="The branch to serve; default: the one checked out.")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help=f"Port to serve on, 0 for any; default: {DEFAULT_PORT}.")
+    ] = None,
+    once: Annotated[bool, typer.Option("--once", help="Sync, print the report and end; 1 if not whole.")] = False,
+    data: Annotated[Path | None, typer.Option(help="Keep store, index and state in this folder.")] = None,
+    engine: Annotated[EngineName, typer.Option(help="What answers searches.")] = EngineName.EMBEDDED,
+    tier: Annotated[
+        TierName | None, typer.Option(help="Take every agent for an account of this tier; default: for nobody.")
+    ] = None,
+    rpc: Annotated[
+        list[str] | None,
+        typer.Option(help="Endpoint of Optimism, or mainnet=URL for names; repeatable. Default: nobody is asked."),
+    ] = None,
+    chain: Annotated[
+        ChainName | None, typer.Option(help="Ask the public endpoints of Optimism and mainnet about wallets.")
+    ] = None,
+    allow: Annotated[
+        list[str] | None, typer.Option(help="ADDRESS=TIER: a wallet that needs no hat; as often as you like.")
+    ] = None,
+    catalogue: Annotated[
+        list[str] | None,
+        typer.Option(help="[NAME=]PATH: a folder with a catalogue of a product reference; as often as you like."),
+    ] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Name skipped files; show the logs.")] = False,
+) -> None:
+    """Serve a knowledge base on this machine, and keep up with every saved file."""
+    source = _source(repository, branch)
+    catalogues = _catalogues(source, catalogue or (), sample=repository is None)
+    from local.dev.laptop import Laptop
+    from local.dev.screen import Screen
+    from local.dev.session import data_folder, ended_by_signals, search_engine, serve
+    from local.dev.settings import model_environment
+
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    screen = Screen()
+    models = model_environment(os.environ)
+    try:
+        with ended_by_signals(), data_folder(data, passable=engine is EngineName.OPENSEARCH) as folder:
+            log = _log_to(screen) if verbose else None
+            free = 0 if once else DEFAULT_PORT
+            with search_engine(engine, folder if data else None, screen, brief=once) as chosen:
+                given = free if port is None else port
+                environment = {**models, **chosen.environment, **({TIER_VARIABLE: tier} if tier else {})}
+                laptop = Laptop(
+                    source,
+                    folder,
+                    port=given,
+                    environment=environment,
+                    on_log=log,
+                    rpc=rpc or (),
+                    public_chain=chain is ChainName.PUBLIC,
+                    allow=allow or (),
+                    catalogues=catalogues,
+                )
+                whole = serve(laptop, screen, once=once, verbose=verbose, data=data, engine=chosen)
+    except KeyboardInterrupt:
+        screen.say("Stopped.")
+        raise typer.Exit(INTERRUPTED if once else 0) from None
+    if not whole:
+        raise typer.Exit(1)
+
+
+def _source(repository: Path | None, branch: str | None) -> Source:
+    if repository is not None:
+        return clone(repository, branch)
+    if branch is not None:
+        raise CommandError("--branch goes with --repository.", "The sample has no branches.")
+    return plain_folder(SAMPLE, SAMPLE_NAME)
+
+
+def _catalogues(source: Source, given: Sequence[str], *, sample: bool) -> list[CatalogueFolder]:
+    """The sample knowledge base has the sample catalogue beside it."""
+    chosen = [catalogue_folder(text, source) for text in given]
+    if sample:
+        shown = plain_folder(SAMPLE_CATALOGUE, SAMPLE_CATALOGUE_REPOSITORY)
+        chosen.insert(0, CatalogueFolder(SAMPLE_CATALOGUE_NAME, shown))
+    return chosen
+
+
+def _log_to(screen: "Screen") -> Callable[[str, str], None]:
+    def show(function: str, line: str) -> None:
+        screen.say(f"{function}: {line}")
+
+    return show

@@ -1,0 +1,459 @@
+"""`commonplace index`: build the search index anew beside the one that answers, check it, and let it take over.
+
+Who takes the steps of a migration: the index function of a deployment, or this very process.
+
+Indexes, plans and differences as text for a terminal.
+"""
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from local.deployment import Deployment, find
+from local.errors import CommandError
+
+if TYPE_CHECKING:
+    from commonplace.kernel.settings import RetrievalSettings
+    from commonplace.search.index_wiring import Models
+    from commonplace.search.operations import Operations
+    from commonplace.search.source import Collection
+
+
+WAIT_SECONDS = 5
+"""Before a build goes on that has not come any further."""
+
+Told = Callable[[int, int], None]
+Ask = Callable[[Mapping[str, Any], Told], dict[str, Any]]
+"""Takes a step, and is told of records done and left where that can be known meanwhile."""
+
+Data = Annotated[Path | None, typer.Option(help="Data folder of a `commonplace dev --data`.")]
+Outputs = Annotated[Path | None, typer.Option(help="File written by `cdk deploy --outputs-file`.")]
+Stage = Annotated[str | None, typer.Option(help="Stage of a deployment, read from its stack.")]
+Endpoint = Annotated[
+    str | None, typer.Option(help="OpenSearch to work on from here, with the models of this shell's environment.")
+]
+Bucket = Annotated[str | None, typer.Option(help="With --endpoint: the bucket of the store.")]
+Index = Annotated[str | None, typer.Option(help="With --endpoint: what the names of the indexes begin with.")]
+CollectionName = Annotated[
+    str, typer.Option(help="Whose index: that of the documents, of the memory, or of the reference.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+index_app = typer.Typer(
+    help="Build the search index anew beside the one that answers, check it, and let it take over.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What the options say: a deployment or, with an endpoint, an index and a store reached from here."""
+
+    data: Path | None = None
+    outputs: Path | None = None
+    stage: str | None = None
+    endpoint: str | None = None
+    bucket: str | None = None
+    index: str | None = None
+    collection: str = "documents"
+
+
+@index_app.command()
+def build(
+    *,
+    anew: Annotated[
+        bool, typer.Option("--anew", help="Begin from nothing, even if the settings are the same.")
+    ] = False,
+    data: Data = None,
+    outputs: Outputs = None,
+    stage: Stage = None,
+    endpoint: Endpoint = None,
+    bucket: Bucket = None,
+    index: Index = None,
+    collection: CollectionName = "documents",
+) -> None:
+    """Build the next index, or go on with it. Ctrl-C leaves what is done."""
+    ask = reach(Place(data, outputs, stage, endpoint, bucket, index, collection))
+    for_collection = partial(commands_for, collection)
+    planned = _taken(ask, {"step": "plan"})
+    begun = _taken(ask, {"step": "begin", "anew": anew})
+    total = planned["published"] if anew else planned["documents"]
+    typer.echo(f"Building {begun['index']}: {total} {NOUNS.get(collection, 'records')}")
+    began = time.monotonic()
+    try:
+        answer, written = _build(ask, total)
+    except KeyboardInterrupt:
+        typer.echo(for_collection("Stopped. What is written stays. Go on with: commonplace index build"), err=True)
+        raise typer.Exit(130) from None
+    typer.echo(f"{written} written in {time.monotonic() - began:.0f} s, {answer['remaining']} remain")
+    if answer["unreadable"]:
+        told = f"{answer['unreadable']} cannot be read from the store: commonplace index verify names them"
+        typer.echo(for_collection(told))
+    if answer["action"] == "stuck":
+        hint = "The function's log says why: perhaps the model does not answer. Go on with: commonplace index build"
+        raise CommandError("The build does not come any further.", for_collection(hint))
+    typer.echo(for_collection("Next: commonplace index swap (which verifies first)"))
+
+
+@index_app.command()
+def drop(
+    name: Annotated[str | None, typer.Argument(help="An index; default: those that have no role any more.")] = None,
+    *,
+    data: Data = None,
+    outputs: Outputs = None,
+    stage: Stage = None,
+    endpoint: Endpoint = None,
+    bucket: Bucket = None,
+    index: Index = None,
+    collection: CollectionName = "documents",
+    as_json: AsJson = False,
+) -> None:
+    """Delete indexes that are no longer needed."""
+    event = {"step": "drop"} | ({"name": name} if name else {})
+    _tell(_asked(Place(data, outputs, stage, endpoint, bucket, index, collection), event), _message, as_json=as_json)
+
+
+def _step(step: str, text: str, tell: Callable[[dict[str, Any]], str]) -> None:
+    """A command that asks for one step and tells its answer."""
+
+    @index_app.command(step, help=text)
+    def run(
+        *,
+        data: Data = None,
+        outputs: Outputs = None,
+        stage: Stage = None,
+        endpoint: Endpoint = None,
+        bucket: Bucket = None,
+        index: Index = None,
+        collection: CollectionName = "documents",
+        as_json: AsJson = False,
+    ) -> None:
+        answer = _asked(Place(data, outputs, stage, endpoint, bucket, index, collection), {"step": step})
+        _tell(answer, tell, as_json=as_json)
+
+
+def _asked(place: Place, event: dict[str, Any]) -> dict[str, Any]:
+    return _taken(reach(place), event)
+
+
+def _taken(ask: Ask, event: dict[str, Any], told: Told = lambda _done, _left: None) -> dict[str, Any]:
+    """The answer to a step. A refusal ends the command with the one to run instead."""
+    answer = ask(event, told)
+    if answer.get("action") == "refused":
+        raise CommandError(answer["message"], answer.get("hint") or "")
+    if "action" not in answer:
+        raise CommandError("The index function does not know this step.", "Deploy this version and try again.")
+    return answer
+
+
+def _build(ask: Ask, total: int) -> tuple[dict[str, Any], int]:
+    """Stretch after stretch, with a bar. The last answer, and how many records were written."""
+    progress: dict[str, Any] | None = None
+    written = 0
+    with _bar(total) as show:
+        while True:
+            answer = _taken(ask, {"step": "build", "progress": progress}, show)
+            progress = answer["progress"]
+            written += answer["done"]
+            show(0, answer["remaining"])
+            if answer["action"] in ("verify", "stuck"):
+                return answer, written
+            if answer["action"] == "wait":
+                time.sleep(WAIT_SECONDS)
+
+
+@contextmanager
+def _bar(total: int) -> Iterator[Told]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    # On a terminal only: in a log the lines before and after say enough.
+    columns = (TextColumn("Records"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"))
+    console = Console(stderr=True)
+    with Progress(*columns, TimeElapsedColumn(), console=console, disable=not console.is_terminal) as progress:
+        task = progress.add_task("build", total=total, rate="")
+
+        def show(_done: int, left: int) -> None:
+            whole = max(total, left)
+            seconds = progress.tasks[task].elapsed or 0.0
+            rate = f"{(whole - left) / seconds:.0f}/s" if seconds >= 1 else ""
+            progress.update(task, total=whole, completed=whole - left, rate=rate)
+
+        yield show
+
+
+def _tell(answer: dict[str, Any], tell: Callable[[dict[str, Any]], str], *, as_json: bool) -> None:
+    """Prints the answer. One that names differences ends the command with exit code 1."""
+    differs = answer["action"] == "differs"
+    if as_json:
+        typer.echo(json.dumps(answer, indent=2))
+    else:
+        typer.echo(_differences(answer) if differs else tell(answer))
+    if differs:
+        raise CommandError("Nothing was changed.", answer.get("hint") or "")
+
+
+def _state(answer: dict[str, Any]) -> str:
+
+    return status_text(answer)
+
+
+def _plan(answer: dict[str, Any]) -> str:
+
+    return plan_text(answer)
+
+
+def _differences(answer: dict[str, Any]) -> str:
+
+    return differences_text(answer)
+
+
+def _message(answer: dict[str, Any]) -> str:
+    return str(answer["message"])
+
+
+def _verified(answer: dict[str, Any]) -> str:
+    return f"{_message(answer)}\n{_next(answer, 'Next: commonplace index swap')}"
+
+
+def _swapped(answer: dict[str, Any]) -> str:
+    return _message(answer) + (
+        f"\n{_next(answer, 'To go back: commonplace index rollback')}" if answer.get("old") else ""
+    )
+
+
+def _next(answer: dict[str, Any], text: str) -> str:
+    return commands_for(answer.get("collection", "documents"), text)
+
+
+_step("status", "Say which indexes there are, and which of them answers.", _state)
+_step("plan", "Say whether the index must be built anew, why, and how much work that is.", _plan)
+_step(
+    "verify",
+    "Compare the next index with the store, and search it for sampled records. Exit code 1 if anything differs.",
+    _verified,
+)
+_step("swap", "Verify the next index and let it answer. The one before is kept as the previous one.", _swapped)
+_step("rollback", "Bring the previous index up to date and let it answer again.", _message)
+
+
+STRETCH_SECONDS = 20
+"""So long a stretch of building is. Each one begins with a look at all documents, which takes a second or two of it."""
+
+CALL_SECONDS = 900
+"""The longest that a function runs."""
+
+
+def reach(place: Place) -> Ask:
+    """Whom to ask. Raises CommandError when the options name nobody."""
+    if place.endpoint is None and (place.bucket or place.index):
+        raise CommandError("--bucket and --index go with --endpoint.", "Without it the index function does the work.")
+    if place.collection not in NOUNS:
+        raise CommandError(f"There is no collection {place.collection}.", f"Collections: {', '.join(NOUNS)}.")
+    if place.endpoint:
+        return ask_here(place)
+    return ask_function(find(place.data, place.outputs, place.stage), place.collection)
+
+
+def ask_function(deployment: Deployment, collection: str = "documents") -> Ask:
+    """The index function, which has the models, the credentials and the way to the index.
+
+    On AWS one of the same code with more time builds, so that the queue's need not wait.
+    """
+    name = deployment.outputs.get("IndexBuildFunction") or deployment.outputs.get("IndexFunction")
+    if name is None:
+        raise CommandError("The deployment names no index function.", "Deploy this version and try again.")
+    client = deployment.client("lambda", read_seconds=CALL_SECONDS)
+    known: list[str] = []
+
+    def ask(event: Mapping[str, Any], _told: Told) -> dict[str, Any]:
+        if collection != "documents" and not known:
+            # An older version would take the step for one of the documents.
+            if "collection" not in sent({"step": "status"}):
+                raise CommandError("The index function has no collections.", "Deploy this version and try again.")
+            known.append(collection)
+        return sent(event)
+
+    def sent(event: Mapping[str, Any]) -> dict[str, Any]:
+        chosen = {} if collection == "documents" else {"collection": collection}
+        payload = {"source": "commonplace.operator", "seconds": STRETCH_SECONDS, **chosen, **event}
+        answer = client.invoke(FunctionName=name, Payload=json.dumps(payload).encode())
+        told: dict[str, Any] = json.loads(answer["Payload"].read() or b"{}") or {}
+        if answer.get("FunctionError"):
+            kind, message = told.get("errorType", "unknown error"), told.get("errorMessage", "")
+            raise CommandError(f"The index function failed: {kind}. {message}".rstrip(), _again(event))
+        return told
+
+    return ask
+
+
+def ask_here(place: Place) -> Ask:
+    """This process, with the models of its own environment: for an index that its operator can reach."""
+    from commonplace.kernel.environment import SettingsError
+    from commonplace.kernel.errors import CommonplaceError
+    from commonplace.kernel.settings import RetrievalSettings
+
+    given = {"SEARCH_ENGINE": "opensearch", "OPENSEARCH_ENDPOINT": place.endpoint, "OPENSEARCH_INDEX": place.index}
+    environment = {"STAGE": "dev"} | dict(os.environ) | {name: value for name, value in given.items() if value}
+    try:
+        settings = RetrievalSettings.from_environ(environment)
+        operations = _operations(place, settings)
+    except (SettingsError, ValueError) as error:
+        raise CommandError(
+            str(error), "The settings come from this shell's environment: docs/configuration.md."
+        ) from error
+
+    def ask(event: Mapping[str, Any], told: Told) -> dict[str, Any]:
+        end = time.monotonic() + STRETCH_SECONDS
+        try:
+            return operations.step(event, lambda: time.monotonic() >= end and event.get("step") == "build", told)
+        except CommonplaceError as error:
+            raise CommandError(error.message, error.hint or _again(event)) from error
+
+    return ask
+
+
+def _operations(place: Place, settings: "RetrievalSettings") -> "Operations":
+    from commonplace.search import providers
+    from commonplace.search.index_wiring import document_operations, reference_operations
+
+    models = providers.indexed_models(settings)
+    if place.collection == "memory":
+        return _memory_operations(place, settings, models)
+    settings = settings.collection(cast("Collection", place.collection))
+    engine = providers.search_engine(settings, None, models[0], read_only=False)
+    if place.collection == "documents":
+        return document_operations(settings, _store(place), models, engine)
+    from commonplace.reference.index_source import StoredCatalogues
+
+    return reference_operations(settings, StoredCatalogues(_store(place), _catalogues(place)), models, engine)
+
+
+def _catalogues(place: Place) -> list[str]:
+    """Names of those that the shell's environment configures, else of those of the deployment."""
+    from commonplace.reference.settings import catalogue_sources
+
+    # Repository and branch do not matter here, but a source without them is none.
+    found = catalogue_sources({"GITHUB_REPOSITORY": "any/any", "GITHUB_BRANCH": "any"} | dict(os.environ))
+    found = found or find(place.data, place.outputs, place.stage).catalogues()
+    if not found:
+        raise CommandError("There is no catalogue.", "Set CATALOGUES as the deployment has it: docs/configuration.md.")
+    return [catalogue.name for catalogue in found]
+
+
+def _memory_operations(place: Place, settings: "RetrievalSettings", models: "Models") -> "Operations":
+    from commonplace.memory.index_source import StoredEntries
+    from commonplace.memory.store import DynamoEntries
+    from commonplace.search import providers
+    from commonplace.search.index_wiring import memory_operations
+    from commonplace.search.store import DynamoVectorCaches
+
+    if place.bucket:
+        raise CommandError("Entries are in a table, not in a bucket.", "Name the deployment: --stage or --outputs.")
+    deployment = find(place.data, place.outputs, place.stage)
+    names = [deployment.outputs.get(output) for output in ("RecordsTable", "ActivityTable", "CacheTable")]
+    records, activity, cache = (name or "" for name in names)
+    if not all(names):
+        raise CommandError("The deployment names no table of entries.", "Deploy this version and try again.")
+    client = deployment.client("dynamodb")
+    settings = settings.collection("memory")
+    source = StoredEntries(DynamoEntries(client, records, activity))
+    engine = providers.search_engine(settings, None, models[0], read_only=False)
+    return memory_operations(settings, source, DynamoVectorCaches(client, cache), models, engine)
+
+
+def _store(place: Place) -> Any:
+    if place.bucket is None:
+        return find(place.data, place.outputs, place.stage).store
+    from commonplace.kernel.s3 import S3ObjectStore
+
+    return S3ObjectStore(Deployment({}).client("s3"), place.bucket)
+
+
+def commands_for(collection: str, text: str) -> str:
+    """The text with the commands it names as they are for this collection."""
+    from commonplace.search import operations
+
+    return str(operations.commands_for(cast("Collection", collection), text))
+
+
+def _again(event: Mapping[str, Any]) -> str:
+    return f"Nothing is lost: try again with commonplace index {event.get('step')}"
+
+
+NOUNS = {"documents": "documents", "memory": "entries", "reference": "entries"}
+"""What the records of a collection are called."""
+
+ROLES = ("current", "next", "previous")
+FACTS = ("model", "chunker", "schema", "mapping")
+
+
+def status_text(answer: Mapping[str, Any]) -> str:
+    """One line a role, and what to look after."""
+    return "\n".join([*_roles(answer), *_warnings(answer)])
+
+
+def plan_text(answer: Mapping[str, Any]) -> str:
+    """What there is, what differs, how much work it is, and the command to run next."""
+    return "\n".join([*_roles(answer), "", *_wanted(answer), *_warnings(answer), *_next_command(answer)])
+
+
+def differences_text(answer: Mapping[str, Any]) -> str:
+    """The sum, then each difference that is known by name."""
+    lines = [answer["message"]]
+    for difference in answer["differences"]:
+        record = difference["record"] or "the index"
+        lines.append(f"- {difference['kind']}: {record}. {difference['sentence']}")
+    untold = sum(answer["counts"].values()) - len(answer["differences"])
+    return "\n".join(lines + ([f"- and {untold} more"] if untold > 0 else []))
+
+
+def _roles(answer: Mapping[str, Any]) -> Iterator[str]:
+    indexes, noun = answer["indexes"], _noun(answer)
+    for role in ROLES:
+        yield from (_line(role, index, noun) for index in indexes if index["role"] == role)
+        if not any(index["role"] == role for index in indexes):
+            yield f"{role.capitalize():9} none"
+    yield from (_line("spare", index, noun) for index in indexes if index["role"] == "spare")
+
+
+def _line(role: str, index: Mapping[str, Any], noun: str) -> str:
+    return f"{role.capitalize():9} {index['name']}, {index['documents']} {noun}, {_facts(index['facts'])}"
+
+
+def _noun(answer: Mapping[str, Any]) -> str:
+    return NOUNS.get(answer.get("collection", "documents"), "records")
+
+
+def _wanted(answer: Mapping[str, Any]) -> Iterator[str]:
+    yield f"Wanted    {_facts(answer['wanted'])}"
+    for name, change in answer["changes"].items():
+        yield f"Differs   {name}: {change['from']}, wanted {change['to']}"
+    yield answer["message"]
+    if answer["command"]:
+        about = f", about {answer['chunks']} chunks to embed" if answer["chunks"] else ", nothing to embed"
+        yield f"To write  {answer['documents']} of {answer['published']} {_noun(answer)}{about}"
+
+
+def _warnings(answer: Mapping[str, Any]) -> Iterator[str]:
+    return (f"Note      {warning}" for warning in answer["warnings"])
+
+
+def _next_command(answer: Mapping[str, Any]) -> Iterator[str]:
+    if answer["command"]:
+        yield f"Next      {answer['command']}"
+
+
+def _facts(facts: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {facts[name]}" for name in FACTS)

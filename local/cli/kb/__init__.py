@@ -1,0 +1,319 @@
+"""`commonplace kb`: a team's memory. Fill it from files, ask it, record what a story taught, deliver what waits.
+
+What the memory answers, as text for a terminal.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
+
+import typer
+
+from commonplace.memory.client.client import Planted
+from commonplace.memory.client.learnings import Learnings
+from local.cli.kb.connection import (
+    SEED_SECONDS,
+    AsJson,
+    Data,
+    DryRun,
+    EntryType,
+    Org,
+    Outputs,
+    Phase,
+    Place,
+    Role,
+    Stage,
+    Url,
+    reached,
+)
+from local.cli.kb.learn import learn, sync_pending, validated
+from local.cli.kb.parse import parse_app
+from local.errors import CommandError
+from local.terminal import clean, counted
+
+if TYPE_CHECKING:
+    from commonplace.memory.client.client import MemoryClient
+
+
+AGAIN = "Run the same command again: it goes on where it stopped."
+
+kb_app = typer.Typer(
+    help="A team's memory: fill it from files, ask it, record what a story taught.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+kb_app.add_typer(parse_app, name="parse")
+
+
+@kb_app.command()
+def seed(
+    *,
+    file: Annotated[
+        list[Path] | None, typer.Option(help="A YAML file; may be repeated; default: all of seed-data/.")
+    ] = None,
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
+    url: Url = None,
+    data: Data = None,
+    outputs: Outputs = None,
+    stage: Stage = None,
+    org: Org = None,
+) -> None:
+    """Import entries from YAML. What is there already is skipped, so it may be stopped and run again."""
+    from local.cli.kb.files import entries_of, seed_files
+
+    files = {str(one): entries_of(one) for one in seed_files(file)}
+    if dry_run:
+        _rehearse(files, as_json)
+        return
+    done: dict[str, Planted] = {}
+    try:
+        with reached(Place(url, data, outputs, stage, org), SEED_SECONDS) as client:
+            for name, entries in files.items():
+                done[name] = _plant(client, name, entries)
+    except CommandError as error:
+        _tell_planted(done, as_json)
+        raise CommandError(error.message, f"{error.hint} {AGAIN}".strip()) from error
+    except KeyboardInterrupt:
+        _tell_planted(done, as_json)
+        typer.echo(f"Stopped. {AGAIN}", err=True)
+        raise
+    _tell_planted(done, as_json)
+    if any(one.errors for one in done.values()):
+        raise typer.Exit(1)
+
+
+def _plant(client: "MemoryClient", name: str, entries: list[Any]) -> "Planted":
+
+    with progress(name) as told:
+        told(0, len(entries))
+        return client.seed(entries, lambda done: told(done, len(entries)))
+
+
+def _rehearse(files: dict[str, list[Any]], as_json: bool) -> None:
+    from local.cli.kb.files import faults_of
+    from local.terminal import counted
+
+    faults = {name: faults_of(entries) for name, entries in files.items()}
+    if as_json:
+        told = [{"file": name, "total": len(files[name]), "errors": _faults(found)} for name, found in faults.items()]
+        typer.echo(json.dumps({"dryRun": True, "files": told}, indent=2, ensure_ascii=False))
+    else:
+        for name, found in faults.items():
+            typer.echo(f"{name}: {counted(len(files[name]) - len(found))} would be sent. Nothing was.")
+            for line in fault_lines(name, found):
+                typer.echo(line)
+    if any(faults.values()):
+        raise typer.Exit(1)
+
+
+def _tell_planted(done: "dict[str, Planted]", as_json: bool) -> None:
+
+    if as_json:
+        told = [
+            {
+                "file": name,
+                "total": one.total,
+                "imported": one.imported,
+                "skipped": one.skipped,
+                "errors": _faults(one.errors),
+            }
+            for name, one in done.items()
+        ]
+        typer.echo(json.dumps({"files": told}, indent=2, ensure_ascii=False))
+        return
+    for name, one in done.items():
+        typer.echo(planted_text(name, one))
+
+
+def _faults(errors: dict[int, str]) -> list[dict[str, Any]]:
+    return [{"entry": place + 1, "error": told} for place, told in sorted(errors.items())]
+
+
+@kb_app.command()
+def stats(
+    *,
+    as_json: AsJson = False,
+    url: Url = None,
+    data: Data = None,
+    outputs: Outputs = None,
+    stage: Stage = None,
+    org: Org = None,
+) -> None:
+    """Say how much the memory holds, and how often it was asked."""
+
+    with reached(Place(url, data, outputs, stage, org)) as client:
+        told = client.stats()
+    typer.echo(json.dumps(told, indent=2, ensure_ascii=False) if as_json else stats_text(told))
+
+
+@kb_app.command()
+def search(
+    query: Annotated[str, typer.Argument(help="A question, or a few words.")],
+    *,
+    role: Annotated[Role | None, typer.Option(help="Entries for this role, and those for all.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Entries with this tag; repeated: with any of them.")] = None,
+    entry_type: Annotated[EntryType | None, typer.Option("--type", help="Only entries of this type.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=50, help="How many at most.")] = 10,
+    min_confidence: Annotated[float, typer.Option(min=0, max=1, help="Leave out what is less sure.")] = 0.5,
+    phase: Annotated[Phase | None, typer.Option(help="For the statistics: the phase that asks.")] = None,
+    as_json: AsJson = False,
+    url: Url = None,
+    data: Data = None,
+    outputs: Outputs = None,
+    stage: Stage = None,
+    org: Org = None,
+) -> None:
+    """Ask the memory, as an agent would."""
+
+    asked = {
+        "query": query,
+        "role": role.value if role else None,
+        "tags": tag or [],
+        "entry_type": entry_type.value if entry_type else None,
+        "limit": limit,
+        "min_confidence": min_confidence,
+        "phase": phase.value if phase else None,
+    }
+    with reached(Place(url, data, outputs, stage, org)) as client:
+        answer = client.search(asked)
+    typer.echo(json.dumps(answer, indent=2, ensure_ascii=False) if as_json else results_text(answer))
+
+
+@kb_app.command()
+def export(
+    *,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="The YAML file; default: print it.")] = None,
+    url: Url = None,
+    data: Data = None,
+    outputs: Outputs = None,
+    stage: Stage = None,
+    org: Org = None,
+) -> None:
+    """Write every entry as YAML that `kb seed` takes."""
+    from commonplace.memory.client.client import as_imports
+    from commonplace.memory.entry_files import write
+    from local.cli.kb.files import write_whole
+    from local.terminal import counted
+
+    with reached(Place(url, data, outputs, stage, org), SEED_SECONDS) as client, progress("Reading") as told:
+        entries = list(client.entries(told))
+    text = write(as_imports(entries))
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    write_whole(output, text)
+    typer.echo(f"{output}: {counted(len(entries))}.", err=True)
+
+
+kb_app.command()(learn)
+kb_app.command("sync-pending")(sync_pending)
+kb_app.command()(validated)
+
+
+MAX_SHOWN_FAULTS = 20
+MAX_LINES = 6
+"""Of an entry in a list of results."""
+PLAIN_STEP = 500
+"""Entries between two lines of progress where no line can be written over."""
+
+
+class Tell(Protocol):
+    def __call__(self, done: int, total: int) -> None: ...
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Tell]:
+    """A bar on a terminal, else a line now and then. On standard error, so that what is printed stays clean."""
+    from rich.console import Console
+
+    console = Console(stderr=True, highlight=False)
+    if not console.is_terminal:
+        yield _Lines(console, what)
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+class _Lines:
+    def __init__(self, console: Any, what: str) -> None:
+        self._console, self._what, self._said = console, what, 0
+
+    def __call__(self, done: int, total: int) -> None:
+        if done >= self._said + PLAIN_STEP and done < total:
+            self._said = done
+            self._console.print(f"{self._what}: {done:,} of {total:,}", markup=False, soft_wrap=True)
+
+
+def planted_text(file: str, planted: Planted) -> str:
+    """One line for a file, and one for each entry that was refused."""
+    lines = [f"{file}: {counted(planted.imported)} imported, {planted.skipped:,} there already."]
+    return "\n".join([*lines, *fault_lines(file, planted.errors)])
+
+
+def fault_lines(file: str, faults: Mapping[int, str]) -> list[str]:
+    lines = [f"{file}, entry {place + 1}: {clean(told)}" for place, told in sorted(faults.items())[:MAX_SHOWN_FAULTS]]
+    more = len(faults) - MAX_SHOWN_FAULTS
+    return [*lines, f"{file}: and {more:,} more."] if more > 0 else lines
+
+
+def results_text(answer: Mapping[str, Any]) -> str:
+    """What a search has found, the best first."""
+    found: Sequence[Mapping[str, Any]] = answer.get("entries") or []
+    parts = [entry_text(place, one) for place, one in enumerate(found, start=1)]
+    if not found:
+        parts.append("Nothing was found. Ask in other words, for another role, or with a lower --min-confidence.")
+    if answer.get("fallback"):
+        parts.append("The model did not answer: this is by words alone.")
+    return "\n\n".join(parts)
+
+
+def entry_text(place: int, entry: Mapping[str, Any]) -> str:
+    """A line of facts, the text indented, and a line that names it."""
+    facts = [str(entry.get("entry_type", "")), "for " + ", ".join(entry.get("roles") or [])]
+    facts += [f"{entry['confidence']:.2f} sure"] if isinstance(entry.get("confidence"), int | float) else []
+    facts += [str(entry["source_story"])] if entry.get("source_story") else []
+    facts += ["#" + " #".join(entry["tags"])] if entry.get("tags") else []
+    text = str(entry.get("content") or "")
+    lines = [clean(line).rstrip() for line in text.splitlines()]
+    shown = [f"   {line}" for line in lines[:MAX_LINES]] + (["   …"] if len(lines) > MAX_LINES else [])
+    return "\n".join([f"{place}. {clean(' · '.join(facts))}", *shown, f"   {clean(str(entry.get('id', '')))}"])
+
+
+def stats_text(stats: Mapping[str, Any]) -> str:
+    """Figures, one to a line."""
+    lines = [f"Entries: {stats.get('total_entries', 0):,}"]
+    for title, name in (("By type", "by_type"), ("By role", "by_role")):
+        told = ", ".join(f"{count:,} {kind}" for kind, count in (stats.get(name) or {}).items() if count)
+        lines += [f"{title}: {told}"] if told else []
+    lines.append(f"Mean confidence: {float(stats.get('avg_confidence') or 0):.2f}")
+    lines.append(f"Last change: {stats.get('last_updated') or 'none yet'}")
+    lines.append(f"Vectors kept: {int(stats.get('cache_size') or 0):,}")
+    if queries := _queries(stats.get("queries") or {}):
+        lines.append(f"Searches: {queries}")
+    return "\n".join(clean(line) for line in lines)
+
+
+def _queries(queries: Mapping[str, Mapping[str, int]]) -> str:
+    """By phase and role."""
+    return "; ".join(f"{count} {phase}, {role}" for phase, roles in queries.items() for role, count in roles.items())
+
+
+def learnings_text(file: str, learnings: Learnings) -> str:
+    """What a LEARNINGS.yaml says now."""
+    left = learnings.pending
+    if not left:
+        return f"{learnings.story}: {counted(len(learnings.entries))} in the memory, see {file}."
+    lines = [
+        f"{learnings.story}: {counted(len(left))} of {len(learnings.entries):,} not in the memory yet, see {file}."
+    ]
+    lines += [f"  {one.id}: {clean(one.error)}" for one in left if one.error]
+    return "\n".join(lines)

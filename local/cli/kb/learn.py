@@ -1,0 +1,280 @@
+"""`commonplace kb learn` and `sync-pending`: what a story taught, and the file that tells what of it arrived.
+
+`commonplace kb validated`: what a quality gate says of the failures that a story recorded.
+"""
+
+import json
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from local.cli.kb.connection import (
+    LEARN_LIMITED_SECONDS,
+    LEARN_SECONDS,
+    AsJson,
+    Data,
+    DryRun,
+    Org,
+    Outputs,
+    Place,
+    Stage,
+    Unreachable,
+    Url,
+    opened,
+    reached,
+    waiting,
+)
+from local.errors import CommandError
+
+if TYPE_CHECKING:
+    from commonplace.memory.client.client import MemoryClient
+    from commonplace.memory.client.learnings import Learnings
+
+
+FOLDER = "_implementation"
+SYNC = "commonplace kb sync-pending"
+STDIN = Path("-")
+
+
+def learn(
+    story: Annotated[Path, typer.Argument(help="YAML of a story: story_id, summary, recommendations; - reads it.")],
+    *,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The record; default: _implementation/LEARNINGS.yaml beside the story."),
+    ] = None,
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
+    url: Url = None,
+    data: Data = None,
+    outputs: Outputs = None,
+    stage: Stage = None,
+    org: Org = None,
+) -> None:
+    """Record what a story taught. If the memory cannot be reached it is kept in a file, with a warning."""
+    from commonplace.memory.client.learnings import FILE_NAME
+    from local.cli.kb import learnings_text
+    from local.cli.kb.files import alone, write_learnings
+
+    file = output or (Path() if story == STDIN else story.parent) / FOLDER / FILE_NAME
+    new = _learnings_of(story)
+    with alone(file):
+        learnings = _with_earlier(new, file)
+        if not dry_run:
+            # Before anybody is asked: whatever happens from here on, `sync-pending` finds it.
+            write_learnings(file, replace(learnings, available=not learnings.pending))
+            learnings = _deliver(learnings, file, Place(url, data, outputs, stage, org))
+    if as_json:
+        typer.echo(json.dumps(_facts(file, learnings) | {"dryRun": dry_run}, indent=2, ensure_ascii=False))
+    elif dry_run:
+        _tell_plan(learnings, file)
+    elif learnings.available:
+        typer.echo(learnings_text(str(file), learnings))
+    if any(one.error for one in learnings.pending):
+        raise typer.Exit(1)
+
+
+def _learnings_of(story: Path) -> "Learnings":
+    from commonplace.memory.client.learnings import learnings_of
+    from local.cli.kb.files import faults_of, in_file, now, read_document
+
+    value = read_document(story)
+    learnings = in_file(story, lambda: learnings_of(value, now()))
+    for place, told in faults_of(learnings.imports()).items():
+        said = learnings.entries[place].seed.content[:60]
+        raise CommandError(f"{story}: the memory would not take “{said}…”.", told)
+    return learnings
+
+
+def _with_earlier(new: "Learnings", file: Path) -> "Learnings":
+    """What the file knows already is kept: ids that were given, and what still waits."""
+    from local.cli.kb.files import read_learnings
+
+    if not file.exists():
+        return new
+    earlier = read_learnings(file)
+    if earlier.story != new.story:
+        raise CommandError(f"{file} is the record of {earlier.story}.", "Give another one with -o.")
+    return new.joined(earlier)
+
+
+def _deliver(learnings: "Learnings", file: Path, place: Place) -> "Learnings":
+    """Delivered if the memory can be reached. Raises CommandError for what will not mend itself."""
+    from commonplace.kernel.errors import CommonplaceError, RateLimited, Unavailable
+    from local.cli.kb.files import now, write_learnings
+    from local.terminal import counted
+
+    if not learnings.pending:
+        return replace(learnings, available=True)
+    waits = f"{counted(len(learnings.pending))} of {learnings.story} wait in {file}"
+    try:
+        with opened(
+            place, outage_seconds=LEARN_SECONDS, limited_seconds=LEARN_LIMITED_SECONDS, waiting=waiting
+        ) as client:
+            learnings = client.deliver(learnings, now())
+    except (Unreachable, Unavailable, RateLimited) as error:
+        typer.echo(f"Warning: the memory cannot be reached. {error.message}", err=True)
+        typer.echo(f"{waits}. Deliver them later: {SYNC}", err=True)
+        return replace(learnings, available=False)
+    except CommonplaceError as error:
+        raise CommandError(f"{error.message} {waits}.", f"{error.hint or ''} Then: {SYNC}".strip()) from error
+    except CommandError as error:
+        raise CommandError(f"{error.message} {waits}.", f"{error.hint} Then: {SYNC}".strip()) from error
+    write_learnings(file, learnings)
+    return learnings
+
+
+def sync_pending(
+    folder: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="Where to look, and below.")] = Path(),
+    *,
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
+    url: Url = None,
+    data: Data = None,
+    outputs: Outputs = None,
+    stage: Stage = None,
+    org: Org = None,
+) -> None:
+    """Deliver every LEARNINGS.yaml that waits, once each. Ends with 1 when something still waits."""
+    from local.cli.kb import learnings_text
+    from local.cli.kb.files import records_below
+    from local.terminal import counted
+
+    found, broken = records_below(folder)
+    for error in broken:
+        typer.echo(f"{error.message} {error.hint}", err=True)
+    pending = [(file, one) for file, one in found if one.pending]
+    if pending and not dry_run:
+        pending = _sync_all([file for file, _ in pending], Place(url, data, outputs, stage, org))
+    if as_json:
+        facts = {
+            "dryRun": dry_run,
+            "looked": len(found),
+            "files": [_facts(*one) for one in pending],
+            "broken": len(broken),
+        }
+        typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+    else:
+        for file, one in pending:
+            typer.echo(learnings_text(str(file), one))
+        if not pending:
+            typer.echo(f"Nothing waits below {folder}; {counted(len(found), 'record', 'records')} looked at.")
+    if broken or (not dry_run and any(one.pending for _, one in pending)):
+        raise typer.Exit(1)
+
+
+def _sync_all(files: list[Path], place: Place) -> "list[tuple[Path, Learnings]]":
+    """Each file by itself, so that a stop costs none of those before it. Raises CommandError."""
+    from local.terminal import counted
+
+    done: list[tuple[Path, Learnings]] = []
+    try:
+        with reached(place) as client:
+            for file in files:
+                done.append((file, _synced(client, file)))
+    except CommandError as error:
+        left = counted(len(files) - len(done), "record waits", "records wait")
+        raise CommandError(error.message, f"{error.hint} {left}; nothing is lost.".strip()) from error
+    return done
+
+
+def _synced(client: "MemoryClient", file: Path) -> "Learnings":
+    """Reads the file again: another sync may have been faster."""
+    from local.cli.kb.files import alone, now, read_learnings, write_learnings
+
+    with alone(file):
+        learnings = client.deliver(read_learnings(file), now())
+        write_learnings(file, learnings)
+    return learnings
+
+
+def _tell_plan(learnings: "Learnings", file: Path) -> None:
+    from local.terminal import counted
+
+    typer.echo(f"{learnings.story}: {counted(len(learnings.pending))} would be delivered, and {file} written.")
+    for one in learnings.pending:
+        typer.echo(f"  {one.category or one.seed.entry_type}: {one.seed.content.splitlines()[0][:90]}")
+
+
+def _facts(file: Path, learnings: "Learnings") -> dict[str, Any]:
+    entries = [
+        {"id": one.id, "type": one.seed.entry_type, "category": one.category, "error": one.error}
+        for one in learnings.entries
+    ]
+    return {
+        "story_id": learnings.story,
+        "file": str(file),
+        "kb_available": learnings.available,
+        "pending_sync": bool(learnings.pending),
+        "entries": [{name: value for name, value in one.items() if value is not None} for one in entries],
+    }
+
+
+class Gate(StrEnum):
+    PASS = "PASS"  # noqa: S105 - no password
+    FAIL = "FAIL"
+
+
+def validated(
+    what: Annotated[str, typer.Argument(metavar="STORY|FILE", help="A story's id, or its LEARNINGS.yaml.")],
+    *,
+    gate: Annotated[Gate, typer.Option(help="What the quality gate has said.")],
+    as_json: AsJson = False,
+    url: Url = None,
+    data: Data = None,
+    outputs: Outputs = None,
+    stage: Stage = None,
+    org: Org = None,
+) -> None:
+    """Note a quality gate's result on a story's failures. PASS raises their confidence to 1.0."""
+    from local.cli.kb.files import now, records_below
+    from local.terminal import counted
+
+    files = [Path(what)] if Path(what).is_file() else []
+    files = files or [file for file, one in records_below(Path())[0] if one.story == what]
+    confirmed, gone = 0, 0
+    with _asked_if(files, Place(url, data, outputs, stage, org)) as client:
+        for file in files:
+            done, lost = _confirmed(client, file, gate)
+            confirmed, gone = confirmed + done, gone + lost
+        if not files:
+            for entry in client.failures_of(what):
+                confirmed += client.confirm(entry["id"], gate.value, now())
+    if as_json:
+        typer.echo(json.dumps({"gate": gate.value, "confirmed": confirmed, "gone": gone}, indent=2))
+        return
+    typer.echo(f"{counted(confirmed, 'failure', 'failures')} of {what}: {gate.value}.")
+    if gone:
+        typer.echo(f"{counted(gone)} of the record are no longer in the memory.", err=True)
+
+
+def _asked_if(files: list[Path], place: Place) -> "AbstractContextManager[MemoryClient]":
+    """The memory, unless everything that is confirmed still waits to be delivered: then nobody has to be there."""
+    from commonplace.memory.client.client import FAILURE, MemoryClient
+    from local.cli.kb.files import read_learnings
+
+    failures = [one for file in files for one in read_learnings(file).entries if one.category == FAILURE]
+    if files and all(one.pending for one in failures):
+        return nullcontext(MemoryClient(Nobody()))
+    return reached(place)
+
+
+class Nobody:
+    """A memory that is not asked anything."""
+
+    def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        raise AssertionError(f"{tool} is not asked here: {sorted(arguments)}")
+
+
+def _confirmed(client: "MemoryClient", file: Path, gate: Gate) -> tuple[int, int]:
+    from local.cli.kb.files import alone, now, read_learnings, write_learnings
+
+    with alone(file):
+        told = client.validated(read_learnings(file), gate.value, now())
+        write_learnings(file, told.learnings)
+    return told.confirmed, len(told.gone)

@@ -1,0 +1,254 @@
+"""Programs that an operator named, run to be read: without a shell, for a bounded time, to a bounded length.
+
+What is read of programs for a catalogue: their own parsers (click, argparse, Typer), or their help.
+
+Both run code that the operator named: the first imports the program, the second starts it with `--help`.
+
+Help that a program prints, page after page: the one of the command that was named, and of those below it if asked.
+
+A program that does not know `--help` behind a command would run that command. So nothing but the named command is
+asked unless `depth` says how far to go.
+"""
+
+import contextlib
+import json
+import os
+import selectors
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from local.cli.reference import introspection
+from local.errors import CommandError
+
+MAX_OUTPUT_BYTES = 1_000_000
+PLAIN = {
+    "COLUMNS": "120",
+    "LINES": "50",
+    "TERM": "dumb",
+    "NO_COLOR": "1",
+    "PAGER": "cat",
+    "MANPAGER": "cat",
+    "GIT_PAGER": "cat",
+    "LC_ALL": "C.UTF-8",
+    "PYTHONHASHSEED": "0",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONIOENCODING": "utf-8",
+}
+"""So that the same program says the same on every terminal."""
+_COLOURING = {"FORCE_COLOR", "CLICOLOR_FORCE", "PY_COLORS", "TTY_COMPATIBLE"}
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    status: int | None
+    """None where it was ended: it took too long, or said too much."""
+    said: bytes
+    """Both its outputs, up to the bound."""
+    why: str = ""
+    """It was ended."""
+
+
+def ran(
+    command: Sequence[str], *, folder: Path, timeout_seconds: float, environment: Mapping[str, str] | None = None
+) -> Ran:
+    """Raises OSError where it cannot be started. Everything that it started ends with it."""
+    wanted = {name: value for name, value in os.environ.items() if name not in _COLOURING}
+    process = subprocess.Popen(
+        list(command),
+        cwd=folder,
+        env={**wanted, **PLAIN, **(environment or {})},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        said, why = _read(process, time.monotonic() + timeout_seconds)
+        if why:
+            return Ran(None, said, why)
+        return Ran(process.wait(timeout=timeout_seconds), said)
+    except subprocess.TimeoutExpired:
+        return Ran(None, b"", f"It was still running after {timeout_seconds:g} seconds.")
+    finally:
+        _end(process)
+
+
+def _read(process: "subprocess.Popen[bytes]", until: float) -> tuple[bytes, str]:
+    if process.stdout is None:
+        return b"", ""
+    said = bytearray()
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        while True:
+            if not selector.select(max(0.0, until - time.monotonic())):
+                return bytes(said), "It was still running when its time was over."
+            part = os.read(process.stdout.fileno(), 65_536)
+            if not part:
+                return bytes(said), ""
+            said += part
+            if len(said) > MAX_OUTPUT_BYTES:
+                return bytes(said[:MAX_OUTPUT_BYTES]), f"It said more than {MAX_OUTPUT_BYTES:,} bytes."
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    if process.stdout is not None:
+        process.stdout.close()
+
+
+IMPORT_TIMEOUT_SECONDS = 60
+MAX_DESCRIPTION_BYTES = 12_000_000
+
+
+def raw_of(kind: str, target: str, *, folder: Path, options: Mapping[str, Any]) -> bytes:
+    """The bytes that a generator of a kind reads. Raises CommandError."""
+    if kind == "help":
+        page = saved_page(target, folder)
+        if page is not None:
+            return page
+
+        return help_pages(target, folder=folder, options=options)
+    return described(kind, target, folder=folder, options=options)
+
+
+def described(kind: str, target: str, *, folder: Path, options: Mapping[str, Any]) -> bytes:
+    """A program's commands as its own parser has them, in canonical JSON.
+
+    `python` is the interpreter to import it with, from the folder; the one that runs this command unless given.
+    Raises CommandError.
+    """
+    python = _interpreter(options.get("python"), folder)
+    with tempfile.TemporaryDirectory(prefix="commonplace-") as place:
+        result = Path(place) / "result.json"
+        command = [python, "-B", introspection.__file__, kind, target, str(result)]
+        try:
+            done = ran(command, folder=folder, timeout_seconds=IMPORT_TIMEOUT_SECONDS)
+        except OSError as error:
+            raise CommandError(f"{python} cannot be run: {error.strerror}.", "Check `python:`.") from error
+        raw = _written(result)
+    if raw is None:
+        last = done.said.decode("utf-8", "replace").strip().splitlines()[-1:] or [done.why or "It said nothing."]
+        raise CommandError(f"{target} could not be imported: {last[0][:300]}", "Check that it can be imported there.")
+    refused = json.loads(raw).get("error")
+    if refused:
+        raise CommandError(f"{target} is not read: {refused}", "Give package.module:object, and `python:` if needed.")
+    return raw
+
+
+def saved_page(target: str, folder: Path) -> bytes | None:
+    """A file of the folder that holds what `--help` said: nothing has to be run then."""
+    file = folder / target
+    if not target.endswith(".txt") or not file.is_file() or not file.resolve().is_relative_to(folder.resolve()):
+        return None
+    with file.open("rb") as opened:
+        return opened.read(MAX_DESCRIPTION_BYTES)
+
+
+def _written(result: Path) -> bytes | None:
+    if not result.is_file():
+        return None
+    if result.stat().st_size > MAX_DESCRIPTION_BYTES:
+        raise CommandError(
+            f"The program says more than {MAX_DESCRIPTION_BYTES:,} bytes of itself.", "Take a part of it."
+        )
+    return result.read_bytes()
+
+
+def _interpreter(given: Any, folder: Path) -> str:
+    if given is None:
+        return sys.executable
+    if not isinstance(given, str) or not given.strip():
+        raise CommandError("`python` has to be a path.", "Such as ../.venv/bin/python.")
+    beside = folder / Path(given).expanduser()
+    found = str(beside.absolute()) if beside.is_file() else shutil.which(given)
+    if not found:
+        raise CommandError(f"There is no interpreter {given}.", "Give a path from the catalogue's folder.")
+    return found
+
+
+def words_of(target: str) -> list[str]:
+    """A command line as words; nothing in it is a shell's. Raises CommandError."""
+    try:
+        words = shlex.split(target)
+    except ValueError as error:
+        raise CommandError(f"{target} is no command line: {error}.", "Such as `git remote`.") from error
+    if not words:
+        raise CommandError("`source` names no program.", "Such as `git remote`.")
+    return words
+
+
+PAGE_TIMEOUT_SECONDS = 30
+TIMEOUT_SECONDS = 600
+MAX_DEPTH = 5
+MAX_PAGES = 400
+ASKING = ("--help", "-h", "-help", "help", "--usage")
+
+
+def help_pages(target: str, *, folder: Path, options: Mapping[str, Any]) -> bytes:
+    """Command -> what it prints, in canonical JSON. Options: `depth` (0), `ask` (`--help`). Raises CommandError."""
+    from generators.helptext import below
+
+    words, depth, asking = words_of(target), _depth(options), _asking(options)
+    program = _program(words[0], folder)
+    called = [Path(words[0]).name, *words[1:]]
+    pages: dict[str, str] = {}
+    waiting = [called]
+    until = time.monotonic() + TIMEOUT_SECONDS
+    while waiting:
+        if len(pages) >= MAX_PAGES or time.monotonic() > until:
+            said = f"{MAX_PAGES} pages, or {TIMEOUT_SECONDS} seconds, were not enough for the help of {target}."
+            raise CommandError(said, "Go less deep (`depth:`), or generate a part at a time (`source: git remote`).")
+        one = waiting.pop(0)
+        status, page = _page([program, *one[1:]], asking, folder)
+        refused = status != 0 and "usage" not in page.casefold()
+        if one is not called and (refused or page in pages.values()):
+            continue  # it does not know the command, or says what it says without it
+        pages[" ".join(one)] = page
+        if len(one) - len(called) < depth:
+            waiting += [[*one, name] for name in below(page, one)]
+    told = {"format": 1, "program": called, "pages": pages}
+    return (json.dumps(told, sort_keys=True, ensure_ascii=True, indent=1) + "\n").encode()
+
+
+def _page(command: list[str], asking: str, folder: Path) -> tuple[int | None, str]:
+    asked = [*command[:1], "help", *command[1:]] if asking == "help" else [*command, asking]
+    try:
+        done = ran(asked, folder=folder, timeout_seconds=PAGE_TIMEOUT_SECONDS)
+    except OSError as error:
+        raise CommandError(f"{command[0]} cannot be run: {error.strerror}.", "Check `source:`.") from error
+    if done.status is None and not done.said:
+        raise CommandError(f"{' '.join(asked)}: {done.why}", "Try another `ask:`.")
+    return done.status, done.said.decode("utf-8", "replace")
+
+
+def _program(name: str, folder: Path) -> str:
+    beside = folder / name
+    found = str(beside.absolute()) if "/" in name and beside.is_file() else shutil.which(name)
+    if not found:
+        raise CommandError(f"There is no program {name}.", "Name one that is installed, or a path from the folder.")
+    return found
+
+
+def _depth(options: Mapping[str, Any]) -> int:
+    given = options.get("depth", 0)
+    if isinstance(given, bool) or not str(given).isdigit() or int(given) > MAX_DEPTH:
+        raise CommandError(f"`depth` is {given}.", f"A number from 0 to {MAX_DEPTH}.")
+    return int(given)
+
+
+def _asking(options: Mapping[str, Any]) -> str:
+    given = str(options.get("ask", ASKING[0]))
+    if given not in ASKING:
+        raise CommandError(f"`ask` is {given}.", f"One of {', '.join(ASKING)}.")
+    return given

@@ -1,0 +1,157 @@
+"""What `commonplace reference` says: problems, differences and answers, as text and as JSON."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from local.terminal import Place, annotation, clean, counted, printable, workspace_prefix
+
+if TYPE_CHECKING:
+    from commonplace.reference.model import Entry, Hit, Problem, SearchAnswer
+    from commonplace.reference.source.compilation import Difference
+    from commonplace.reference.source.reader import Reading
+    from local.cli.reference.folders import Folder
+
+COLOURS = {"error": typer.colors.RED, "warning": typer.colors.YELLOW}
+"""A pipe gets none."""
+MAX_SHOWN = 50
+"""Lines of one kind of difference."""
+
+
+def problems_text(folder: "Folder", reading: "Reading", problems: "Sequence[Problem]") -> str:
+    return "\n".join(_problem_lines(folder, reading, problems))
+
+
+def _problem_lines(folder: "Folder", reading: "Reading", problems: "Sequence[Problem]") -> Iterator[str]:
+    for one in problems:
+        place = f"{printable(_path(folder, one.path))}:{one.line or 1}: " if one.path else ""
+        entry = f"{clean(one.entry)}: " if one.entry else ""
+        yield f"{place}{typer.style(one.severity, fg=COLOURS[one.severity])}: {entry}{clean(_sentence(one))}"
+    if problems:
+        yield ""
+    for (severity, code), count in _counts(problems):
+        yield f"{count:>6}  {severity:<8} {code}"
+    types = Counter(one.entry.type for one in reading.entries)
+    listed = ", ".join(f"{count:,} {name}" for name, count in sorted(types.items()))
+    errors = sum(one.severity == "error" for one in problems)
+    yield f"{clean(reading.settings.title)}: {counted(len(reading.entries))} ({listed or 'none'})"
+    yield "It would not be published: the last good one would go on answering." if errors else "It can be published."
+
+
+def _path(folder: "Folder", path: str) -> str:
+    """As an editor or a terminal can follow it from here."""
+    if folder.root is None:
+        return f"{folder.shown.rstrip('/')}/{path}"
+    return (folder.root / path).as_posix()
+
+
+def _sentence(problem: "Problem") -> str:
+    return f"{problem.message} {problem.hint}" if problem.hint else problem.message
+
+
+def _counts(problems: "Iterable[Problem]") -> list[tuple[tuple[str, str], int]]:
+    return sorted(Counter((one.severity, one.code) for one in problems).items())
+
+
+def problems_json(reading: "Reading", problems: "Sequence[Problem]") -> dict[str, Any]:
+    types = Counter(one.entry.type for one in reading.entries)
+    return {
+        "catalogue": reading.name,
+        "title": reading.settings.title,
+        "publishable": not any(one.severity == "error" for one in problems),
+        "entries": dict(sorted(types.items())),
+        "counts": [
+            {"severity": severity, "code": code, "count": count} for (severity, code), count in _counts(problems)
+        ],
+        "problems": [one.model_dump(by_alias=True) for one in problems],
+    }
+
+
+def annotations(folder: "Folder", problems: "Iterable[Problem]") -> Iterator[str]:
+    prefix = workspace_prefix(folder.root) if folder.root else ""
+    for one in problems:
+        place = Place(prefix + (one.path or "catalogue.yaml"), one.line or 1)
+        entry = f"{one.entry}: " if one.entry else ""
+        yield annotation(one.severity, place, one.code, entry + _sentence(one))
+
+
+def difference_text(found: "Difference") -> str:
+    if found.nothing:
+        return "Nothing is different."
+    lines = [
+        *_section("Added", [_named(one) for one in found.added]),
+        *_section("Removed", [_named(one) for one in found.removed]),
+        *_section("Renamed", [f"{_named(one.old)} -> {_named(one.new)}" for one in found.renamed]),
+        *_section("Deprecated", [_deprecated(one) for one in found.deprecated]),
+        *_section("Changed", [f"{_named(one.entry)}: {', '.join(one.fields)}" for one in found.changed]),
+        *_section("Names that lead nowhere any more (breaking)", [clean(one.called) for one in found.lost]),
+    ]
+    if found.breaking:
+        lines.append("Keep an entry with the old name and say in it what it is `replacedBy`, or make it an alias.")
+    return "\n".join(lines).strip()
+
+
+def _section(title: str, lines: Sequence[str]) -> Iterator[str]:
+    if not lines:
+        return
+    yield f"{title} ({len(lines):,})"
+    yield from (f"  {line}" for line in lines[:MAX_SHOWN])
+    if len(lines) > MAX_SHOWN:
+        yield f"  and {len(lines) - MAX_SHOWN:,} more; --json tells them"
+    yield ""
+
+
+def _named(entry: "Entry") -> str:
+    return clean(f"{entry.id} ({entry.called})")
+
+
+def _deprecated(entry: "Entry") -> str:
+    return _named(entry) + (f", replaced by {entry.replaced_by}" if entry.replaced_by else ", not replaced")
+
+
+def difference_json(found: "Difference") -> dict[str, Any]:
+    return {
+        "breaking": found.breaking,
+        "added": [_entry(one) for one in found.added],
+        "removed": [_entry(one) for one in found.removed],
+        "renamed": [{"old": _entry(one.old), "new": _entry(one.new)} for one in found.renamed],
+        "deprecated": [_entry(one) | {"replacedBy": one.replaced_by} for one in found.deprecated],
+        "changed": [_entry(one.entry) | {"fields": list(one.fields)} for one in found.changed],
+        "lost": [_entry(one) for one in found.lost],
+    }
+
+
+def _entry(entry: "Entry") -> dict[str, Any]:
+    return {"id": entry.id, "type": entry.type, "called": entry.called}
+
+
+def answer_text(answer: "SearchAnswer") -> str:
+    if not answer.hits:
+        told = [f"Did you mean '{clean(one)}'?" for one in answer.suggestions]
+        return "\n".join(["Nothing was found.", *told])
+    lines = [line for place, hit in enumerate(answer.hits, 1) for line in _hit(place, hit)]
+    return "\n".join([*lines, *(["(by words only)"] if answer.fallback else [])])
+
+
+def _hit(place: int, hit: "Hit") -> Iterator[str]:
+    entry = hit.entry
+    instead = f", instead of {clean(hit.instead_of.called)}" if hit.instead_of else ""
+    yield f"{place}. {clean(entry.syntax or entry.called)}  [{entry.type}, {hit.matched_by} {hit.score:.2f}{instead}]"
+    yield f"   {clean(entry.summary)}"
+    yield f"   {clean(entry.id)} in {clean(hit.placed.path)}"
+
+
+def answer_json(answer: "SearchAnswer") -> dict[str, Any]:
+    return {
+        "results": [
+            hit.entry.model_dump(by_alias=True, exclude_none=True)
+            | {"matchedBy": hit.matched_by, "score": round(hit.score, 4), "path": hit.placed.path}
+            | ({"insteadOf": hit.instead_of.id} if hit.instead_of else {})
+            for hit in answer.hits
+        ],
+        "suggestions": list(answer.suggestions),
+        "shaped": answer.shaped,
+        "fallback": answer.fallback,
+    }

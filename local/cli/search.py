@@ -1,0 +1,372 @@
+"""`commonplace search QUERY`: asks the `commonplace dev` that runs here, a deployment, or an index file.
+
+Asks a search, over HTTP where a Commonplace runs, or of an index file; either way the answer is that of REST.
+
+The answer of a search for a terminal: results as paragraphs, an explanation as tables.
+"""
+
+import json
+import json as jsonlib
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from textwrap import fill
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+import typer
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from local.deployment import LAPTOP_DATA, find
+from local.errors import CommandError
+
+if TYPE_CHECKING:
+    import httpx
+
+
+INDEX_FILE = Path("index", "documents.sqlite")
+
+
+class Mode(StrEnum):
+    HYBRID = "hybrid"
+    LEXICAL = "lexical"
+
+
+def search_command(
+    query: Annotated[str, typer.Argument(help="Words, a question, or the name of a document.")],
+    *,
+    content_type: Annotated[list[str] | None, typer.Option("--type", help="Only this type; may be repeated.")] = None,
+    group: Annotated[str | None, typer.Option(help="Only documents of this group.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Only documents with this tag; repeated: with all.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="How many results at most; over 20 by words only.")] = 5,
+    mode: Annotated[Mode, typer.Option(help="By words and meaning, or by words alone.")] = Mode.HYBRID,
+    rerank: Annotated[bool, typer.Option("--rerank/--no-rerank", help="Let the reranker order the best.")] = True,
+    collapse: Annotated[
+        bool, typer.Option("--collapse/--no-collapse", help="Show one of several with nearly the same text.")
+    ] = True,
+    documents: Annotated[bool, typer.Option("--documents", help="Print the whole documents.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Say how the ranking came about.")] = False,
+    expect: Annotated[
+        str | None, typer.Option(metavar="TYPE/ID", help="Say why this document is shown, or is not.")
+    ] = None,
+    index: Annotated[Path | None, typer.Option(help="An index file, instead of what runs here.")] = None,
+    data: Annotated[Path | None, typer.Option(help="The data folder of `commonplace dev --data`.")] = None,
+    outputs: Annotated[Path | None, typer.Option(help="File written by `cdk deploy --outputs-file`.")] = None,
+    stage: Annotated[str | None, typer.Option(help="Stage of a deployment, read from its stack.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Search the knowledge base that runs here, or that is deployed."""
+    from commonplace.kernel.errors import CommonplaceError
+
+    question = Question(
+        query,
+        content_types=tuple(content_type or ()),
+        group=group,
+        tags=tuple(tag or ()),
+        limit=limit,
+        mode=_mode(mode),
+        documents=documents,
+        explain=explain or expect is not None,
+        expect=_reference(expect),
+        rerank=rerank,
+        collapse=collapse,
+    )
+    file, base_url = _where(index, data, outputs, stage)
+    try:
+        _known(question.content_types)
+        answer = ask_deployment(base_url, question) if file is None else ask_file(file, question)
+    except CommonplaceError as error:
+        raise CommandError(error.message, error.hint or "") from error
+    if json:
+        typer.echo(jsonlib.dumps(answer, indent=2, ensure_ascii=False))
+        return
+
+    typer.echo(results_text(answer))
+    if question.explain:
+        print_explanation(answer.get("explanation"), publication_known=file is None)
+
+
+def _mode(mode: Mode) -> Literal["hybrid", "lexical"]:
+    return "lexical" if mode is Mode.LEXICAL else "hybrid"
+
+
+def _reference(expect: str | None) -> str | None:
+    if expect is None or all(expect.partition("/")):
+        return expect
+    raise CommandError(f"{expect} names no document.", "Name it by type and id, for example --expect tag/neap-tide")
+
+
+def _known(types: tuple[str, ...]) -> None:
+    from commonplace.documents.content.ontology import ONTOLOGY
+
+    for name in types:
+        ONTOLOGY.expand(name)
+
+
+def _where(index: Path | None, data: Path | None, outputs: Path | None, stage: str | None) -> tuple[Path | None, str]:
+    """An index file, or the address of a running one. What a stopped laptop has kept is asked, too."""
+    if index is not None:
+        if not index.is_file():
+            raise CommandError(f"There is no index at {index}.", "Name the file documents.sqlite of a data folder.")
+        return index, ""
+    try:
+        return None, find(data, outputs, stage).base_url
+    except CommandError:
+        kept = (data or LAPTOP_DATA) / INDEX_FILE
+        if outputs is not None or stage is not None or not kept.is_file():
+            raise
+        typer.echo(f"No laptop cloud is running. This is what the last one kept in {kept}.", err=True)
+        return kept, ""
+
+
+Answer = dict[str, Any]
+
+KEY_VARIABLE = "COMMONPLACE_OPERATOR_KEY"
+TIMEOUT_SECONDS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the command line asks for."""
+
+    query: str
+    content_types: tuple[str, ...] = ()
+    group: str | None = None
+    tags: tuple[str, ...] = ()
+    limit: int = 5
+    mode: Literal["hybrid", "lexical"] = "hybrid"
+    documents: bool = False
+    explain: bool = False
+    expect: str | None = None
+    rerank: bool = True
+    collapse: bool = True
+
+    def parameters(self) -> dict[str, Any]:
+        """Those of `GET /api/v1/search`, without the ones that say nothing."""
+        told: dict[str, Any] = {
+            "q": self.query,
+            "contentType": list(self.content_types),
+            "group": self.group,
+            "tag": list(self.tags),
+            "limit": self.limit,
+            "mode": self.mode,
+            "include": ["documents"] if self.documents else [],
+            "explain": "true" if self.explain else None,
+            "expect": self.expect,
+            "rerank": None if self.rerank else "false",
+            "collapse": None if self.collapse else "false",
+        }
+        return {name: value for name, value in told.items() if value not in (None, [])}
+
+
+def ask_deployment(base_url: str, question: Question, transport: "httpx.BaseTransport | None" = None) -> Answer:
+    """The answer of a running REST API. The operators' key goes with a question for an explanation only."""
+    import httpx
+
+    from commonplace.kernel.environment import is_loopback
+
+    key = os.environ.get(KEY_VARIABLE, "").strip() if question.explain else ""
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    address = urlsplit(base_url)
+    local = is_loopback(address.hostname)
+    if key and not local and address.scheme != "https":
+        raise CommandError(f"{base_url} is not https.", "The operators' key is not sent where others could read it.")
+    try:
+        with httpx.Client(timeout=TIMEOUT_SECONDS, trust_env=not local, transport=transport) as client:
+            answer = client.get(f"{base_url}/api/v1/search", params=question.parameters(), headers=headers)
+    except httpx.HTTPError as error:
+        raise CommandError(
+            f"{base_url} does not answer: {type(error).__name__}.", "Is it running? Try its /health."
+        ) from error
+    try:
+        told: Answer = answer.json()
+    except ValueError as error:
+        raise CommandError(f"{base_url} answered {answer.status_code} with no JSON.") from error
+    if answer.status_code != httpx.codes.OK:
+        raise _refused(answer.status_code, told)
+    return told
+
+
+def ask_file(index: Path, question: Question) -> Answer:
+    """The answer of an index file of the embedded engine. Documents and what is published are not in it."""
+    from commonplace.documents.content.ontology import ONTOLOGY
+    from commonplace.documents.rest import hits
+    from commonplace.search.embedded.published import open_index
+    from commonplace.search.filters import Filters
+    from commonplace.search.model import RecordId, SearchRequest
+    from commonplace.search.models.local import LocalEmbeddings
+    from commonplace.search.service import SearchService
+
+    if question.documents:
+        raise CommandError(
+            "An index file holds no whole documents.", "Ask a running Commonplace: start one with `commonplace dev`."
+        )
+    leaves = tuple(dict.fromkeys(leaf for name in question.content_types for leaf in ONTOLOGY.expand(name)))
+    request = SearchRequest(
+        question.query,
+        Filters(content_types=leaves, group=question.group, tags_all=question.tags),
+        question.limit,
+        mode=question.mode,
+        explain=question.explain,
+        expect=RecordId(question.expect) if question.expect else None,
+        rerank=question.rerank,
+        collapse=question.collapse,
+    )
+    embeddings = LocalEmbeddings()
+    engine = open_index(index.resolve().as_uri(), None, embeddings, read_only=True)
+    try:
+        results = SearchService(engine, embeddings).search(request)
+    finally:
+        engine.close()
+    told: Answer = json.loads(hits.answer(results, request, limit=question.limit))
+    return told
+
+
+def _refused(status: int, told: Answer) -> CommandError:
+    error = told.get("error") or {}
+    message = str(error.get("message") or f"The search answered {status}.")
+    if status == 401:
+        return CommandError(message, f"Set {KEY_VARIABLE} to the operators' key of this deployment.")
+    return CommandError(message, str((error.get("details") or {}).get("hint") or ""))
+
+
+Json = dict[str, Any]
+
+WIDTH = 100
+PIPE_WIDTH = 140
+"""Of tables that go into a file or another program."""
+
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Texts come from a repository, and a terminal would obey some of these."""
+
+
+def results_text(answer: Json) -> str:
+    """The results, one paragraph each, with what is worth knowing about the whole."""
+    lines = [f"Did you mean: {_clean(answer['suggestion'])}"] if answer["suggestion"] else []
+    if not answer["results"]:
+        return "\n\n".join(["Nothing was found.", *lines])
+    left_out = answer.get("documentsLeftOut", [])
+    hits = [_paragraph(position, hit, left_out) for position, hit in enumerate(answer["results"], 1)]
+    return "\n\n".join([*lines, *hits, ", ".join(_notes(answer))])
+
+
+def print_explanation(explanation: Json | None, *, publication_known: bool) -> None:
+    """Tables of how the ranking came about, and the sentence about the document that was expected."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=PIPE_WIDTH)
+    if explanation is None:
+        console.print(Text("\nThere is no explanation: nothing was asked of the index."))
+        return
+    parts: list[RenderableType] = [Text(), _facts(explanation), Text(), _hits(explanation["hits"]), Text()]
+    parts.append(_timings(explanation["timingsMs"]))
+    if (expectation := explanation["expectation"]) is not None:
+        parts += [Text(), Text(f"Expected {_clean(expectation['id'])}: {expectation['verdict']}", style="bold")]
+        parts.append(Text(_clean(expectation["sentence"])))
+        parts += [_standing(expectation["standing"])] if expectation["standing"] else []
+        if not publication_known:
+            parts.append(Text("Whether it is published is not known: an index file was asked, which has no store."))
+    console.print(Group(*parts))
+
+
+def _notes(answer: Json) -> list[str]:
+    kind = "found" if answer["totalRelation"] == "exact" else "candidates"
+    notes = [f"{answer['total']} {kind}", f"{answer['tookMs']} ms"]
+    notes += ["by words only"] if answer["fallback"] else []
+    return notes + (["reranked"] if answer["reranked"] else [])
+
+
+def _paragraph(position: int, hit: Json, left_out: list[str]) -> str:
+    number = f"{position}. "
+    indent = " " * len(number)
+    ref = f"{hit['contentType']}/{hit['id']}"
+    where = " · ".join(_clean(part) for part in (ref, hit["heading"]) if part)
+    snippet = fill(_clean(hit["snippet"]), WIDTH, initial_indent=indent, subsequent_indent=indent)
+    same = f"{indent}Nearly the same text: {', '.join(hit['duplicates'])}" if hit["duplicates"] else ""
+    head = f"{number}{_clean(hit['title'])}  ({hit['score']:.2f})"
+    paragraph = "\n".join(line for line in (head, indent + where, snippet, same) if line)
+    if "document" not in hit:
+        return paragraph
+    if hit["document"] is None:
+        reason = "does not fit into the answer" if ref in left_out else "has gone meanwhile"
+        return f"{paragraph}\n{indent}(The document {reason}.)"
+    return f"{paragraph}\n\n{_clean(hit['document']['content']).strip()}"
+
+
+def _facts(explanation: Json) -> Table:
+    table = Table.grid(padding=(0, 2))
+    index = f", index {explanation['index']}" if explanation["index"] else ""
+    legs = f"{explanation['lexicalHits']} by words, {explanation['vectorHits']} by meaning"
+    for name, value in (
+        ("engine", explanation["engine"] + index),
+        ("model", explanation["model"] or "none, words only"),
+        ("fusion", explanation["fusion"]),
+        ("reranker", explanation["reranker"] or "none"),
+        ("filters", _filters(explanation["filters"])),
+        ("found", f"{legs}, {explanation['namedHits']} by name; {explanation['candidates']} candidates"),
+    ):
+        table.add_row(Text(name, style="bold"), Text(_clean(value)))
+    return table
+
+
+def _filters(filters: Json) -> str:
+    told = [f"{name} {_value(value)}" for name, value in filters.items() if value not in (None, [], "")]
+    return "; ".join(told) or "none"
+
+
+def _value(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _hits(hits: Iterable[Json]) -> Table:
+    table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="bold")
+    table.add_column("#", justify="right")
+    table.add_column("document", overflow="fold")
+    for name in ("score", "words: rank", "score", "share", "meaning: rank", "score", "share", "name", "rerank"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for hit in hits:
+        numbers = (_number(hit["score"]), *_leg(hit["lexical"]), *_leg(hit["vector"]))
+        told = (*numbers, _number(hit["named"]), _number(hit["rerankScore"]))
+        table.add_row(str(hit["rank"]), Text(_clean(hit["id"])), *told)
+    return table
+
+
+def _leg(share: Json | None) -> tuple[str, str, str]:
+    if share is None:
+        return ("-", "-", "-")
+    return (str(share["rank"]), _number(share["score"]), _number(share["share"]))
+
+
+def _standing(standing: Json) -> Table:
+    table = Table.grid(padding=(0, 2))
+    for name, value in (
+        ("by words", _place(standing["lexical"])),
+        ("by meaning", _place(standing["vector"], standing["belowFloor"])),
+        ("in the index", "no" if standing["held"] is None else f"generation {standing['held']}"),
+        ("passes the filters", "yes" if standing["admitted"] else "no"),
+    ):
+        table.add_row(Text(name, style="bold"), Text(value))
+    return table
+
+
+def _place(place: list[float] | None, below_floor: float | None = None) -> str:
+    if place is not None:
+        return f"rank {place[0]:.0f}, score {_number(place[1])}"
+    return "not found" if below_floor is None else f"not found: its similarity is {_number(below_floor)}"
+
+
+def _timings(timings: Json) -> Text:
+    return Text("ms: " + ", ".join(f"{name} {value:.1f}" for name, value in timings.items()))
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _clean(text: Any) -> str:
+    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", str(text).replace("\r\n", "\n"))

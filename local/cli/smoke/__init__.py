@@ -1,0 +1,46 @@
+"""`commonplace smoke`: whether a deployment does what clients rely on. Ends with 1 when something does not."""
+
+import dataclasses
+import json as jsonlib
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import typer
+
+from local.errors import CommandError
+
+
+def smoke_command(
+    url: Annotated[str, typer.Argument(help="Public address of the deployment, without a path.")],
+    *,
+    origin: Annotated[
+        str | None, typer.Option(help="Address of the API behind the distribution: it has to refuse everybody.")
+    ] = None,
+    seconds: Annotated[float, typer.Option(min=1, max=120, help="How long one request may take.")] = 15,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Check a deployment from outside. Writes nothing, signs nobody in."""
+    from local.cli.smoke.checks import CHECKS
+    from local.cli.smoke.site import Site, run, table
+
+    site = Site(_address(url), _address(origin) if origin else None, seconds)
+    findings = run(site, CHECKS)
+    if json:
+        typer.echo(jsonlib.dumps({"url": site.base, "checks": [dataclasses.asdict(each) for each in findings]}))
+    else:
+        typer.echo(table(findings))
+    if any(each.outcome == "failed" for each in findings):
+        raise typer.Exit(1)
+
+
+def _address(url: str) -> str:
+    from commonplace.kernel.environment import SettingsError
+    from commonplace.kernel.settings import WEB_URL, Environment
+
+    try:
+        base = Environment({"URL": url}).url("URL")
+    except SettingsError:
+        raise CommandError(f"{url} is not the address of a deployment.", f"It is {WEB_URL}.") from None
+    if urlsplit(base).path:
+        raise CommandError(f"{url} has a path.", "Give the address alone: scheme, host and port.")
+    return base

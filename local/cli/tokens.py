@@ -1,0 +1,52 @@
+"""`commonplace tokens`: a token for a program that nobody sits in front of."""
+
+from typing import Annotated
+
+import typer
+
+from local.cli.grants import Data, Outputs, Stage, reach
+from local.errors import CommandError
+from local.identity import tier_of
+
+tokens_app = typer.Typer(
+    help="Tokens for programs that nobody sits in front of.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+@tokens_app.callback()
+def tokens() -> None:
+    """Tokens for programs that nobody sits in front of."""
+
+
+@tokens_app.command()
+def mint(
+    *,
+    organisation: Annotated[str, typer.Option("--org", help="Whose data it reaches.")],
+    agent: Annotated[str, typer.Option(help="What the program is called; records and pull requests say so.")],
+    scopes: Annotated[str, typer.Option(help='Such as "knowledge:read memory:write".')],
+    tier: Annotated[str, typer.Option(help="public, member or vibecoder.")] = "member",
+    path: Annotated[str, typer.Option(help="What it is for: /mcp, /mcp/all, /mcp/knowledge, /api.")] = "/mcp",
+    days: Annotated[int, typer.Option(min=1, max=366, help="How long it lasts.")] = 90,
+    data: Data = None,
+    outputs: Outputs = None,
+    stage: Stage = None,
+) -> None:
+    """Print a service token, once. `commonplace grants revoke` ends it."""
+    from commonplace.identity.principals import CATALOGUE
+    from commonplace.kernel.errors import CommonplaceError
+
+    wanted = tuple(scopes.replace(",", " ").split())
+    if unknown := [one for one in wanted if one not in CATALOGUE] or ([] if wanted else ["none"]):
+        raise CommandError(f"{', '.join(unknown)}: no such scope.", f"There are: {', '.join(CATALOGUE)}.")
+    reached = tier_of(tier)
+    identity = reach(data, outputs, stage)
+    try:
+        token = identity.mint(organisation=organisation, agent=agent, scopes=wanted, tier=reached, path=path, days=days)
+    except CommonplaceError as error:
+        raise CommandError(error.message, error.hint or "") from error
+    typer.echo("The token. It is shown now and never again; keep it where you keep passwords:", err=True)
+    typer.echo(token)

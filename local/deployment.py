@@ -1,0 +1,288 @@
+"""Where a running Commonplace is: its bucket, table, functions and addresses, on this machine or on AWS.
+
+The names are those of the stack's outputs; `commonplace dev` writes the same names to `endpoint.json`.
+
+What the index function of a deployment is told of its index, under the names of the outputs.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from local.cloud.environment import UNCHECKED_SECRET
+from local.errors import CommandError
+
+if TYPE_CHECKING:
+    from commonplace.kernel.s3 import S3ObjectStore
+    from commonplace.kernel.settings import RetrievalSettings
+    from commonplace.reference.settings import CatalogueSource
+    from commonplace.repository.github import GitHubRepository
+    from commonplace.repository.run_state import DynamoSyncState
+
+
+R = TypeVar("R", bound="GitHubRepository")
+
+PROJECT = Path(__file__).resolve().parents[1]
+LAPTOP_DATA = PROJECT / ".data" / "dev"
+ENDPOINT_FILE = "endpoint.json"
+NEEDED = (
+    "ActivityTable",
+    "BaseUrl",
+    "ContentBucket",
+    "GithubSecretArn",
+    "SyncMachineArn",
+    "SyncRunFunction",
+    "WebhookFunction",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """`outputs` of the stack; `endpoint_url` is set for the laptop cloud, where every AWS service answers at it.
+
+    It answers who has its `access_key`, which is another one at each start.
+    """
+
+    outputs: Mapping[str, str]
+    endpoint_url: str | None = None
+    access_key: str = field(default="", repr=False)
+
+    @property
+    def base_url(self) -> str:
+        return self.outputs["BaseUrl"].rstrip("/")
+
+    @property
+    def store(self) -> "S3ObjectStore":
+        from commonplace.kernel.s3 import S3ObjectStore
+
+        return S3ObjectStore(self.client("s3"), self.outputs["ContentBucket"])
+
+    @property
+    def state(self) -> "DynamoSyncState":
+        """Of the knowledge base."""
+        return self.state_of(None)
+
+    def state_of(self, catalogue: "CatalogueSource | None") -> "DynamoSyncState":
+        """Of a catalogue, or of the knowledge base."""
+        from commonplace.repository.run_state import DynamoSyncState
+
+        repository, branch, name = self._place(catalogue)
+        client = self.client("dynamodb")
+        return DynamoSyncState(client, self.outputs["ActivityTable"], repository, branch, catalogue=name)
+
+    def catalogues(self) -> "tuple[CatalogueSource, ...]":
+        """Those that the deployment is configured with."""
+        from commonplace.reference.settings import catalogue_sources
+
+        return catalogue_sources(self.settings())
+
+    def repository(self, kind: type[R], catalogue: "CatalogueSource | None" = None) -> R:
+        """The branch itself, of the knowledge base or of a catalogue, with the deployment's own credentials."""
+        from commonplace.repository.github_client import GitHubClient, http_client
+        from commonplace.repository.github_credentials import SecretCredentials
+        from commonplace.repository.github_secrets import GitHubSecrets
+
+        settings = self.settings()
+        secrets = GitHubSecrets(self.client("secretsmanager"), self.outputs["GithubSecretArn"])
+        api_url = settings.get("GITHUB_API_URL", "https://api.github.com")
+        client = GitHubClient(http_client(api_url), api_url)
+        credentials = SecretCredentials(secrets.current)
+        repository, branch, _ = self._place(catalogue)
+        return kind(client, repository, branch, credentials)
+
+    def _place(self, catalogue: "CatalogueSource | None") -> tuple[str, str, str]:
+        if catalogue is not None:
+            return catalogue.repository, catalogue.branch, catalogue.name
+        settings = self.settings()
+        return settings["GITHUB_REPOSITORY"], settings["GITHUB_BRANCH"], ""
+
+    def settings(self) -> Mapping[str, str]:
+        """The environment of the function that runs the sync: repository, branch, exclusions, catalogues."""
+        if "Repository" in self.outputs:
+            given = {"GITHUB_REPOSITORY": "Repository", "GITHUB_BRANCH": "Branch", "GITHUB_API_URL": "GithubApiUrl"}
+            found = {variable: self.outputs[name] for variable, name in given.items()}
+            return found | {"CATALOGUES": self.outputs.get("Catalogues", "")}
+        client = self.client("lambda")
+        answer = client.get_function_configuration(FunctionName=self.outputs["SyncRunFunction"])
+        variables: dict[str, str] = answer.get("Environment", {}).get("Variables", {})
+        return variables
+
+    def retrieval(self) -> "RetrievalSettings":
+        """Where the index is and which models read it, as the index function is told. Raises SettingsError."""
+        from commonplace.kernel.settings import RetrievalSettings
+
+        if "SearchEngine" in self.outputs:
+            return RetrievalSettings.from_environ(variables_of(self.outputs))
+        client = self.client("lambda")
+        answer = client.get_function_configuration(FunctionName=self.outputs["IndexFunction"])
+        return RetrievalSettings.from_environ(answer.get("Environment", {}).get("Variables", {}))
+
+    def poke(self, *, full: bool = False, only: str | None = None) -> dict[str, Any]:
+        """Asks for a run, as the schedule does. Returns the function's answer.
+
+        `only` is the name of a catalogue, or empty for the knowledge base; None asks for a run of everything.
+        """
+        client = self.client("lambda")
+        event = {"source": "commonplace.operator", "full": full} | ({} if only is None else {"only": only})
+        answer = client.invoke(FunctionName=self.outputs["WebhookFunction"], Payload=json.dumps(event).encode())
+        told: dict[str, Any] = json.loads(answer["Payload"].read() or b"{}") or {}
+        if answer.get("FunctionError"):
+            raise CommandError(
+                f"The webhook function failed: {told.get('errorType', 'unknown error')}.",
+                "Its log says why.",
+            )
+        return told
+
+    def running(self) -> list[str]:
+        """Names of the executions under way."""
+        client = self.client("stepfunctions")
+        answer = client.list_executions(stateMachineArn=self.outputs["SyncMachineArn"], statusFilter="RUNNING")
+        return [execution["name"] for execution in answer["executions"]]
+
+    def client(self, service: str, *, read_seconds: float = 60) -> Any:
+        """A boto3 client; the laptop's is reached past any proxy and with no credentials of the user's."""
+        import boto3
+        from botocore.config import Config
+
+        if self.endpoint_url is None:
+            return boto3.client(service, config=Config(read_timeout=read_seconds))  # type: ignore[call-overload]
+        return boto3.client(  # type: ignore[call-overload]
+            service,
+            endpoint_url=self.endpoint_url,
+            region_name="us-east-1",
+            aws_access_key_id=self.access_key,
+            aws_secret_access_key=UNCHECKED_SECRET,
+            config=Config(proxies={}, read_timeout=read_seconds, retries={"total_max_attempts": 2, "mode": "standard"}),
+        )
+
+
+def find(data: Path | None = None, outputs: Path | None = None, stage: str | None = None) -> Deployment:
+    """The deployment that the options name, else the one that `commonplace dev` runs. Raises CommandError."""
+    if outputs is not None:
+        return Deployment(_complete(_from_outputs(outputs), str(outputs)))
+    if stage is not None:
+        return Deployment(_complete(_from_stack(stage), f"the stack of stage {stage}"))
+    return laptop(data)
+
+
+def laptop(data: Path | None = None) -> Deployment:
+    """The laptop cloud that runs now. Raises CommandError when none does."""
+    file = (data or LAPTOP_DATA) / ENDPOINT_FILE
+    try:
+        facts = json.loads(file.read_text(encoding="utf-8"))
+        pid, outputs = int(facts["pid"]), dict(facts["outputs"])
+        endpoint, key = str(facts["endpointUrl"]), str(facts["accessKey"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise _not_running() from error
+    if not _is_alive(pid):
+        raise _not_running()
+    return Deployment(_complete(outputs, str(file)), endpoint, key)
+
+
+def announce(file: Path, deployment: Deployment) -> None:
+    """Writes `endpoint.json`, whole or not at all, for nobody else of this machine to read: it holds the access key."""
+    facts = {
+        "pid": os.getpid(),
+        "endpointUrl": deployment.endpoint_url,
+        "accessKey": deployment.access_key,
+        "httpUrl": deployment.outputs["BaseUrl"],
+        "outputs": dict(deployment.outputs),
+    }
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    draft = file.with_name(f"{file.name}.{os.getpid()}")
+    draft.unlink(missing_ok=True)
+    draft.touch(mode=0o600, exist_ok=False)
+    draft.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+    draft.replace(file)
+
+
+def withdraw(file: Path) -> None:
+    """Removes `endpoint.json` if it is this process's own."""
+    with suppress(OSError, ValueError, KeyError):
+        if json.loads(file.read_text(encoding="utf-8"))["pid"] == os.getpid():
+            file.unlink()
+
+
+def _from_outputs(file: Path) -> Mapping[str, str]:
+    """A file written by `cdk deploy --outputs-file`: stack name -> outputs."""
+    try:
+        stacks = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        hint = "Write it with: cdk deploy --outputs-file outputs.json"
+        raise CommandError(f"{file} cannot be read as JSON.", hint) from error
+    candidates = (
+        [outputs for outputs in stacks.values() if isinstance(outputs, dict)] if isinstance(stacks, dict) else []
+    )
+    return next((outputs for outputs in candidates if "ContentBucket" in outputs), {})
+
+
+def _from_stack(stage: str) -> Mapping[str, str]:
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        client = Deployment({}).client("cloudformation")
+        stacks = client.describe_stacks(StackName=f"Commonplace-{stage}")["Stacks"]
+    except (BotoCoreError, ClientError) as error:
+        raise CommandError(
+            f"The stack Commonplace-{stage} cannot be read: {error}",
+            "Check the stage, and that your AWS credentials and region are set.",
+        ) from error
+    return {output["OutputKey"]: output["OutputValue"] for output in stacks[0].get("Outputs", [])}
+
+
+def _complete(outputs: Mapping[str, str], where: str) -> Mapping[str, str]:
+    if missing := [name for name in NEEDED if name not in outputs]:
+        raise CommandError(f"{where} lacks the outputs {', '.join(missing)}.", "Deploy this version and try again.")
+    return outputs
+
+
+def _not_running() -> CommandError:
+    return CommandError(
+        "No laptop cloud is running.",
+        "Start one with `commonplace dev` and leave it running, or name a deployment with --outputs or --stage.",
+    )
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+OUTPUTS = {
+    "STAGE": "Stage",
+    "SEARCH_ENGINE": "SearchEngine",
+    "INDEX_LOCATION": "IndexLocation",
+    "OPENSEARCH_ENDPOINT": "OpenSearchEndpoint",
+    "OPENSEARCH_SERVICE": "OpenSearchService",
+    "OPENSEARCH_INDEX": "OpenSearchIndex",
+    "OPENSEARCH_PARAMETERS": "OpenSearchParameters",
+    "EMBEDDING_PROVIDER": "EmbeddingProvider",
+    "EMBEDDING_PROVIDER_NEXT": "EmbeddingProviderNext",
+    "RERANK_PROVIDER": "RerankProvider",
+    "FUSION": "Fusion",
+    "BEDROCK_REGION": "BedrockRegion",
+    "OPENAI_SECRET_ARN": "OpenAiSecretArn",
+    "OPENAI_BASE_URL": "OpenAiBaseUrl",
+    "KB_EMBEDDING_MODEL": "OpenAiModel",
+    "KB_BATCH_SIZE": "BatchSize",
+}
+"""Variable -> output. The stack has no such outputs: there the function itself is asked."""
+
+
+def outputs_of(variables: Mapping[str, str]) -> dict[str, str]:
+    """What `commonplace dev` writes down of a function's environment."""
+    return {output: variables[name] for name, output in OUTPUTS.items() if variables.get(name)}
+
+
+def variables_of(outputs: Mapping[str, str]) -> dict[str, str]:
+    """The environment again."""
+    return {name: outputs[output] for name, output in OUTPUTS.items() if outputs.get(output)}

@@ -1,0 +1,303 @@
+"""A sync report as text: what happened, what to mend, most important first.
+
+What the last run of a catalogue came to, as text: what is published, what was refused and why.
+
+The part of `commonplace sync` that is about catalogues.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from commonplace.documents.content.document import DocumentRef
+from commonplace.documents.sync.report import Report, Summary
+from commonplace.kernel.objects import ObjectReader
+from commonplace.reference.library import report_key
+from commonplace.reference.model import Problem as CatalogueProblem
+from commonplace.reference.sync.plan import CatalogueReport
+from commonplace.repository.problems import Problem
+from local.deployment import Deployment
+from local.dry_run import Rehearsal
+from local.errors import CommandError
+from local.terminal import counted
+
+if TYPE_CHECKING:
+    from commonplace.reference.settings import CatalogueSource
+
+
+CAUSES = {
+    "RepositoryRefused": "the credentials, the repository or the branch are not as GitHub knows them",
+    "RepositoryUnavailable": "GitHub does not answer",
+    "UntrustedTree": "the branch is empty, gone, or too large to be listed",
+    "LeaseHeld": "another run was publishing all the while",
+    "StoreUnavailable": "the store does not answer",
+    "MalformedSecret": "the secret with GitHub's credentials lacks a part",
+}
+"""What ended a run, in words."""
+
+
+def report_text(report: Report) -> str:
+    """The full report, paths of unpublished files included: for operators only."""
+    return "\n".join(_report(report)) + "\n"
+
+
+def summary_text(summary: Summary) -> str:
+    """The last run in a few lines."""
+    counts = summary.counts
+    lines = [f"Last run: {summary.status}" + (f" ({failure_text(summary.error)})" if summary.error else "")]
+    if summary.commit_sha:
+        lines.append(f"Published: commit {summary.commit_sha[:12]}, generation {summary.generation}")
+        lines.append(
+            f"Documents: {counts.documents} ({counts.stored} stored, {counts.unchanged} unchanged, "
+            f"{counts.removed} removed), {counts.attachments} attachments"
+        )
+        lines.append(f"To mend: {counts.problems} problems, {counts.broken_links} broken links")
+    if summary.checked_at:
+        lines.append(f"Looked last: {summary.checked_at:%Y-%m-%d %H:%M:%S} UTC")
+    return "\n".join(lines)
+
+
+def failure_text(error: str | None) -> str:
+    """The name of the error that ended a run, and what it means where that is known (docs/runbooks/sync-failed.md)."""
+    cause = CAUSES.get(error or "")
+    return f"{error}, {cause}" if cause else str(error)
+
+
+def rehearsal_text(rehearsal: Rehearsal) -> str:
+    """What a run would do."""
+    report = rehearsal.report
+    if report is None:
+        return "The store is at the head of the branch. A run would change nothing.\n"
+    lines = [f"A run would publish commit {report.commit_sha[:12]}. Nothing has been written."]
+    for title, refs in (
+        ("New", rehearsal.new),
+        ("Changed", rehearsal.changed),
+        ("Removed", tuple(report.removed)),
+        ("Written again with the same content", rehearsal.same),
+    ):
+        lines += _listed(title, refs)
+    lines += _by_reason(report)
+    return "\n".join(lines) + "\n"
+
+
+def _report(report: Report) -> Iterator[str]:
+    counts = report.counts
+    seconds = (report.finished_at - report.started_at).total_seconds()
+    yield f"# Sync of commit {report.commit_sha}"
+    yield ""
+    yield f"Run {report.run}, generation {report.generation}, {report.finished_at:%Y-%m-%d %H:%M:%S} UTC"
+    yield f"{seconds:.1f} s, {report.github_calls} GitHub calls"
+    yield (
+        f"{counts.documents} documents: {counts.stored} stored, {counts.unchanged} unchanged, "
+        f"{counts.removed} removed; {counts.attachments} attachments"
+    )
+    if report.pending:
+        yield f"{report.pending} files are pending: the next run tries again"
+    yield from _listed("Stored", report.stored)
+    yield from _listed("Removed", report.removed)
+    yield from _skipped(report)
+    yield from _notes(report)
+    yield from _broken_links(report)
+
+
+def _skipped(report: Report) -> Iterator[str]:
+    yield from _by_reason(report)
+    unreadable = [item for item in report.skipped if item.problem]
+    if unreadable:
+        yield from ("", "## Files that cannot be read")
+    for item in unreadable:
+        kept = " (the last good version is still served)" if item.kept_last_good else ""
+        yield f"- {item.path}{_place(item.problem)}: {_said(item.problem)}{kept}"
+
+
+def _by_reason(report: Report) -> Iterator[str]:
+    if report.skipped_by_reason:
+        yield from ("", "## Not published, and why")
+    for reason, count in sorted(report.skipped_by_reason.items(), key=lambda pair: (-pair[1], pair[0])):
+        yield f"- {count:5} {reason}"
+
+
+def _notes(report: Report) -> Iterator[str]:
+    if report.notes:
+        yield from ("", "## To mend")
+    for note in report.notes:
+        yield f"- {note.path}{_place(note.problem)}: {_said(note.problem)}"
+
+
+def _broken_links(report: Report) -> Iterator[str]:
+    if report.broken_links:
+        yield from ("", "## Broken links")
+    for link in report.broken_links:
+        suggestion = f" (did you mean {link.suggestion}?)" if link.suggestion else ""
+        yield f"- {link.source}, line {link.line}: {link.target}{suggestion}"
+
+
+def _listed(title: str, refs: Sequence[DocumentRef]) -> Iterator[str]:
+    if refs:
+        yield from ("", f"## {title} ({len(refs)})")
+        yield from (f"- {ref}" for ref in refs)
+
+
+def _place(problem: Problem | None) -> str:
+    if problem is None or problem.line is None:
+        return ""
+    return f":{problem.line}" + (f":{problem.column}" if problem.column else "")
+
+
+def _said(problem: Problem | None) -> str:
+    if problem is None:
+        return ""
+    return problem.message + (f" {problem.hint}" if problem.hint else "")
+
+
+IDS_TOLD = 50
+"""Of each kind; `--json` has them all."""
+STATES = {
+    "published": "published",
+    "refused": "refused, the one before goes on answering",
+    "pending": "waiting for files that GitHub did not give; the next run tries again",
+    "failed": "the run failed",
+}
+
+
+def report_of(store: ObjectReader, name: str) -> CatalogueReport | None:
+    """None before the first run."""
+    found = store.get(report_key(name))
+    return CatalogueReport.model_validate_json(found.body) if found else None
+
+
+def catalogue_line(name: str, report: CatalogueReport | None) -> str:
+    """One line: what answers, and whether it is the head."""
+    if report is None:
+        return f"Catalogue {name}: no run has finished yet"
+    return f"Catalogue {name}: {_state(report)}; {_entries(report)}"
+
+
+def catalogue_text(report: CatalogueReport) -> str:
+    """The full report."""
+    return "\n".join(_catalogue_report(report)) + "\n"
+
+
+def problem_line(problem: CatalogueProblem) -> str:
+    where = f"{problem.path}{f':{problem.line}' if problem.line else ''}: " if problem.path else ""
+    which = f" ({problem.entry})" if problem.entry and problem.entry not in problem.message else ""
+    return f"{where}{problem.message}{which}" + (f" {problem.hint}" if problem.hint else "")
+
+
+def _state(report: CatalogueReport) -> str:
+    state = STATES[report.status]
+    if report.status == "failed":
+        return f"{state}: {failure_text(report.error)}"
+    found = [counted(len(report.errors), "error", "errors")] if report.errors else []
+    found += [f"{report.warnings} to mend"] if report.warnings else []
+    return ", ".join([state, *found])
+
+
+def _entries(report: CatalogueReport) -> str:
+    if report.published_commit is None:
+        return "nothing is published"
+    types = ", ".join(f"{count} {kind}" for kind, count in report.by_type.items())
+    return f"{counted(report.entries)} ({types}) of commit {report.published_commit[:12]}"
+
+
+def _catalogue_report(report: CatalogueReport) -> Iterator[str]:
+    folder = f", folder {report.folder}" if report.folder else ""
+    yield f"# Catalogue {report.catalogue}: {_state(report)}"
+    yield ""
+    yield f"{report.repository}, branch {report.branch}{folder}; looked at commit {report.commit_sha or '-'}"
+    yield f"{_entries(report)}, generation {report.generation}"
+    if report.finished_at:
+        yield f"Run {report.run}, {report.finished_at:%Y-%m-%d %H:%M:%S} UTC, {report.github_calls} GitHub calls"
+    for title, ids in (("Added", report.added), ("Changed", report.changed), ("Removed", report.removed)):
+        yield from _ids(title, ids)
+    for title, severity in (("Errors", "error"), ("To mend", "warning")):
+        problems = [problem for problem in report.problems if problem.severity == severity]
+        if problems:
+            yield from ("", f"## {title} ({len(problems)})")
+            yield from (f"- {problem.code}: {problem_line(problem)}" for problem in problems)
+
+
+def _ids(title: str, ids: list[str]) -> Iterator[str]:
+    if ids:
+        yield from ("", f"## {title} ({len(ids)})")
+        yield from (f"- {id}" for id in ids[:IDS_TOLD])
+    if len(ids) > IDS_TOLD:
+        yield f"- ... and {len(ids) - IDS_TOLD} more"
+
+
+def chosen(deployment: Deployment, name: str | None) -> "CatalogueSource | None":
+    """The catalogue of this name; None for None. Raises CommandError."""
+    if name is None:
+        return None
+    catalogues = {one.name: one for one in deployment.catalogues()}
+    if name not in catalogues:
+        known = (
+            ", ".join(catalogues) or "none; the key `catalogues` of cdk.json, or commonplace dev --catalogue, adds one"
+        )
+        raise CommandError(f"There is no catalogue {name}.", f"Catalogues: {known}.")
+    return catalogues[name]
+
+
+def facts(deployment: Deployment) -> list[dict[str, Any]]:
+    """Of every catalogue, for programs."""
+    return [_facts(deployment, one) for one in deployment.catalogues()]
+
+
+def lines(deployment: Deployment) -> Iterator[str]:
+    """Of every catalogue, for people."""
+
+    for one in deployment.catalogues():
+        state, report = deployment.state_of(one), report_of(deployment.store, one.name)
+        yield catalogue_line(one.name, report)
+        told = state.read()
+        if told.running:
+            yield f"  running: {told.running}"
+        elif told.pokes > told.done:
+            yield f"  open: {told.pokes - told.done} hints that no finished run covers"
+        if report and report.status == "refused":
+            yield f"  why: commonplace sync report --source {one.name}"
+
+
+def catalogue_report_text(deployment: Deployment, name: str, *, as_json: bool) -> str:
+    """The report of a catalogue's last run. Raises CommandError."""
+
+    source = chosen(deployment, name)
+    report = report_of(deployment.store, source.name) if source else None
+    if report is None:
+        raise CommandError(
+            "No run of this catalogue has finished yet.", f"Ask for one: commonplace sync run --source {name}"
+        )
+    return (
+        json.dumps(report.model_dump(mode="json", by_alias=True), indent=2) + "\n"
+        if as_json
+        else catalogue_text(report)
+    )
+
+
+def ended(deployment: Deployment, source: "CatalogueSource") -> str:
+    """How a run that was waited for ended. Raises CommandError unless the head is published."""
+
+    report = report_of(deployment.store, source.name)
+    line = catalogue_line(source.name, report)
+    if report is None or report.status in ("failed", "pending"):
+        raise CommandError(f"{line}.", "Its execution and the functions' logs say why; the next run heals.")
+    if report.status == "refused":
+        first = problem_line(report.errors[0])
+        raise CommandError(f"{line}. First: {first}", f"All of it: commonplace sync report --source {source.name}")
+    return line
+
+
+def _facts(deployment: Deployment, source: "CatalogueSource") -> dict[str, Any]:
+
+    state, report = deployment.state_of(source).read(), report_of(deployment.store, source.name)
+    return {
+        "name": source.name,
+        "repository": source.repository,
+        "branch": source.branch,
+        "folder": source.folder,
+        "running": state.running,
+        "openHints": max(0, state.pokes - state.done),
+        "lastRun": report.model_dump(mode="json", by_alias=True, exclude={"added", "changed", "removed"})
+        if report
+        else None,
+    }
