@@ -11,12 +11,10 @@ import time
 from typing import TYPE_CHECKING
 
 from commonplace.documents.content.library import Library
-from commonplace.identity.access_tokens import AccessTokens, RememberedKeys
-from commonplace.identity.bearer_auth import TokenPrincipals
+from commonplace.identity.composition import token_principals
 from commonplace.identity.resources import Resources
 from commonplace.identity.settings import GuardSettings
 from commonplace.kernel import aws
-from commonplace.kernel.deferred import deferred
 from commonplace.kernel.limit_store import DynamoCounters
 from commonplace.kernel.limits import Limiter
 from commonplace.kernel.s3 import S3ObjectStore
@@ -33,8 +31,7 @@ from commonplace.web.rest.app import create_app
 from commonplace.web.rest.services import Site
 
 if TYPE_CHECKING:
-    from commonplace.identity.accounts import Denials, Standings
-    from commonplace.identity.store.guard import DynamoGuard
+    pass
 
 logging.getLogger("mangum").setLevel(logging.WARNING)  # the gateway writes the access log
 
@@ -63,25 +60,9 @@ def _search() -> SearchService:
 
 
 def _accounts(settings: GuardSettings) -> Accounts:
-    def guard() -> DynamoGuard:
-        from commonplace.identity import wiring
-
-        return wiring.guard(settings)
-
-    def standings() -> Standings:
-        from commonplace.identity import wiring
-
-        return wiring.standings(settings)
-
-    def denials() -> Denials:
-        from commonplace.identity import wiring
-
-        return wiring.denials(SETTINGS.activity_table, settings.organisation)
-
     toolsets = served(os.environ)
-    store, resources = deferred(guard), Resources(settings.issuer, toolsets, toolsets)
-    tokens = AccessTokens(settings.issuer, RememberedKeys(store, time.time))
-    principals = TokenPrincipals(tokens, store, deferred(standings), time.time, names=True, denials=deferred(denials))
+    resources = Resources(settings.issuer, toolsets, toolsets)
+    principals = token_principals(settings, SETTINGS.activity_table, names=True)
     return Accounts(principals, Challenges(resources), resources.api)
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from commonplace.kernel.settings import RetrievalSettings
     from commonplace.search.index_wiring import Models
     from commonplace.search.operations import Operations
-    from commonplace.search.source import Collection
+    from commonplace.search.source import Collection, Source
 
 
 WAIT_SECONDS = 5
@@ -326,18 +326,23 @@ def ask_here(place: Place) -> Ask:
 
 def _operations(place: Place, settings: "RetrievalSettings") -> "Operations":
     from commonplace.search import providers
-    from commonplace.search.index_wiring import document_operations, reference_operations
+    from commonplace.search.index_wiring import collection_operations
 
     models = providers.indexed_models(settings)
     if place.collection == "memory":
         return _memory_operations(place, settings, models)
     settings = settings.collection(cast("Collection", place.collection))
     engine = providers.search_engine(settings, None, models[0], read_only=False)
+    source: Source
     if place.collection == "documents":
-        return document_operations(settings, _store(place), models, engine)
-    from commonplace.reference.index_source import StoredCatalogues
+        from commonplace.documents.index_source import StoredDocuments
 
-    return reference_operations(settings, StoredCatalogues(_store(place), _catalogues(place)), models, engine)
+        source = StoredDocuments(_store(place))
+    else:
+        from commonplace.reference.index_source import StoredCatalogues
+
+        source = StoredCatalogues(_store(place), _catalogues(place))
+    return collection_operations(cast("Collection", place.collection), settings, source, models, engine)
 
 
 def _catalogues(place: Place) -> list[str]:
@@ -353,10 +358,11 @@ def _catalogues(place: Place) -> list[str]:
 
 
 def _memory_operations(place: Place, settings: "RetrievalSettings", models: "Models") -> "Operations":
+    from commonplace.memory.collection import vectors_of
     from commonplace.memory.index_source import StoredEntries
     from commonplace.memory.store import DynamoEntries
     from commonplace.search import providers
-    from commonplace.search.index_wiring import memory_operations
+    from commonplace.search.index_wiring import collection_operations
     from commonplace.search.store import DynamoVectorCaches
 
     if place.bucket:
@@ -370,7 +376,8 @@ def _memory_operations(place: Place, settings: "RetrievalSettings", models: "Mod
     settings = settings.collection("memory")
     source = StoredEntries(DynamoEntries(client, records, activity))
     engine = providers.search_engine(settings, None, models[0], read_only=False)
-    return memory_operations(settings, source, DynamoVectorCaches(client, cache), models, engine)
+    memories = vectors_of(DynamoVectorCaches(client, cache))
+    return collection_operations("memory", settings, source, models, engine, memories=memories)
 
 
 def _store(place: Place) -> Any:

@@ -13,7 +13,9 @@ from functools import cache
 import grimp
 import pytest
 
+from commonplace.capabilities import CAPABILITIES
 from commonplace.identity.principals import SERVED
+from commonplace.kernel.capability import Part
 from infra.requirements import DATA_FILE, DATA_PACKAGE, GROUPS, IN_THE_RUNTIME, ONNX, REQUIREMENTS_FILE, ROOT
 from tests.infra.templates import Template
 
@@ -109,6 +111,8 @@ from commonplace.reference.model import Catalogue, Placed
 from commonplace.reference.model import Entry
 from commonplace.reference.library import CatalogueLibrary
 from commonplace.reference.ports import Edition
+from commonplace.reference.settings import catalogue_sources
+import os
 
 entry = Entry(id="a", type="command", title="List", name="helios users list", category="users", summary="Lists.",
               last_updated="2026-01-01")
@@ -116,7 +120,8 @@ placed = Placed(entry=entry, path="a.md", generation=1)
 catalogue = Catalogue(name="helios", title="Helios", repository="a/b", branch="main", commit_sha="c", generation=1,
                       synced_at="2026-01-01T00:00:00Z", entries=[placed])
 CatalogueLibrary.edition = lambda self: Edition((catalogue,), "1")
-reference = reference_wiring.reference(handler.SETTINGS, handler.CATALOGUES, handler.OBJECTS, "records")
+catalogues = catalogue_sources(os.environ)
+reference = reference_wiring.reference(handler.SETTINGS, catalogues, handler.OBJECTS, "records")
 assert reference.command("helios users list").hit, "the exact name"
 """
 
@@ -165,6 +170,10 @@ def bundled(name: str) -> set[str]:
     return {pin for file in files for pin in re.findall(r"^([a-z0-9-]+)==", file.read_text(), re.MULTILINE)}
 
 
+LOADED_PARTS: dict[str, Part] = {"functions/mcp": "toolset", "functions/index": "collection"}
+"""Which part of each capability a function loads by its name."""
+
+
 @pytest.fixture(scope="module")
 def imports() -> grimp.ImportGraph:
     """Every import of the code, those inside functions included."""
@@ -174,8 +183,11 @@ def imports() -> grimp.ImportGraph:
 
 
 def named(imports: grimp.ImportGraph, source: str) -> set[str]:
-    """The third-party packages that the handler's code names, at whatever depth."""
-    modules = {each.partition(".")[0] for each in imports.find_upstream_modules(f"{source.replace('/', '.')}.handler")}
+    """The third-party packages that the handler's code, and the parts it loads, name at whatever depth."""
+    parts = [getattr(capability, LOADED_PARTS[source]) for capability in CAPABILITIES if source in LOADED_PARTS]
+    roots = {f"{source.replace('/', '.')}.handler", *(part.partition(":")[0] for part in parts if part)}
+    found = {module for root in roots for module in imports.find_upstream_modules(root)}
+    modules = {each.partition(".")[0] for each in found}
     return {_canonical(owner) for module in modules for owner in owners().get(module, [])} - {"commonplace"}
 
 

@@ -3,16 +3,17 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from commonplace.kernel.settings import EmbeddingChoice, RetrievalSettings
 from commonplace.reference import wiring
+from commonplace.reference.collection import collection
 from commonplace.reference.model import Asked
 from commonplace.reference.settings import CatalogueSource
-from commonplace.reference.upkeep_wiring import upkeep
 from commonplace.search import providers
+from commonplace.search.collections import IndexContext
 from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.indexer import Message
 from tests.fakes.catalogues import catalogue, entry, publish
@@ -61,8 +62,11 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
 def test_what_is_published_is_found_by_name_words_and_meaning(
     store: FakeObjectStore, settings: RetrievalSettings, opened: list[Any], tmp_path: Path
 ) -> None:
-    made = upkeep([HELIOS], settings, store, providers.indexed_models(settings), None)
-    assert made.take([MANIFEST]) == []
+    environ = {"CATALOGUES": '[{"name": "helios"}]', "GITHUB_REPOSITORY": "example/product", "GITHUB_BRANCH": "main"}
+    indexed = cast(Any, settings)
+    models = providers.indexed_models(settings)
+    made = collection(IndexContext(environ, indexed, store, models, note=lambda _name: None, changes=None))
+    assert made is not None and made.take([MANIFEST]) == []
     assert (tmp_path / "reference.sqlite").exists()
 
     reference = wiring.reference(settings, [HELIOS], store)

@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.documents.index_source import record_from_document
+from commonplace.documents.tools import toolset
+from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.kernel import aws
 from commonplace.kernel.environment import SettingsError
 from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.embeddings import embed_records
 from commonplace.search.models.local import LocalEmbeddings
+from commonplace.web.mcp.declaration import Toolset
 from tests.aws_fixture import BUCKET, TABLE
 from tests.fakes.catalogues import publish
 from tests.fakes.library import FakeLibrary, garden
@@ -156,10 +159,19 @@ def test_full_text_can_be_everybodys(load: Load) -> None:
     assert "About seed swap." in result["content"][0]["text"]
 
 
-def test_without_a_writers_secret_nothing_can_be_proposed(load: Load) -> None:
+def test_without_a_writers_secret_nothing_can_be_proposed(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
     arn = "arn:aws:secretsmanager:us-east-1:123456789012:secret:writer-AbCdEf"
-    assert load().KNOWLEDGE.proposals is None
-    assert load(GITHUB_WRITER_SECRET_ARN=arn).KNOWLEDGE.proposals is not None
+    given: list[KnowledgeServices] = []
+    declare = toolset.knowledge_toolset
+
+    def noted(using: KnowledgeServices) -> Toolset:
+        given.append(using)
+        return declare(using)
+
+    monkeypatch.setattr(toolset, "knowledge_toolset", noted)
+    for variables in ({}, {"GITHUB_WRITER_SECRET_ARN": arn}):
+        load(**variables)
+    assert [using.proposals is None for using in given] == [True, False]
 
 
 def test_a_deployment_that_only_reads_has_no_tools_that_write(load: Load) -> None:

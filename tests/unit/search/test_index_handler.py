@@ -70,8 +70,13 @@ def load(store: S3ObjectStore, monkeypatch: pytest.MonkeyPatch) -> Iterator[Load
 
     yield load
     for module in loaded:
-        module.ENGINE.close()
+        engine_of(module).close()
     sys.modules.pop("functions.index.handler", None)
+
+
+def engine_of(handler: ModuleType) -> Any:
+    """The index of the documents."""
+    return handler.INDEX.collections["documents"].operations.indexers[0].engine
 
 
 def queue(*bodies: str) -> dict[str, Any]:
@@ -110,7 +115,7 @@ def test_a_batch_of_the_queue_reaches_the_published_index(store: S3ObjectStore, 
     )
 
     assert answer == {"batchItemFailures": [{"itemIdentifier": "m2"}]}
-    successor = load().ENGINE
+    successor = engine_of(load())
     assert versions(successor) == {"note/a b+ü": 1}
     assert successor.candidates("pools", None, Filters(), 5).total == 1
 
@@ -125,7 +130,7 @@ def test_a_delete_marker_takes_the_document_out_of_the_index(store: S3ObjectStor
     answer = handler.handler(queue(body_of(gone)), None)
 
     assert answer == {"batchItemFailures": []}
-    assert versions(handler.ENGINE) == {"note/b": 1}
+    assert versions(engine_of(handler)) == {"note/b": 1}
 
 
 def test_the_schedule_reconciles_and_an_operator_rebuilds(store: S3ObjectStore, load: Load) -> None:
@@ -148,7 +153,7 @@ def test_a_function_with_another_provider_rebuilds_on_its_first_event(store: S3O
     answer = lexical.handler(queue(body_of(notification("content/note/a.json"))), None)
 
     assert answer == {"batchItemFailures": []}
-    assert (versions(lexical.ENGINE), list(lexical.ENGINE.incomplete())) == ({"note/a": 1}, [])
+    assert (versions(engine_of(lexical)), list(engine_of(lexical).incomplete())) == ({"note/a": 1}, [])
 
 
 def test_on_a_laptop_the_index_is_a_file(store: S3ObjectStore, load: Load, tmp_path: Path) -> None:
@@ -222,7 +227,7 @@ def test_entries_have_an_index_beside_that_of_the_documents(
     answer = handler.handler(queue(*batch, told("acme", "jobs", "gone")), None)
 
     assert answer == {"batchItemFailures": [{"itemIdentifier": "m2"}]}
-    assert versions(handler.ENGINE) == {"note/a": 1}
+    assert versions(engine_of(handler)) == {"note/a": 1}
     assert store.get("index/memory.sqlite") is not None
     answer = handler.handler({"source": "aws.events"}, None)
     assert (answer["indexed"], answer["memory"]["indexed"]) == (0, 2)
@@ -260,7 +265,7 @@ def test_one_index_that_cannot_be_compared_does_not_keep_the_other_from_it(
     def fail(_enough: object) -> None:
         raise Unavailable("The store does not answer.")
 
-    monkeypatch.setattr(handler.OPERATIONS, "reconcile", fail)
+    monkeypatch.setattr(handler.INDEX.collections["documents"].operations, "reconcile", fail)
     with pytest.raises(Unavailable):
         handler.handler({"source": "aws.events"}, None)
 
@@ -281,7 +286,7 @@ def test_vectors_come_by_themselves_once_the_model_answers(
         raise Unavailable("The model does not answer.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(type(handler.MODELS[0]), "embed", lambda _self, texts, **told: away(texts, **told))
+        patch.setattr(type(handler.CONTEXT.models[0]), "embed", lambda _self, texts, **told: away(texts, **told))
         handler.handler(queue(told("acme", "entries", "e0"), body_of(notification("content/note/a.json"))), None)
         assert handler.handler(event, None)["memory"] == nothing | {"incomplete": 1}
 
@@ -301,7 +306,7 @@ def test_a_manifest_brings_the_entries_of_its_catalogue_into_an_index_of_their_o
     told = [body_of(notification(key)) for key in ("reference/helios/manifest.json", "content/note/a.json")]
     assert handler.handler(queue(*told, "{}"), None) == {"batchItemFailures": [{"itemIdentifier": "m2"}]}
 
-    assert versions(handler.ENGINE) == {"note/a": 1}
+    assert versions(engine_of(handler)) == {"note/a": 1}
     assert store.get("index/reference.sqlite") is not None
     answer = handler.handler({"source": "aws.events"}, None)
     assert (answer["indexed"], answer["reference"]["indexed"]) == (0, 0)
@@ -318,11 +323,11 @@ def test_an_index_of_entries_that_takes_no_writes_keeps_no_document_from_its_own
     def fail(_enough: object) -> None:
         raise Unavailable("The index does not answer.")
 
-    monkeypatch.setattr(handler.REFERENCE.operations, "reconcile", fail)
+    monkeypatch.setattr(handler.INDEX.collections["reference"].operations, "reconcile", fail)
     told = [body_of(notification(key)) for key in ("reference/helios/manifest.json", "content/note/a.json")]
 
     assert handler.handler(queue(*told), None) == {"batchItemFailures": [{"itemIdentifier": "m0"}]}
-    assert versions(handler.ENGINE) == {"note/a": 1}
+    assert versions(engine_of(handler)) == {"note/a": 1}
 
 
 def test_without_catalogues_a_manifest_is_nobodys_matter(store: S3ObjectStore, load: Load) -> None:
@@ -345,7 +350,7 @@ def test_entries_of_catalogues_that_lack_vectors_get_them_by_the_schedule(
         raise Unavailable("The model does not answer.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(type(handler.MODELS[0]), "embed", away)
+        patch.setattr(type(handler.CONTEXT.models[0]), "embed", away)
         handler.handler(queue(body_of(notification("reference/helios/manifest.json"))), None)
 
     assert handler.handler({"source": "aws.events", "complete": True}, None)["reference"]["indexed"] == 1

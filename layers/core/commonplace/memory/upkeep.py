@@ -12,11 +12,11 @@ from collections.abc import Callable, Collection, Sequence
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.memory.bulk_import import LargeImports
-from commonplace.memory.index_source import EntryEvent, JobEvent, event_of
+from commonplace.memory.index_source import EntryEvent, JobEvent, event_of, is_of_memory
 from commonplace.memory.model import EntryId, Job
 from commonplace.memory.ports import EntryStore, JobStore, Parts
 from commonplace.memory.rebuild import Rebuilding
-from commonplace.search.indexer import Enough, Message, Report, never
+from commonplace.search.indexer import Enough, Message, Note, Report, complete, never
 from commonplace.search.operations import Operations
 
 __all__ = ["Enough", "Parts", "carry_on"]
@@ -78,13 +78,23 @@ class Upkeep:
         jobs: JobStore,
         carry_on: CarryOn,
         clock: Callable[[], float] = time.monotonic,
+        *,
+        note: Note | None = None,
     ) -> None:
-        """`clock` tells seconds."""
+        """`clock` tells seconds; `note` is put where entries wait for vectors."""
         self.operations = operations
+        self._note = note
         self._store = store
         self._jobs = jobs
         self._carry_on = carry_on
         self._clock = clock
+
+    def claims(self, body: str) -> bool:
+        return is_of_memory(body)
+
+    def finish(self, enough: Enough = never) -> Report | None:
+        """Gives vectors to entries that lack them; None when none is noted."""
+        return complete(self.operations.complete, self._note, enough) if self._note else None
 
     def take(self, messages: Sequence[Message], enough: Enough = never) -> list[str]:
         """Does what the messages ask for and answers the ids of those that failed, in order.

@@ -193,6 +193,12 @@ class Upkeep:
         self._note = note
         self._clock = clock
 
+    def claims(self, body: str) -> bool:
+        return is_of_catalogues(body)
+
+    def reconcile(self, enough: Enough = never) -> Report:
+        return self.operations.reconcile(enough)
+
     def take(self, messages: Sequence[Message], enough: Enough = never) -> list[str]:
         """One comparison for all the messages; answers the ids of those that are to come again."""
         try:

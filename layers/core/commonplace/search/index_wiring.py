@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from commonplace.documents.index_source import StoredDocuments
 from commonplace.kernel.settings import RetrievalSettings
 from commonplace.search import providers
 from commonplace.search.indexer import Indexer, nobody_waits
@@ -15,73 +14,31 @@ from commonplace.search.model import EmbeddingProvider, Engine, VectorMemories
 from commonplace.search.operations import Operations
 
 if TYPE_CHECKING:
-    from commonplace.kernel.objects import ObjectReader
-    from commonplace.memory.ports import VectorCaches
     from commonplace.search.source import ChangeLog, Collection, Source
 
 Models = Sequence[EmbeddingProvider | None]
 
 
-def document_operations(
+def collection_operations(
+    collection: Collection,
     settings: RetrievalSettings,
-    objects: ObjectReader,
+    source: Source,
     models: Models,
     engine: Engine,
     *,
+    memories: VectorMemories | None = None,
     changes: ChangeLog | None = None,
     waiting: Callable[[], None] = nobody_waits,
 ) -> Operations:
-    """Those of the documents. `engine` is opened for writing with the first of the `models`, the one to come is last.
+    """Those of one collection. `engine` is opened for writing with the first of the `models`, the one to come is last.
 
+    `settings` are the collection's own. Without `memories` there is one memory of vectors for all that is in it.
     `changes` is told what searches find from now on; two indexes that are kept up tell it twice.
     """
-    memories = _deployments(settings, engine)
-    made = _Making(settings, StoredDocuments(objects), memories, changes, waiting, "documents")
-    return made.operations(models, engine)
-
-
-def memory_operations(
-    settings: RetrievalSettings,
-    source: Source,
-    caches: VectorCaches,
-    models: Models,
-    engine: Engine,
-    *,
-    waiting: Callable[[], None] = nobody_waits,
-) -> Operations:
-    """Those of the memory. `settings` are its collection's own, `source` is `memory.sources.StoredEntries`.
-
-    Nobody is told what changes in it, and each organisation's vectors are remembered in its own cache alone.
-    """
-    made = _Making(settings, source, _own(caches), None, waiting, "memory")
-    return made.operations(models, engine)
-
-
-def reference_operations(
-    settings: RetrievalSettings,
-    source: Source,
-    models: Models,
-    engine: Engine,
-    *,
-    waiting: Callable[[], None] = nobody_waits,
-) -> Operations:
-    """Those of the product reference. `settings` are its collection's own, `source` is
-    `reference.sources.StoredCatalogues`.
-
-    Its readers compare editions by themselves, so nobody is told what changes in it.
-    """
-    made = _Making(settings, source, _deployments(settings, engine), None, waiting, "reference")
-    return made.operations(models, engine)
-
-
-def _deployments(settings: RetrievalSettings, engine: Engine) -> VectorMemories:
-    """Of what everybody may read: one memory for all of it."""
-    own = providers.vector_memory(settings, engine)
-    return lambda _organisation: own
-
-
-def _own(caches: VectorCaches) -> VectorMemories:
-    return lambda organisation: caches.of(organisation) if organisation else None
+    if memories is None:
+        own = providers.vector_memory(settings, engine)
+        memories = lambda _organisation: own  # noqa: E731 - a memory for everybody
+    return _Making(settings, source, memories, changes, waiting, collection).operations(models, engine)
 
 
 @dataclass(frozen=True, slots=True)

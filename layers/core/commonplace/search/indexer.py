@@ -99,7 +99,7 @@ class Indexer:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._source = source
-        self._engine = engine
+        self.engine = engine
         self._embeddings = embeddings
         self._memories = memories
         self._changes = changes
@@ -131,14 +131,14 @@ class Indexer:
         What is mended stays so: the next call goes on with the rest, and one more changes nothing.
         """
         try:
-            self._engine.write((), ())
+            self.engine.write((), ())
         except IndexMismatch as mismatch:
             return self._rebuild_because(mismatch)
         return self._reconcile(enough, told)
 
     def mend(self, ids: Sequence[RecordId]) -> None:
         """Brings these records to what the source says, as `reconcile` does with all that differ."""
-        held = self._engine.held(ids)
+        held = self.engine.held(ids)
         published = self._source.published()
         if published is None:
             return
@@ -151,7 +151,7 @@ class Indexer:
 
         Raises IndexMismatch where this index cannot be read: that is for `reconcile`.
         """
-        ids = list(self._engine.incomplete()) if self._embeddings else []
+        ids = list(self.engine.incomplete()) if self._embeddings else []
         done = 0
         for batch in batches(ids, self._records_per_write):
             if done and enough():
@@ -160,7 +160,7 @@ class Indexer:
             whole = [indexed for indexed in self._embedded(list(reading.records.values())) if indexed.vectors]
             if not whole:
                 break
-            self._engine.write(whole, ())
+            self.engine.write(whole, ())
             done += len(whole)
         return Report(indexed=done, incomplete=len(ids) - done)
 
@@ -168,7 +168,7 @@ class Indexer:
         """Builds the index anew from its source, then catches up with what was published meanwhile."""
         published = self._source.published()
         reading = self._source.read(published.versions if published else [])
-        self._engine.replace(self._embedded(list(reading.records.values())))
+        self.engine.replace(self._embedded(list(reading.records.values())))
         return self._reconcile() + Report(indexed=len(reading.records))
 
     def _look_at(self, ids: Sequence[RecordId]) -> set[RecordId]:
@@ -182,7 +182,7 @@ class Indexer:
             return self._apply(ids)
 
     def _apply(self, ids: Sequence[RecordId]) -> set[RecordId]:
-        held = self._engine.held(ids)
+        held = self.engine.held(ids)
         horizon = self._source.horizon()
         reading = self._source.read(ids)
         tombstones = [_tombstone(record, horizon(record), held) for record in reading.missing]
@@ -191,8 +191,8 @@ class Indexer:
         return set(reading.unreadable)
 
     def _reconcile(self, enough: Enough = never, told: Told | None = None) -> Report:
-        held = dict(self._engine.versions())
-        incomplete = set(self._engine.incomplete()) if self._embeddings else set()
+        held = dict(self.engine.versions())
+        incomplete = set(self.engine.incomplete()) if self._embeddings else set()
         published = self._source.published()
         if published is None:
             logger.info("nothing is published yet, the index is left as it is")
@@ -210,8 +210,8 @@ class Indexer:
                 told(done, len(stale) + len(foreign) - done)
         remaining = len(stale) - done
         removed = self._bury_foreign(foreign, published, held)
-        waiting = sum(1 for _ in self._engine.incomplete())
-        swept = 0 if remaining else self._engine.sweep(self._now() - TOMBSTONES_KEPT)
+        waiting = sum(1 for _ in self.engine.incomplete())
+        swept = 0 if remaining else self.engine.sweep(self._now() - TOMBSTONES_KEPT)
         report = Report(done - unreadable, removed, unreadable, waiting, remaining, swept)
         logger.info("the index was compared with its source", extra={"report": str(report)})
         return report
@@ -222,7 +222,7 @@ class Indexer:
         """Answers those that could not be read. `before` is what the index held."""
         reading = self._source.read(ids)
         self._write(list(reading.records.values()), ())
-        held = self._engine.held(ids)
+        held = self.engine.held(ids)
         # A tombstone can stand above a document that was restored. The manifest names the document, so it is current as
         # of the manifest's generation, too.
         buried = [
@@ -250,7 +250,7 @@ class Indexer:
         if self._embeddings and not all(indexed.vectors for indexed in embedded):
             # First: a worker that ends between the two leaves a note too many, and not one too few.
             self._waiting()
-        self._engine.write(embedded, tombstones)
+        self.engine.write(embedded, tombstones)
 
     def _embedded(self, records: Sequence[Record]) -> list[IndexedRecord]:
         return embed_each(records, self._embeddings, self._memories)

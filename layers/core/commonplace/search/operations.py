@@ -40,9 +40,9 @@ class Operations:
     def __init__(
         self, indexers: Sequence[Indexer], migration: Migration | None, collection: Collection = "documents"
     ) -> None:
-        self._indexers = tuple(indexers)
+        self.indexers = tuple(indexers)
         self._migration = migration
-        self._collection = collection
+        self.collection = collection
         self._noun = NOUNS[collection]
 
     def take(self, messages: Sequence[Message]) -> list[str]:
@@ -52,12 +52,12 @@ class Operations:
         """
         failed: set[str] = set()
         refusals: list[IndexMismatch] = []
-        for indexer in self._indexers:
+        for indexer in self.indexers:
             try:
                 failed |= set(indexer.take(messages))
             except IndexMismatch as mismatch:
                 refusals.append(mismatch)
-        if len(refusals) == len(self._indexers):
+        if len(refusals) == len(self.indexers):
             logger.error("the index takes no writes", extra={"reason": refusals[0].message, "hint": refusals[0].hint})
             raise refusals[0]
         return [message.id for message in messages if message.id in failed]
@@ -65,10 +65,10 @@ class Operations:
     def reconcile(self, enough: Enough = never) -> Report:
         """Compares with the source and mends what differs. Raises IndexMismatch when no model at hand fits."""
         if self._migration is None:
-            return self._indexers[0].reconcile(enough)
+            return self.indexers[0].reconcile(enough)
         try:
             kept_up = self._migration.keep_up(enough)
-            return self._indexers[0].reconcile(enough) if kept_up is None else kept_up
+            return self.indexers[0].reconcile(enough) if kept_up is None else kept_up
         except IndexMismatch as mismatch:
             logger.error("the index takes no writes", extra={"reason": mismatch.message, "hint": mismatch.hint})
             raise
@@ -76,7 +76,7 @@ class Operations:
     def complete(self, enough: Enough = never) -> Report:
         """Gives vectors to records that wait for them. An index that takes no writes is left to `reconcile`."""
         report = Report()
-        for indexer in self._indexers:
+        for indexer in self.indexers:
             try:
                 report += indexer.complete(enough)
             except IndexMismatch as mismatch:
@@ -87,7 +87,7 @@ class Operations:
         """Builds an index in one file anew. Raises InvalidInput for an index that is built beside the one in use."""
         if self._migration:
             raise InvalidInput("This index is built anew beside the one that answers.", hint=f"Run: {BUILD_ANEW}")
-        return self._indexers[0].rebuild()
+        return self.indexers[0].rebuild()
 
     def step(self, event: Mapping[str, Any], enough: Enough = never, told: Told | None = None) -> Answer:
         """One step of a migration. What is refused is an answer too; what may go better later raises Unavailable."""
@@ -95,8 +95,8 @@ class Operations:
             answer = self._step(self._need_migration(), event, enough, told)
         except InvalidInput as refusal:
             answer = {"action": "refused", "message": refusal.message, "hint": refusal.hint}
-        told_of = {name: commands_for(self._collection, value) for name, value in answer.items()}
-        return told_of | {"collection": self._collection}
+        told_of = {name: commands_for(self.collection, value) for name, value in answer.items()}
+        return told_of | {"collection": self.collection}
 
     def _need_migration(self) -> Migration:
         if self._migration is None:

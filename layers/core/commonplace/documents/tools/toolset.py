@@ -1,7 +1,11 @@
 """The toolset, put together from its parts. The order here is the order of every list."""
 
-from functools import partial
+from __future__ import annotations
 
+from functools import partial
+from typing import TYPE_CHECKING
+
+from commonplace.documents.content.library import Library
 from commonplace.documents.tools import (
     connector,
     documents,
@@ -16,7 +20,15 @@ from commonplace.documents.tools import (
     status,
 )
 from commonplace.documents.tools.services import KnowledgeServices
+from commonplace.kernel.deferred import deferred
+from commonplace.search.deferred import DeferredSearch
+from commonplace.search.fusion import Fusion
 from commonplace.web.mcp.declaration import Toolset
+
+if TYPE_CHECKING:
+    from commonplace.documents.proposals.ports import Proposals
+    from commonplace.search.service import SearchService
+    from commonplace.web.mcp.context import ToolsetContext
 
 INSTRUCTIONS = (
     "An organisation's own knowledge base: patterns, practices, guides, lexicon, people, projects. Search before you "
@@ -50,4 +62,48 @@ def knowledge_toolset(using: KnowledgeServices) -> Toolset:
         snapshot=partial(resources.snapshot, using),
         prompts=prompts.prompts(using),
         skills=(skill.SKILL,),
+    )
+
+
+def toolset(context: ToolsetContext) -> Toolset:
+    """As a deployment serves it. Index, models and GitHub are loaded by the first call that asks them something."""
+    settings, library = context.settings, Library(context.objects)
+    fusion = Fusion.parse(settings.fusion) if settings.fusion else None
+
+    def search_service() -> SearchService:
+        from commonplace.search import providers
+        from commonplace.search.service import SearchService
+
+        models = providers.embedding_providers(settings)
+        return SearchService(
+            providers.search_engine(settings, context.objects, next(iter(models), None), read_only=True),
+            models,
+            providers.reranker(settings),
+            rerank_cache=providers.rerank_cache(settings),
+            fusion=fusion,
+            documents=library,
+            publication=library,
+        )
+
+    def pull_requests() -> Proposals:
+        from commonplace.documents.proposals.github import CALL_SECONDS, GitHubProposals
+        from commonplace.kernel import aws
+        from commonplace.repository.github_client import GitHubClient, http_client
+        from commonplace.repository.github_credentials import SecretCredentials
+        from commonplace.repository.github_secrets import GitHubWriterSecrets
+
+        github = GitHubClient(http_client(settings.github_api_url, seconds=CALL_SECONDS), settings.github_api_url)
+        secrets = GitHubWriterSecrets(aws.secretsmanager(), settings.github_writer_secret_arn or "")
+        return GitHubProposals(github, settings.repository, settings.branch, SecretCredentials(secrets.current))
+
+    return knowledge_toolset(
+        KnowledgeServices(
+            library=library,
+            search=DeferredSearch(search_service),
+            proposals=deferred(pull_requests) if settings.github_writer_secret_arn else None,
+            site_name=settings.site_name,
+            uri_host=settings.uri_host,
+            full_text_tier=settings.full_text_tier,
+            names_authors=settings.names_authors,
+        )
     )

@@ -3,12 +3,21 @@
 The toolset, put together from its parts. The order here is the order of every list.
 """
 
-from pathlib import Path
+from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from commonplace.kernel.deferred import deferred
+from commonplace.memory.settings import MemorySettings
 from commonplace.memory.tools import jobs, prompts, read, search, write
 from commonplace.memory.tools.services import MemoryServices
 from commonplace.web.mcp.declaration import Toolset
 from commonplace.web.mcp.skill import load
+
+if TYPE_CHECKING:
+    from commonplace.memory.service import Memory
+    from commonplace.web.mcp.context import ToolsetContext
 
 FOLDER = Path(__file__).parent / "skills" / "team-memory"
 
@@ -40,4 +49,20 @@ def memory_toolset(using: MemoryServices) -> Toolset:
         ),
         prompts=prompts.prompts(using),
         skills=(SKILL,),
+    )
+
+
+def toolset(context: ToolsetContext) -> Toolset | None:
+    """As a deployment serves it; None without a table of records. The first call loads stores, index and models."""
+    told = MemorySettings.from_environ(context.environ)
+    if told is None:
+        return None
+
+    def memory() -> Memory:
+        from commonplace.memory import wiring
+
+        return wiring.memory(told, context.settings, context.objects)
+
+    return memory_toolset(
+        MemoryServices(memory=deferred(memory), default_limit=told.default_limit, min_confidence=told.min_confidence)
     )

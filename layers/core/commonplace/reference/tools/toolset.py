@@ -3,12 +3,21 @@
 The toolset, put together from its parts. The order here is the order of every list.
 """
 
-from pathlib import Path
+from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from commonplace.kernel.deferred import deferred
+from commonplace.reference.settings import catalogue_sources, max_age_seconds
 from commonplace.reference.tools import commands, gaps, lookup, resources, search
 from commonplace.reference.tools.services import NAME, ReferenceServices
 from commonplace.web.mcp.declaration import Toolset
 from commonplace.web.mcp.skill import load
+
+if TYPE_CHECKING:
+    from commonplace.reference.service import Reference
+    from commonplace.web.mcp.context import ToolsetContext
 
 FOLDER = Path(__file__).parent / "skills" / "product-reference"
 
@@ -40,4 +49,25 @@ def reference_toolset(using: ReferenceServices) -> Toolset:
         templates=resources.templates(using),
         prompts=resources.prompts(using),
         skills=(SKILL,),
+    )
+
+
+def toolset(context: ToolsetContext) -> Toolset | None:
+    """As a deployment serves it; None without catalogues. Gaps are kept where there is a table of records."""
+    catalogues, age = catalogue_sources(context.environ), max_age_seconds(context.environ)
+    if not catalogues:
+        return None
+    records = context.environ.get("RECORDS_TABLE", "").strip() or None
+
+    def reference() -> Reference:
+        from commonplace.reference import wiring
+
+        return wiring.reference(context.settings, catalogues, context.objects, records, max_age_seconds=age)
+
+    return reference_toolset(
+        ReferenceServices(
+            reference=deferred(reference),
+            organisation=context.settings.organisation,
+            keeps_gaps=records is not None,
+        )
     )

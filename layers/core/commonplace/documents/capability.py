@@ -1,0 +1,9 @@
+"""Documents: an organisation's published pages, synced from its repository."""
+
+from commonplace.kernel.capability import Capability
+
+DOCUMENTS = Capability(
+    name="documents",
+    toolset="commonplace.documents.tools.toolset:toolset",
+    collection="commonplace.documents.collection:collection",
+)

@@ -1,0 +1,52 @@
+"""The memory as the index function keeps it up. It reads no YAML, and answers nobody."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.memory.index_source import StoredEntries
+from commonplace.memory.settings import MemorySettings
+from commonplace.memory.upkeep import Parts, Upkeep, carry_on
+from commonplace.memory.wiring import caches, entries, jobs, new_id, now
+from commonplace.search import providers
+from commonplace.search.index_wiring import collection_operations
+from commonplace.search.indexer import nobody_waits
+
+if TYPE_CHECKING:
+    from commonplace.memory.ports import VectorCaches
+    from commonplace.search.collections import IndexContext
+    from commonplace.search.model import VectorMemories
+
+
+def collection(context: IndexContext) -> Upkeep | None:
+    """None for a deployment without a table of records. Nobody is told what changes in the memory."""
+    told = MemorySettings.from_environ(context.environ)
+    if told is None:
+        return None
+    settings, note = context.settings.collection("memory"), context.note("memory")
+    store, work, vectors = entries(told), jobs(told), caches(told)
+    engine = providers.search_engine(settings, context.objects, context.models[0], read_only=False)
+    operations = collection_operations(
+        "memory",
+        settings,
+        StoredEntries(store),
+        context.models,
+        engine,
+        memories=vectors_of(vectors),
+        waiting=note.put if note else nobody_waits,
+    )
+    parts = Parts(
+        store=store, jobs=work, caches=vectors, embedder=context.models[0], clock=now, new_id=new_id, batch=told.batch
+    )
+    return Upkeep(
+        operations,
+        store,
+        work,
+        lambda organisation, job, enough: carry_on(parts, organisation, job, enough),
+        note=note,
+    )
+
+
+def vectors_of(caches: VectorCaches) -> VectorMemories:
+    """Each organisation's vectors are remembered in its own cache alone."""
+    return lambda organisation: caches.of(organisation) if organisation else None

@@ -1,0 +1,153 @@
+"""The function that keeps indexes up to date: for events of queues, on schedules, for an operator.
+
+Each collection has its own source and its own index; which ones there are, the capabilities say.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from commonplace.search.indexer import Enough, Message, Note, Report, complete, never
+from commonplace.search.operations import Operations, stretch
+
+if TYPE_CHECKING:
+    from commonplace.kernel.objects import ObjectStore
+    from commonplace.kernel.settings import IndexSettings
+    from commonplace.search.model import EmbeddingProvider
+    from commonplace.search.source import ChangeLog
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexContext:
+    """What the index function hands to each capability that has a collection."""
+
+    environ: Mapping[str, str]
+    settings: IndexSettings
+    objects: ObjectStore
+    models: Sequence[EmbeddingProvider | None]
+    """Those of the settings, the one to come last."""
+    note: Callable[[str], Note | None]
+    """The note of a collection whose records wait for vectors; None where a deployment has no table for it."""
+    changes: ChangeLog | None
+    """Is told what readers who wait for a change of the documents want to know."""
+
+
+class IndexedCollection(Protocol):
+    """A collection as the index function keeps it up."""
+
+    @property
+    def operations(self) -> Operations: ...
+
+    def claims(self, body: str) -> bool:
+        """Whether a message of the queue is of this collection. Never raises."""
+        ...
+
+    def take(self, messages: Sequence[Message], enough: Enough = never) -> list[str]:
+        """Does what the messages ask for; returns the ids of those that failed."""
+        ...
+
+    def reconcile(self, enough: Enough = never) -> Report:
+        """Compares the index with its source."""
+        ...
+
+    def finish(self, enough: Enough = never) -> Report | None:
+        """Does what is left for records that wait; None when none is noted."""
+        ...
+
+
+class PlainCollection:
+    """A collection whose messages name records, and of which nothing but the index is to be kept up."""
+
+    def __init__(self, operations: Operations, note: Note | None, claims: Callable[[str], bool]) -> None:
+        self.operations = operations
+        self._note = note
+        self.claims = claims
+
+    def take(self, messages: Sequence[Message], enough: Enough = never) -> list[str]:  # noqa: ARG002 - of the port
+        return self.operations.take(messages)
+
+    def reconcile(self, enough: Enough = never) -> Report:
+        return self.operations.reconcile(enough)
+
+    def finish(self, enough: Enough = never) -> Report | None:
+        return complete(self.operations.complete, self._note, enough) if self._note else None
+
+
+class IndexFunction:
+    """Answers every event of the index function. The first collection is the one an operator means who names none."""
+
+    def __init__(self, collections: Sequence[IndexedCollection]) -> None:
+        self.collections = {each.operations.collection: each for each in collections}
+        self._first = collections[0]
+
+    def __call__(self, event: Mapping[str, Any], context: object) -> dict[str, Any]:
+        """Returns the messages that failed of a batch, else what was done. Raises ValueError for any other event."""
+        if "Records" in event:
+            failed = self._take([Message(record["messageId"], record["body"]) for record in event["Records"]], context)
+            return {"batchItemFailures": [{"itemIdentifier": message} for message in failed]}
+        source = event.get("source")
+        if source == "aws.events" and event.get("complete") is True:
+            return {name: asdict(each.finish(_time(context)) or Report()) for name, each in self.collections.items()}
+        if source == "commonplace.operator" and ("step" in event or event.get("rebuild") is True):
+            return self._operate(event, context)
+        if source in ("aws.events", "commonplace.operator"):
+            return self._reconcile(event, context)
+        raise ValueError("the event is neither a batch of a queue, nor of a schedule, nor of an operator")
+
+    def _take(self, messages: Sequence[Message], context: object) -> list[str]:
+        """A message that no collection claims is the first one's, which says what is wrong with it."""
+        claimed = {
+            name: [message for message in messages if each.claims(message.body)]
+            for name, each in self.collections.items()
+        }
+        known = {message.id for found in claimed.values() for message in found}
+        first = self._first.operations.collection
+        claimed[first] = [message for message in messages if message in claimed[first] or message.id not in known]
+        failed = [
+            message
+            for name, found in claimed.items()
+            if found
+            for message in self.collections[name].take(found, _time(context))
+        ]
+        return list(dict.fromkeys(failed))
+
+    def _reconcile(self, event: Mapping[str, Any], context: object) -> dict[str, Any]:
+        """Compares each index with its source. What fails for one is raised when the others are done."""
+        wanted = event.get("collection")
+        answers: dict[str, dict[str, Any]] = {}
+        failures: list[Exception] = []
+        for name, each in self.collections.items():
+            if wanted in (None, name):
+                try:
+                    answers[name] = asdict(each.reconcile(_time(context, event.get("seconds"))))
+                except Exception as failure:
+                    logger.exception("an index was not compared with its source", extra={"collection": name})
+                    failures.append(failure)
+        if failures:
+            raise failures[0]
+        return answers.pop(self._first.operations.collection, {}) | answers
+
+    def _operate(self, event: Mapping[str, Any], context: object) -> dict[str, Any]:
+        """A step of a migration, or the rebuilding of a small index."""
+        given = event.get("input")
+        name = event.get("collection") or (given.get("collection") if isinstance(given, dict) else None)
+        chosen = self.collections.get(name) if name else self._first
+        if chosen is None:
+            hint = f"Collections here: {', '.join(self.collections)}."
+            return {"action": "refused", "message": f"There is no collection {name!r}.", "hint": hint} | {
+                "collection": name
+            }
+        if event.get("rebuild") is True:
+            return asdict(chosen.operations.rebuild())
+        return chosen.operations.step(event, _time(context, event.get("seconds")))
+
+
+def _time(context: Any, seconds: object = None) -> Enough:
+    """What Lambda leaves for this call, or as long as was asked for."""
+    ask = getattr(context, "get_remaining_time_in_millis", None)
+    return stretch(ask() / 1_000 if ask else None, seconds)

@@ -1,0 +1,20 @@
+"""What the function that answers agents hands to each capability that has a toolset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from commonplace.kernel.objects import ObjectStore
+    from commonplace.kernel.settings import McpSettings
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsetContext:
+    """Settings and the store of objects; whatever else a toolset needs it makes when a call first needs it."""
+
+    environ: Mapping[str, str]
+    settings: McpSettings
+    objects: ObjectStore
