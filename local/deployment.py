@@ -169,6 +169,17 @@ def find(data: Path | None = None, outputs: Path | None = None, stage: str | Non
     return laptop(data)
 
 
+def web_address(url: str, what: str = "address") -> str:
+    """As deployments have theirs, without a slash at its end. Raises CommandError."""
+    from commonplace.kernel.environment import SettingsError
+    from commonplace.kernel.settings import WEB_URL, Environment
+
+    try:
+        return Environment({"URL": url}).url("URL")
+    except SettingsError:
+        raise CommandError(f"{url} is not the {what} of a deployment.", f"It is {WEB_URL}.") from None
+
+
 def laptop(data: Path | None = None) -> Deployment:
     """The laptop cloud that runs now. Raises CommandError when none does."""
     file = (data or LAPTOP_DATA) / ENDPOINT_FILE

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from commonplace.identity.records import Client, Grant
-from commonplace.kernel.audit import AuditRecord
-from local.deployment import Deployment
+from commonplace.identity.records import Grant
+from local.deployment import Deployment, find
 from local.errors import CommandError
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from commonplace.identity.oauth.registration import Operating
     from commonplace.identity.principals import Tier
     from commonplace.identity.store.grants import DynamoGrants
-    from commonplace.kernel.audit_store import DynamoAudit
+    from commonplace.kernel.audit_store import DynamoAudit, Kind
 
 NEEDED = ("IdentityTable", "IdentitySecretArn", "SigningSecretArn", "ActivityTable")
 
@@ -48,25 +48,11 @@ class Identity:
 
         return DynamoGrants(self._dynamodb, self._of("IdentityTable"), self._of("ActivityTable"))
 
-    @cached_property
-    def audit(self) -> "DynamoAudit":
+    def log(self, kind: "Kind") -> "DynamoAudit":
+        """Of sign-ins and grants, of calls with a token that were denied, or of what was changed in the memory."""
         from commonplace.kernel.audit_store import DynamoAudit
 
-        return DynamoAudit(self._dynamodb, self._of("ActivityTable"))
-
-    @cached_property
-    def refusals(self) -> "DynamoAudit":
-        """Of calls with a token."""
-        from commonplace.kernel.audit_store import DENIED, DynamoAudit
-
-        return DynamoAudit(self._dynamodb, self._of("ActivityTable"), DENIED)
-
-    @cached_property
-    def remembered(self) -> "DynamoAudit":
-        """Of what was added to the memory, changed there and taken out."""
-        from commonplace.kernel.audit_store import MEMORY, DynamoAudit
-
-        return DynamoAudit(self._dynamodb, self._of("ActivityTable"), MEMORY)
+        return DynamoAudit(self._dynamodb, self._of("ActivityTable"), kind)
 
     @cached_property
     def key(self) -> bytes:
@@ -107,9 +93,14 @@ class Identity:
     def grants_of(self, subject: str | None, client: str | None) -> Iterator[Grant]:
         """Those that live, of one account or client if they are named."""
         from commonplace.identity.access_tokens import subject_hash
+        from commonplace.identity.roles import ADDRESS
 
+        if subject and ADDRESS.fullmatch(subject):
+            from eth_utils.address import to_checksum_address
+
+            subject = str(to_checksum_address(subject))  # as accounts have it (EIP-55)
         found: Iterable[Grant] = (
-            self.grants.of_subject(subject_hash(self.key, checksummed(subject))) if subject else self.grants.all()
+            self.grants.of_subject(subject_hash(self.key, subject)) if subject else self.grants.all()
         )
         return (one for one in found if client is None or one.client_id == client)
 
@@ -127,10 +118,6 @@ class Identity:
             organisation=self.deployment.outputs.get("Organisation", "default"),
         )
 
-    def revoke(self, grants: Iterable[Grant]) -> int:
-        """How many have ended by this."""
-        return sum(self.connections.revoke_for_operator(one.id) for one in grants)
-
     @cached_property
     def _dynamodb(self) -> Any:
         return self.deployment.client("dynamodb")
@@ -146,6 +133,15 @@ class NoHats:
         raise AssertionError("nobody's hats are asked for here")
 
 
+def reach(data: Path | None, outputs: Path | None, stage: str | None) -> Identity:
+    """The deployment that the options name, else the one that `commonplace dev` runs."""
+    return Identity(find(data, outputs, stage))
+
+
+def scopes_of(text: str) -> tuple[str, ...]:
+    return tuple(text.replace(",", " ").split())
+
+
 def tier_of(text: str) -> "Tier":
     """Raises CommandError."""
     from commonplace.identity.principals import TIERS
@@ -153,63 +149,6 @@ def tier_of(text: str) -> "Tier":
     if text not in TIERS:
         raise CommandError(f"{text}: no such tier.", f"There are: {', '.join(TIERS)}.")
     return text
-
-
-def checksummed(subject: str) -> str:
-    """An address as accounts have it (EIP-55); any other subject as it is."""
-    from commonplace.identity.roles import ADDRESS
-
-    if not ADDRESS.fullmatch(subject):
-        return subject
-    from eth_utils.address import to_checksum_address
-
-    return str(to_checksum_address(subject))
-
-
-def grant_row(grant: Grant) -> dict[str, str]:
-    """What an operator sees of a grant. Whose it is, is not known to the table."""
-    return {
-        "grant": grant.id[:16],
-        "client": grant.client_name,
-        "kind": grant.kind,
-        "organisation": grant.organisation or "by roles",
-        "for": grant.resource.partition("://")[2].partition("/")[2] or "/",
-        "scopes": " ".join(grant.scopes),
-        "since": day(grant.created_at),
-        "last used": f"{minute(grant.last_used_at)} {grant.last_used_from}".strip() if grant.last_used_at else "never",
-        "until": day(grant.expires_at),
-    }
-
-
-def client_row(client: Client) -> dict[str, str]:
-    return {
-        "client": client.id,
-        "name": client.name,
-        "known by": {"registered": "registration", "document": "its document", "operator": "an operator"}[
-            client.source
-        ],
-        "method": client.auth_method,
-        "grants": " ".join(client.grant_types),
-        "organisation": client.organisation or "",
-        "scopes": " ".join(client.scopes),
-        "since": day(client.created_at),
-        "until": day(client.expires_at) if client.expires_at else "",
-    }
-
-
-def record_row(record: AuditRecord) -> dict[str, str]:
-    details = " ".join(f"{name}={value}" for name, value in record.details.items())
-    return {
-        "at": minute(int(record.at)),
-        "event": record.event,
-        "outcome": record.outcome,
-        "reason": record.reason,
-        "account": record.subject[:12],
-        "client": record.client,
-        "grant": record.grant[:16],
-        "from": record.network,
-        "details": details,
-    }
 
 
 def day(seconds: int) -> str:

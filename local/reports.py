@@ -1,15 +1,9 @@
-"""A sync report as text: what happened, what to mend, most important first.
-
-What the last run of a catalogue came to, as text: what is published, what was refused and why.
-
-The part of `commonplace sync` that is about catalogues.
-"""
+"""What the last runs of the sync came to, as text: what is published, what to mend, most important first."""
 
 import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from commonplace.documents.content.document import DocumentRef
 from commonplace.documents.sync.report import Report, Summary
 from commonplace.kernel.objects import ObjectReader
 from commonplace.reference.library import report_key
@@ -17,13 +11,21 @@ from commonplace.reference.model import Problem as CatalogueProblem
 from commonplace.reference.sync.plan import CatalogueReport
 from commonplace.repository.problems import Problem
 from local.deployment import Deployment
-from local.dry_run import Rehearsal
 from local.errors import CommandError
 from local.terminal import counted
 
 if TYPE_CHECKING:
     from commonplace.reference.settings import CatalogueSource
+    from local.dry_run import Rehearsal
 
+IDS_TOLD = 50
+"""Of each kind; `--json` has them all."""
+STATES = {
+    "published": "published",
+    "refused": "refused, the one before goes on answering",
+    "pending": "waiting for files that GitHub did not give; the next run tries again",
+    "failed": "the run failed",
+}
 
 CAUSES = {
     "RepositoryRefused": "the credentials, the repository or the branch are not as GitHub knows them",
@@ -38,7 +40,25 @@ CAUSES = {
 
 def report_text(report: Report) -> str:
     """The full report, paths of unpublished files included: for operators only."""
-    return "\n".join(_report(report)) + "\n"
+    counts = report.counts
+    seconds = (report.finished_at - report.started_at).total_seconds()
+    lines = [
+        f"# Sync of commit {report.commit_sha}",
+        "",
+        f"Run {report.run}, generation {report.generation}, {report.finished_at:%Y-%m-%d %H:%M:%S} UTC",
+        f"{seconds:.1f} s, {report.github_calls} GitHub calls",
+        f"{counts.documents} documents: {counts.stored} stored, {counts.unchanged} unchanged, "
+        f"{counts.removed} removed; {counts.attachments} attachments",
+    ]
+    lines += [f"{report.pending} files are pending: the next run tries again"] if report.pending else []
+    lines += [*_listed("Stored", report.stored), *_listed("Removed", report.removed), *_skipped(report)]
+    lines += ["", "## To mend"] if report.notes else []
+    lines += [f"- {one.path}{_place(one.problem)}: {_said(one.problem)}" for one in report.notes]
+    lines += ["", "## Broken links"] if report.broken_links else []
+    for link in report.broken_links:
+        suggestion = f" (did you mean {link.suggestion}?)" if link.suggestion else ""
+        lines.append(f"- {link.source}, line {link.line}: {link.target}{suggestion}")
+    return "\n".join(lines) + "\n"
 
 
 def summary_text(summary: Summary) -> str:
@@ -63,7 +83,7 @@ def failure_text(error: str | None) -> str:
     return f"{error}, {cause}" if cause else str(error)
 
 
-def rehearsal_text(rehearsal: Rehearsal) -> str:
+def rehearsal_text(rehearsal: "Rehearsal") -> str:
     """What a run would do."""
     report = rehearsal.report
     if report is None:
@@ -78,26 +98,6 @@ def rehearsal_text(rehearsal: Rehearsal) -> str:
         lines += _listed(title, refs)
     lines += _by_reason(report)
     return "\n".join(lines) + "\n"
-
-
-def _report(report: Report) -> Iterator[str]:
-    counts = report.counts
-    seconds = (report.finished_at - report.started_at).total_seconds()
-    yield f"# Sync of commit {report.commit_sha}"
-    yield ""
-    yield f"Run {report.run}, generation {report.generation}, {report.finished_at:%Y-%m-%d %H:%M:%S} UTC"
-    yield f"{seconds:.1f} s, {report.github_calls} GitHub calls"
-    yield (
-        f"{counts.documents} documents: {counts.stored} stored, {counts.unchanged} unchanged, "
-        f"{counts.removed} removed; {counts.attachments} attachments"
-    )
-    if report.pending:
-        yield f"{report.pending} files are pending: the next run tries again"
-    yield from _listed("Stored", report.stored)
-    yield from _listed("Removed", report.removed)
-    yield from _skipped(report)
-    yield from _notes(report)
-    yield from _broken_links(report)
 
 
 def _skipped(report: Report) -> Iterator[str]:
@@ -117,25 +117,10 @@ def _by_reason(report: Report) -> Iterator[str]:
         yield f"- {count:5} {reason}"
 
 
-def _notes(report: Report) -> Iterator[str]:
-    if report.notes:
-        yield from ("", "## To mend")
-    for note in report.notes:
-        yield f"- {note.path}{_place(note.problem)}: {_said(note.problem)}"
-
-
-def _broken_links(report: Report) -> Iterator[str]:
-    if report.broken_links:
-        yield from ("", "## Broken links")
-    for link in report.broken_links:
-        suggestion = f" (did you mean {link.suggestion}?)" if link.suggestion else ""
-        yield f"- {link.source}, line {link.line}: {link.target}{suggestion}"
-
-
-def _listed(title: str, refs: Sequence[DocumentRef]) -> Iterator[str]:
-    if refs:
-        yield from ("", f"## {title} ({len(refs)})")
-        yield from (f"- {ref}" for ref in refs)
+def _listed(title: str, found: Sequence[object], count: int | None = None) -> Iterator[str]:
+    if found:
+        yield from ("", f"## {title} ({count or len(found)})")
+        yield from (f"- {one}" for one in found)
 
 
 def _place(problem: Problem | None) -> str:
@@ -150,16 +135,6 @@ def _said(problem: Problem | None) -> str:
     return problem.message + (f" {problem.hint}" if problem.hint else "")
 
 
-IDS_TOLD = 50
-"""Of each kind; `--json` has them all."""
-STATES = {
-    "published": "published",
-    "refused": "refused, the one before goes on answering",
-    "pending": "waiting for files that GitHub did not give; the next run tries again",
-    "failed": "the run failed",
-}
-
-
 def report_of(store: ObjectReader, name: str) -> CatalogueReport | None:
     """None before the first run."""
     found = store.get(report_key(name))
@@ -170,12 +145,28 @@ def catalogue_line(name: str, report: CatalogueReport | None) -> str:
     """One line: what answers, and whether it is the head."""
     if report is None:
         return f"Catalogue {name}: no run has finished yet"
-    return f"Catalogue {name}: {_state(report)}; {_entries(report)}"
+    return f"Catalogue {name}: {_state(report)}; {_published(report)}"
 
 
 def catalogue_text(report: CatalogueReport) -> str:
     """The full report."""
-    return "\n".join(_catalogue_report(report)) + "\n"
+    folder = f", folder {report.folder}" if report.folder else ""
+    lines = [
+        f"# Catalogue {report.catalogue}: {_state(report)}",
+        "",
+        f"{report.repository}, branch {report.branch}{folder}; looked at commit {report.commit_sha or '-'}",
+        f"{_published(report)}, generation {report.generation}",
+    ]
+    if report.finished_at:
+        ended = f"{report.finished_at:%Y-%m-%d %H:%M:%S} UTC"
+        lines.append(f"Run {report.run}, {ended}, {report.github_calls} GitHub calls")
+    for title, ids in (("Added", report.added), ("Changed", report.changed), ("Removed", report.removed)):
+        lines += _listed(title, ids[:IDS_TOLD], len(ids))
+        lines += [f"- ... and {len(ids) - IDS_TOLD} more"] if len(ids) > IDS_TOLD else []
+    for title, severity in (("Errors", "error"), ("To mend", "warning")):
+        found = [one for one in report.problems if one.severity == severity]
+        lines += _listed(title, [f"{one.code}: {problem_line(one)}" for one in found])
+    return "\n".join(lines) + "\n"
 
 
 def problem_line(problem: CatalogueProblem) -> str:
@@ -193,103 +184,43 @@ def _state(report: CatalogueReport) -> str:
     return ", ".join([state, *found])
 
 
-def _entries(report: CatalogueReport) -> str:
+def _published(report: CatalogueReport) -> str:
     if report.published_commit is None:
         return "nothing is published"
     types = ", ".join(f"{count} {kind}" for kind, count in report.by_type.items())
     return f"{counted(report.entries)} ({types}) of commit {report.published_commit[:12]}"
 
 
-def _catalogue_report(report: CatalogueReport) -> Iterator[str]:
-    folder = f", folder {report.folder}" if report.folder else ""
-    yield f"# Catalogue {report.catalogue}: {_state(report)}"
-    yield ""
-    yield f"{report.repository}, branch {report.branch}{folder}; looked at commit {report.commit_sha or '-'}"
-    yield f"{_entries(report)}, generation {report.generation}"
-    if report.finished_at:
-        yield f"Run {report.run}, {report.finished_at:%Y-%m-%d %H:%M:%S} UTC, {report.github_calls} GitHub calls"
-    for title, ids in (("Added", report.added), ("Changed", report.changed), ("Removed", report.removed)):
-        yield from _ids(title, ids)
-    for title, severity in (("Errors", "error"), ("To mend", "warning")):
-        problems = [problem for problem in report.problems if problem.severity == severity]
-        if problems:
-            yield from ("", f"## {title} ({len(problems)})")
-            yield from (f"- {problem.code}: {problem_line(problem)}" for problem in problems)
-
-
-def _ids(title: str, ids: list[str]) -> Iterator[str]:
-    if ids:
-        yield from ("", f"## {title} ({len(ids)})")
-        yield from (f"- {id}" for id in ids[:IDS_TOLD])
-    if len(ids) > IDS_TOLD:
-        yield f"- ... and {len(ids) - IDS_TOLD} more"
-
-
-def chosen(deployment: Deployment, name: str | None) -> "CatalogueSource | None":
-    """The catalogue of this name; None for None. Raises CommandError."""
-    if name is None:
-        return None
+def named_catalogue(deployment: Deployment, name: str) -> "CatalogueSource":
+    """Raises CommandError."""
     catalogues = {one.name: one for one in deployment.catalogues()}
     if name not in catalogues:
-        known = (
-            ", ".join(catalogues) or "none; the key `catalogues` of cdk.json, or commonplace dev --catalogue, adds one"
-        )
-        raise CommandError(f"There is no catalogue {name}.", f"Catalogues: {known}.")
+        none = "none; the key `catalogues` of cdk.json, or commonplace dev --catalogue, adds one"
+        raise CommandError(f"There is no catalogue {name}.", f"Catalogues: {', '.join(catalogues) or none}.")
     return catalogues[name]
 
 
-def facts(deployment: Deployment) -> list[dict[str, Any]]:
-    """Of every catalogue, for programs."""
-    return [_facts(deployment, one) for one in deployment.catalogues()]
-
-
-def lines(deployment: Deployment) -> Iterator[str]:
+def catalogue_lines(deployment: Deployment) -> Iterator[str]:
     """Of every catalogue, for people."""
-
     for one in deployment.catalogues():
-        state, report = deployment.state_of(one), report_of(deployment.store, one.name)
+        state, report = deployment.state_of(one).read(), report_of(deployment.store, one.name)
         yield catalogue_line(one.name, report)
-        told = state.read()
-        if told.running:
-            yield f"  running: {told.running}"
-        elif told.pokes > told.done:
-            yield f"  open: {told.pokes - told.done} hints that no finished run covers"
+        if state.running:
+            yield f"  running: {state.running}"
+        elif state.pokes > state.done:
+            yield f"  open: {state.pokes - state.done} hints that no finished run covers"
         if report and report.status == "refused":
             yield f"  why: commonplace sync report --source {one.name}"
 
 
-def catalogue_report_text(deployment: Deployment, name: str, *, as_json: bool) -> str:
-    """The report of a catalogue's last run. Raises CommandError."""
-
-    source = chosen(deployment, name)
-    report = report_of(deployment.store, source.name) if source else None
-    if report is None:
-        raise CommandError(
-            "No run of this catalogue has finished yet.", f"Ask for one: commonplace sync run --source {name}"
-        )
-    return (
-        json.dumps(report.model_dump(mode="json", by_alias=True), indent=2) + "\n"
-        if as_json
-        else catalogue_text(report)
-    )
-
-
-def ended(deployment: Deployment, source: "CatalogueSource") -> str:
-    """How a run that was waited for ended. Raises CommandError unless the head is published."""
-
-    report = report_of(deployment.store, source.name)
-    line = catalogue_line(source.name, report)
-    if report is None or report.status in ("failed", "pending"):
-        raise CommandError(f"{line}.", "Its execution and the functions' logs say why; the next run heals.")
-    if report.status == "refused":
-        first = problem_line(report.errors[0])
-        raise CommandError(f"{line}. First: {first}", f"All of it: commonplace sync report --source {source.name}")
-    return line
+def catalogue_facts(deployment: Deployment) -> list[dict[str, Any]]:
+    """Of every catalogue, for programs."""
+    return [_facts(deployment, one) for one in deployment.catalogues()]
 
 
 def _facts(deployment: Deployment, source: "CatalogueSource") -> dict[str, Any]:
-
     state, report = deployment.state_of(source).read(), report_of(deployment.store, source.name)
+    without = {"added", "changed", "removed"}
     return {
         "name": source.name,
         "repository": source.repository,
@@ -297,7 +228,28 @@ def _facts(deployment: Deployment, source: "CatalogueSource") -> dict[str, Any]:
         "folder": source.folder,
         "running": state.running,
         "openHints": max(0, state.pokes - state.done),
-        "lastRun": report.model_dump(mode="json", by_alias=True, exclude={"added", "changed", "removed"})
-        if report
-        else None,
+        "lastRun": report.model_dump(mode="json", by_alias=True, exclude=without) if report else None,
     }
+
+
+def catalogue_report_text(deployment: Deployment, name: str, *, as_json: bool) -> str:
+    """The report of a catalogue's last run. Raises CommandError."""
+    report = report_of(deployment.store, named_catalogue(deployment, name).name)
+    if report is None:
+        hint = f"Ask for one: commonplace sync run --source {name}"
+        raise CommandError("No run of this catalogue has finished yet.", hint)
+    if as_json:
+        return json.dumps(report.model_dump(mode="json", by_alias=True), indent=2) + "\n"
+    return catalogue_text(report)
+
+
+def catalogue_outcome(deployment: Deployment, source: "CatalogueSource") -> str:
+    """How a run that was waited for ended. Raises CommandError unless the head is published."""
+    report = report_of(deployment.store, source.name)
+    line = catalogue_line(source.name, report)
+    if report is None or report.status in ("failed", "pending"):
+        raise CommandError(f"{line}.", "Its execution and the functions' logs say why; the next run heals.")
+    if report.status == "refused":
+        hint = f"All of it: commonplace sync report --source {source.name}"
+        raise CommandError(f"{line}. First: {problem_line(report.errors[0])}", hint)
+    return line

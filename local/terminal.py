@@ -1,26 +1,39 @@
-"""Rows for a terminal, a pipe or a program.
-
-Numbers with what they count.
-
-Findings as GitHub shows them beside the lines of a change.
-"""
+"""What commands have in common: their parser, options, tables and counts, and findings as GitHub shows them."""
 
 import json
-import os
-import subprocess
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
-Row = Mapping[str, str]
+Data = Annotated[Path | None, typer.Option(help="Data folder of a `commonplace dev --data`.")]
+Outputs = Annotated[Path | None, typer.Option(help="File written by `cdk deploy --outputs-file`.")]
+Stage = Annotated[str | None, typer.Option(help="Stage of a deployment, read from its stack.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+AsJsonList = Annotated[bool, typer.Option("--json", help="Print a JSON list.")]
 
 PIPE_WIDTH = 200
+_ANNOTATIONS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
-def show(rows: Iterable[Row], *, nothing: str, as_json: bool = False) -> None:
+def commands(text: str | None = None) -> typer.Typer:
+    """A parser that leaves errors to the command line. With a text it is a group, which tells it with its commands."""
+    return typer.Typer(
+        help=text,
+        no_args_is_help=text is not None,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+
+
+def print_json(value: Any) -> None:
+    """For values that are UTF-8 throughout, which names of files need not be."""
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def show(rows: Iterable[Mapping[str, str]], *, nothing: str, as_json: bool = False) -> None:
     """A table, or `nothing` where there are no rows; with `as_json` a JSON list whatever there is."""
     found = list(rows)
     if as_json:
@@ -50,55 +63,36 @@ def clean(text: str) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
-def counted(number: int, one: str = "entry", many: str = "entries") -> str:
-    """`1 entry`, `2,000 entries`."""
-    return f"{number:,} {one if number == 1 else many}"
-
-
-_COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """`path` is from the top of the repository; lines and columns count from 1."""
-
-    path: str
-    line: int = 1
-    column: int | None = None
-
-
-def annotation(severity: Literal["error", "warning", "note"], place: Place, title: str, message: str) -> str:
-    """A workflow command."""
-    properties = {"file": printable(place.path), "line": place.line, "col": place.column, "title": title}
-    listed = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items() if value is not None)
-    return f"::{_COMMANDS[severity]} {listed}::{_data(message)}"
-
-
-def workspace_prefix(root: Path) -> str:
-    """Path of the folder inside its repository: GitHub wants annotations to name files from there."""
-    prefix = git(["-C", str(root), "rev-parse", "--show-prefix"])
-    return os.fsdecode(prefix.rstrip(b"\n")) if prefix else ""
-
-
-def git(command: Sequence[str]) -> bytes | None:
-    """What Git prints, or None: no Git, no repository."""
-    try:
-        return subprocess.run(["git", *command], capture_output=True, check=True, timeout=60).stdout
-    except (OSError, subprocess.SubprocessError):
-        return None
-
-
 def printable(path: str) -> str:
     """The path with bytes that are no UTF-8 and control characters written out, so that one finding is one line."""
     text = path.encode("utf-8", "backslashreplace").decode("utf-8")
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
-def _data(text: str) -> str:
-    """Escapes a message of a workflow command."""
+def counted(number: int, one: str = "entry", many: str = "entries") -> str:
+    """`1 entry`, `2,000 entries`."""
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def annotation(
+    severity: Literal["error", "warning", "note"],
+    title: str,
+    message: str,
+    *,
+    file: str,
+    line: int,
+    col: int | None = None,
+) -> str:
+    """A workflow command of GitHub; `file` is a path from the top of the repository, lines and columns begin with 1."""
+    properties = {"file": printable(file), "line": line, "col": col, "title": title}
+    listed = ",".join(
+        # In a property `:` and `,` mean something too.
+        f"{name}={_escaped(str(value)).replace(':', '%3A').replace(',', '%2C')}"
+        for name, value in properties.items()
+        if value is not None
+    )
+    return f"::{_ANNOTATIONS[severity]} {listed}::{_escaped(message)}"
+
+
+def _escaped(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    """Escapes a property of a workflow command, where `:` and `,` mean something too."""
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,31 +1,43 @@
-"""`commonplace clients`: the applications that may ask for tokens."""
+"""Register, list and remove the applications that may ask for tokens."""
 
 from typing import Annotated
 
 import typer
 
-from local.cli.grants import AsJson, Data, Outputs, Stage, reach
+from commonplace.identity.records import Client
 from local.errors import CommandError
-from local.identity import client_row, tier_of
-from local.terminal import clean, show
+from local.identity import day, reach, scopes_of, tier_of
+from local.terminal import AsJsonList, Data, Outputs, Stage, clean, commands, show
 
-clients_app = typer.Typer(
-    help="The applications that may ask for tokens.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+KNOWN_BY = {"registered": "registration", "document": "its document", "operator": "an operator"}
+
+app = commands("The applications that may ask for tokens.")
 
 
-@clients_app.command("list")
-def list_clients(*, as_json: AsJson = False, data: Data = None, outputs: Outputs = None, stage: Stage = None) -> None:
+@app.command("list")
+def list_clients(
+    *, as_json: AsJsonList = False, data: Data = None, outputs: Outputs = None, stage: Stage = None
+) -> None:
     """List the clients that registered or were registered. Metadata documents are not kept."""
     found = reach(data, outputs, stage).operating.clients()
-    show((client_row(one) for one in found), nothing="No client is registered.", as_json=as_json)
+    show((_row(one) for one in found), nothing="No client is registered.", as_json=as_json)
 
 
-@clients_app.command()
+def _row(client: Client) -> dict[str, str]:
+    return {
+        "client": client.id,
+        "name": client.name,
+        "known by": KNOWN_BY[client.source],
+        "method": client.auth_method,
+        "grants": " ".join(client.grant_types),
+        "organisation": client.organisation or "",
+        "scopes": " ".join(client.scopes),
+        "since": day(client.created_at),
+        "until": day(client.expires_at) if client.expires_at else "",
+    }
+
+
+@app.command()
 def add(
     name: Annotated[str, typer.Argument(help="What people are told; of an agent, what it is called.")],
     *,
@@ -45,7 +57,7 @@ def add(
     if agent and (redirect or confidential):
         raise CommandError("An agent sends nobody anywhere.", "Leave out --redirect and --confidential.")
     operating = reach(data, outputs, stage).operating
-    wanted = tuple(scopes.replace(",", " ").split())
+    wanted = scopes_of(scopes)
     try:
         client, secret = (
             operating.add_agent(name, organisation=organisation, scopes=wanted, tier=tier_of(tier))
@@ -60,7 +72,7 @@ def add(
         typer.echo("The secret is shown now and never again; keep it where you keep passwords.", err=True)
 
 
-@clients_app.command()
+@app.command()
 def remove(
     client: Annotated[str, typer.Argument(help="The client's id, as `list` shows it.")],
     *,

@@ -1,8 +1,8 @@
-"""`commonplace dev`: the laptop cloud with a knowledge base in it."""
+"""Serve a knowledge base on this machine."""
 
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,9 +14,10 @@ from local.dev.source import CatalogueFolder, Source, clone, plain_folder
 from local.dev.source import catalogue as catalogue_folder
 from local.entry import INTERRUPTED
 from local.errors import CommandError
+from local.terminal import commands
 
 if TYPE_CHECKING:
-    from local.dev.screen import Screen
+    pass
 
 SAMPLE = PROJECT / "samples" / "knowledge-base"
 SAMPLE_NAME = "local/knowledge-base"
@@ -25,6 +26,8 @@ SAMPLE_CATALOGUE_NAME = "tidebook"
 SAMPLE_CATALOGUE_REPOSITORY = "local/reference"
 DEFAULT_PORT = 8787
 TIER_VARIABLE = "MCP_ASSUMED_TIER"
+
+app = commands()
 
 
 class EngineName(StrEnum):
@@ -48,7 +51,8 @@ class ChainName(StrEnum):
     PUBLIC = "public"
 
 
-def dev_command(
+@app.command()
+def dev(
     *,
     repository: Annotated[Path | None, typer.Option(help="A local clone; without it, the sample.")] = None,
     branch: Annotated[str | None, typer.Option(help="The branch to serve; default: the one checked out.")] = None,
@@ -90,7 +94,6 @@ def dev_command(
     models = model_environment(os.environ)
     try:
         with ended_by_signals(), data_folder(data, passable=engine is EngineName.OPENSEARCH) as folder:
-            log = _log_to(screen) if verbose else None
             free = 0 if once else DEFAULT_PORT
             with search_engine(engine, folder if data else None, screen, brief=once) as chosen:
                 given = free if port is None else port
@@ -100,7 +103,7 @@ def dev_command(
                     folder,
                     port=given,
                     environment=environment,
-                    on_log=log,
+                    on_log=(lambda function, line: screen.say(f"{function}: {line}")) if verbose else None,
                     rpc=rpc or (),
                     public_chain=chain is ChainName.PUBLIC,
                     allow=allow or (),
@@ -129,10 +132,3 @@ def _catalogues(source: Source, given: Sequence[str], *, sample: bool) -> list[C
         shown = plain_folder(SAMPLE_CATALOGUE, SAMPLE_CATALOGUE_REPOSITORY)
         chosen.insert(0, CatalogueFolder(SAMPLE_CATALOGUE_NAME, shown))
     return chosen
-
-
-def _log_to(screen: "Screen") -> Callable[[str, str], None]:
-    def show(function: str, line: str) -> None:
-        screen.say(f"{function}: {line}")
-
-    return show

@@ -1,55 +1,55 @@
-"""`commonplace grants`: what people and operators have let clients do, and the end of it."""
+"""See what clients may do, end it, and read the records of it."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from local import deployment
+from commonplace.identity.records import Grant
+from commonplace.kernel.audit import AuditRecord
 from local.errors import CommandError
-from local.identity import Identity, grant_row, record_row
-from local.terminal import show
+from local.identity import day, minute, reach
+from local.terminal import AsJsonList, Data, Outputs, Stage, commands, show
 
-Data = Annotated[Path | None, typer.Option(help="Data folder of a `commonplace dev --data`.")]
-Outputs = Annotated[Path | None, typer.Option(help="File written by `cdk deploy --outputs-file`.")]
-Stage = Annotated[str | None, typer.Option(help="Stage of a deployment, read from its stack.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print a JSON list.")]
 Subject = Annotated[str | None, typer.Option(help="Only of this account: a wallet's address, or another subject.")]
 OfClient = Annotated[str | None, typer.Option("--client", help="Only of this client.")]
 
 MIN_ID = 8
 
-grants_app = typer.Typer(
-    help="See what clients may do, end it, and read the records of it.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+app = commands("See what clients may do, end it, and read the records of it.")
 
 
-def reach(data: Path | None, outputs: Path | None, stage: str | None) -> Identity:
-    """The deployment that the options name, else the one that `commonplace dev` runs."""
-    return Identity(deployment.find(data, outputs, stage))
-
-
-@grants_app.command("list")
+@app.command("list")
 def list_grants(
     *,
     subject: Subject = None,
     client: OfClient = None,
-    as_json: AsJson = False,
+    as_json: AsJsonList = False,
     data: Data = None,
     outputs: Outputs = None,
     stage: Stage = None,
 ) -> None:
     """List the grants that live, the newest first."""
     found = sorted(reach(data, outputs, stage).grants_of(subject, client), key=lambda one: -one.created_at)
-    rows = (grant_row(one) | ({"grant": one.id} if as_json else {}) for one in found)
+    rows = (_grant_row(one) | ({"grant": one.id} if as_json else {}) for one in found)
     show(rows, nothing="No client may do anything.", as_json=as_json)
 
 
-@grants_app.command()
+def _grant_row(grant: Grant) -> dict[str, str]:
+    """What an operator sees of a grant. Whose it is, is not known to the table."""
+    return {
+        "grant": grant.id[:16],
+        "client": grant.client_name,
+        "kind": grant.kind,
+        "organisation": grant.organisation or "by roles",
+        "for": grant.resource.partition("://")[2].partition("/")[2] or "/",
+        "scopes": " ".join(grant.scopes),
+        "since": day(grant.created_at),
+        "last used": f"{minute(grant.last_used_at)} {grant.last_used_from}".strip() if grant.last_used_at else "never",
+        "until": day(grant.expires_at),
+    }
+
+
+@app.command()
 def revoke(
     grant: Annotated[str | None, typer.Argument(help="The grant's name, as `list` shows it.")] = None,
     *,
@@ -74,18 +74,18 @@ def revoke(
         if len(found) != 1:
             hint = "See: commonplace grants list"
             raise CommandError(f"{len(found) or 'No'} grants that live begin with {grant}.", hint)
-    ended = identity.revoke(found)
+    ended = sum(identity.connections.revoke_for_operator(one.id) for one in found)
     typer.echo(f"{ended} {'grant has' if ended == 1 else 'grants have'} ended.")
 
 
-@grants_app.command()
+@app.command()
 def records(
     *,
     organisation: Annotated[str, typer.Option("--org", help="The organisation; `-` is none.")] = "default",
     limit: Annotated[int, typer.Option(min=1, max=1000, help="How many.")] = 50,
     denied: Annotated[bool, typer.Option("--denied", help="What calls with a token were refused, instead.")] = False,
     memory: Annotated[bool, typer.Option("--memory", help="Who changed what is remembered, instead.")] = False,
-    as_json: AsJson = False,
+    as_json: AsJsonList = False,
     data: Data = None,
     outputs: Outputs = None,
     stage: Stage = None,
@@ -94,6 +94,19 @@ def records(
     identity = reach(data, outputs, stage)
     if denied and memory:
         raise CommandError("--denied and --memory are two lists.", "Ask for one, then for the other.")
-    log = identity.refusals if denied else identity.remembered if memory else identity.audit
-    found = log.read(organisation, limit=limit)
-    show((record_row(one) for one in found), nothing="There is no record.", as_json=as_json)
+    found = identity.log("denied" if denied else "memory" if memory else "audit").read(organisation, limit=limit)
+    show((_record_row(one) for one in found), nothing="There is no record.", as_json=as_json)
+
+
+def _record_row(record: AuditRecord) -> dict[str, str]:
+    return {
+        "at": minute(int(record.at)),
+        "event": record.event,
+        "outcome": record.outcome,
+        "reason": record.reason,
+        "account": record.subject[:12],
+        "client": record.client,
+        "grant": record.grant[:16],
+        "from": record.network,
+        "details": " ".join(f"{name}={value}" for name, value in record.details.items()),
+    }

@@ -1,9 +1,4 @@
-"""`commonplace index`: build the search index anew beside the one that answers, check it, and let it take over.
-
-Who takes the steps of a migration: the index function of a deployment, or this very process.
-
-Indexes, plans and differences as text for a terminal.
-"""
+"""Build the search index anew, check it, and swap it in."""
 
 import json
 import os
@@ -11,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -19,6 +13,7 @@ import typer
 
 from local.deployment import Deployment, find
 from local.errors import CommandError
+from local.terminal import AsJson, Data, Outputs, Stage, commands
 
 if TYPE_CHECKING:
     from commonplace.kernel.settings import RetrievalSettings
@@ -26,34 +21,31 @@ if TYPE_CHECKING:
     from commonplace.search.operations import Operations
     from commonplace.search.source import Collection, Source
 
-
 WAIT_SECONDS = 5
 """Before a build goes on that has not come any further."""
+STRETCH_SECONDS = 20
+"""So long a stretch of building is. Each one begins with a look at all documents, which takes a second or two of it."""
+CALL_SECONDS = 900
+"""The longest that a function runs."""
 
+NOUNS = {"documents": "documents", "memory": "entries", "reference": "entries"}
+"""What the records of a collection are called."""
+ROLES = ("current", "next", "previous")
+FACTS = ("model", "chunker", "schema", "mapping")
+
+Answer = dict[str, Any]
 Told = Callable[[int, int], None]
-Ask = Callable[[Mapping[str, Any], Told], dict[str, Any]]
+Ask = Callable[[Mapping[str, Any], Told], Answer]
 """Takes a step, and is told of records done and left where that can be known meanwhile."""
 
-Data = Annotated[Path | None, typer.Option(help="Data folder of a `commonplace dev --data`.")]
-Outputs = Annotated[Path | None, typer.Option(help="File written by `cdk deploy --outputs-file`.")]
-Stage = Annotated[str | None, typer.Option(help="Stage of a deployment, read from its stack.")]
 Endpoint = Annotated[
     str | None, typer.Option(help="OpenSearch to work on from here, with the models of this shell's environment.")
 ]
 Bucket = Annotated[str | None, typer.Option(help="With --endpoint: the bucket of the store.")]
 Index = Annotated[str | None, typer.Option(help="With --endpoint: what the names of the indexes begin with.")]
-CollectionName = Annotated[
-    str, typer.Option(help="Whose index: that of the documents, of the memory, or of the reference.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Whose = Annotated[str, typer.Option(help="Whose index: that of the documents, of the memory, or of the reference.")]
 
-index_app = typer.Typer(
-    help="Build the search index anew beside the one that answers, check it, and let it take over.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+app = commands("Build the search index anew beside the one that answers, check it, and let it take over.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +61,7 @@ class Place:
     collection: str = "documents"
 
 
-@index_app.command()
+@app.command()
 def build(
     *,
     anew: Annotated[
@@ -81,32 +73,32 @@ def build(
     endpoint: Endpoint = None,
     bucket: Bucket = None,
     index: Index = None,
-    collection: CollectionName = "documents",
+    collection: Whose = "documents",
 ) -> None:
     """Build the next index, or go on with it. Ctrl-C leaves what is done."""
     ask = reach(Place(data, outputs, stage, endpoint, bucket, index, collection))
-    for_collection = partial(commands_for, collection)
-    planned = _taken(ask, {"step": "plan"})
-    begun = _taken(ask, {"step": "begin", "anew": anew})
+    planned = _answer(ask, {"step": "plan"})
+    begun = _answer(ask, {"step": "begin", "anew": anew})
     total = planned["published"] if anew else planned["documents"]
     typer.echo(f"Building {begun['index']}: {total} {NOUNS.get(collection, 'records')}")
     began = time.monotonic()
     try:
         answer, written = _build(ask, total)
     except KeyboardInterrupt:
-        typer.echo(for_collection("Stopped. What is written stays. Go on with: commonplace index build"), err=True)
+        stopped = "Stopped. What is written stays. Go on with: commonplace index build"
+        typer.echo(commands_for(collection, stopped), err=True)
         raise typer.Exit(130) from None
     typer.echo(f"{written} written in {time.monotonic() - began:.0f} s, {answer['remaining']} remain")
     if answer["unreadable"]:
         told = f"{answer['unreadable']} cannot be read from the store: commonplace index verify names them"
-        typer.echo(for_collection(told))
+        typer.echo(commands_for(collection, told))
     if answer["action"] == "stuck":
         hint = "The function's log says why: perhaps the model does not answer. Go on with: commonplace index build"
-        raise CommandError("The build does not come any further.", for_collection(hint))
-    typer.echo(for_collection("Next: commonplace index swap (which verifies first)"))
+        raise CommandError("The build does not come any further.", commands_for(collection, hint))
+    typer.echo(commands_for(collection, "Next: commonplace index swap (which verifies first)"))
 
 
-@index_app.command()
+@app.command()
 def drop(
     name: Annotated[str | None, typer.Argument(help="An index; default: those that have no role any more.")] = None,
     *,
@@ -116,18 +108,18 @@ def drop(
     endpoint: Endpoint = None,
     bucket: Bucket = None,
     index: Index = None,
-    collection: CollectionName = "documents",
+    collection: Whose = "documents",
     as_json: AsJson = False,
 ) -> None:
     """Delete indexes that are no longer needed."""
-    event = {"step": "drop"} | ({"name": name} if name else {})
-    _tell(_asked(Place(data, outputs, stage, endpoint, bucket, index, collection), event), _message, as_json=as_json)
+    place = Place(data, outputs, stage, endpoint, bucket, index, collection)
+    _take(place, {"step": "drop"} | ({"name": name} if name else {}), _message, as_json=as_json)
 
 
-def _step(step: str, text: str, tell: Callable[[dict[str, Any]], str]) -> None:
+def _step(step: str, text: str, tell: Callable[[Answer], str]) -> None:
     """A command that asks for one step and tells its answer."""
 
-    @index_app.command(step, help=text)
+    @app.command(step, help=text)
     def run(
         *,
         data: Data = None,
@@ -136,18 +128,26 @@ def _step(step: str, text: str, tell: Callable[[dict[str, Any]], str]) -> None:
         endpoint: Endpoint = None,
         bucket: Bucket = None,
         index: Index = None,
-        collection: CollectionName = "documents",
+        collection: Whose = "documents",
         as_json: AsJson = False,
     ) -> None:
-        answer = _asked(Place(data, outputs, stage, endpoint, bucket, index, collection), {"step": step})
-        _tell(answer, tell, as_json=as_json)
+        place = Place(data, outputs, stage, endpoint, bucket, index, collection)
+        _take(place, {"step": step}, tell, as_json=as_json)
 
 
-def _asked(place: Place, event: dict[str, Any]) -> dict[str, Any]:
-    return _taken(reach(place), event)
+def _take(place: Place, event: Answer, tell: Callable[[Answer], str], *, as_json: bool) -> None:
+    """Takes a step and prints the answer. One that names differences ends the command with exit code 1."""
+    answer = _answer(reach(place), event)
+    differs = answer["action"] == "differs"
+    if as_json:
+        typer.echo(json.dumps(answer, indent=2))
+    else:
+        typer.echo(_differences(answer) if differs else tell(answer))
+    if differs:
+        raise CommandError("Nothing was changed.", answer.get("hint") or "")
 
 
-def _taken(ask: Ask, event: dict[str, Any], told: Told = lambda _done, _left: None) -> dict[str, Any]:
+def _answer(ask: Ask, event: Answer, told: Told = lambda _done, _left: None) -> Answer:
     """The answer to a step. A refusal ends the command with the one to run instead."""
     answer = ask(event, told)
     if answer.get("action") == "refused":
@@ -157,13 +157,13 @@ def _taken(ask: Ask, event: dict[str, Any], told: Told = lambda _done, _left: No
     return answer
 
 
-def _build(ask: Ask, total: int) -> tuple[dict[str, Any], int]:
+def _build(ask: Ask, total: int) -> tuple[Answer, int]:
     """Stretch after stretch, with a bar. The last answer, and how many records were written."""
-    progress: dict[str, Any] | None = None
+    progress: Answer | None = None
     written = 0
     with _bar(total) as show:
         while True:
-            answer = _taken(ask, {"step": "build", "progress": progress}, show)
+            answer = _answer(ask, {"step": "build", "progress": progress}, show)
             progress = answer["progress"]
             written += answer["done"]
             show(0, answer["remaining"])
@@ -193,51 +193,73 @@ def _bar(total: int) -> Iterator[Told]:
         yield show
 
 
-def _tell(answer: dict[str, Any], tell: Callable[[dict[str, Any]], str], *, as_json: bool) -> None:
-    """Prints the answer. One that names differences ends the command with exit code 1."""
-    differs = answer["action"] == "differs"
-    if as_json:
-        typer.echo(json.dumps(answer, indent=2))
-    else:
-        typer.echo(_differences(answer) if differs else tell(answer))
-    if differs:
-        raise CommandError("Nothing was changed.", answer.get("hint") or "")
+def commands_for(collection: str, text: str) -> str:
+    """The text with the commands it names as they are for this collection."""
+    from commonplace.search import operations
+
+    return str(operations.commands_for(cast("Collection", collection), text))
 
 
-def _state(answer: dict[str, Any]) -> str:
-
-    return status_text(answer)
-
-
-def _plan(answer: dict[str, Any]) -> str:
-
-    return plan_text(answer)
-
-
-def _differences(answer: dict[str, Any]) -> str:
-
-    return differences_text(answer)
-
-
-def _message(answer: dict[str, Any]) -> str:
+def _message(answer: Answer) -> str:
     return str(answer["message"])
 
 
-def _verified(answer: dict[str, Any]) -> str:
-    return f"{_message(answer)}\n{_next(answer, 'Next: commonplace index swap')}"
+def _verified(answer: Answer) -> str:
+    return f"{_message(answer)}\n{commands_for(answer.get('collection', 'documents'), 'Next: commonplace index swap')}"
 
 
-def _swapped(answer: dict[str, Any]) -> str:
-    return _message(answer) + (
-        f"\n{_next(answer, 'To go back: commonplace index rollback')}" if answer.get("old") else ""
-    )
+def _swapped(answer: Answer) -> str:
+    back = commands_for(answer.get("collection", "documents"), "To go back: commonplace index rollback")
+    return _message(answer) + (f"\n{back}" if answer.get("old") else "")
 
 
-def _next(answer: dict[str, Any], text: str) -> str:
-    return commands_for(answer.get("collection", "documents"), text)
+def _status(answer: Answer) -> str:
+    """One line a role, and what to look after."""
+    return "\n".join([*_roles(answer), *(f"Note      {warning}" for warning in answer["warnings"])])
 
 
-_step("status", "Say which indexes there are, and which of them answers.", _state)
+def _plan(answer: Answer) -> str:
+    """What there is, what differs, how much work it is, and the command to run next."""
+    lines = [*_roles(answer), "", f"Wanted    {_facts(answer['wanted'])}"]
+    for name, change in answer["changes"].items():
+        lines.append(f"Differs   {name}: {change['from']}, wanted {change['to']}")
+    lines.append(answer["message"])
+    if answer["command"]:
+        about = f", about {answer['chunks']} chunks to embed" if answer["chunks"] else ", nothing to embed"
+        lines.append(f"To write  {answer['documents']} of {answer['published']} {_noun(answer)}{about}")
+    lines += [f"Note      {warning}" for warning in answer["warnings"]]
+    return "\n".join([*lines, *([f"Next      {answer['command']}"] if answer["command"] else [])])
+
+
+def _differences(answer: Answer) -> str:
+    """The sum, then each difference that is known by name."""
+    lines = [answer["message"]]
+    for difference in answer["differences"]:
+        record = difference["record"] or "the index"
+        lines.append(f"- {difference['kind']}: {record}. {difference['sentence']}")
+    untold = sum(answer["counts"].values()) - len(answer["differences"])
+    return "\n".join(lines + ([f"- and {untold} more"] if untold > 0 else []))
+
+
+def _roles(answer: Answer) -> Iterator[str]:
+    for role in (*ROLES, "spare"):
+        indexes = [index for index in answer["indexes"] if index["role"] == role]
+        for index in indexes:
+            held = f"{index['documents']} {_noun(answer)}"
+            yield f"{role.capitalize():9} {index['name']}, {held}, {_facts(index['facts'])}"
+        if not indexes and role != "spare":
+            yield f"{role.capitalize():9} none"
+
+
+def _noun(answer: Answer) -> str:
+    return NOUNS.get(answer.get("collection", "documents"), "records")
+
+
+def _facts(facts: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {facts[name]}" for name in FACTS)
+
+
+_step("status", "Say which indexes there are, and which of them answers.", _status)
 _step("plan", "Say whether the index must be built anew, why, and how much work that is.", _plan)
 _step(
     "verify",
@@ -246,13 +268,6 @@ _step(
 )
 _step("swap", "Verify the next index and let it answer. The one before is kept as the previous one.", _swapped)
 _step("rollback", "Bring the previous index up to date and let it answer again.", _message)
-
-
-STRETCH_SECONDS = 20
-"""So long a stretch of building is. Each one begins with a look at all documents, which takes a second or two of it."""
-
-CALL_SECONDS = 900
-"""The longest that a function runs."""
 
 
 def reach(place: Place) -> Ask:
@@ -388,79 +403,5 @@ def _store(place: Place) -> Any:
     return S3ObjectStore(Deployment({}).client("s3"), place.bucket)
 
 
-def commands_for(collection: str, text: str) -> str:
-    """The text with the commands it names as they are for this collection."""
-    from commonplace.search import operations
-
-    return str(operations.commands_for(cast("Collection", collection), text))
-
-
 def _again(event: Mapping[str, Any]) -> str:
     return f"Nothing is lost: try again with commonplace index {event.get('step')}"
-
-
-NOUNS = {"documents": "documents", "memory": "entries", "reference": "entries"}
-"""What the records of a collection are called."""
-
-ROLES = ("current", "next", "previous")
-FACTS = ("model", "chunker", "schema", "mapping")
-
-
-def status_text(answer: Mapping[str, Any]) -> str:
-    """One line a role, and what to look after."""
-    return "\n".join([*_roles(answer), *_warnings(answer)])
-
-
-def plan_text(answer: Mapping[str, Any]) -> str:
-    """What there is, what differs, how much work it is, and the command to run next."""
-    return "\n".join([*_roles(answer), "", *_wanted(answer), *_warnings(answer), *_next_command(answer)])
-
-
-def differences_text(answer: Mapping[str, Any]) -> str:
-    """The sum, then each difference that is known by name."""
-    lines = [answer["message"]]
-    for difference in answer["differences"]:
-        record = difference["record"] or "the index"
-        lines.append(f"- {difference['kind']}: {record}. {difference['sentence']}")
-    untold = sum(answer["counts"].values()) - len(answer["differences"])
-    return "\n".join(lines + ([f"- and {untold} more"] if untold > 0 else []))
-
-
-def _roles(answer: Mapping[str, Any]) -> Iterator[str]:
-    indexes, noun = answer["indexes"], _noun(answer)
-    for role in ROLES:
-        yield from (_line(role, index, noun) for index in indexes if index["role"] == role)
-        if not any(index["role"] == role for index in indexes):
-            yield f"{role.capitalize():9} none"
-    yield from (_line("spare", index, noun) for index in indexes if index["role"] == "spare")
-
-
-def _line(role: str, index: Mapping[str, Any], noun: str) -> str:
-    return f"{role.capitalize():9} {index['name']}, {index['documents']} {noun}, {_facts(index['facts'])}"
-
-
-def _noun(answer: Mapping[str, Any]) -> str:
-    return NOUNS.get(answer.get("collection", "documents"), "records")
-
-
-def _wanted(answer: Mapping[str, Any]) -> Iterator[str]:
-    yield f"Wanted    {_facts(answer['wanted'])}"
-    for name, change in answer["changes"].items():
-        yield f"Differs   {name}: {change['from']}, wanted {change['to']}"
-    yield answer["message"]
-    if answer["command"]:
-        about = f", about {answer['chunks']} chunks to embed" if answer["chunks"] else ", nothing to embed"
-        yield f"To write  {answer['documents']} of {answer['published']} {_noun(answer)}{about}"
-
-
-def _warnings(answer: Mapping[str, Any]) -> Iterator[str]:
-    return (f"Note      {warning}" for warning in answer["warnings"])
-
-
-def _next_command(answer: Mapping[str, Any]) -> Iterator[str]:
-    if answer["command"]:
-        yield f"Next      {answer['command']}"
-
-
-def _facts(facts: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} {facts[name]}" for name in FACTS)

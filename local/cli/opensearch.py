@@ -1,4 +1,4 @@
-"""`commonplace opensearch`: a real node on this machine, for development and tests."""
+"""Run an OpenSearch node on this machine."""
 
 import json
 import re
@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from local.terminal import AsJson, commands
 
 if TYPE_CHECKING:
     from local.opensearch.node import Status
@@ -21,16 +23,12 @@ Folder = Annotated[
     typer.Option(help="Where it is kept; default: $COMMONPLACE_OPENSEARCH_HOME, else .tools/opensearch."),
 ]
 
-opensearch_app = typer.Typer(
-    help="Run an OpenSearch node on this machine: for development and tests, without a password, never in public.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+app = commands(
+    "Run an OpenSearch node on this machine: for development and tests, without a password, never in public."
 )
 
 
-@opensearch_app.command()
+@app.command()
 def start(
     *,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for the last one, or any.")] = 0,
@@ -43,15 +41,17 @@ def start(
     from local.opensearch.process import Options
     from local.opensearch.progress import told
 
+    if not HEAP.fullmatch(heap):
+        raise typer.BadParameter(f"{heap!r} is no heap size; 512m and 2g are.", param_hint="--heap")
     with told() as tell:
-        node = ensure_node(folder, Options(port, _heap(heap), fast), tell)
+        node = ensure_node(folder, Options(port, heap, fast), tell)
     typer.echo(f"OpenSearch {'is ready' if node.fresh else 'runs already'}: {node.url}")
     if node.fresh:
         typer.echo("Serve a knowledge base with it: commonplace dev --engine opensearch")
         typer.echo("It goes on until: commonplace opensearch stop")
 
 
-@opensearch_app.command()
+@app.command()
 def stop(
     *,
     wipe: Annotated[bool, typer.Option("--wipe", help="Remove its data as well; the program stays.")] = False,
@@ -64,10 +64,8 @@ def stop(
     typer.echo(("OpenSearch has ended." if ended else "No node runs.") + (" Its data is removed." if wipe else ""))
 
 
-@opensearch_app.command()
-def status(
-    *, as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False, folder: Folder = None
-) -> None:
+@app.command()
+def status(*, as_json: AsJson = False, folder: Folder = None) -> None:
     """Say where the node is and what it holds. Exit code 0 when it answers, 3 when not."""
     from local.opensearch.node import status as look
 
@@ -86,9 +84,3 @@ def _as_text(found: "Status") -> str:
     lines = [f"OpenSearch {found.version}: {found.url}", f"Health: {found.health}", f"Folder: {found.folder}"]
     lines += [f"Index {item.name}: {item.records} records, {item.bytes / 1e6:.1f} MB" for item in found.indexes]
     return "\n".join(lines if found.indexes else [*lines, "No index yet."])
-
-
-def _heap(text: str) -> str:
-    if not HEAP.fullmatch(text):
-        raise typer.BadParameter(f"{text!r} is no heap size; 512m and 2g are.", param_hint="--heap")
-    return text

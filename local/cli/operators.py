@@ -1,26 +1,23 @@
-"""`commonplace operators`: the key with which operators have a search explained."""
+"""Make the key with which operators have a search explained."""
 
 import typer
 
-operators_app = typer.Typer(
-    help="The key with which operators have a search explained.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+from local.terminal import commands
+
+KEY_VARIABLE = "COMMONPLACE_OPERATOR_KEY"
+
+app = commands("The key with which operators have a search explained.")
 
 
-@operators_app.callback()
+@app.callback()
 def operators() -> None:
     """The key with which operators have a search explained."""
 
 
-@operators_app.command()
+@app.command()
 def new_key() -> None:
     """Print a fresh key, once, and the hash of it that a deployment is given."""
     from commonplace.kernel.operator_key import fresh_key, key_hash
-    from local.cli.search import KEY_VARIABLE
 
     key = fresh_key()
     typer.echo(f"The operators' key. It is shown now and never again; keep it where you keep passwords:\n\n  {key}\n")

@@ -1,11 +1,5 @@
-"""`commonplace search QUERY`: asks the `commonplace dev` that runs here, a deployment, or an index file.
+"""Search the knowledge base that runs here, or that is deployed."""
 
-Asks a search, over HTTP where a Commonplace runs, or of an index file; either way the answer is that of REST.
-
-The answer of a search for a terminal: results as paragraphs, an explanation as tables.
-"""
-
-import json
 import json as jsonlib
 import os
 import re
@@ -22,14 +16,27 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from local.cli.operators import KEY_VARIABLE
 from local.deployment import LAPTOP_DATA, find
 from local.errors import CommandError
+from local.terminal import Outputs, Stage, commands, print_json
 
 if TYPE_CHECKING:
     import httpx
 
 
+Answer = dict[str, Any]
+
 INDEX_FILE = Path("index", "documents.sqlite")
+TIMEOUT_SECONDS = 30
+WIDTH = 100
+PIPE_WIDTH = 140
+"""Of tables that go into a file or another program."""
+
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Texts come from a repository, and a terminal would obey some of these."""
+
+app = commands()
 
 
 class Mode(StrEnum):
@@ -37,7 +44,8 @@ class Mode(StrEnum):
     LEXICAL = "lexical"
 
 
-def search_command(
+@app.command()
+def search(
     query: Annotated[str, typer.Argument(help="Words, a question, or the name of a document.")],
     *,
     content_type: Annotated[list[str] | None, typer.Option("--type", help="Only this type; may be repeated.")] = None,
@@ -56,56 +64,42 @@ def search_command(
     ] = None,
     index: Annotated[Path | None, typer.Option(help="An index file, instead of what runs here.")] = None,
     data: Annotated[Path | None, typer.Option(help="The data folder of `commonplace dev --data`.")] = None,
-    outputs: Annotated[Path | None, typer.Option(help="File written by `cdk deploy --outputs-file`.")] = None,
-    stage: Annotated[str | None, typer.Option(help="Stage of a deployment, read from its stack.")] = None,
+    outputs: Outputs = None,
+    stage: Stage = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Search the knowledge base that runs here, or that is deployed."""
+    from commonplace.documents.content.ontology import ONTOLOGY
     from commonplace.kernel.errors import CommonplaceError
 
+    if expect is not None and not all(expect.partition("/")):
+        raise CommandError(f"{expect} names no document.", "Name it by type and id, for example --expect tag/neap-tide")
     question = Question(
         query,
         content_types=tuple(content_type or ()),
         group=group,
         tags=tuple(tag or ()),
         limit=limit,
-        mode=_mode(mode),
+        mode="lexical" if mode is Mode.LEXICAL else "hybrid",
         documents=documents,
         explain=explain or expect is not None,
-        expect=_reference(expect),
+        expect=expect,
         rerank=rerank,
         collapse=collapse,
     )
     file, base_url = _where(index, data, outputs, stage)
     try:
-        _known(question.content_types)
+        for name in question.content_types:
+            ONTOLOGY.expand(name)
         answer = ask_deployment(base_url, question) if file is None else ask_file(file, question)
     except CommonplaceError as error:
         raise CommandError(error.message, error.hint or "") from error
     if json:
-        typer.echo(jsonlib.dumps(answer, indent=2, ensure_ascii=False))
+        print_json(answer)
         return
-
     typer.echo(results_text(answer))
     if question.explain:
         print_explanation(answer.get("explanation"), publication_known=file is None)
-
-
-def _mode(mode: Mode) -> Literal["hybrid", "lexical"]:
-    return "lexical" if mode is Mode.LEXICAL else "hybrid"
-
-
-def _reference(expect: str | None) -> str | None:
-    if expect is None or all(expect.partition("/")):
-        return expect
-    raise CommandError(f"{expect} names no document.", "Name it by type and id, for example --expect tag/neap-tide")
-
-
-def _known(types: tuple[str, ...]) -> None:
-    from commonplace.documents.content.ontology import ONTOLOGY
-
-    for name in types:
-        ONTOLOGY.expand(name)
 
 
 def _where(index: Path | None, data: Path | None, outputs: Path | None, stage: str | None) -> tuple[Path | None, str]:
@@ -122,12 +116,6 @@ def _where(index: Path | None, data: Path | None, outputs: Path | None, stage: s
             raise
         typer.echo(f"No laptop cloud is running. This is what the last one kept in {kept}.", err=True)
         return kept, ""
-
-
-Answer = dict[str, Any]
-
-KEY_VARIABLE = "COMMONPLACE_OPERATOR_KEY"
-TIMEOUT_SECONDS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +211,7 @@ def ask_file(index: Path, question: Question) -> Answer:
         results = SearchService(engine, embeddings).search(request)
     finally:
         engine.close()
-    told: Answer = json.loads(hits.answer(results, request, limit=question.limit))
+    told: Answer = jsonlib.loads(hits.answer(results, request, limit=question.limit))
     return told
 
 
@@ -235,27 +223,21 @@ def _refused(status: int, told: Answer) -> CommandError:
     return CommandError(message, str((error.get("details") or {}).get("hint") or ""))
 
 
-Json = dict[str, Any]
-
-WIDTH = 100
-PIPE_WIDTH = 140
-"""Of tables that go into a file or another program."""
-
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-"""Texts come from a repository, and a terminal would obey some of these."""
-
-
-def results_text(answer: Json) -> str:
+def results_text(answer: Answer) -> str:
     """The results, one paragraph each, with what is worth knowing about the whole."""
     lines = [f"Did you mean: {_clean(answer['suggestion'])}"] if answer["suggestion"] else []
     if not answer["results"]:
         return "\n\n".join(["Nothing was found.", *lines])
     left_out = answer.get("documentsLeftOut", [])
     hits = [_paragraph(position, hit, left_out) for position, hit in enumerate(answer["results"], 1)]
-    return "\n\n".join([*lines, *hits, ", ".join(_notes(answer))])
+    kind = "found" if answer["totalRelation"] == "exact" else "candidates"
+    notes = [f"{answer['total']} {kind}", f"{answer['tookMs']} ms"]
+    notes += ["by words only"] if answer["fallback"] else []
+    notes += ["reranked"] if answer["reranked"] else []
+    return "\n\n".join([*lines, *hits, ", ".join(notes)])
 
 
-def print_explanation(explanation: Json | None, *, publication_known: bool) -> None:
+def print_explanation(explanation: Answer | None, *, publication_known: bool) -> None:
     """Tables of how the ranking came about, and the sentence about the document that was expected."""
     console = Console(highlight=False)
     if not console.is_terminal:
@@ -264,7 +246,7 @@ def print_explanation(explanation: Json | None, *, publication_known: bool) -> N
         console.print(Text("\nThere is no explanation: nothing was asked of the index."))
         return
     parts: list[RenderableType] = [Text(), _facts(explanation), Text(), _hits(explanation["hits"]), Text()]
-    parts.append(_timings(explanation["timingsMs"]))
+    parts.append(Text("ms: " + ", ".join(f"{name} {ms:.1f}" for name, ms in explanation["timingsMs"].items())))
     if (expectation := explanation["expectation"]) is not None:
         parts += [Text(), Text(f"Expected {_clean(expectation['id'])}: {expectation['verdict']}", style="bold")]
         parts.append(Text(_clean(expectation["sentence"])))
@@ -274,14 +256,7 @@ def print_explanation(explanation: Json | None, *, publication_known: bool) -> N
     console.print(Group(*parts))
 
 
-def _notes(answer: Json) -> list[str]:
-    kind = "found" if answer["totalRelation"] == "exact" else "candidates"
-    notes = [f"{answer['total']} {kind}", f"{answer['tookMs']} ms"]
-    notes += ["by words only"] if answer["fallback"] else []
-    return notes + (["reranked"] if answer["reranked"] else [])
-
-
-def _paragraph(position: int, hit: Json, left_out: list[str]) -> str:
+def _paragraph(position: int, hit: Answer, left_out: list[str]) -> str:
     number = f"{position}. "
     indent = " " * len(number)
     ref = f"{hit['contentType']}/{hit['id']}"
@@ -298,7 +273,7 @@ def _paragraph(position: int, hit: Json, left_out: list[str]) -> str:
     return f"{paragraph}\n\n{_clean(hit['document']['content']).strip()}"
 
 
-def _facts(explanation: Json) -> Table:
+def _facts(explanation: Answer) -> Table:
     table = Table.grid(padding=(0, 2))
     index = f", index {explanation['index']}" if explanation["index"] else ""
     legs = f"{explanation['lexicalHits']} by words, {explanation['vectorHits']} by meaning"
@@ -314,16 +289,13 @@ def _facts(explanation: Json) -> Table:
     return table
 
 
-def _filters(filters: Json) -> str:
-    told = [f"{name} {_value(value)}" for name, value in filters.items() if value not in (None, [], "")]
-    return "; ".join(told) or "none"
+def _filters(filters: Answer) -> str:
+    told = {name: value for name, value in filters.items() if value not in (None, [], "")}
+    shown = {name: ", ".join(map(str, one)) if isinstance(one, list) else str(one) for name, one in told.items()}
+    return "; ".join(f"{name} {value}" for name, value in shown.items()) or "none"
 
 
-def _value(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _hits(hits: Iterable[Json]) -> Table:
+def _hits(hits: Iterable[Answer]) -> Table:
     table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="bold")
     table.add_column("#", justify="right")
     table.add_column("document", overflow="fold")
@@ -336,13 +308,13 @@ def _hits(hits: Iterable[Json]) -> Table:
     return table
 
 
-def _leg(share: Json | None) -> tuple[str, str, str]:
+def _leg(share: Answer | None) -> tuple[str, str, str]:
     if share is None:
         return ("-", "-", "-")
     return (str(share["rank"]), _number(share["score"]), _number(share["share"]))
 
 
-def _standing(standing: Json) -> Table:
+def _standing(standing: Answer) -> Table:
     table = Table.grid(padding=(0, 2))
     for name, value in (
         ("by words", _place(standing["lexical"])),
@@ -358,10 +330,6 @@ def _place(place: list[float] | None, below_floor: float | None = None) -> str:
     if place is not None:
         return f"rank {place[0]:.0f}, score {_number(place[1])}"
     return "not found" if below_floor is None else f"not found: its similarity is {_number(below_floor)}"
-
-
-def _timings(timings: Json) -> Text:
-    return Text("ms: " + ", ".join(f"{name} {value:.1f}" for name, value in timings.items()))
 
 
 def _number(value: float | None) -> str:

@@ -1,41 +1,35 @@
-"""`commonplace sync`: look at the sync, ask for a run, read reports; on this machine or on AWS."""
+"""Look at the sync, ask for a run, read reports."""
 
 import json
 import time
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from commonplace.documents.sync import keys
+from commonplace.documents.sync.report import Report, Summary
 from local import reports
 from local.deployment import Deployment, find
+from local.dry_run import ReadOnlyRepository, rehearse
 from local.errors import CommandError
+from local.terminal import AsJson, Data, Outputs, Stage, commands
 
 if TYPE_CHECKING:
-    from commonplace.documents.sync.report import Summary
+    from commonplace.documents.content.paths import Exclusions
     from commonplace.reference.settings import CatalogueSource
     from commonplace.repository.ports import RunState
     from commonplace.repository.run_state import DynamoSyncState
 
 LOOK_SECONDS = 0.5
+WHY = "Its execution and the functions' logs say why; the next run heals."
 
-Data = Annotated[Path | None, typer.Option(help="Data folder of a `commonplace dev --data`.")]
-Outputs = Annotated[Path | None, typer.Option(help="File written by `cdk deploy --outputs-file`.")]
-Stage = Annotated[str | None, typer.Option(help="Stage of a deployment, read from its stack.")]
 Named = Annotated[str | None, typer.Option("--source", help="A catalogue, by its name.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
-sync_app = typer.Typer(
-    help="Look at the sync, ask for a run, read its report, rehearse a backfill.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+app = commands("Look at the sync, ask for a run, read its report, rehearse a backfill.")
 
 
-@sync_app.command()
+@app.command()
 def status(*, data: Data = None, outputs: Outputs = None, stage: Stage = None, as_json: AsJson = False) -> None:
     """Say what is published, what runs, and how far it is behind the branch."""
     deployment = find(data, outputs, stage)
@@ -51,28 +45,27 @@ def status(*, data: Data = None, outputs: Outputs = None, stage: Stage = None, a
             "running": state.running,
             "openHints": max(0, state.pokes - state.done),
             "lastRun": summary.model_dump(mode="json", by_alias=True, exclude={"notes"}) if summary else None,
-            "catalogues": reports.facts(deployment),
+            "catalogues": reports.catalogue_facts(deployment),
         }
         typer.echo(json.dumps(facts, indent=2))
         return
     _say_status(deployment, state, summary, head)
-    for line in reports.lines(deployment):
+    for line in reports.catalogue_lines(deployment):
         typer.echo(line)
 
 
-@sync_app.command()
+@app.command()
 def run(*, source: Named = None, data: Data = None, outputs: Outputs = None, stage: Stage = None) -> None:
     """Do what a push does, to everything or to one catalogue, and wait for it."""
     deployment = find(data, outputs, stage)
-    catalogue = reports.chosen(deployment, source)
-    if catalogue is not None:
-        _run_catalogues(deployment, [catalogue])
+    if source is not None:
+        _run_catalogues(deployment, [reports.named_catalogue(deployment, source)])
         return
     _run(deployment, full=False)
     _run_catalogues(deployment, deployment.catalogues())
 
 
-@sync_app.command()
+@app.command()
 def report(
     commit: Annotated[str | None, typer.Argument(help="A published commit; default: the one served now.")] = None,
     *,
@@ -83,9 +76,6 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Print the full report of a run, paths of unpublished files included; of a catalogue, that of its last run."""
-    from commonplace.documents.sync.report import Report
-    from local.reports import report_text
-
     deployment = find(data, outputs, stage)
     if source is not None:
         if commit is not None:
@@ -96,11 +86,11 @@ def report(
     if found is None:
         raise CommandError("There is no such report.", "Reports are kept per published commit, for a while only.")
     told = Report.model_validate_json(found.body)
-    text = json.dumps(told.model_dump(mode="json", by_alias=True), indent=2) if as_json else report_text(told)
+    text = json.dumps(told.model_dump(mode="json", by_alias=True), indent=2) if as_json else reports.report_text(told)
     typer.echo(text, nl=as_json)
 
 
-@sync_app.command()
+@app.command()
 def backfill(
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
@@ -112,8 +102,8 @@ def backfill(
 ) -> None:
     """Read every file again and rewrite every document, or every entry of a catalogue."""
     deployment = find(data, outputs, stage)
-    catalogue = reports.chosen(deployment, source)
-    if catalogue is not None:
+    if source is not None:
+        catalogue = reports.named_catalogue(deployment, source)
         if dry_run:
             hint = "What is wrong with one: commonplace reference validate FOLDER"
             raise CommandError("A backfill of a catalogue cannot be rehearsed.", hint)
@@ -126,13 +116,11 @@ def backfill(
 
 def _rehearse(deployment: Deployment, *, as_json: bool) -> None:
     from commonplace.kernel.parallel import Threads
-    from local.dry_run import ReadOnlyRepository, rehearse
-    from local.reports import rehearsal_text
 
     repository = deployment.repository(ReadOnlyRepository)
     rehearsal = rehearse(deployment.store, repository, _exclusions(deployment), full=True, parallel=Threads(8))
     if not as_json:
-        typer.echo(rehearsal_text(rehearsal), nl=False)
+        typer.echo(reports.rehearsal_text(rehearsal), nl=False)
         return
     told = rehearsal.report
     facts = {
@@ -148,34 +136,32 @@ def _rehearse(deployment: Deployment, *, as_json: bool) -> None:
 
 def _run(deployment: Deployment, *, full: bool) -> None:
     """Asks for a run and waits until the hint is worked off. Exit code 1 when the run failed."""
-    from local.reports import summary_text
 
-    answer = deployment.poke(full=full, only="")
-    target = deployment.state.read().pokes
-    typer.echo(f"{str(answer.get('status', 'asked')).capitalize()}: {answer.get('run', 'a run')}")
+    target = _ask(deployment, None, full=full)
     state = _wait(deployment, deployment.state, target)
     summary = _summary(deployment)
     if summary:
-        typer.echo(summary_text(summary))
+        typer.echo(reports.summary_text(summary))
     if state.done < target or summary is None or summary.status == "failed":
-        raise CommandError("The run failed.", "Its execution and the functions' logs say why; the next run heals.")
+        raise CommandError("The run failed.", WHY)
 
 
 def _run_catalogues(deployment: Deployment, catalogues: "Sequence[CatalogueSource]", *, full: bool = False) -> None:
     """The same for catalogues, all at once. Exit code 1 when one of them is not published."""
-    targets = {}
-    for one in catalogues:
-        answer = deployment.poke(full=full, only=one.name)
-        targets[one] = deployment.state_of(one).read().pokes
-        typer.echo(f"{str(answer.get('status', 'asked')).capitalize()}: {answer.get('run', 'a run')}")
+    targets = {one: _ask(deployment, one, full=full) for one in catalogues}
     for one, target in targets.items():
         if _wait(deployment, deployment.state_of(one), target).done < target:
-            raise CommandError(
-                f"The run of the catalogue {one.name} failed.",
-                "Its execution and the functions' logs say why; the next run heals.",
-            )
+            raise CommandError(f"The run of the catalogue {one.name} failed.", WHY)
     for one in catalogues:
-        typer.echo(reports.ended(deployment, one))
+        typer.echo(reports.catalogue_outcome(deployment, one))
+
+
+def _ask(deployment: Deployment, catalogue: "CatalogueSource | None", *, full: bool) -> int:
+    """The hint that the run has to work off."""
+    answer = deployment.poke(full=full, only=catalogue.name if catalogue else "")
+    target = deployment.state_of(catalogue).read().pokes
+    typer.echo(f"{str(answer.get('status', 'asked')).capitalize()}: {answer.get('run', 'a run')}")
+    return target
 
 
 def _wait(deployment: Deployment, source: "DynamoSyncState", target: int) -> "RunState":
@@ -193,14 +179,12 @@ def _wait(deployment: Deployment, source: "DynamoSyncState", target: int) -> "Ru
 
 def _counts(deployment: Deployment) -> str:
     from commonplace.documents.content.keys import CONTENT_PREFIX
-    from commonplace.documents.sync.keys import STAGED_PREFIX
 
-    staged, stored = (sum(1 for _ in deployment.store.list(prefix)) for prefix in (STAGED_PREFIX, CONTENT_PREFIX))
+    staged, stored = (sum(1 for _ in deployment.store.list(prefix)) for prefix in (keys.STAGED_PREFIX, CONTENT_PREFIX))
     return f", {staged} fetched, {stored} stored"
 
 
-def _say_status(deployment: Deployment, state: "RunState", summary: "Summary | None", head: str | None) -> None:
-    from local.reports import summary_text
+def _say_status(deployment: Deployment, state: "RunState", summary: Summary | None, head: str | None) -> None:
 
     settings = deployment.settings()
     typer.echo(f"Repository: {settings['GITHUB_REPOSITORY']}, branch {settings['GITHUB_BRANCH']}")
@@ -208,7 +192,7 @@ def _say_status(deployment: Deployment, state: "RunState", summary: "Summary | N
     typer.echo(f"Running: {state.running or 'nothing'}")
     if state.pokes > state.done:
         typer.echo(f"Open: {state.pokes - state.done} hints that no finished run covers")
-    typer.echo(summary_text(summary) if summary else "No run has finished yet.")
+    typer.echo(reports.summary_text(summary) if summary else "No run has finished yet.")
     if head is None:
         typer.echo("Behind: GitHub does not say where the branch is")
     elif summary and summary.commit_sha == head:
@@ -217,17 +201,14 @@ def _say_status(deployment: Deployment, state: "RunState", summary: "Summary | N
         typer.echo(f"Behind: yes, the branch is at {head[:12]}")
 
 
-def _summary(deployment: Deployment) -> "Summary | None":
-    from commonplace.documents.sync.keys import SUMMARY_KEY
-    from commonplace.documents.sync.report import Summary
+def _summary(deployment: Deployment) -> Summary | None:
 
-    found = deployment.store.get(SUMMARY_KEY)
+    found = deployment.store.get(keys.SUMMARY_KEY)
     return Summary.model_validate_json(found.body) if found else None
 
 
 def _head(deployment: Deployment) -> str | None:
     from commonplace.repository.ports import RepositoryRateLimited, RepositoryRefused, RepositoryUnavailable
-    from local.dry_run import ReadOnlyRepository
 
     try:
         head = deployment.repository(ReadOnlyRepository).head()
@@ -238,20 +219,19 @@ def _head(deployment: Deployment) -> str | None:
 
 def _report_key(deployment: Deployment, commit: str | None) -> str:
     """A commit may be given by its first digits."""
-    from commonplace.documents.sync.keys import REPORTS_PREFIX, report_key
 
     if commit is None:
         summary = _summary(deployment)
         if summary is None or summary.commit_sha is None:
             raise CommandError("No run has finished yet.", "Ask for one: commonplace sync run")
-        return report_key(summary.commit_sha)
-    keys = [item.key for item in deployment.store.list(REPORTS_PREFIX + commit.lower())]
-    if len(keys) > 1:
-        raise CommandError(f"{len(keys)} reports begin with {commit}.", "Give more digits.")
-    return keys[0] if keys else report_key(commit)
+        return keys.report_key(summary.commit_sha)
+    found = [item.key for item in deployment.store.list(keys.REPORTS_PREFIX + commit.lower())]
+    if len(found) > 1:
+        raise CommandError(f"{len(found)} reports begin with {commit}.", "Give more digits.")
+    return found[0] if found else keys.report_key(commit)
 
 
-def _exclusions(deployment: Deployment) -> Any:
+def _exclusions(deployment: Deployment) -> "Exclusions":
     from commonplace.documents.content.paths import DEFAULT_EXCLUDES, Exclusions
     from commonplace.reference.settings import folders_within
 

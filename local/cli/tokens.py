@@ -1,28 +1,22 @@
-"""`commonplace tokens`: a token for a program that nobody sits in front of."""
+"""Make a token for a program that nobody sits in front of."""
 
 from typing import Annotated
 
 import typer
 
-from local.cli.grants import Data, Outputs, Stage, reach
 from local.errors import CommandError
-from local.identity import tier_of
+from local.identity import reach, scopes_of, tier_of
+from local.terminal import Data, Outputs, Stage, commands
 
-tokens_app = typer.Typer(
-    help="Tokens for programs that nobody sits in front of.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+app = commands("Tokens for programs that nobody sits in front of.")
 
 
-@tokens_app.callback()
+@app.callback()
 def tokens() -> None:
     """Tokens for programs that nobody sits in front of."""
 
 
-@tokens_app.command()
+@app.command()
 def mint(
     *,
     organisation: Annotated[str, typer.Option("--org", help="Whose data it reaches.")],
@@ -39,7 +33,7 @@ def mint(
     from commonplace.identity.principals import CATALOGUE
     from commonplace.kernel.errors import CommonplaceError
 
-    wanted = tuple(scopes.replace(",", " ").split())
+    wanted = scopes_of(scopes)
     if unknown := [one for one in wanted if one not in CATALOGUE] or ([] if wanted else ["none"]):
         raise CommandError(f"{', '.join(unknown)}: no such scope.", f"There are: {', '.join(CATALOGUE)}.")
     reached = tier_of(tier)

@@ -1,8 +1,7 @@
-"""`commonplace validate PATH`: what is wrong in a folder of Markdown, where, and how to mend it."""
+"""Check the Markdown files of a folder."""
 
 import json as jsonlib
 import os
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,10 +12,14 @@ from commonplace.documents.content.paths import DEFAULT_EXCLUDES, Exclusions
 from commonplace.documents.content.validate import Finding, Report, validate_tree
 from commonplace.repository.markdown import MAX_FILE_BYTES
 from commonplace.repository.problems import Severity
-from local.terminal import Place, annotation, git, printable, workspace_prefix
+from local.files import git, list_files, workspace_prefix
+from local.terminal import annotation, commands, printable
+
+app = commands()
 
 
-def validate_command(
+@app.command()
+def validate(
     path: Annotated[Path, typer.Argument(exists=True, help="A folder of Markdown, or one file of it.")] = Path(),
     *,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -34,38 +37,15 @@ def validate_command(
     if only is not None:
         report = replace(report, findings=tuple(finding for finding in report.findings if finding.path == only))
     if json:
-        typer.echo(jsonlib.dumps(as_json(report), indent=2))
+        typer.echo(jsonlib.dumps(_as_json(report), indent=2))
     elif github:
-        _print_annotations(report, workspace_prefix(root))
+        prefix = workspace_prefix(root)
+        for finding in report.of("error", "warning", "note"):
+            typer.echo(_annotation(finding, prefix))
     else:
         _print_text(report, notes)
     failed = report.of("error", "warning") if strict else report.of("error")
     raise typer.Exit(1 if failed else 0)
-
-
-def list_files(root: Path) -> list[str]:
-    """Paths below the folder, `/` between segments, exactly as Git (or the disk) spells them.
-
-    In a Git work tree: tracked files and new ones that are not ignored. Symbolic links are no content.
-    """
-    names = _git_files(root)
-    if names is None:
-        names = list(_walk(root))
-    return [name for name in names if (root / name).is_file() and not (root / name).is_symlink()]
-
-
-def _git_files(root: Path) -> list[str] | None:
-    command = ["-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"]
-    listed = git(command)
-    # An ignored folder inside a work tree lists nothing; what was asked for is still there to be read.
-    return [os.fsdecode(name) for name in listed.split(b"\0") if name] if listed else None
-
-
-def _walk(root: Path) -> Iterator[str]:
-    for folder, folders, files in os.walk(root):
-        folders[:] = sorted(name for name in folders if name != ".git")
-        for name in sorted(files):
-            yield (Path(folder) / name).relative_to(root).as_posix()
 
 
 def _root_of(path: Path) -> tuple[Path, str | None]:
@@ -82,8 +62,9 @@ def _read(root: Path, name: str) -> bytes:
         return file.read(MAX_FILE_BYTES + 1)
 
 
-def as_json(report: Report) -> dict[str, Any]:
-    """The report as plain JSON: a summary, and findings in the order of the tree."""
+def _as_json(report: Report) -> dict[str, Any]:
+    """A summary, and findings in the order of the tree."""
+    fields = ("line", "column", "severity", "code", "field", "message", "hint")
     return {
         "summary": {
             "published": dict(sorted(report.published.items())),
@@ -93,21 +74,10 @@ def as_json(report: Report) -> dict[str, Any]:
                 {"severity": severity, "code": code, "count": count} for severity, code, count in report.counts()
             ],
         },
-        "findings": [_finding_json(finding) for finding in report.findings],
-    }
-
-
-def _finding_json(finding: Finding) -> dict[str, Any]:
-    problem = finding.problem
-    return {
-        "path": finding.path,
-        "line": problem.line,
-        "column": problem.column,
-        "severity": problem.severity,
-        "code": problem.code,
-        "field": problem.field,
-        "message": problem.message,
-        "hint": problem.hint,
+        "findings": [
+            {"path": finding.path} | {name: getattr(finding.problem, name) for name in fields}
+            for finding in report.findings
+        ],
     }
 
 
@@ -126,11 +96,11 @@ def _print_text(report: Report, notes: bool) -> None:
     typer.echo(f"{total} published ({types or 'nothing'}), {report.unpublished} not, {report.unreadable} unreadable")
 
 
-def _print_annotations(report: Report, prefix: str) -> None:
-    for finding in report.of("error", "warning", "note"):
-        problem = finding.problem
-        place = Place(prefix + finding.path, problem.line or 1, problem.column)
-        typer.echo(annotation(problem.severity, place, problem.code, _sentence(finding)))
+def _annotation(finding: Finding, prefix: str) -> str:
+    problem, file = finding.problem, prefix + finding.path
+    return annotation(
+        problem.severity, problem.code, _sentence(finding), file=file, line=problem.line or 1, col=problem.column
+    )
 
 
 def _sentence(finding: Finding) -> str:

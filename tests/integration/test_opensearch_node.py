@@ -13,7 +13,8 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from local.cli.opensearch import NOT_RUNNING, opensearch_app
+from local.cli.opensearch import NOT_RUNNING
+from local.cli.opensearch import app as opensearch_app
 from local.opensearch import java
 from local.opensearch.client import ask
 from local.opensearch.folders import HOME_VARIABLE, Home

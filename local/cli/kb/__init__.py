@@ -1,55 +1,35 @@
-"""`commonplace kb`: a team's memory. Fill it from files, ask it, record what a story taught, deliver what waits.
+"""A team's memory: fill it from files, ask it, record what a story taught."""
 
-What the memory answers, as text for a terminal.
-"""
-
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import Annotated, Any, Protocol
 
 import typer
 
-from commonplace.memory.client.client import Planted
-from commonplace.memory.client.learnings import Learnings
-from local.cli.kb.connection import (
-    SEED_SECONDS,
-    AsJson,
-    Data,
-    DryRun,
-    EntryType,
-    Org,
-    Outputs,
-    Phase,
-    Place,
-    Role,
-    Stage,
-    Url,
-    reached,
-)
+from commonplace.memory.client.client import Planted, as_imports
+from commonplace.memory.entry_files import write
+from local.cli.kb.connection import SEED_SECONDS, DryRun, EntryType, Org, Phase, Place, Role, Url, reached
+from local.cli.kb.files import entries_of, faults_of, seed_files
 from local.cli.kb.learn import learn, sync_pending, validated
-from local.cli.kb.parse import parse_app
+from local.cli.kb.parse import app as parse
 from local.errors import CommandError
-from local.terminal import clean, counted
-
-if TYPE_CHECKING:
-    from commonplace.memory.client.client import MemoryClient
-
+from local.files import write_whole
+from local.terminal import AsJson, Data, Outputs, Stage, clean, commands, counted, print_json
 
 AGAIN = "Run the same command again: it goes on where it stopped."
+MAX_SHOWN_FAULTS = 20
+MAX_LINES = 6
+"""Of an entry in a list of results."""
+PLAIN_STEP = 500
+"""Entries between two lines of progress where no line can be written over."""
 
-kb_app = typer.Typer(
-    help="A team's memory: fill it from files, ask it, record what a story taught.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-kb_app.add_typer(parse_app, name="parse")
+app = commands("A team's memory: fill it from files, ask it, record what a story taught.")
+app.add_typer(parse, name="parse")
 
 
-@kb_app.command()
+@app.command()
 def seed(
     *,
     file: Annotated[
@@ -64,8 +44,6 @@ def seed(
     org: Org = None,
 ) -> None:
     """Import entries from YAML. What is there already is skipped, so it may be stopped and run again."""
-    from local.cli.kb.files import entries_of, seed_files
-
     files = {str(one): entries_of(one) for one in seed_files(file)}
     if dry_run:
         _rehearse(files, as_json)
@@ -74,7 +52,9 @@ def seed(
     try:
         with reached(Place(url, data, outputs, stage, org), SEED_SECONDS) as client:
             for name, entries in files.items():
-                done[name] = _plant(client, name, entries)
+                with progress(name) as told:
+                    told(0, len(entries))
+                    done[name] = client.seed(entries, partial(told, total=len(entries)))
     except CommandError as error:
         _tell_planted(done, as_json)
         raise CommandError(error.message, f"{error.hint} {AGAIN}".strip()) from error
@@ -87,21 +67,11 @@ def seed(
         raise typer.Exit(1)
 
 
-def _plant(client: "MemoryClient", name: str, entries: list[Any]) -> "Planted":
-
-    with progress(name) as told:
-        told(0, len(entries))
-        return client.seed(entries, lambda done: told(done, len(entries)))
-
-
 def _rehearse(files: dict[str, list[Any]], as_json: bool) -> None:
-    from local.cli.kb.files import faults_of
-    from local.terminal import counted
-
     faults = {name: faults_of(entries) for name, entries in files.items()}
     if as_json:
         told = [{"file": name, "total": len(files[name]), "errors": _faults(found)} for name, found in faults.items()]
-        typer.echo(json.dumps({"dryRun": True, "files": told}, indent=2, ensure_ascii=False))
+        print_json({"dryRun": True, "files": told})
     else:
         for name, found in faults.items():
             typer.echo(f"{name}: {counted(len(files[name]) - len(found))} would be sent. Nothing was.")
@@ -111,8 +81,7 @@ def _rehearse(files: dict[str, list[Any]], as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _tell_planted(done: "dict[str, Planted]", as_json: bool) -> None:
-
+def _tell_planted(done: dict[str, Planted], as_json: bool) -> None:
     if as_json:
         told = [
             {
@@ -124,7 +93,7 @@ def _tell_planted(done: "dict[str, Planted]", as_json: bool) -> None:
             }
             for name, one in done.items()
         ]
-        typer.echo(json.dumps({"files": told}, indent=2, ensure_ascii=False))
+        print_json({"files": told})
         return
     for name, one in done.items():
         typer.echo(planted_text(name, one))
@@ -134,7 +103,7 @@ def _faults(errors: dict[int, str]) -> list[dict[str, Any]]:
     return [{"entry": place + 1, "error": told} for place, told in sorted(errors.items())]
 
 
-@kb_app.command()
+@app.command()
 def stats(
     *,
     as_json: AsJson = False,
@@ -145,13 +114,12 @@ def stats(
     org: Org = None,
 ) -> None:
     """Say how much the memory holds, and how often it was asked."""
-
     with reached(Place(url, data, outputs, stage, org)) as client:
         told = client.stats()
-    typer.echo(json.dumps(told, indent=2, ensure_ascii=False) if as_json else stats_text(told))
+    print_json(told) if as_json else typer.echo(stats_text(told))
 
 
-@kb_app.command()
+@app.command()
 def search(
     query: Annotated[str, typer.Argument(help="A question, or a few words.")],
     *,
@@ -169,7 +137,6 @@ def search(
     org: Org = None,
 ) -> None:
     """Ask the memory, as an agent would."""
-
     asked = {
         "query": query,
         "role": role.value if role else None,
@@ -181,10 +148,10 @@ def search(
     }
     with reached(Place(url, data, outputs, stage, org)) as client:
         answer = client.search(asked)
-    typer.echo(json.dumps(answer, indent=2, ensure_ascii=False) if as_json else results_text(answer))
+    print_json(answer) if as_json else typer.echo(results_text(answer))
 
 
-@kb_app.command()
+@app.command()
 def export(
     *,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="The YAML file; default: print it.")] = None,
@@ -195,11 +162,6 @@ def export(
     org: Org = None,
 ) -> None:
     """Write every entry as YAML that `kb seed` takes."""
-    from commonplace.memory.client.client import as_imports
-    from commonplace.memory.entry_files import write
-    from local.cli.kb.files import write_whole
-    from local.terminal import counted
-
     with reached(Place(url, data, outputs, stage, org), SEED_SECONDS) as client, progress("Reading") as told:
         entries = list(client.entries(told))
     text = write(as_imports(entries))
@@ -210,16 +172,9 @@ def export(
     typer.echo(f"{output}: {counted(len(entries))}.", err=True)
 
 
-kb_app.command()(learn)
-kb_app.command("sync-pending")(sync_pending)
-kb_app.command()(validated)
-
-
-MAX_SHOWN_FAULTS = 20
-MAX_LINES = 6
-"""Of an entry in a list of results."""
-PLAIN_STEP = 500
-"""Entries between two lines of progress where no line can be written over."""
+app.command()(learn)
+app.command("sync-pending")(sync_pending)
+app.command()(validated)
 
 
 class Tell(Protocol):
@@ -297,23 +252,7 @@ def stats_text(stats: Mapping[str, Any]) -> str:
     lines.append(f"Mean confidence: {float(stats.get('avg_confidence') or 0):.2f}")
     lines.append(f"Last change: {stats.get('last_updated') or 'none yet'}")
     lines.append(f"Vectors kept: {int(stats.get('cache_size') or 0):,}")
-    if queries := _queries(stats.get("queries") or {}):
-        lines.append(f"Searches: {queries}")
+    queries: Mapping[str, Mapping[str, int]] = stats.get("queries") or {}
+    asked = [f"{count} {phase}, {role}" for phase, roles in queries.items() for role, count in roles.items()]
+    lines += [f"Searches: {'; '.join(asked)}"] if asked else []
     return "\n".join(clean(line) for line in lines)
-
-
-def _queries(queries: Mapping[str, Mapping[str, int]]) -> str:
-    """By phase and role."""
-    return "; ".join(f"{count} {phase}, {role}" for phase, roles in queries.items() for role, count in roles.items())
-
-
-def learnings_text(file: str, learnings: Learnings) -> str:
-    """What a LEARNINGS.yaml says now."""
-    left = learnings.pending
-    if not left:
-        return f"{learnings.story}: {counted(len(learnings.entries))} in the memory, see {file}."
-    lines = [
-        f"{learnings.story}: {counted(len(left))} of {len(learnings.entries):,} not in the memory yet, see {file}."
-    ]
-    lines += [f"  {one.id}: {clean(one.error)}" for one in left if one.error]
-    return "\n".join(lines)

@@ -1,7 +1,4 @@
-"""The memory of a running Commonplace: where it is, with which token.
-
-What the commands of `commonplace kb` have in common: options, and the way to the memory.
-"""
+"""The way to the memory of a running Commonplace, and the options that the commands of `commonplace kb` share."""
 
 import base64
 import json
@@ -18,7 +15,7 @@ import typer
 
 from commonplace.kernel.errors import CommonplaceError, InvalidInput
 from commonplace.memory.client.client import LIMITED_SECONDS, MemoryClient, Patient
-from local.deployment import Deployment, find
+from local.deployment import Deployment, find, web_address
 from local.errors import CommandError
 
 URL_VARIABLE, TOKEN_VARIABLE = "COMMONPLACE_URL", "COMMONPLACE_TOKEN"
@@ -30,6 +27,35 @@ LEARN_LIMITED_SECONDS = 90.0
 """How long a story's end waits for its turn: a window of calls, and half of the next."""
 LEARN_SECONDS, ASK_SECONDS, SEED_SECONDS = 3.0, 10.0, 120.0
 """How long an outage may last: a story's end does not wait for it, an import of thousands does."""
+NOTICED_SECONDS = 3.0
+
+Url = Annotated[
+    str | None,
+    typer.Option(envvar="COMMONPLACE_URL", help="Base URL of a deployment; the token is in COMMONPLACE_TOKEN."),
+]
+Org = Annotated[str | None, typer.Option("--org", help="Organisation, where no token says it; default: its own.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")]
+
+
+class EntryType(StrEnum):
+    FACT = "fact"
+    SUMMARY = "summary"
+    TEMPLATE = "template"
+
+
+class Phase(StrEnum):
+    PM = "pm"
+    ELAB = "elab"
+    DEV = "dev"
+    REVIEW = "review"
+    QA = "qa"
+
+
+class Role(StrEnum):
+    PM = "pm"
+    DEV = "dev"
+    QA = "qa"
+    ALL = "all"
 
 
 class Unreachable(CommandError):
@@ -84,7 +110,7 @@ def _token(place: Place) -> Iterator[tuple[str, str | None]]:
     given = os.environ.get(TOKEN_VARIABLE, "").strip() or None
     named = place.data or place.outputs or place.stage
     if place.url and not named:
-        yield _base(place.url), given
+        yield web_address(place.url), given
         return
     try:
         deployment = find(place.data, place.outputs, place.stage)
@@ -98,19 +124,10 @@ def _token(place: Place) -> Iterator[tuple[str, str | None]]:
         yield deployment.base_url, token
 
 
-def _base(url: str) -> str:
-    from commonplace.kernel.environment import SettingsError
-    from commonplace.kernel.settings import WEB_URL, Environment
-
-    try:
-        return Environment({"URL": url}).url("URL")
-    except SettingsError:
-        raise CommandError(f"{url} is not the address of a deployment.", f"It is {WEB_URL}.") from None
-
-
 @contextmanager
 def _minted(deployment: Deployment, organisation: str | None) -> Iterator[str]:
     """A token of our own, by the operator's right to make one; its grant ends with the block."""
+    from commonplace.identity.secrets import digest
     from local.identity import Identity
 
     identity = Identity(deployment)
@@ -135,69 +152,18 @@ def _minted(deployment: Deployment, organisation: str | None) -> Iterator[str]:
         yield token
     finally:
         with suppress(Exception):  # it ends by itself within a day
-            identity.connections.revoke_for_operator(_grant(token))
-
-
-def _grant(token: str) -> str:
-    """The public name of the grant behind a token that was just made here."""
-    from commonplace.identity.secrets import digest
-
-    body = token.split(".")[1]
-    claims = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
-    return digest(claims["grant"])
-
-
-def refused(error: CommonplaceError) -> CommandError:
-    """An error of the memory in two sentences."""
-    return CommandError(error.message, error.hint or "")
-
-
-Url = Annotated[
-    str | None,
-    typer.Option(envvar="COMMONPLACE_URL", help="Base URL of a deployment; the token is in COMMONPLACE_TOKEN."),
-]
-Data = Annotated[Path | None, typer.Option(help="Data folder of a `commonplace dev --data`.")]
-Outputs = Annotated[Path | None, typer.Option(help="File written by `cdk deploy --outputs-file`.")]
-Stage = Annotated[str | None, typer.Option(help="Stage of a deployment, read from its stack.")]
-Org = Annotated[str | None, typer.Option("--org", help="Organisation, where no token says it; default: its own.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")]
-
-
-NOTICED_SECONDS = 3.0
-
-
-class EntryType(StrEnum):
-    FACT = "fact"
-    SUMMARY = "summary"
-    TEMPLATE = "template"
-
-
-class Phase(StrEnum):
-    PM = "pm"
-    ELAB = "elab"
-    DEV = "dev"
-    REVIEW = "review"
-    QA = "qa"
-
-
-class Role(StrEnum):
-    PM = "pm"
-    DEV = "dev"
-    QA = "qa"
-    ALL = "all"
+            claims = json.loads(base64.urlsafe_b64decode(token.split(".")[1] + "=="))
+            identity.connections.revoke_for_operator(digest(claims["grant"]))
 
 
 @contextmanager
-def reached(place: Place, seconds: float = ASK_SECONDS) -> "Iterator[MemoryClient]":
+def reached(place: Place, seconds: float = ASK_SECONDS) -> Iterator[MemoryClient]:
     """The memory there; what goes wrong on the way is told in two sentences."""
-    from commonplace.kernel.errors import CommonplaceError
-
     try:
         with opened(place, outage_seconds=seconds, waiting=waiting) as client:
             yield client
     except CommonplaceError as error:
-        raise refused(error) from error
+        raise CommandError(error.message, error.hint or "") from error
 
 
 def waiting(wait: float, why: str) -> None:

@@ -12,7 +12,10 @@ from typing import Any, TypeVar
 
 from commonplace.kernel.errors import CommonplaceError
 from commonplace.memory.client.learnings import FILE_NAME, Learnings, from_mapping
+from commonplace.memory.entry_files import document, write
+from commonplace.memory.validation import Refused, imports
 from local.errors import CommandError
+from local.files import write_whole
 from local.locks import held
 
 T = TypeVar("T")
@@ -51,8 +54,6 @@ def read_text(file: Path) -> str:
 
 def read_document(file: Path) -> Any:
     """What a YAML file holds. Raises CommandError."""
-    from commonplace.memory.entry_files import document
-
     text = read_text(file)
     return in_file(file, lambda: document(text, max_bytes=MAX_FILE_BYTES, max_values=MAX_FILE_VALUES))
 
@@ -76,8 +77,6 @@ def entries_of(file: Path) -> list[Any]:
 
 def faults_of(entries: Sequence[Any]) -> dict[int, str]:
     """What the memory would refuse, by place: the same checks as the server's."""
-    from commonplace.memory.validation import Refused, imports
-
     found: dict[int, str] = {}
     for begin in range(0, len(entries), CHECKED):
         checked = enumerate(imports(list(entries[begin : begin + CHECKED])), start=begin)
@@ -98,34 +97,7 @@ def read_learnings(file: Path) -> Learnings:
 
 def write_learnings(file: Path, learnings: Learnings) -> None:
     """Whole or not at all: a file that is there is never half of what it was."""
-    from commonplace.memory.entry_files import write
-
     write_whole(file, write(learnings.as_mapping()))
-
-
-def write_whole(file: Path, text: str) -> None:
-    """Raises CommandError."""
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
-        draft = Path(name)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as opened_file:
-                opened_file.write(text)
-                opened_file.flush()
-                os.fsync(opened_file.fileno())
-            draft.chmod(0o666 & ~_umask())
-            draft.replace(file)
-        finally:
-            draft.unlink(missing_ok=True)
-    except OSError as error:
-        raise CommandError(f"{file} cannot be written: {error.strerror}.", "Nothing of it was changed.") from error
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 @contextmanager
@@ -138,19 +110,16 @@ def alone(file: Path) -> Iterator[None]:
         yield
 
 
-def learnings_below(folder: Path) -> Iterator[Path]:
-    """Every LEARNINGS.yaml below a folder, in order of their paths; what tools have put there is left out."""
-    for here, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in LEFT_OUT)
-        if FILE_NAME in files:
-            yield Path(here) / FILE_NAME
-
-
 def records_below(folder: Path) -> tuple[list[tuple[Path, Learnings]], list[CommandError]]:
-    """The records below a folder, and what is wrong with those that cannot be read."""
+    """Every LEARNINGS.yaml below a folder in order of their paths, and what is wrong with those that cannot be read."""
     found: list[tuple[Path, Learnings]] = []
     broken: list[CommandError] = []
-    for file in learnings_below(folder):
+    for here, folders, files in os.walk(folder):
+        # What tools have put there is left out.
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in LEFT_OUT)
+        if FILE_NAME not in files:
+            continue
+        file = Path(here) / FILE_NAME
         try:
             found.append((file, read_learnings(file)))
         except CommandError as error:

@@ -1,7 +1,4 @@
-"""`commonplace kb learn` and `sync-pending`: what a story taught, and the file that tells what of it arrived.
-
-`commonplace kb validated`: what a quality gate says of the failures that a story recorded.
-"""
+"""What a story taught, the file that tells what of it arrived, and what a quality gate says of its failures."""
 
 import json
 from collections.abc import Mapping
@@ -9,32 +6,37 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from commonplace.kernel.errors import CommonplaceError, RateLimited, Unavailable
+from commonplace.memory.client.client import FAILURE, MemoryClient
+from commonplace.memory.client.learnings import FILE_NAME, Learnings, learnings_of
 from local.cli.kb.connection import (
     LEARN_LIMITED_SECONDS,
     LEARN_SECONDS,
-    AsJson,
-    Data,
     DryRun,
     Org,
-    Outputs,
     Place,
-    Stage,
     Unreachable,
     Url,
     opened,
     reached,
     waiting,
 )
+from local.cli.kb.files import (
+    alone,
+    faults_of,
+    in_file,
+    now,
+    read_document,
+    read_learnings,
+    records_below,
+    write_learnings,
+)
 from local.errors import CommandError
-
-if TYPE_CHECKING:
-    from commonplace.memory.client.client import MemoryClient
-    from commonplace.memory.client.learnings import Learnings
-
+from local.terminal import AsJson, Data, Outputs, Stage, clean, counted, print_json
 
 FOLDER = "_implementation"
 SYNC = "commonplace kb sync-pending"
@@ -57,10 +59,6 @@ def learn(
     org: Org = None,
 ) -> None:
     """Record what a story taught. If the memory cannot be reached it is kept in a file, with a warning."""
-    from commonplace.memory.client.learnings import FILE_NAME
-    from local.cli.kb import learnings_text
-    from local.cli.kb.files import alone, write_learnings
-
     file = output or (Path() if story == STDIN else story.parent) / FOLDER / FILE_NAME
     new = _learnings_of(story)
     with alone(file):
@@ -70,19 +68,18 @@ def learn(
             write_learnings(file, replace(learnings, available=not learnings.pending))
             learnings = _deliver(learnings, file, Place(url, data, outputs, stage, org))
     if as_json:
-        typer.echo(json.dumps(_facts(file, learnings) | {"dryRun": dry_run}, indent=2, ensure_ascii=False))
+        print_json(_facts(file, learnings) | {"dryRun": dry_run})
     elif dry_run:
-        _tell_plan(learnings, file)
+        typer.echo(f"{learnings.story}: {counted(len(learnings.pending))} would be delivered, and {file} written.")
+        for one in learnings.pending:
+            typer.echo(f"  {one.category or one.seed.entry_type}: {one.seed.content.splitlines()[0][:90]}")
     elif learnings.available:
         typer.echo(learnings_text(str(file), learnings))
     if any(one.error for one in learnings.pending):
         raise typer.Exit(1)
 
 
-def _learnings_of(story: Path) -> "Learnings":
-    from commonplace.memory.client.learnings import learnings_of
-    from local.cli.kb.files import faults_of, in_file, now, read_document
-
+def _learnings_of(story: Path) -> Learnings:
     value = read_document(story)
     learnings = in_file(story, lambda: learnings_of(value, now()))
     for place, told in faults_of(learnings.imports()).items():
@@ -91,10 +88,8 @@ def _learnings_of(story: Path) -> "Learnings":
     return learnings
 
 
-def _with_earlier(new: "Learnings", file: Path) -> "Learnings":
+def _with_earlier(new: Learnings, file: Path) -> Learnings:
     """What the file knows already is kept: ids that were given, and what still waits."""
-    from local.cli.kb.files import read_learnings
-
     if not file.exists():
         return new
     earlier = read_learnings(file)
@@ -103,12 +98,8 @@ def _with_earlier(new: "Learnings", file: Path) -> "Learnings":
     return new.joined(earlier)
 
 
-def _deliver(learnings: "Learnings", file: Path, place: Place) -> "Learnings":
+def _deliver(learnings: Learnings, file: Path, place: Place) -> Learnings:
     """Delivered if the memory can be reached. Raises CommandError for what will not mend itself."""
-    from commonplace.kernel.errors import CommonplaceError, RateLimited, Unavailable
-    from local.cli.kb.files import now, write_learnings
-    from local.terminal import counted
-
     if not learnings.pending:
         return replace(learnings, available=True)
     waits = f"{counted(len(learnings.pending))} of {learnings.story} wait in {file}"
@@ -141,10 +132,6 @@ def sync_pending(
     org: Org = None,
 ) -> None:
     """Deliver every LEARNINGS.yaml that waits, once each. Ends with 1 when something still waits."""
-    from local.cli.kb import learnings_text
-    from local.cli.kb.files import records_below
-    from local.terminal import counted
-
     found, broken = records_below(folder)
     for error in broken:
         typer.echo(f"{error.message} {error.hint}", err=True)
@@ -158,7 +145,7 @@ def sync_pending(
             "files": [_facts(*one) for one in pending],
             "broken": len(broken),
         }
-        typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+        print_json(facts)
     else:
         for file, one in pending:
             typer.echo(learnings_text(str(file), one))
@@ -168,40 +155,24 @@ def sync_pending(
         raise typer.Exit(1)
 
 
-def _sync_all(files: list[Path], place: Place) -> "list[tuple[Path, Learnings]]":
+def _sync_all(files: list[Path], place: Place) -> list[tuple[Path, Learnings]]:
     """Each file by itself, so that a stop costs none of those before it. Raises CommandError."""
-    from local.terminal import counted
-
     done: list[tuple[Path, Learnings]] = []
     try:
         with reached(place) as client:
             for file in files:
-                done.append((file, _synced(client, file)))
+                with alone(file):
+                    # Read again: another sync may have been faster.
+                    learnings = client.deliver(read_learnings(file), now())
+                    write_learnings(file, learnings)
+                done.append((file, learnings))
     except CommandError as error:
         left = counted(len(files) - len(done), "record waits", "records wait")
         raise CommandError(error.message, f"{error.hint} {left}; nothing is lost.".strip()) from error
     return done
 
 
-def _synced(client: "MemoryClient", file: Path) -> "Learnings":
-    """Reads the file again: another sync may have been faster."""
-    from local.cli.kb.files import alone, now, read_learnings, write_learnings
-
-    with alone(file):
-        learnings = client.deliver(read_learnings(file), now())
-        write_learnings(file, learnings)
-    return learnings
-
-
-def _tell_plan(learnings: "Learnings", file: Path) -> None:
-    from local.terminal import counted
-
-    typer.echo(f"{learnings.story}: {counted(len(learnings.pending))} would be delivered, and {file} written.")
-    for one in learnings.pending:
-        typer.echo(f"  {one.category or one.seed.entry_type}: {one.seed.content.splitlines()[0][:90]}")
-
-
-def _facts(file: Path, learnings: "Learnings") -> dict[str, Any]:
+def _facts(file: Path, learnings: Learnings) -> dict[str, Any]:
     entries = [
         {"id": one.id, "type": one.seed.entry_type, "category": one.category, "error": one.error}
         for one in learnings.entries
@@ -232,16 +203,15 @@ def validated(
     org: Org = None,
 ) -> None:
     """Note a quality gate's result on a story's failures. PASS raises their confidence to 1.0."""
-    from local.cli.kb.files import now, records_below
-    from local.terminal import counted
-
     files = [Path(what)] if Path(what).is_file() else []
     files = files or [file for file, one in records_below(Path())[0] if one.story == what]
     confirmed, gone = 0, 0
     with _asked_if(files, Place(url, data, outputs, stage, org)) as client:
         for file in files:
-            done, lost = _confirmed(client, file, gate)
-            confirmed, gone = confirmed + done, gone + lost
+            with alone(file):
+                told = client.validated(read_learnings(file), gate.value, now())
+                write_learnings(file, told.learnings)
+            confirmed, gone = confirmed + told.confirmed, gone + len(told.gone)
         if not files:
             for entry in client.failures_of(what):
                 confirmed += client.confirm(entry["id"], gate.value, now())
@@ -253,11 +223,8 @@ def validated(
         typer.echo(f"{counted(gone)} of the record are no longer in the memory.", err=True)
 
 
-def _asked_if(files: list[Path], place: Place) -> "AbstractContextManager[MemoryClient]":
+def _asked_if(files: list[Path], place: Place) -> AbstractContextManager[MemoryClient]:
     """The memory, unless everything that is confirmed still waits to be delivered: then nobody has to be there."""
-    from commonplace.memory.client.client import FAILURE, MemoryClient
-    from local.cli.kb.files import read_learnings
-
     failures = [one for file in files for one in read_learnings(file).entries if one.category == FAILURE]
     if files and all(one.pending for one in failures):
         return nullcontext(MemoryClient(Nobody()))
@@ -271,10 +238,13 @@ class Nobody:
         raise AssertionError(f"{tool} is not asked here: {sorted(arguments)}")
 
 
-def _confirmed(client: "MemoryClient", file: Path, gate: Gate) -> tuple[int, int]:
-    from local.cli.kb.files import alone, now, read_learnings, write_learnings
-
-    with alone(file):
-        told = client.validated(read_learnings(file), gate.value, now())
-        write_learnings(file, told.learnings)
-    return told.confirmed, len(told.gone)
+def learnings_text(file: str, learnings: Learnings) -> str:
+    """What a LEARNINGS.yaml says now."""
+    left = learnings.pending
+    if not left:
+        return f"{learnings.story}: {counted(len(learnings.entries))} in the memory, see {file}."
+    lines = [
+        f"{learnings.story}: {counted(len(left))} of {len(learnings.entries):,} not in the memory yet, see {file}."
+    ]
+    lines += [f"  {one.id}: {clean(one.error)}" for one in left if one.error]
+    return "\n".join(lines)

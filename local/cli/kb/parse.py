@@ -1,89 +1,76 @@
-"""`commonplace kb parse`: entries out of files that a team already has, as YAML to look through."""
+"""Entries out of files that a team already has, as YAML to look through."""
 
 from collections.abc import Callable, Sequence
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from commonplace.memory.entry_files import Parsed, combined, write
+from commonplace.memory.model import Role as RoleName
+from commonplace.memory.parsers import claude as rules
+from commonplace.memory.parsers import lessons as stories
+from commonplace.memory.parsers import templates as texts
+from commonplace.memory.parsers.markdown import MAX_CHARACTERS
 from local.cli.kb.connection import Role
+from local.cli.kb.files import read_text, relative
 from local.errors import CommandError
-
-if TYPE_CHECKING:
-    from commonplace.memory.entry_files import Parsed
-    from commonplace.memory.model import Role as RoleName
+from local.files import write_whole
+from local.terminal import commands, counted
 
 MARK = "# Made by `commonplace kb parse`; edited since if this is not the hash of the rest: "
-
+MANY = {"summary": "summaries", "fact": "facts", "template": "templates"}
 
 Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Markdown files.", exists=True, dir_okay=False)]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="The YAML file; default: print it.")]
 Roles = Annotated[list[Role] | None, typer.Option("--role", help="Whom all entries are for; may be repeated.")]
 Force = Annotated[bool, typer.Option("--force", help="Write over a file that was edited by hand.")]
+Parse = Callable[[str, str, tuple[RoleName, ...]], Parsed]
 
-parse_app = typer.Typer(
-    help="Make entries of a team's files, as YAML.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+app = commands("Make entries of a team's files, as YAML.")
 
 
-@parse_app.command()
+@app.command()
 def lessons(files: Files, *, output: Output = None, role: Roles = None, force: Force = False) -> None:
     """Make a summary of each story, a fact of each lesson."""
-    from commonplace.memory.parsers import lessons as parser
-
-    roles = _roles(role) or parser.ROLES
-    _write([_read(file, lambda text, name: parser.parse(text, name, roles)) for file in files], output, force)
+    _write(_parsed(files, stories.parse, _roles(role) or stories.ROLES), output, force)
 
 
-@parse_app.command()
+@app.command()
 def templates(files: Files, *, output: Output = None, role: Roles = None, force: Force = False) -> None:
     """Make a template of each file. Tags come from its path, roles from its kind."""
-    from commonplace.memory.parsers import templates as parser
-
-    roles = _roles(role)
-    _write([_read(file, lambda text, name: parser.parse(text, name, roles)) for file in files], output, force)
+    _write(_parsed(files, texts.parse, _roles(role)), output, force)
 
 
-@parse_app.command()
+@app.command()
 def claude(files: Files, *, output: Output = None, role: Roles = None, force: Force = False) -> None:
     """Make a fact of each rule. The headings above it become its tags."""
-    from commonplace.memory.parsers import claude as parser
-
-    roles = _roles(role) or parser.ROLES
-    _write([_read(file, lambda text, name: parser.parse(text, name, roles)) for file in files], output, force)
+    _write(_parsed(files, rules.parse, _roles(role) or rules.ROLES), output, force)
 
 
-def _roles(role: list[Role] | None) -> "tuple[RoleName, ...]":
+def _roles(role: list[Role] | None) -> tuple[RoleName, ...]:
     return tuple(dict.fromkeys(one.value for one in role or ()))
 
 
-def _read(file: Path, parse: "Callable[[str, str], Parsed]") -> "Parsed":
-    from commonplace.memory.parsers.markdown import MAX_CHARACTERS
-    from local.cli.kb.files import read_text, relative
-    from local.terminal import counted
+def _parsed(files: list[Path], parse: Parse, roles: tuple[RoleName, ...]) -> list[Parsed]:
+    """What is made of each file, told on standard error with what was left out."""
+    parts = []
+    for file in files:
+        text = read_text(file)
+        if len(text) > MAX_CHARACTERS:
+            raise CommandError(f"{file} has more than {MAX_CHARACTERS:,} characters.", "Cut it into several files.")
+        found = parse(text, relative(file), roles)
+        kinds = {kind: sum(one.entry_type == kind for one in found.seeds) for kind in MANY}
+        told = ", ".join(counted(count, kind, MANY[kind]) for kind, count in kinds.items() if count)
+        typer.echo(f"{file}: {told or 'nothing'}", err=True)
+        for remark in found.remarks:
+            typer.echo(f"  {remark}", err=True)
+        parts.append(found)
+    return parts
 
-    text = read_text(file)
-    if len(text) > MAX_CHARACTERS:
-        raise CommandError(f"{file} has more than {MAX_CHARACTERS:,} characters.", "Cut it into several files.")
-    found = parse(text, relative(file))
-    kinds = {kind: sum(one.entry_type == kind for one in found.seeds) for kind in ("summary", "fact", "template")}
-    many = {"summary": "summaries", "fact": "facts", "template": "templates"}
-    told = ", ".join(counted(count, kind, many[kind]) for kind, count in kinds.items() if count)
-    typer.echo(f"{file}: {told or 'nothing'}", err=True)
-    for remark in found.remarks:
-        typer.echo(f"  {remark}", err=True)
-    return found
 
-
-def _write(parts: "Sequence[Parsed]", output: Path | None, force: bool) -> None:
-    from commonplace.memory.entry_files import combined, write
-    from local.cli.kb.files import write_whole
-    from local.terminal import counted
-
+def _write(parts: Sequence[Parsed], output: Path | None, force: bool) -> None:
     seeds = combined(parts).seeds
     if not seeds:
         raise CommandError("Nothing could be made of it.", "Is this the right parser? See: commonplace kb parse --help")
@@ -100,13 +87,9 @@ def _write(parts: "Sequence[Parsed]", output: Path | None, force: bool) -> None:
 
 def _edited(file: Path) -> bool:
     """Whether a file holds anything but what this command has written."""
-    from local.cli.kb.files import read_text
-
     first, _, rest = read_text(file).partition("\n")
     return bool(first or rest) and first != f"{MARK}{_hash(rest)}"
 
 
 def _hash(text: str) -> str:
-    from hashlib import sha256
-
     return sha256(text.encode()).hexdigest()[:16]

@@ -1,11 +1,4 @@
-"""`commonplace reference`: catalogues of commands, endpoints and guides, before they are published.
-
-`commonplace reference init`: the beginning of a catalogue.
-
-The part of `commonplace reference` that asks a deployment: what is published, and what nobody found.
-
-A folder answers as it would once it is published: the same look-up, the same words, the model that is at hand.
-"""
+"""Catalogues of commands and endpoints: generate, check, compare and search them."""
 
 import json
 import tempfile
@@ -15,37 +8,36 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from commonplace.reference.model import Catalogue
+from commonplace.kernel.errors import CommonplaceError
+from commonplace.reference.model import ENTRY_TYPES, SETTINGS_FILE, Asked, Catalogue, Gap, Problem
 from commonplace.reference.ports import Edition, Meaning
 from commonplace.reference.service import Reference
 from commonplace.reference.settings import CatalogueSource
 from commonplace.reference.source.compilation import compile
-from commonplace.reference.source.reader import Reading
+from commonplace.reference.source.compilation import diff as compare
+from commonplace.reference.source.findings import in_order
+from commonplace.reference.source.reader import Reading, check_sources, read_catalogue
+from local import deployment as deployments
+from local import reports
+from local.cli.reference import text
+from local.cli.reference.folders import Folder, opened
 from local.cli.reference.generation import generate
+from local.deployment import Deployment
 from local.errors import CommandError
-
-if TYPE_CHECKING:
-    from commonplace.reference.model import Gap, Problem
-    from local.cli.reference.folders import Folder
-    from local.deployment import Deployment
-
+from local.files import write_whole
+from local.terminal import AsJson, Data, Outputs, Stage, commands, print_json, show
 
 Where = Annotated[str, typer.Argument(metavar="[FOLDER]", help="The folder of a catalogue, or REVISION:FOLDER.")]
 Name = Annotated[str | None, typer.Option(help="Name of the catalogue; default: that of its folder.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Org = Annotated[str | None, typer.Option("--org", help="Organisation; default: the deployment's own.")]
+AnyJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
-reference_app = typer.Typer(
-    help="Catalogues of commands, endpoints and guides: generate, check, compare and search them.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-
+HERE = "local/folder"
+"""Stands for the repository that a folder is in: nothing of an answer links to it."""
 
 SETTINGS = """\
 # What this catalogue is called, and what is generated. Every setting may be left out.
@@ -84,122 +76,7 @@ lastUpdated: {day}
 Say here what people ask first. The folder says that this is a guide.
 """
 
-
-@reference_app.command()
-def init(
-    folder: Annotated[Path, typer.Argument(help="The folder of the new catalogue.")] = Path("reference"),
-    *,
-    title: Annotated[str | None, typer.Option(help="What the product is called; default: the folder's name.")] = None,
-) -> None:
-    """Begin a catalogue: catalogue.yaml and a first guide. Nothing that is there is written over."""
-    from commonplace.reference.model import SETTINGS_FILE
-    from local.cli.kb.files import now, write_whole
-
-    settings, guide = folder / SETTINGS_FILE, folder / "guides" / "first-steps.md"
-    for file in (settings, guide):
-        if file.exists():
-            raise CommandError(f"{file} is there already.", "Name another folder, or go on with this one.")
-    write_whole(settings, SETTINGS.format(title=_quoted(title or folder.resolve().name)))
-    write_whole(guide, GUIDE.format(day=now()[:10]))
-    typer.echo(f"{settings}\n{guide}\nNext: commonplace reference validate {folder}")
-
-
-def _quoted(title: str) -> str:
-    """As a YAML text, whatever is in it."""
-    import json
-
-    return json.dumps(" ".join(title.split()), ensure_ascii=False)
-
-
-Data = Annotated[Path | None, typer.Option(help="Data folder of a `commonplace dev --data`.")]
-Outputs = Annotated[Path | None, typer.Option(help="File written by `cdk deploy --outputs-file`.")]
-Stage = Annotated[str | None, typer.Option(help="Stage of a deployment, read from its stack.")]
-Org = Annotated[str | None, typer.Option("--org", help="Organisation; default: the deployment's own.")]
-AnyJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-
-
-reference_app.command()(generate)
-
-
-@reference_app.command()
-def status(
-    name: Annotated[str | None, typer.Argument(help="One catalogue: with everything its last run said.")] = None,
-    *,
-    as_json: AnyJson = False,
-    data: Data = None,
-    outputs: Outputs = None,
-    stage: Stage = None,
-) -> None:
-    """Say what is published of each catalogue, and what was refused and why."""
-    from local import reports
-    from local.deployment import find
-
-    deployment = find(data, outputs, stage)
-    if name is not None:
-        typer.echo(reports.catalogue_report_text(deployment, name, as_json=as_json), nl=False)
-    elif as_json:
-        typer.echo(json.dumps(reports.facts(deployment), indent=2))
-    else:
-        told = [*reports.lines(deployment), *_refused(deployment)]
-        typer.echo("\n".join(told) or "There is no catalogue; docs/reference.md says how to add one.")
-
-
-def _refused(deployment: "Deployment") -> "Iterator[str]":
-    """Every error that keeps a catalogue from being published."""
-    from local.reports import problem_line, report_of
-
-    for one in deployment.catalogues():
-        report = report_of(deployment.store, one.name)
-        if report and report.status == "refused":
-            yield from ("", f"{one.name}, commit {(report.commit_sha or '-')[:12]}:")
-            yield from (f"  {error.code}: {problem_line(error)}" for error in report.errors)
-
-
-@reference_app.command()
-def gaps(
-    *,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many at most.")] = 50,
-    as_json: AnyJson = False,
-    org: Org = None,
-    data: Data = None,
-    outputs: Outputs = None,
-    stage: Stage = None,
-) -> None:
-    """List what agents looked for and did not find, the most reported first."""
-    from commonplace.kernel.errors import CommonplaceError
-    from local.deployment import find
-
-    deployment = find(data, outputs, stage)
-    try:
-        found = _gaps(deployment, org, limit)
-    except CommonplaceError as error:
-        raise CommandError(error.message, error.hint or "") from error
-    if as_json:
-        typer.echo(json.dumps([asdict(one) for one in found], indent=2, ensure_ascii=False))
-        return
-    from local.terminal import show
-
-    show((_row(one) for one in found), nothing="No gap has been reported.")
-
-
-def _gaps(deployment: "Deployment", org: str | None, limit: int) -> "Sequence[Gap]":
-    from commonplace.reference.store import DynamoGaps
-
-    table = deployment.outputs.get("RecordsTable")
-    if table is None:
-        raise CommandError("No gaps are kept there.", "Deploy this version, or start `commonplace dev` of it.")
-    organisation = org or deployment.outputs.get("Organisation", "default")
-    return DynamoGaps(deployment.client("dynamodb"), table).gaps(organisation, limit)
-
-
-def _row(gap: "Gap") -> dict[str, str]:
-    return {
-        "COUNT": f"{gap.count:,}",
-        "QUERY": gap.query,
-        "TYPE": gap.type or "",
-        "LAST": gap.last_at[:16].replace("T", " "),
-        "NOTE": gap.note or "",
-    }
+app = commands("Catalogues of commands, endpoints and guides: generate, check, compare and search them.")
 
 
 class EntryType(StrEnum):
@@ -211,7 +88,95 @@ class EntryType(StrEnum):
     SETTING = "setting"
 
 
-@reference_app.command()
+@app.command()
+def init(
+    folder: Annotated[Path, typer.Argument(help="The folder of the new catalogue.")] = Path("reference"),
+    *,
+    title: Annotated[str | None, typer.Option(help="What the product is called; default: the folder's name.")] = None,
+) -> None:
+    """Begin a catalogue: catalogue.yaml and a first guide. Nothing that is there is written over."""
+    settings, guide = folder / SETTINGS_FILE, folder / "guides" / "first-steps.md"
+    for file in (settings, guide):
+        if file.exists():
+            raise CommandError(f"{file} is there already.", "Name another folder, or go on with this one.")
+    # A text of JSON is one of YAML, whatever is in it.
+    quoted = json.dumps(" ".join((title or folder.resolve().name).split()), ensure_ascii=False)
+    write_whole(settings, SETTINGS.format(title=quoted))
+    write_whole(guide, GUIDE.format(day=datetime.now(UTC).date().isoformat()))
+    typer.echo(f"{settings}\n{guide}\nNext: commonplace reference validate {folder}")
+
+
+app.command()(generate)
+
+
+@app.command()
+def status(
+    name: Annotated[str | None, typer.Argument(help="One catalogue: with everything its last run said.")] = None,
+    *,
+    as_json: AnyJson = False,
+    data: Data = None,
+    outputs: Outputs = None,
+    stage: Stage = None,
+) -> None:
+    """Say what is published of each catalogue, and what was refused and why."""
+    deployment = deployments.find(data, outputs, stage)
+    if name is not None:
+        typer.echo(reports.catalogue_report_text(deployment, name, as_json=as_json), nl=False)
+    elif as_json:
+        typer.echo(json.dumps(reports.catalogue_facts(deployment), indent=2))
+    else:
+        told = [*reports.catalogue_lines(deployment), *_refused(deployment)]
+        typer.echo("\n".join(told) or "There is no catalogue; docs/reference.md says how to add one.")
+
+
+def _refused(deployment: Deployment) -> Iterator[str]:
+    """Every error that keeps a catalogue from being published."""
+    for one in deployment.catalogues():
+        report = reports.report_of(deployment.store, one.name)
+        if report and report.status == "refused":
+            yield from ("", f"{one.name}, commit {(report.commit_sha or '-')[:12]}:")
+            yield from (f"  {error.code}: {reports.problem_line(error)}" for error in report.errors)
+
+
+@app.command()
+def gaps(
+    *,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many at most.")] = 50,
+    as_json: AnyJson = False,
+    org: Org = None,
+    data: Data = None,
+    outputs: Outputs = None,
+    stage: Stage = None,
+) -> None:
+    """List what agents looked for and did not find, the most reported first."""
+    from commonplace.reference.store import DynamoGaps
+
+    deployment = deployments.find(data, outputs, stage)
+    table = deployment.outputs.get("RecordsTable")
+    if table is None:
+        raise CommandError("No gaps are kept there.", "Deploy this version, or start `commonplace dev` of it.")
+    organisation = org or deployment.outputs.get("Organisation", "default")
+    try:
+        found = DynamoGaps(deployment.client("dynamodb"), table).gaps(organisation, limit)
+    except CommonplaceError as error:
+        raise CommandError(error.message, error.hint or "") from error
+    if as_json:
+        print_json([asdict(one) for one in found])
+    else:
+        show((_row(one) for one in found), nothing="No gap has been reported.")
+
+
+def _row(gap: Gap) -> dict[str, str]:
+    return {
+        "COUNT": f"{gap.count:,}",
+        "QUERY": gap.query,
+        "TYPE": gap.type or "",
+        "LAST": gap.last_at[:16].replace("T", " "),
+        "NOTE": gap.note or "",
+    }
+
+
+@app.command()
 def validate(
     folder: Where = ".",
     *,
@@ -221,47 +186,36 @@ def validate(
     as_json: AsJson = False,
 ) -> None:
     """Check a catalogue as a sync would, and more: 1 if it would not be published."""
-    from local.cli.reference.folders import opened
-    from local.cli.reference.text import annotations, problems_json, problems_text
-
     place = opened(folder, name)
     reading, problems = _checked(place)
     if as_json:
-        typer.echo(json.dumps(problems_json(reading, problems), indent=2, ensure_ascii=False))
+        print_json(text.problems_json(reading, problems))
     elif github:
-        for line in annotations(place, problems):
+        for line in text.annotations(place, problems):
             typer.echo(line)
     else:
-        typer.echo(problems_text(place, reading, problems))
+        typer.echo(text.problems_text(place, reading, problems))
     failed = bool(problems) if strict else any(one.severity == "error" for one in problems)
     raise typer.Exit(1 if failed else 0)
 
 
-def _checked(place: "Folder") -> "tuple[Reading, tuple[Problem, ...]]":
+def _checked(place: Folder) -> tuple[Reading, tuple[Problem, ...]]:
     """What a sync would say, and what only a checkout can: whether sources have changed since."""
-    from commonplace.reference.source.findings import in_order
-    from commonplace.reference.source.reader import check_sources, read_catalogue
-
     reading = read_catalogue(place.files, place.name)
     problems = [*reading.problems, *check_sources(reading, place.source)]
     if reading.publishable and not reading.entries:
-        problems.append(_nothing())
+        # As a sync judges it, which takes an empty catalogue for a mistake.
+        nothing = Problem(
+            code="empty-catalogue",
+            severity="error",
+            message="The folder holds no entry of a catalogue.",
+            hint="Name another folder, or begin one: commonplace reference init FOLDER",
+        )
+        problems.append(nothing)
     return reading, in_order(problems)
 
 
-def _nothing() -> "Problem":
-    """As a sync judges it, which takes an empty catalogue for a mistake."""
-    from commonplace.reference.model import Problem
-
-    return Problem(
-        code="empty-catalogue",
-        severity="error",
-        message="The folder holds no entry of a catalogue.",
-        hint="Name another folder, or begin one: commonplace reference init FOLDER",
-    )
-
-
-@reference_app.command()
+@app.command()
 def diff(
     old: Annotated[str, typer.Argument(help="A folder, or REVISION:FOLDER, such as main:reference.")],
     new: Annotated[str, typer.Argument(help="The same, of the newer state.")],
@@ -270,26 +224,17 @@ def diff(
     as_json: AsJson = False,
 ) -> None:
     """Compare two states of a catalogue: what is new, gone, changed, renamed, deprecated."""
-    from commonplace.reference.source.compilation import diff as compare
-    from local.cli.reference.text import difference_json, difference_text
-
-    found = compare(_entries(old), _entries(new))
+    before, after = ([one.entry for one in _publishable(folder, None).entries] for folder in (old, new))
+    found = compare(before, after)
     if as_json:
-        typer.echo(json.dumps(difference_json(found), indent=2, ensure_ascii=False))
+        print_json(text.difference_json(found))
     else:
-        typer.echo(difference_text(found))
+        typer.echo(text.difference_text(found))
     raise typer.Exit(1 if breaking and found.breaking else 0)
 
 
-def _entries(folder: str) -> list[Any]:
+def _publishable(folder: str, name: str | None) -> Reading:
     """Raises CommandError for a catalogue that could not be published: half of it says nothing."""
-    return [one.entry for one in _publishable(folder, None).entries]
-
-
-def _publishable(folder: str, name: str | None) -> "Reading":
-    from commonplace.reference.source.reader import read_catalogue
-    from local.cli.reference.folders import opened
-
     place = opened(folder, name)
     reading = read_catalogue(place.files, place.name)
     if not reading.publishable:
@@ -299,7 +244,7 @@ def _publishable(folder: str, name: str | None) -> "Reading":
     return reading
 
 
-@reference_app.command()
+@app.command()
 def search(
     query: Annotated[str, typer.Argument(help="A command, an endpoint, a question, or a few words.")],
     folder: Where = ".",
@@ -313,19 +258,14 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Search a folder offline, as agents would once it is published. Finding nothing is an answer: it ends with 0."""
-    from commonplace.reference.model import ENTRY_TYPES, Asked
-    from local.cli.reference.text import answer_json, answer_text
-
     reading = _publishable(folder, name)
     type = next((one for one in ENTRY_TYPES if one == entry_type), None)
-    asked = Asked(query, type=type, category=category, module=module, limit=limit)
-    with asking(reading, meaning=not words) as reference:
-        answer = reference.search(asked)
-    typer.echo(json.dumps(answer_json(answer), indent=2, ensure_ascii=False) if as_json else answer_text(answer))
-
-
-HERE = "local/folder"
-"""Stands for the repository that a folder is in: nothing of an answer links to it."""
+    with _reference(reading, meaning=not words) as reference:
+        answer = reference.search(Asked(query, type=type, category=category, module=module, limit=limit))
+    if as_json:
+        print_json(text.answer_json(answer))
+    else:
+        typer.echo(text.answer_text(answer))
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,21 +278,16 @@ class OneShelf:
         return Edition(self.catalogues, "1")
 
 
-def catalogue_of(reading: Reading) -> Catalogue:
-    """As if it were published now."""
-    source = CatalogueSource(reading.name, HERE, "HEAD", "")
-    return compile(reading, source=source, commit="0" * 40, generation=1, synced_at=datetime.now(UTC), before=None)
-
-
 @contextmanager
-def asking(reading: Reading, *, meaning: bool) -> Iterator[Reference]:
-    """The reference over these entries. Without the model's files, too, words alone are compared."""
-    catalogues = (catalogue_of(reading),)
+def _reference(reading: Reading, *, meaning: bool) -> Iterator[Reference]:
+    """Answers as if these entries were published now. Without the model's files, too, words alone are compared."""
+    source, moment = CatalogueSource(reading.name, HERE, "HEAD", ""), datetime.now(UTC)
+    made = compile(reading, source=source, commit="0" * 40, generation=1, synced_at=moment, before=None)
     if not meaning:
-        yield Reference(OneShelf(catalogues))
+        yield Reference(OneShelf((made,)))
         return
-    with tempfile.TemporaryDirectory(prefix="commonplace-") as folder, _meaning(catalogues, Path(folder)) as compared:
-        yield Reference(OneShelf(catalogues), compared)
+    with tempfile.TemporaryDirectory(prefix="commonplace-") as folder, _meaning([made], Path(folder)) as compared:
+        yield Reference(OneShelf((made,)), compared)
 
 
 @contextmanager

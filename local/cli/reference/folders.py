@@ -10,8 +10,8 @@ from pathlib import Path, PurePosixPath
 from commonplace.reference.source import bounds
 from commonplace.reference.source.drafts import is_read
 from commonplace.repository.slugs import slug
-from local.cli.validate import list_files
 from local.errors import CommandError
+from local.files import list_files, top_of
 
 MAX_SOURCE_BYTES = 64_000_000
 GIT_SECONDS = 60
@@ -64,11 +64,6 @@ def _on_disk(root: Path, text: str, name: str | None) -> Folder:
         return file.read_bytes()
 
     return Folder(text, name or name_of(root.resolve().name), files, source, root)
-
-
-def top_of(folder: Path) -> Path:
-    """Of the repository that it is in; the folder itself outside of one."""
-    return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
 
 
 def _read(file: Path, most: int) -> bytes:

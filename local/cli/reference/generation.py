@@ -1,11 +1,8 @@
-"""`commonplace reference generate`: entries made from API documents, consoles and programs.
-
-What `commonplace reference generate` does: sources read, entries made, files written whole or left alone.
-"""
+"""`commonplace reference generate`: entries made from API documents, consoles and programs."""
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -13,128 +10,22 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from commonplace.kernel.errors import CommonplaceError, InvalidInput
+from commonplace.reference.model import SETTINGS_FILE
 from commonplace.reference.source.bounds import MAX_FILE_BYTES
-from local.cli.kb.files import write_whole
-from local.cli.reference.folders import top_of
+from commonplace.reference.source.settings_file import read_settings
+from local.cli.reference.programs import raw_of
 from local.errors import CommandError
+from local.files import top_of, write_whole
+from local.terminal import AsJson, print_json
 
 if TYPE_CHECKING:
     from generators.generated import Generated, Unread
 
-
-SHOWN = 20
-"""Parts that could not be read, of one item, unless all are asked for."""
-
-
-def generate(
-    what: Annotated[str, typer.Argument(metavar="[FOLDER|KIND]", help="A catalogue's folder, or a generator.")] = ".",
-    source: Annotated[str | None, typer.Argument(help="With a generator: the file, or the program.")] = None,
-    *,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="With a generator: the JSON file.")] = None,
-    option: Annotated[list[str] | None, typer.Option(help="With a generator: NAME=VALUE; may be repeated.")] = None,
-    only: Annotated[list[str] | None, typer.Option(help="Only what goes into this file; may be repeated.")] = None,
-    check: Annotated[bool, typer.Option("--check", help="Write nothing; end with 1 if a file is stale.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="End with 1 if a part could not be read.")] = False,
-    every: Annotated[bool, typer.Option("--all", help="Tell every part that could not be read.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
-    """Make entries out of the sources that catalogue.yaml names, or out of one: openapi, console, click, argparse,
-    typer, help. The last four run the program."""
-
-    folder, items = _adhoc(what, source, output, option) if source else _listed(Path(what), only or [])
-    done = run(folder, items, check=check, told=_announce)
-    if as_json:
-        typer.echo(json.dumps({"check": check, "items": [_facts(one) for one in done]}, indent=2, ensure_ascii=False))
-    else:
-        for one in done:
-            _tell(one, every)
-    if any(one.state == "stale" for one in done):
-        typer.echo(f"Bring them up to date: commonplace reference generate {what}", err=True)
-    if not all(one.good for one in done) or (strict and any(one.unread for one in done)):
-        raise typer.Exit(1)
-
-
-def _announce(item: "Item") -> None:
-    """What is read; where that means that code of somebody's runs, this too."""
-    from generators.plan import KINDS
-
-    kind = KINDS.get(item.kind)
-    runs = kind is not None and kind.runs and not item.source.endswith(".txt")
-    how = {"help": " (runs it, to ask for its help)"}.get(item.kind, " (imports the program: its code runs)")
-    typer.echo(f"{item.kind} {item.source}{how if runs else ''} …", err=True)
-
-
-def _adhoc(kind: str, source: str, output: Path | None, option: list[str] | None) -> "tuple[Path, Sequence[Item]]":
-    from commonplace.kernel.errors import InvalidInput
-    from generators.plan import kind_of
-
-    try:
-        runs = kind_of(kind).runs
-    except InvalidInput as error:
-        raise CommandError(error.message, error.hint or "") from error
-    if output is None:
-        raise CommandError("Where shall the entries go?", "Give a JSON file with -o.")
-    name = source if runs else str(Path(source).resolve())
-    return output.parent, [Item(kind, name, output.name, dict(_option(one) for one in option or []), anywhere=True)]
-
-
-def _option(text: str) -> tuple[str, Any]:
-    """A value is JSON where it reads as such, so that lists and numbers can be given; else text."""
-    name, sign, value = text.partition("=")
-    if not name or not sign:
-        raise CommandError(f"“{text}” is no option.", "Write --option NAME=VALUE.")
-    try:
-        return name.strip(), json.loads(value)
-    except ValueError:
-        return name.strip(), value
-
-
-def _listed(folder: Path, only: Sequence[str]) -> "tuple[Path, Sequence[Item]]":
-
-    items = items_of(folder)
-    unknown = sorted(set(only) - {one.into for one in items})
-    if unknown:
-        known = ", ".join(one.into for one in items)
-        raise CommandError(f"catalogue.yaml generates no {', '.join(unknown)}.", f"It generates: {known}.")
-    return folder, [one for one in items if not only or one.into in only]
-
-
-def _tell(done: "Done", every: bool) -> None:
-    item = done.item
-    if done.state == "failed":
-        typer.echo(f"{item.into}: not made. {done.error}", err=True)
-        if done.hint:
-            typer.echo(f"  {done.hint}", err=True)
-        return
-    counts = f"{done.added:,} new, {done.changed:,} changed, {done.removed:,} gone"
-    said = {"written": f"written ({counts})", "unchanged": "unchanged", "stale": f"stale ({counts})"}[done.state]
-    typer.echo(f"{item.into}: {done.entries:,} entries from {item.source}, {said}.")
-    shown = done.unread if every else done.unread[:SHOWN]
-    for one in shown:
-        typer.echo(f"  not read: {one.where}: {one.what}" + (f" {one.hint}" if one.hint else ""), err=True)
-    if len(shown) < len(done.unread):
-        typer.echo(f"  and {len(done.unread) - len(shown):,} more; --all tells them.", err=True)
-
-
-def _facts(done: "Done") -> dict[str, Any]:
-    told = {
-        "kind": done.item.kind,
-        "source": done.item.source,
-        "into": done.item.into,
-        "state": done.state,
-        "entries": done.entries,
-        "added": done.added,
-        "changed": done.changed,
-        "removed": done.removed,
-        "error": done.error,
-        "hint": done.hint,
-        "unread": [{"where": one.where, "what": one.what, "hint": one.hint} for one in done.unread],
-    }
-    return {name: value for name, value in told.items() if value is not None}
-
-
 EXAMPLE = "generate: [{kind: openapi, source: sources/openapi.yaml, into: api.json}]"
 MAX_SOURCE_BYTES = 40_000_000
+SHOWN = 20
+"""Parts that could not be read, of one item, unless all are asked for."""
 
 State = Literal["written", "unchanged", "stale", "failed"]
 
@@ -170,15 +61,120 @@ class Done:
         return self.state in ("written", "unchanged")
 
 
+def generate(
+    what: Annotated[str, typer.Argument(metavar="[FOLDER|KIND]", help="A catalogue's folder, or a generator.")] = ".",
+    source: Annotated[str | None, typer.Argument(help="With a generator: the file, or the program.")] = None,
+    *,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="With a generator: the JSON file.")] = None,
+    option: Annotated[list[str] | None, typer.Option(help="With a generator: NAME=VALUE; may be repeated.")] = None,
+    only: Annotated[list[str] | None, typer.Option(help="Only what goes into this file; may be repeated.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; end with 1 if a file is stale.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="End with 1 if a part could not be read.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Tell every part that could not be read.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make entries out of the sources that catalogue.yaml names, or out of one: openapi, console, click, argparse,
+    typer, help. The last four run the program."""
+    folder, items = _adhoc(what, source, output, option) if source else _listed(Path(what), only or [])
+    done = [_one(folder, item, check=check) for item in items]
+    if as_json:
+        print_json({"check": check, "items": [_facts(one) for one in done]})
+    else:
+        for one in done:
+            _tell(one, every)
+    if any(one.state == "stale" for one in done):
+        typer.echo(f"Bring them up to date: commonplace reference generate {what}", err=True)
+    if not all(one.good for one in done) or (strict and any(one.unread for one in done)):
+        raise typer.Exit(1)
+
+
+def _announce(item: Item) -> None:
+    """What is read; where that means that code of somebody's runs, this too."""
+    from generators.plan import KINDS
+
+    kind = KINDS.get(item.kind)
+    runs = kind is not None and kind.runs and not item.source.endswith(".txt")
+    how = {"help": " (runs it, to ask for its help)"}.get(item.kind, " (imports the program: its code runs)")
+    typer.echo(f"{item.kind} {item.source}{how if runs else ''} …", err=True)
+
+
+def _adhoc(kind: str, source: str, output: Path | None, option: list[str] | None) -> tuple[Path, Sequence[Item]]:
+    from generators.plan import kind_of
+
+    try:
+        runs = kind_of(kind).runs
+    except InvalidInput as error:
+        raise CommandError(error.message, error.hint or "") from error
+    if output is None:
+        raise CommandError("Where shall the entries go?", "Give a JSON file with -o.")
+    name = source if runs else str(Path(source).resolve())
+    return output.parent, [Item(kind, name, output.name, dict(_option(one) for one in option or []), anywhere=True)]
+
+
+def _option(text: str) -> tuple[str, Any]:
+    """A value is JSON where it reads as such, so that lists and numbers can be given; else text."""
+    name, sign, value = text.partition("=")
+    if not name or not sign:
+        raise CommandError(f"“{text}” is no option.", "Write --option NAME=VALUE.")
+    try:
+        return name.strip(), json.loads(value)
+    except ValueError:
+        return name.strip(), value
+
+
+def _listed(folder: Path, only: Sequence[str]) -> tuple[Path, Sequence[Item]]:
+    items = items_of(folder)
+    unknown = sorted(set(only) - {one.into for one in items})
+    if unknown:
+        known = ", ".join(one.into for one in items)
+        raise CommandError(f"catalogue.yaml generates no {', '.join(unknown)}.", f"It generates: {known}.")
+    return folder, [one for one in items if not only or one.into in only]
+
+
+def _tell(done: Done, every: bool) -> None:
+    item = done.item
+    if done.state == "failed":
+        typer.echo(f"{item.into}: not made. {done.error}", err=True)
+        if done.hint:
+            typer.echo(f"  {done.hint}", err=True)
+        return
+    counts = f"{done.added:,} new, {done.changed:,} changed, {done.removed:,} gone"
+    said = {"written": f"written ({counts})", "unchanged": "unchanged", "stale": f"stale ({counts})"}[done.state]
+    typer.echo(f"{item.into}: {done.entries:,} entries from {item.source}, {said}.")
+    shown = done.unread if every else done.unread[:SHOWN]
+    for one in shown:
+        typer.echo(f"  not read: {one.where}: {one.what}" + (f" {one.hint}" if one.hint else ""), err=True)
+    if len(shown) < len(done.unread):
+        typer.echo(f"  and {len(done.unread) - len(shown):,} more; --all tells them.", err=True)
+
+
+def _facts(done: Done) -> dict[str, Any]:
+    told = {
+        "kind": done.item.kind,
+        "source": done.item.source,
+        "into": done.item.into,
+        "state": done.state,
+        "entries": done.entries,
+        "added": done.added,
+        "changed": done.changed,
+        "removed": done.removed,
+        "error": done.error,
+        "hint": done.hint,
+        "unread": [{"where": one.where, "what": one.what, "hint": one.hint} for one in done.unread],
+    }
+    return {name: value for name, value in told.items() if value is not None}
+
+
 def items_of(folder: Path) -> list[Item]:
     """Those of the folder's catalogue.yaml. Raises CommandError."""
-    from commonplace.reference.model import SETTINGS_FILE
-    from commonplace.reference.source.settings_file import read_settings
-
     if not folder.is_dir():
         raise CommandError(f"There is no folder {folder}.", "Give a catalogue's folder, or KIND and SOURCE.")
     file = folder / SETTINGS_FILE
-    settings, problems = read_settings(_settings_bytes(file), folder.resolve().name)
+    try:
+        raw = file.read_bytes() if file.is_file() else None
+    except OSError as error:
+        raise CommandError(f"{file} cannot be read: {error.strerror}.", "Check the file.") from error
+    settings, problems = read_settings(raw, folder.resolve().name)
     broken = next((one for one in problems if one.severity == "error"), None)
     if broken:
         line = f", line {broken.line}" if broken.line else ""
@@ -188,27 +184,9 @@ def items_of(folder: Path) -> list[Item]:
     return [Item(one.kind, one.source, one.into, one.options) for one in settings.generate]
 
 
-def _settings_bytes(file: Path) -> bytes | None:
-    try:
-        return file.read_bytes() if file.is_file() else None
-    except OSError as error:
-        raise CommandError(f"{file} cannot be read: {error.strerror}.", "Check the file.") from error
-
-
-def run(
-    folder: Path, items: Sequence[Item], *, check: bool, told: Callable[[Item], None] = lambda _: None
-) -> list[Done]:
-    """Each item by itself, in order. With `check` nothing is written: what would be is `stale`."""
-    done = []
-    for item in items:
-        told(item)
-        done.append(_one(folder, item, check=check))
-    return done
-
-
 def _one(folder: Path, item: Item, *, check: bool) -> Done:
-    from commonplace.kernel.errors import CommonplaceError
-
+    """Whatever keeps it from being made, the others are. With `check` nothing is written: what would be is `stale`."""
+    _announce(item)
     try:
         return _made(folder, item, check=check)
     except CommonplaceError as error:
@@ -241,8 +219,6 @@ def generated(folder: Path, item: Item) -> "Generated":
     from generators.plan import generate, kind_of
 
     if kind_of(item.kind).runs:
-        from local.cli.reference.programs import raw_of
-
         raw = raw_of(item.kind, item.source, folder=folder, options=item.options)
     else:
         raw = source_bytes(folder, item)

@@ -1,13 +1,8 @@
-"""Programs that an operator named, run to be read: without a shell, for a bounded time, to a bounded length.
+"""What is read of programs for a catalogue: their own parsers (click, argparse, Typer), or their help, page after page.
 
-What is read of programs for a catalogue: their own parsers (click, argparse, Typer), or their help.
-
-Both run code that the operator named: the first imports the program, the second starts it with `--help`.
-
-Help that a program prints, page after page: the one of the command that was named, and of those below it if asked.
-
-A program that does not know `--help` behind a command would run that command. So nothing but the named command is
-asked unless `depth` says how far to go.
+Both run code that the operator named, without a shell, for a bounded time, to a bounded length: the first imports the
+program, the second starts it with `--help`. One that does not know `--help` behind a command would run that command. So
+nothing but the named command is asked unless `depth` says how far to go.
 """
 
 import contextlib
@@ -29,6 +24,13 @@ from typing import Any
 from local.cli.reference import introspection
 from local.errors import CommandError
 
+IMPORT_TIMEOUT_SECONDS = 60
+MAX_DESCRIPTION_BYTES = 12_000_000
+PAGE_TIMEOUT_SECONDS = 30
+TIMEOUT_SECONDS = 600
+MAX_DEPTH = 5
+MAX_PAGES = 400
+ASKING = ("--help", "-h", "-help", "help", "--usage")
 MAX_OUTPUT_BYTES = 1_000_000
 PLAIN = {
     "COLUMNS": "120",
@@ -57,15 +59,13 @@ class Ran:
     """It was ended."""
 
 
-def ran(
-    command: Sequence[str], *, folder: Path, timeout_seconds: float, environment: Mapping[str, str] | None = None
-) -> Ran:
+def ran(command: Sequence[str], *, folder: Path, timeout_seconds: float) -> Ran:
     """Raises OSError where it cannot be started. Everything that it started ends with it."""
     wanted = {name: value for name, value in os.environ.items() if name not in _COLOURING}
     process = subprocess.Popen(
         list(command),
         cwd=folder,
-        env={**wanted, **PLAIN, **(environment or {})},
+        env=wanted | PLAIN,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -79,7 +79,11 @@ def ran(
     except subprocess.TimeoutExpired:
         return Ran(None, b"", f"It was still running after {timeout_seconds:g} seconds.")
     finally:
-        _end(process)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
 
 
 def _read(process: "subprocess.Popen[bytes]", until: float) -> tuple[bytes, str]:
@@ -99,25 +103,12 @@ def _read(process: "subprocess.Popen[bytes]", until: float) -> tuple[bytes, str]
                 return bytes(said[:MAX_OUTPUT_BYTES]), f"It said more than {MAX_OUTPUT_BYTES:,} bytes."
 
 
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    if process.stdout is not None:
-        process.stdout.close()
-
-
-IMPORT_TIMEOUT_SECONDS = 60
-MAX_DESCRIPTION_BYTES = 12_000_000
-
-
 def raw_of(kind: str, target: str, *, folder: Path, options: Mapping[str, Any]) -> bytes:
     """The bytes that a generator of a kind reads. Raises CommandError."""
     if kind == "help":
         page = saved_page(target, folder)
         if page is not None:
             return page
-
         return help_pages(target, folder=folder, options=options)
     return described(kind, target, folder=folder, options=options)
 
@@ -188,18 +179,15 @@ def words_of(target: str) -> list[str]:
     return words
 
 
-PAGE_TIMEOUT_SECONDS = 30
-TIMEOUT_SECONDS = 600
-MAX_DEPTH = 5
-MAX_PAGES = 400
-ASKING = ("--help", "-h", "-help", "help", "--usage")
-
-
 def help_pages(target: str, *, folder: Path, options: Mapping[str, Any]) -> bytes:
     """Command -> what it prints, in canonical JSON. Options: `depth` (0), `ask` (`--help`). Raises CommandError."""
     from generators.helptext import below
 
-    words, depth, asking = words_of(target), _depth(options), _asking(options)
+    words, depth, asking = words_of(target), options.get("depth", 0), str(options.get("ask", ASKING[0]))
+    if isinstance(depth, bool) or not str(depth).isdigit() or int(depth) > MAX_DEPTH:
+        raise CommandError(f"`depth` is {depth}.", f"A number from 0 to {MAX_DEPTH}.")
+    if asking not in ASKING:
+        raise CommandError(f"`ask` is {asking}.", f"One of {', '.join(ASKING)}.")
     program = _program(words[0], folder)
     called = [Path(words[0]).name, *words[1:]]
     pages: dict[str, str] = {}
@@ -215,7 +203,7 @@ def help_pages(target: str, *, folder: Path, options: Mapping[str, Any]) -> byte
         if one is not called and (refused or page in pages.values()):
             continue  # it does not know the command, or says what it says without it
         pages[" ".join(one)] = page
-        if len(one) - len(called) < depth:
+        if len(one) - len(called) < int(depth):
             waiting += [[*one, name] for name in below(page, one)]
     told = {"format": 1, "program": called, "pages": pages}
     return (json.dumps(told, sort_keys=True, ensure_ascii=True, indent=1) + "\n").encode()
@@ -238,17 +226,3 @@ def _program(name: str, folder: Path) -> str:
     if not found:
         raise CommandError(f"There is no program {name}.", "Name one that is installed, or a path from the folder.")
     return found
-
-
-def _depth(options: Mapping[str, Any]) -> int:
-    given = options.get("depth", 0)
-    if isinstance(given, bool) or not str(given).isdigit() or int(given) > MAX_DEPTH:
-        raise CommandError(f"`depth` is {given}.", f"A number from 0 to {MAX_DEPTH}.")
-    return int(given)
-
-
-def _asking(options: Mapping[str, Any]) -> str:
-    given = str(options.get("ask", ASKING[0]))
-    if given not in ASKING:
-        raise CommandError(f"`ask` is {given}.", f"One of {', '.join(ASKING)}.")
-    return given

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from local.terminal import Place, annotation, clean, counted, printable, workspace_prefix
+from local.files import workspace_prefix
+from local.terminal import annotation, clean, counted, printable
 
 if TYPE_CHECKING:
     from commonplace.reference.model import Entry, Hit, Problem, SearchAnswer
@@ -72,9 +73,8 @@ def problems_json(reading: "Reading", problems: "Sequence[Problem]") -> dict[str
 def annotations(folder: "Folder", problems: "Iterable[Problem]") -> Iterator[str]:
     prefix = workspace_prefix(folder.root) if folder.root else ""
     for one in problems:
-        place = Place(prefix + (one.path or "catalogue.yaml"), one.line or 1)
-        entry = f"{one.entry}: " if one.entry else ""
-        yield annotation(one.severity, place, one.code, entry + _sentence(one))
+        file, entry = prefix + (one.path or "catalogue.yaml"), f"{one.entry}: " if one.entry else ""
+        yield annotation(one.severity, one.code, entry + _sentence(one), file=file, line=one.line or 1)
 
 
 def difference_text(found: "Difference") -> str:

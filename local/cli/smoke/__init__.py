@@ -1,4 +1,4 @@
-"""`commonplace smoke`: whether a deployment does what clients rely on. Ends with 1 when something does not."""
+"""Check a deployment from outside, after it was made."""
 
 import dataclasses
 import json as jsonlib
@@ -7,10 +7,17 @@ from urllib.parse import urlsplit
 
 import typer
 
+from local.cli.smoke.checks import CHECKS
+from local.cli.smoke.site import Site, run, table
+from local.deployment import web_address
 from local.errors import CommandError
+from local.terminal import commands
+
+app = commands()
 
 
-def smoke_command(
+@app.command()
+def smoke(
     url: Annotated[str, typer.Argument(help="Public address of the deployment, without a path.")],
     *,
     origin: Annotated[
@@ -20,9 +27,6 @@ def smoke_command(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Check a deployment from outside. Writes nothing, signs nobody in."""
-    from local.cli.smoke.checks import CHECKS
-    from local.cli.smoke.site import Site, run, table
-
     site = Site(_address(url), _address(origin) if origin else None, seconds)
     findings = run(site, CHECKS)
     if json:
@@ -34,13 +38,7 @@ def smoke_command(
 
 
 def _address(url: str) -> str:
-    from commonplace.kernel.environment import SettingsError
-    from commonplace.kernel.settings import WEB_URL, Environment
-
-    try:
-        base = Environment({"URL": url}).url("URL")
-    except SettingsError:
-        raise CommandError(f"{url} is not the address of a deployment.", f"It is {WEB_URL}.") from None
+    base = web_address(url)
     if urlsplit(base).path:
         raise CommandError(f"{url} has a path.", "Give the address alone: scheme, host and port.")
     return base

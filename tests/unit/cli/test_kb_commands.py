@@ -98,11 +98,11 @@ def test_a_crash_after_delivery_and_before_the_file_leads_to_the_same_end(
     place: MemoryOverHttp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from local.cli.kb import files
+    from local.files import write_whole as real
 
     kb("learn", "story.yaml", "-o", "straight.yaml")
     straight, contents = record("straight.yaml"), place.memory.contents()
     place.memory.kept.clear()
-    real = files.write_whole
     written: list[str] = []
 
     def dies(file: Path, text: str) -> None:

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from commonplace.kernel.operator_key import fresh_key, key_hash
 from commonplace.web.rest.services import Site
 from local import cli
-from local.cli.search import KEY_VARIABLE
+from local.cli.operators import KEY_VARIABLE
 from local.deployment import NEEDED
 from tests.fakes.library import FakeLibrary, garden
 from tests.fakes.search import hit

@@ -7,7 +7,8 @@ import pytest
 
 from commonplace.kernel.operator_key import fresh_key, key_hash
 from commonplace.web.rest.services import Site
-from local.cli.search import KEY_VARIABLE, Question, ask_deployment
+from local.cli.operators import KEY_VARIABLE
+from local.cli.search import Question, ask_deployment
 from local.errors import CommandError
 from tests.fakes.library import FakeLibrary, garden
 from tests.fakes.search import hit

@@ -304,7 +304,7 @@ def ask(*words: str) -> Any:
     import typer
 
     app = typer.Typer()
-    app.command()(command.smoke_command)
+    app.command()(command.smoke)
     return CliRunner().invoke(app, list(words))
 
 

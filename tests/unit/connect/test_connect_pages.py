@@ -92,7 +92,7 @@ def test_the_registry_entry_keeps_to_its_schema() -> None:
 def run(*words: str) -> tuple[int, str]:
     import typer
 
-    from local.cli.connect import connect_command
+    from local.cli.connect import connect as connect_command
 
     app = typer.Typer()
     app.command()(connect_command)

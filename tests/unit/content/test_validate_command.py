@@ -10,7 +10,8 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from local.cli.validate import list_files, validate_command
+from local.cli.validate import validate as validate_command
+from local.files import list_files
 from tests.unit.content.files import markdown
 
 app = typer.Typer()

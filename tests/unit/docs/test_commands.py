@@ -1,6 +1,5 @@
 """Every command that a page shows exists, with these options."""
 
-import importlib
 import re
 from functools import cache
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import pytest
 import typer
 
-from local.cli import app
+from local.cli import app, parser
 from tests.unit.docs.pages import ROOT, Command, commands, label, pages
 
 PLAIN = {"aws", "curl", "export", "python"}
@@ -29,24 +28,13 @@ def make_targets() -> set[str]:
     return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 
 
-def parser(name: str) -> Any:
-    """The parser of one of our commands, as the command line finds it."""
-    module = importlib.import_module(f"local.cli.{name}")
-    command = getattr(module, f"{name}_app", None) or getattr(module, f"{name}_command")
-    if not isinstance(command, typer.Typer):
-        single = typer.Typer()
-        single.command()(command)
-        command = single
-    return typer.main.get_command(command)
-
-
 def faults(words: list[str]) -> list[str]:
     """What `commonplace` would not understand of a command line. Values are not looked at."""
     name, *rest = words
     known: Any = typer.main.get_command(app)
     if name not in known.commands:
         return [f"there is no command {name}"]
-    command = parser(name)
+    command: Any = typer.main.get_command(parser(name))
     while subcommands := getattr(command, "commands", None):
         name = rest.pop(0) if rest else ""
         if name not in subcommands:

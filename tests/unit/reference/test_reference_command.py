@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from local.cli.reference import reference_app
+from local.cli.reference import app as reference_app
 from local.errors import CommandError
 from tests.reference_files import HELIOS, SAMPLE
 

@@ -16,7 +16,7 @@ from commonplace.reference.settings import CatalogueSource
 from commonplace.reference.store import DynamoGaps
 from commonplace.reference.sync.plan import CatalogueReport
 from local import deployment
-from local.cli.reference import reference_app
+from local.cli.reference import app as reference_app
 from local.errors import CommandError
 from tests.dynamodb_fixture import new_table
 from tests.fakes.state import FakeSyncState

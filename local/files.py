@@ -1,0 +1,66 @@
+"""A user's files: those of a folder as Git sees it, and writing one whole or not at all."""
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from local.errors import CommandError
+
+
+def git(command: Sequence[str]) -> bytes | None:
+    """What Git prints, or None: no Git, no repository."""
+    try:
+        return subprocess.run(["git", *command], capture_output=True, check=True, timeout=60).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def list_files(root: Path) -> list[str]:
+    """Paths below the folder, `/` between segments, exactly as Git (or the disk) spells them.
+
+    In a Git work tree: tracked files and new ones that are not ignored. Symbolic links are no content.
+    """
+    listed = git(["-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"])
+    # An ignored folder inside a work tree lists nothing; what was asked for is still there to be read.
+    names = [os.fsdecode(name) for name in listed.split(b"\0") if name] if listed else list(_walk(root))
+    return [name for name in names if (root / name).is_file() and not (root / name).is_symlink()]
+
+
+def _walk(root: Path) -> Iterator[str]:
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(name for name in folders if name != ".git")
+        for name in sorted(files):
+            yield (Path(folder) / name).relative_to(root).as_posix()
+
+
+def workspace_prefix(root: Path) -> str:
+    """Path of the folder inside its repository: GitHub wants annotations to name files from there."""
+    prefix = git(["-C", str(root), "rev-parse", "--show-prefix"])
+    return os.fsdecode(prefix.rstrip(b"\n")) if prefix else ""
+
+
+def top_of(folder: Path) -> Path:
+    """Of the repository that it is in; the folder itself outside of one."""
+    return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
+
+
+def write_whole(file: Path, text: str) -> None:
+    """Raises CommandError."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+        draft = Path(name)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as opened_file:
+                opened_file.write(text)
+                opened_file.flush()
+                os.fsync(opened_file.fileno())
+            os.umask(mask := os.umask(0))
+            draft.chmod(0o666 & ~mask)
+            draft.replace(file)
+        finally:
+            draft.unlink(missing_ok=True)
+    except OSError as error:
+        raise CommandError(f"{file} cannot be written: {error.strerror}.", "Nothing of it was changed.") from error
