@@ -8,20 +8,19 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from commonplace.documents.content.paths import DEFAULT_EXCLUDES, Exclusions
-from commonplace.documents.sync.steps import Steps
+from commonplace.capabilities import CAPABILITIES
 from commonplace.kernel import aws
+from commonplace.kernel.capability import built, load
 from commonplace.kernel.parallel import Threads
 from commonplace.kernel.s3 import S3ObjectStore
 from commonplace.kernel.settings import SyncSettings
-from commonplace.reference.settings import catalogue_sources, folders_within
-from commonplace.reference.sync.steps import CatalogueSteps
-from commonplace.repository.github import STATUS_CONTEXT, GitHubRepository, catalogue_context
+from commonplace.repository.github import GitHubRepository
 from commonplace.repository.github_client import GitHubClient, http_client
 from commonplace.repository.github_credentials import SecretCredentials
 from commonplace.repository.github_secrets import GitHubSecrets
 from commonplace.repository.run import RunSteps
 from commonplace.repository.run_state import Contended, DynamoSyncState
+from commonplace.repository.sources import StepContext
 
 logger = logging.getLogger(__name__)
 logging.getLogger("commonplace").setLevel(logging.INFO)
@@ -34,13 +33,14 @@ HTTP = http_client(SETTINGS.github_api_url)
 SECRETS = GitHubSecrets(aws.secretsmanager(), SETTINGS.github_secret_arn)
 OBJECTS = S3ObjectStore(aws.s3(connections=WORKERS + 4), SETTINGS.content_bucket)
 CREDENTIALS = SecretCredentials(SECRETS.current)
-CATALOGUES = {one.name: one for one in catalogue_sources(os.environ)}
-EXCLUSIONS = Exclusions(
-    [
-        *(DEFAULT_EXCLUDES if SETTINGS.exclude is None else SETTINGS.exclude),
-        *folders_within(CATALOGUES.values(), SETTINGS.repository, SETTINGS.branch),
-    ]
-)
+SOURCES = {
+    source.name: (source, load(capability.steps))
+    for capability in CAPABILITIES
+    if capability.steps
+    for found in built([capability], "sources", os.environ)
+    for source in found
+}
+"""By name, each with what makes the steps of its runs."""
 
 
 class StoreUnavailable(Exception):
@@ -73,26 +73,24 @@ def store(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
 def _steps(event: Mapping[str, Any]) -> RunSteps:
     """Anew for each event: the count of GitHub calls is the event's own."""
     name = event.get("source") or ""
-    bucket, parallel = SETTINGS.content_bucket, Threads(WORKERS)
-    if not name:
-        repository = _repository(SETTINGS.repository, SETTINGS.branch, STATUS_CONTEXT)
-        state = _state(SETTINGS.repository, SETTINGS.branch, "")
-        return Steps(OBJECTS, repository, state, bucket=bucket, exclusions=EXCLUSIONS, parallel=parallel)
-    if name not in CATALOGUES:
+    if name not in SOURCES:
         raise ValueError(f"there is no catalogue {name!r} in CATALOGUES")
-    source = CATALOGUES[name]
-    repository = _repository(source.repository, source.branch, catalogue_context(name))
-    state = _state(source.repository, source.branch, name)
-    return CatalogueSteps(OBJECTS, repository, state, source, bucket=bucket, parallel=parallel)
-
-
-def _repository(name: str, branch: str, context: str) -> GitHubRepository:
+    source, steps_of = SOURCES[name]
     client = GitHubClient(HTTP, SETTINGS.github_api_url)
-    return GitHubRepository(client, name, branch, CREDENTIALS, context=context)
-
-
-def _state(repository: str, branch: str, catalogue: str) -> DynamoSyncState:
-    return DynamoSyncState(aws.dynamodb(), SETTINGS.activity_table, repository, branch, catalogue=catalogue)
+    context = StepContext(
+        environ=os.environ,
+        settings=SETTINGS,
+        source=source,
+        sources=[one for one, _ in SOURCES.values()],
+        objects=OBJECTS,
+        repository=GitHubRepository(client, source.repository, source.branch, CREDENTIALS, context=source.status),
+        state=DynamoSyncState(
+            aws.dynamodb(), SETTINGS.activity_table, source.repository, source.branch, catalogue=name
+        ),
+        parallel=Threads(WORKERS),
+    )
+    steps: RunSteps = steps_of(context)
+    return steps
 
 
 @contextmanager

@@ -7,10 +7,11 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from commonplace.capabilities import CAPABILITIES
 from commonplace.kernel import aws
+from commonplace.kernel.capability import built
 from commonplace.kernel.errors import CommonplaceError, Unavailable
 from commonplace.kernel.settings import WebhookSettings
-from commonplace.reference.settings import catalogue_sources
 from commonplace.repository.github_secrets import GitHubSecrets, MalformedSecret
 from commonplace.repository.run_state import Contended, DynamoSyncState
 from commonplace.repository.webhook import Followed, Poker, Receiver, response
@@ -32,8 +33,9 @@ def _followed(name: str, repository: str, branch: str) -> Followed:
 
 
 FOLLOWED = [
-    _followed("", SETTINGS.repository, SETTINGS.branch),
-    *(_followed(one.name, one.repository, one.branch) for one in catalogue_sources(os.environ)),
+    _followed(one.name, one.repository, one.branch)
+    for sources in built(CAPABILITIES, "sources", os.environ)
+    for one in sources
 ]
 RECEIVER = Receiver(FOLLOWED, lambda: SECRETS.current().webhook_secret)
 

@@ -170,8 +170,13 @@ def bundled(name: str) -> set[str]:
     return {pin for file in files for pin in re.findall(r"^([a-z0-9-]+)==", file.read_text(), re.MULTILINE)}
 
 
-LOADED_PARTS: dict[str, Part] = {"functions/mcp": "toolset", "functions/index": "collection"}
-"""Which part of each capability a function loads by its name."""
+LOADED_PARTS: dict[str, tuple[Part, ...]] = {
+    "functions/mcp": ("toolset",),
+    "functions/index": ("collection",),
+    "functions/sync": ("sources", "steps"),
+    "functions/webhook": ("sources",),
+}
+"""Which parts of each capability a function loads by their names."""
 
 
 @pytest.fixture(scope="module")
@@ -184,7 +189,7 @@ def imports() -> grimp.ImportGraph:
 
 def named(imports: grimp.ImportGraph, source: str) -> set[str]:
     """The third-party packages that the handler's code, and the parts it loads, name at whatever depth."""
-    parts = [getattr(capability, LOADED_PARTS[source]) for capability in CAPABILITIES if source in LOADED_PARTS]
+    parts = [getattr(capability, part) for capability in CAPABILITIES for part in LOADED_PARTS.get(source, ())]
     roots = {f"{source.replace('/', '.')}.handler", *(part.partition(":")[0] for part in parts if part)}
     found = {module for root in roots for module in imports.find_upstream_modules(root)}
     modules = {each.partition(".")[0] for each in found}

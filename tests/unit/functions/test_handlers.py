@@ -14,8 +14,10 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError, ConnectTimeoutError
 
+from commonplace.documents.sync.steps import Steps
 from commonplace.kernel import aws
 from commonplace.kernel.errors import BadRequest
+from commonplace.reference.sync.steps import CatalogueSteps
 from commonplace.repository.ports import RunState
 from commonplace.repository.run_state import DynamoSyncState
 from tests.aws_fixture import BUCKET, TABLE
@@ -141,14 +143,14 @@ def test_each_step_is_handed_to_its_method(
     environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     sync = load("functions.sync.handler")
-    monkeypatch.setattr(sync.Steps, step, lambda _, event: {"did": step, "run": event["run"]})
+    monkeypatch.setattr(Steps, step, lambda _, event: {"did": step, "run": event["run"]})
 
     assert sync.run({"step": step, "run": "run-1"}, None) == {"did": step, "run": "run-1"}
 
 
 def test_an_item_is_handed_to_store(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     sync = load("functions.sync.handler")
-    monkeypatch.setattr(sync.Steps, "store", lambda _, event: event["item"])
+    monkeypatch.setattr(Steps, "store", lambda _, event: event["item"])
 
     assert sync.store({"run": "run-1", "item": {"blobs": []}, "waits": 0}, None) == {"blobs": []}
 
@@ -184,7 +186,7 @@ def test_what_passes_by_itself_has_the_name_that_the_machine_retries(
     def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(sync.Steps, "plan", fail)
+    monkeypatch.setattr(Steps, "plan", fail)
     with pytest.raises(Exception) as caught:
         sync.run({"step": "plan", "run": "run-1"}, None)
 
@@ -228,7 +230,7 @@ def test_a_step_of_a_catalogue_is_handed_to_its_own_steps(
 ) -> None:
     monkeypatch.setenv("CATALOGUES", '[{"name": "helios", "repository": "octo/helios", "branch": "v2"}]')
     sync = load("functions.sync.handler")
-    monkeypatch.setattr(sync.CatalogueSteps, step, lambda steps, _: {"of": steps.source.name, "at": steps.repository})
+    monkeypatch.setattr(CatalogueSteps, step, lambda steps, _: {"of": steps.source.name, "at": steps.repository})
 
     answer = sync.run({"step": step, "source": "helios", "run": "run-1"}, None)
 
@@ -250,9 +252,10 @@ def test_the_folder_of_a_catalogue_in_the_knowledge_base_holds_no_documents(
     monkeypatch.setenv("CATALOGUES", json.dumps([here, elsewhere]))
     sync = load("functions.sync.handler")
 
-    assert not sync.EXCLUSIONS.is_content("docs/reference/guides/start.md")
-    assert sync.EXCLUSIONS.is_content("docs/references.md")
-    assert not sync.EXCLUSIONS.is_content("drafts/a.md")
+    exclusions = sync._steps({}).exclusions
+    assert not exclusions.is_content("docs/reference/guides/start.md")
+    assert exclusions.is_content("docs/references.md")
+    assert not exclusions.is_content("drafts/a.md")
 
 
 def run_state(catalogue: str = "") -> RunState:

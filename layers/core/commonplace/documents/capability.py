@@ -6,4 +6,6 @@ DOCUMENTS = Capability(
     name="documents",
     toolset="commonplace.documents.tools.toolset:toolset",
     collection="commonplace.documents.collection:collection",
+    sources="commonplace.documents.source:sources",
+    steps="commonplace.documents.sync.steps:steps",
 )

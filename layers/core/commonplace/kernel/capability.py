@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal, get_args
 
-Part = Literal["toolset", "collection"]
+Part = Literal["toolset", "collection", "sources", "steps"]
 PARTS: tuple[Part, ...] = get_args(Part)
 
 
@@ -23,6 +23,10 @@ class Capability:
     """Takes a `web.mcp.context.ToolsetContext`; returns a `Toolset`, or None where a deployment has none of it."""
     collection: str | None = None
     """Takes a `search.collections.IndexContext`; returns an `IndexedCollection`, or None as above."""
+    sources: str | None = None
+    """Takes the environment; returns the `repository.sources.BranchSource`s to follow. Standard library only."""
+    steps: str | None = None
+    """Takes a `repository.sources.StepContext`; returns the `RunSteps` of one of those sources."""
 
 
 def load(part: str) -> Any:

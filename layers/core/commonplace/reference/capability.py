@@ -6,4 +6,6 @@ REFERENCE = Capability(
     name="reference",
     toolset="commonplace.reference.tools.toolset:toolset",
     collection="commonplace.reference.collection:collection",
+    sources="commonplace.reference.settings:sources",
+    steps="commonplace.reference.sync.steps:steps",
 )

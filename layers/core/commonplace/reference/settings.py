@@ -11,6 +11,7 @@ from typing import Any
 
 from commonplace.identity.principals import SERVED
 from commonplace.kernel.settings import Environment
+from commonplace.repository.sources import BranchSource
 
 MAX_CATALOGUES = 10
 
@@ -46,6 +47,19 @@ def catalogue_sources(environ: Mapping[str, str]) -> tuple[CatalogueSource, ...]
     env = Environment(environ)
     default = (environ.get("GITHUB_REPOSITORY", "").strip(), environ.get("GITHUB_BRANCH", "").strip())
     return env.optional("CATALOGUES", CATALOGUES, lambda text: parse_catalogues(text, *default)) or ()
+
+
+def catalogue_context(name: str) -> str:
+    """Of the commit statuses of a catalogue."""
+    return f"commonplace/reference/{name}"
+
+
+def sources(environ: Mapping[str, str]) -> tuple[BranchSource, ...]:
+    """The branches of the catalogues. Raises SettingsError."""
+    return tuple(
+        BranchSource(one.name, one.repository, one.branch, one.folder, catalogue_context(one.name))
+        for one in catalogue_sources(environ)
+    )
 
 
 def folders_within(sources: Iterable[CatalogueSource], repository: str, branch: str) -> tuple[str, ...]:

@@ -21,12 +21,12 @@ from commonplace.repository.ports import (
     TreeFile,
     UntrustedTree,
 )
+from commonplace.repository.sources import STATUS_CONTEXT
 
 logger = logging.getLogger(__name__)
 
 SHA_TYPE = "application/vnd.github.sha"
 RAW_TYPE = "application/vnd.github.raw+json"
-STATUS_CONTEXT = "commonplace/sync"
 STATUS_CHARACTERS = 140
 """GitHub's bound on a commit status."""
 
@@ -178,11 +178,6 @@ class GitHubRepository:
             logger.warning("GitHub could not tell every time of last change", extra={"errors": len(errors)})
         dates = ((path, _committed(told, f"a{index}")) for index, path in enumerate(paths))
         return {path: date for path, date in dates if date is not None}
-
-
-def catalogue_context(name: str) -> str:
-    """Of the commit statuses of a catalogue."""
-    return f"commonplace/reference/{name}"
 
 
 def last_changed_query(count: int) -> str:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import BinaryIO
 
 from commonplace.documents.content.graph import LinkResolver, ToFile
-from commonplace.documents.content.paths import Exclusions
+from commonplace.documents.content.paths import DEFAULT_EXCLUDES, Exclusions
 from commonplace.documents.content.reader import PARSER_VERSION, Published, Verdict, extract_links, judge, outcome_of
 from commonplace.documents.sync.ledger import Ledger
 from commonplace.documents.sync.plan import Holdings, Known, needed_blobs, pipeline_version, select
@@ -20,6 +20,7 @@ from commonplace.repository.outcomes import LostBlob, Outcome, PublishedBlob, Ve
 from commonplace.repository.plan import ARCHIVE_THRESHOLD, Plan
 from commonplace.repository.ports import Repository, SyncState, TreeFile
 from commonplace.repository.run import Answer, RunSteps
+from commonplace.repository.sources import StepContext
 
 logger = logging.getLogger(__name__)
 
@@ -182,3 +183,16 @@ class Steps(RunSteps):
             problems={path: problems for path, problems in publication.problems.items() if problems},
         )
         self.ledger.put_known(known)
+
+
+def steps(context: StepContext) -> Steps:
+    """As a deployment syncs its documents: without the folders that other sources of the branch have for themselves."""
+    excluded = DEFAULT_EXCLUDES if context.settings.exclude is None else context.settings.exclude
+    return Steps(
+        context.objects,
+        context.repository,
+        context.state,
+        bucket=context.settings.content_bucket,
+        exclusions=Exclusions([*excluded, *context.folders_of_others]),
+        parallel=context.parallel,
+    )

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from commonplace.kernel.objects import ObjectStore
 from commonplace.kernel.parallel import Parallel
-from commonplace.reference.settings import CatalogueSource
+from commonplace.reference.settings import CatalogueSource, catalogue_sources
 from commonplace.reference.sync.plan import (
     NOT_FETCHED,
     REFUSED,
@@ -42,6 +42,7 @@ from commonplace.repository.outcomes import Outcome, PublishedBlob
 from commonplace.repository.plan import Plan
 from commonplace.repository.ports import BlobNotFound, Repository, RepositoryRefused, SyncState, TreeFile
 from commonplace.repository.run import Answer, RunSteps
+from commonplace.repository.sources import StepContext
 
 logger = logging.getLogger(__name__)
 
@@ -212,3 +213,16 @@ class CatalogueSteps(RunSteps):
             catalogue_etag=now.catalogue_etag,
             previous_key=now.previous_key,
         )
+
+
+def steps(context: StepContext) -> CatalogueSteps:
+    """As a deployment syncs one of its catalogues."""
+    (source,) = (one for one in catalogue_sources(context.environ) if one.name == context.source.name)
+    return CatalogueSteps(
+        context.objects,
+        context.repository,
+        context.state,
+        source,
+        bucket=context.settings.content_bucket,
+        parallel=context.parallel,
+    )

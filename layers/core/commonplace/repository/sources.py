@@ -1,0 +1,57 @@
+"""Which branches a deployment follows, and what the function that syncs them hands to each capability."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from commonplace.kernel.objects import ObjectStore
+    from commonplace.kernel.parallel import Parallel
+    from commonplace.kernel.settings import SyncSettings
+    from commonplace.repository.ports import Repository, SyncState
+
+STATUS_CONTEXT = "commonplace/sync"
+"""Of the commit statuses of the knowledge base."""
+
+
+@dataclass(frozen=True, slots=True)
+class BranchSource:
+    """A branch, or a folder of it, that is brought into the store by runs of its own."""
+
+    name: str
+    """Empty for the knowledge base."""
+    repository: str
+    """`owner/name`."""
+    branch: str
+    folder: str = ""
+    """The folder of the branch that is this source's alone, without a slash at either end."""
+    status: str = STATUS_CONTEXT
+    """Context of the commit statuses that tell how runs went."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepContext:
+    """What the steps of one event work with. `repository` counts the calls of this event."""
+
+    environ: Mapping[str, str]
+    settings: SyncSettings
+    source: BranchSource
+    sources: Sequence[BranchSource]
+    objects: ObjectStore
+    repository: Repository
+    state: SyncState
+    parallel: Parallel
+
+    @property
+    def folders_of_others(self) -> tuple[str, ...]:
+        """Folders of this branch that are another source's, each with a slash at its end."""
+        return tuple(
+            f"{one.folder}/"
+            for one in self.sources
+            if one is not self.source
+            and one.folder
+            and one.repository.casefold() == self.source.repository.casefold()
+            and one.branch == self.source.branch
+        )
