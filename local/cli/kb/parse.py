@@ -9,14 +9,14 @@ import typer
 
 from commonplace.memory.entry_files import Parsed, combined, write
 from commonplace.memory.model import Role as RoleName
-from commonplace.memory.parsers import claude as rules
-from commonplace.memory.parsers import lessons as stories
-from commonplace.memory.parsers import templates as texts
-from commonplace.memory.parsers.markdown import MAX_CHARACTERS
 from local.cli.kb.connection import Role
 from local.cli.kb.files import read_text, relative
 from local.errors import CommandError
 from local.files import write_whole
+from local.memory import claude as rules
+from local.memory import lessons as stories
+from local.memory import templates as texts
+from local.memory.markdown import MAX_CHARACTERS
 from local.terminal import commands, counted
 
 MARK = "# Made by `commonplace kb parse`; edited since if this is not the hash of the rest: "

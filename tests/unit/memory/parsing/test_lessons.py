@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.memory.entry_files import Seed
-from commonplace.memory.parsers.lessons import parse
 from commonplace.memory.validation import Refused, imports
+from local.memory.lessons import parse
 
 FILE = Path(__file__).parents[3] / "fixtures" / "memory" / "LESSONS-LEARNED.md"
 

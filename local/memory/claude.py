@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from commonplace.memory.entry_files import Parsed, Seed, merged, tags
 from commonplace.memory.model import Role
-from commonplace.memory.parsers.markdown import Block, Code, Heading, Item, Paragraph, Row, blocks
+from local.memory.markdown import Block, Code, Heading, Item, Paragraph, Row, blocks
 
 ROLES: tuple[Role, ...] = ("dev",)
 """Seed 001, "Files to Seed"."""

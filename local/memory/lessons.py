@@ -8,7 +8,7 @@ from typing import Any
 from commonplace.memory.client.learnings import recap
 from commonplace.memory.entry_files import Parsed, Seed, merged, tag, tags
 from commonplace.memory.model import Category, Role, of_heading
-from commonplace.memory.parsers.markdown import Block, Code, Heading, Item, Paragraph, Row, blocks
+from local.memory.markdown import Block, Code, Heading, Item, Paragraph, Row, blocks
 
 ROLES: tuple[Role, ...] = ("all",)
 """Seed 001, "Files to Seed": these files are for all."""

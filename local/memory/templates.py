@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 
 from commonplace.memory.entry_files import Parsed, Seed, tag, tags
 from commonplace.memory.model import MAX_CONTENT_BYTES, Role
-from commonplace.memory.parsers.markdown import Heading, blocks, normalised
+from local.memory.markdown import Heading, blocks, normalised
 
 FOLDERS_UP = 2
 """Of the folders above a file that no folder for templates holds: further up they say nothing about it."""
