@@ -23,10 +23,9 @@ from commonplace.reference.settings import served
 from commonplace.search.deferred import DeferredSearch
 from commonplace.search.fusion import Fusion
 from commonplace.search.service import SearchService
-from commonplace.web.challenges import Challenges
+from commonplace.web.challenges import Accounts, Challenges
 from commonplace.web.gateway import Gateway
 from commonplace.web.origin import origin_values
-from commonplace.web.rest.accounts import Accounts
 from commonplace.web.rest.app import create_app
 from commonplace.web.rest.services import Site
 

@@ -27,8 +27,7 @@ from commonplace.search.deferred import DeferredSearch
 from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.model import IndexedRecord
 from commonplace.search.service import SearchService
-from commonplace.web.challenges import Challenges
-from commonplace.web.rest.accounts import Accounts
+from commonplace.web.challenges import Accounts, Challenges
 from commonplace.web.rest.app import create_app
 from commonplace.web.rest.services import Site
 from tests.examples import examples

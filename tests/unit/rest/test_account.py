@@ -9,8 +9,7 @@ from starlette.testclient import TestClient
 from commonplace.documents.content.library import Library
 from commonplace.identity.resources import Resources
 from commonplace.kernel.limits import Limiter
-from commonplace.web.challenges import Challenges
-from commonplace.web.rest.accounts import Accounts
+from commonplace.web.challenges import Accounts, Challenges
 from commonplace.web.rest.app import create_app
 from commonplace.web.rest.services import Site
 from tests.fakes.access_tokens import ISSUER, ROSA, Realm, standing

@@ -3,6 +3,7 @@
 Who calls, and what that account may ever do (seed 000, sections 2.1 and 7.3; seed 002, section 3).
 """
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -51,6 +52,11 @@ def parse_scopes(text: str) -> tuple[str, ...]:
     if not all(_TOKEN.fullmatch(one) for one in found if one):
         raise ValueError("a scope has characters that RFC 6749 (section 3.3) does not allow")
     return tuple(one for one in found if one)
+
+
+def without_offline_access(scopes: Iterable[str]) -> tuple[str, ...]:
+    """As they are, without what clients send along and no token has."""
+    return tuple(one for one in scopes if one != OFFLINE_ACCESS)
 
 
 def ordered(scopes: Iterable[str]) -> tuple[str, ...]:
@@ -189,6 +195,23 @@ class Principal:
 
 
 ANONYMOUS = Principal()
+
+
+def counted_as(principal: Principal) -> tuple[str | None, str | None]:
+    """By whom a call is counted: names for the credential, and for whoever all the credentials are.
+
+    Each is None where there is none. No other parts give the same name, so no two tenants share a counter.
+    """
+    token = _named("token", principal.organisation, principal.token) if principal.token is not None else None
+    if principal.account is not None:
+        return token, _named("account", principal.account)
+    return token, _named(
+        "subject", principal.organisation, principal.subject
+    ) if principal.subject is not None else None
+
+
+def _named(*parts: str | None) -> str:
+    return json.dumps(parts)
 
 
 class Principals(Protocol):

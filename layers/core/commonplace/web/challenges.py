@@ -5,11 +5,15 @@ text is quoted, logged and followed by clients.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Protocol
 
+from starlette.requests import Request
+
 from commonplace.identity.authorization import Need, Verdict
-from commonplace.identity.principals import OFFLINE_ACCESS, ordered
+from commonplace.identity.principals import Principal, Principals, ordered, without_offline_access
 from commonplace.kernel.errors import Forbidden, Unauthorized
+from commonplace.web.middleware import client_address, header_map
 
 
 class Described(Protocol):
@@ -71,6 +75,25 @@ class Challenges:
         return self._told(resource, "insufficient_scope", scopes)
 
     def _told(self, resource: str, error: str | None, scopes: Iterable[str]) -> str:
-        wanted = " ".join(one for one in ordered(scopes) if one != OFFLINE_ACCESS)
+        wanted = " ".join(without_offline_access(ordered(scopes)))
         parts = {"error": error, "scope": wanted, "resource_metadata": self._resources.metadata_url(resource)}
         return "Bearer " + ", ".join(f'{name}="{value}"' for name, value in parts.items() if value)
+
+
+@dataclass(frozen=True, slots=True)
+class Accounts:
+    """How this deployment knows people."""
+
+    principals: Principals
+    challenges: Challenges
+    resource: str
+    """The canonical URL that tokens for this API name as their audience."""
+
+    def identify(self, request: Request) -> Principal:
+        """Raises NotValid, and Unavailable when that cannot be judged now."""
+        try:
+            principal = self.principals.identify(header_map(request.scope), self.resource)
+        except Unauthorized as bad:
+            raise NotValid(bad, self.challenges.invalid_token(self.resource)) from None
+        self.principals.used(principal, client_address(request.scope))
+        return principal

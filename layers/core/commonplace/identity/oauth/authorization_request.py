@@ -12,7 +12,7 @@ from typing import NoReturn, Protocol
 from urllib.parse import parse_qsl, urlencode
 
 from commonplace.identity.oauth.clients import UnknownClient
-from commonplace.identity.principals import OFFLINE_ACCESS, parse_scopes, within
+from commonplace.identity.principals import parse_scopes, within, without_offline_access
 from commonplace.identity.records import AuthorizationRequest, Client
 from commonplace.identity.redirects import redirect_allowed, redirect_matches
 
@@ -203,7 +203,7 @@ def _check_form(client: Client, values: dict[str, str], back: _Back) -> None:
 def _scopes(client: Client, text: str, resource: str, resources: KnowsResources, back: _Back) -> tuple[str, ...]:
     """Those that are known, in the order of the catalogue; reading where none are asked for."""
     try:
-        named = [one for one in parse_scopes(text) if one != OFFLINE_ACCESS]
+        named = without_offline_access(parse_scopes(text))
     except ValueError:
         back.refuse("invalid_scope", "A scope has characters that no scope may have.")
     known = resources.catalogue(resource)

@@ -34,7 +34,7 @@ from commonplace.identity.oauth.authorization_request import KnowsResources
 from commonplace.identity.oauth.errors import OAuthError, invalid_grant, temporarily_unavailable
 from commonplace.identity.oidc_sessions import ReadsClaims, SignInOver
 from commonplace.identity.ports import GrantStore
-from commonplace.identity.principals import OFFLINE_ACCESS, covers, parse_scopes, permission_of, reach
+from commonplace.identity.principals import covers, parse_scopes, permission_of, reach, without_offline_access
 from commonplace.identity.records import (
     ACCESS_SECONDS,
     CODE_SECONDS,
@@ -235,7 +235,7 @@ def wanted_scopes(form: Form, granted: tuple[str, ...]) -> tuple[str, ...]:
     `offline_access` is no scope of ours: clients send it along.
     """
     try:
-        named = tuple(one for one in parse_scopes(form.get("scope", "")) if one != OFFLINE_ACCESS)
+        named = without_offline_access(parse_scopes(form.get("scope", "")))
     except ValueError:
         named = ("",)
     if not all(covers(granted, one) for one in named):

@@ -3,39 +3,13 @@
 Who may have a search explained: an explanation names what is in the index, and costs several queries.
 """
 
-from dataclasses import dataclass
-
 from starlette.requests import Request
 
-from commonplace.identity.principals import Principal, Principals
+from commonplace.identity.principals import Principal
 from commonplace.kernel.errors import Forbidden, Unauthorized
 from commonplace.kernel.operator_key import is_operators_key
-from commonplace.web.challenges import Challenges, NotValid, SignIn
+from commonplace.web.challenges import SignIn
 from commonplace.web.rest.services import Site, services
-
-
-@dataclass(frozen=True, slots=True)
-class Accounts:
-    """How this deployment knows people."""
-
-    principals: Principals
-    challenges: Challenges
-    resource: str
-    """The canonical URL that tokens for this API name as their audience."""
-
-    def identify(self, request: Request) -> Principal:
-        """Raises NotValid, and Unavailable when that cannot be judged now."""
-        # Headers by lower-case name; several of one name are joined, which makes two tokens none.
-        headers: dict[str, str] = {}
-        for name, value in request.headers.items():
-            headers[name] = f"{headers[name]},{value}" if name in headers else value
-        try:
-            principal = self.principals.identify(headers, self.resource)
-        except Unauthorized as bad:
-            raise NotValid(bad, self.challenges.invalid_token(self.resource)) from None
-        # The gateway's source address; headers such as X-Forwarded-For are the caller's own words.
-        self.principals.used(principal, request.client.host if request.client else "unknown")
-        return principal
 
 
 async def account(request: Request) -> Principal:

@@ -5,18 +5,18 @@ from datetime import datetime
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
-from starlette.middleware import Middleware
+from fastapi.exceptions import RequestValidationError
 from starlette.responses import RedirectResponse
 
 from commonplace.documents.content.library import Library
 from commonplace.documents.rest import attachments, documents, facets, feed, llms, ontology, search, status
 from commonplace.kernel.limits import Limiter
 from commonplace.site.connect import routes
-from commonplace.web.rest import account, errors, openapi
-from commonplace.web.rest.accounts import Accounts
+from commonplace.web.challenges import Accounts
+from commonplace.web.middleware import passed_on
+from commonplace.web.rest import account, openapi
 from commonplace.web.rest.documentation import API_VERSION, build_openapi
-from commonplace.web.rest.limits import Limits, Throttle
-from commonplace.web.rest.middleware import Surface
+from commonplace.web.rest.middleware import Limits, layers
 from commonplace.web.rest.pages import API
 from commonplace.web.rest.services import Searcher, Services, Site, utc_now
 
@@ -61,11 +61,11 @@ def create_app(
         redoc_url=None,
         openapi_url=None,
         redirect_slashes=False,
-        middleware=[Middleware(Surface), Middleware(Throttle, limits=limits)],
+        middleware=layers(limits),
+        exception_handlers=passed_on(RequestValidationError),
     )
     app.site = settings
     app.state.services = Services(library, search, settings, limits, clock, accounts=accounts)
-    errors.install(app)
     for router in (*ROUTERS, *ROUTERS_AT_ROOT_TOO):
         app.include_router(router, prefix=API)
     for router in (*ROUTERS_AT_ROOT_TOO, routes.router):

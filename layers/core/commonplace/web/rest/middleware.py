@@ -1,15 +1,31 @@
-"""What holds for every answer: CORS, caching, sniffing, size, HEAD, OPTIONS, errors nobody foresaw. Pure ASGI."""
+"""What holds for every answer of REST: the shared layers with its parameters, its rate limits and its sizes.
 
-import logging
+Rate limits are by client address, and by account where a token is taken.
+"""
 
-from starlette.datastructures import MutableHeaders
+from dataclasses import dataclass
+
+from fastapi.exceptions import RequestValidationError
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from commonplace.kernel.errors import TooLarge
-from commonplace.web.rest.errors import ALLOWED_METHODS, envelope, internal_error
-from commonplace.web.rest.pages import MAX_ANSWER_BYTES
-
-logger = logging.getLogger(__name__)
+from commonplace.identity.principals import Principal, counted_as
+from commonplace.kernel.errors import CommonplaceError, TooLarge
+from commonplace.kernel.limits import Limiter, Quota, network
+from commonplace.web.middleware import (
+    CORS,
+    MET,
+    Errors,
+    HeadAsGet,
+    RateLimits,
+    SecurityHeaders,
+    client_address,
+    spend,
+)
+from commonplace.web.rest.errors import ALLOWED_METHODS, render
+from commonplace.web.rest.pages import MAX_ANSWER_BYTES, NO_STORE
 
 CACHEABLE = "public, max-age=300, stale-while-revalidate=3600"
 """Of every answer that says nothing else (seed 000, section 8.1)."""
@@ -17,97 +33,90 @@ CACHEABLE = "public, max-age=300, stale-while-revalidate=3600"
 MAX_REQUEST_BODY_BYTES = 65_536
 """Nothing here reads a body; clients that send one by habit are tolerated up to this size."""
 
-_EVERY_ANSWER = [
-    (b"access-control-allow-origin", b"*"),
-    (
-        b"access-control-expose-headers",
-        b"ETag, Link, Content-Location, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, "
-        b"RateLimit-Policy, WWW-Authenticate",
-    ),
-    (b"x-content-type-options", b"nosniff"),
-    (b"cross-origin-resource-policy", b"cross-origin"),
-]
-_OPTIONS = [
-    (b"allow", ALLOWED_METHODS.encode()),
-    (b"access-control-allow-methods", ALLOWED_METHODS.encode()),
-    # The asterisk is every header but this one (the Fetch standard, section 3.3.2).
-    (b"access-control-allow-headers", b"*, Authorization"),
-    (b"access-control-max-age", b"86400"),
-    (b"cache-control", CACHEABLE.encode()),
-    (b"content-length", b"0"),
-]
+EXPOSED = (
+    *("ETag", "Link", "Content-Location", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"),
+    *("RateLimit-Policy", "WWW-Authenticate"),
+)
+UNLIMITED = ("/health", "/api/v1/health")
+"""Monitors must learn the truth, not their own quota."""
+SEARCH = "/api/v1/search"
 
 
-class Surface:
-    """The outermost layer. One that wraps each answer in a class of its own would cost more than most answers do."""
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Searches have a quota of their own, for they cost the most; everything else is a read."""
+
+    limiter: Limiter
+    reads_per_minute: int
+    searches_per_minute: int
+
+    def spend_address(self, scope: Scope) -> None:
+        """Raises RateLimited."""
+        if scope["path"] not in UNLIMITED:
+            self._spend(scope, "", network(client_address(scope)), " came from this address")
+
+    def spend_account(self, scope: Scope, principal: Principal) -> None:
+        """Counts the account with all its tokens, wherever they come from. Raises RateLimited."""
+        if (account := counted_as(principal)[1]) is not None:
+            self._spend(scope, "-account", account, " were made by this account")
+
+    def _spend(self, scope: Scope, suffix: str, client: str, whose: str) -> None:
+        search = scope["path"] == SEARCH
+        name, calls = ("searches", self.searches_per_minute) if search else ("reads", self.reads_per_minute)
+        hint = "Wait as long as Retry-After says. Answers may be cached: use ETag and If-None-Match."
+        quota = Quota(f"{name}{suffix}", calls)
+        spend(self.limiter, quota, client, what=name, whose=whose, hint=hint, met=scope.get(MET))
+
+
+class Sizes:
+    """Raises TooLarge for a request's body, and for an answer that no function may give."""
 
     def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+        self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        exchange = _Exchange(scope, receive, send)
-        if scope["method"] == "OPTIONS":
-            await exchange.send({"type": "http.response.start", "status": 204, "headers": list(_OPTIONS)})
-            await exchange.send({"type": "http.response.body", "body": b""})
-        elif _body_bytes(scope) > MAX_REQUEST_BODY_BYTES:
-            refusal = TooLarge("The request's body is too large.", maxBytes=MAX_REQUEST_BODY_BYTES)
-            await envelope(refusal)(scope, receive, exchange.send)
-        else:
-            await self._guarded(exchange)
+        if scope["type"] == "http" and _body_bytes(scope) > MAX_REQUEST_BODY_BYTES:
+            raise TooLarge("The request's body is too large.", maxBytes=MAX_REQUEST_BODY_BYTES)
 
-    async def _guarded(self, exchange: "_Exchange") -> None:
-        scope = exchange.scope
-        try:
-            # HEAD is GET whose body stays here, so every route answers both with the same headers.
-            inner = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
-            await self._app(inner, exchange.receive, exchange.send)
-        except Exception:
-            logger.exception("request failed", extra={"path": scope["path"]})
-            if exchange.started:
-                raise
-            await internal_error()(scope, exchange.receive, exchange.send)
+        async def bounded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                size = int(Headers(raw=message["headers"]).get("content-length", 0))
+                if size > MAX_ANSWER_BYTES:
+                    raise TooLarge(
+                        "This answer would be too large.",
+                        hint="Ask for less with limit, or take the file itself from its sourceUrl.",
+                        sizeBytes=size,
+                        maxBytes=MAX_ANSWER_BYTES,
+                    )
+            await send(message)
+
+        await self.app(scope, receive, bounded)
 
 
-class _Exchange:
-    """One request and its answer, with the headers every answer carries."""
-
-    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self.scope = scope
-        self.receive = receive
-        self.started = False
-        self._send = send
-        self._parts = (scope, receive, send)
-        self._without_body = scope["method"] == "HEAD"
-        self._replaced = False
-
-    async def send(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            await self._start(message)
-        elif not self._replaced:
-            await self._send({**message, "body": b""} if self._without_body else message)
-
-    async def _start(self, message: Message) -> None:
-        headers = MutableHeaders(raw=message["headers"])
-        if int(headers.get("content-length", 0)) > MAX_ANSWER_BYTES:
-            self._replaced = self.started = True
-            await envelope(_oversized(headers))(self.scope, self.receive, _Exchange(*self._parts).send)
-            return
-        headers.setdefault("cache-control", CACHEABLE if message["status"] < 400 else "no-store")
-        headers.raw.extend(_EVERY_ANSWER)
-        self.started = True
-        await self._send(message)
-
-
-def _oversized(headers: MutableHeaders) -> TooLarge:
-    return TooLarge(
-        "This answer would be too large.",
-        hint="Ask for less with limit, or take the file itself from its sourceUrl.",
-        sizeBytes=int(headers["content-length"]),
-        maxBytes=MAX_ANSWER_BYTES,
-    )
+def layers(limits: Limits) -> list[Middleware]:
+    """Outermost first."""
+    return [
+        Middleware(HeadAsGet),
+        Middleware(
+            SecurityHeaders,
+            headers={"x-content-type-options": "nosniff", "cross-origin-resource-policy": "cross-origin"},
+            cached={"cache-control": CACHEABLE},
+            uncached=NO_STORE,
+        ),
+        Middleware(
+            CORS,
+            allow_origins="*",
+            allow_methods=ALLOWED_METHODS.split(", "),
+            allow_headers=["*", "Authorization"],
+            expose_headers=EXPOSED,
+            max_age=86_400,
+        ),
+        Middleware(RateLimits, count=limits.spend_address, render=render),
+        Middleware(
+            Errors, render=render, expected=(CommonplaceError, HTTPException, RequestValidationError), quoted=True
+        ),
+        Middleware(Sizes),
+    ]
 
 
 def _body_bytes(scope: Scope) -> int:

@@ -12,8 +12,8 @@ from commonplace.search.model import SearchRequest, SearchResults
 from commonplace.web.rest.pages import PageCache
 
 if TYPE_CHECKING:
-    from commonplace.web.rest.accounts import Accounts
-    from commonplace.web.rest.limits import Limits
+    from commonplace.web.challenges import Accounts
+    from commonplace.web.rest.middleware import Limits
 
 
 class Searcher(Protocol):

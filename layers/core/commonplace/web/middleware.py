@@ -1,0 +1,322 @@
+"""What every HTTP surface has, once: hosts, CORS, security headers, rate limits, and errors as answers. Pure ASGI.
+
+REST, MCP, the authorization server and its pages compose these classes, each with parameters of its own.
+"""
+
+import logging
+import re
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from commonplace.kernel.environment import is_loopback
+from commonplace.kernel.errors import CommonplaceError, RateLimited, Unauthorized
+from commonplace.kernel.limits import Allowance, Limiter, Quota
+
+logger = logging.getLogger(__name__)
+
+Render = Callable[[Scope, Exception], Response]
+"""An exception as a surface answers it: in an envelope, as OAuth's or JSON-RPC's error, or as a page."""
+
+MET = "commonplace.met"
+"""Key in the ASGI scope of what the request met so far: a list of `Allowance`."""
+
+_DEFAULT_PORTS = {"https": 443, "http": 80}
+_LOOPBACK = r"(localhost|127\.0\.0\.1|\[::1\])(:[1-9]\d{0,4})?"
+_NAMES = re.compile(r"[A-Za-z0-9_-]{1,64}(\s*,\s*[A-Za-z0-9_-]{1,64}){0,49}")
+
+
+def header_map(scope: Scope) -> dict[str, str]:
+    """By lower-case name; several of one name are joined, as gateways do, which makes two tokens none."""
+    found: dict[str, str] = {}
+    for raw_name, raw_value in scope["headers"]:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+        found[name] = f"{found[name]},{value}" if name in found else value
+    return found
+
+
+def client_address(scope: Scope) -> str:
+    """The gateway's source address; headers such as X-Forwarded-For are the caller's own words."""
+    return (scope.get("client") or ("unknown", 0))[0] or "unknown"
+
+
+class HeadAsGet:
+    """HEAD is GET whose body stays here, so every route answers both with the same headers."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self.app(scope, receive, send)
+            return
+
+        async def without_body(message: Message) -> None:
+            await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+
+        await self.app({**scope, "method": "GET"}, receive, without_body)
+
+
+class SecurityHeaders:
+    """`headers` on every answer; `cached` and `uncached`, by status, on those that say nothing of caches."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        headers: Mapping[str, str],
+        cached: Mapping[str, str] | None = None,
+        uncached: Mapping[str, str] | None = None,
+    ) -> None:
+        """Without `cached`, what succeeds is as `uncached` as what fails."""
+        self.app = app
+        self._headers = headers
+        self._uncached = uncached or {}
+        self._cached = self._uncached if cached is None else cached
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def complete(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message.setdefault("headers", [])
+                headers = MutableHeaders(scope=message)
+                headers.update(self._headers)
+                if "cache-control" not in headers:
+                    headers.update(self._cached if message["status"] < 400 else self._uncached)
+            await send(message)
+
+        await self.app(scope, receive, complete)
+
+
+class TrustedHosts:
+    """Raises HTTPException 421 for a request that is meant for another host (DNS rebinding).
+
+    The host is the configured one, for behind a gateway a function sees another than its callers, or the name by which
+    the gateway was called: in the cloud it answers no names but its own. A laptop answers its own names alone.
+    """
+
+    def __init__(self, app: ASGIApp, *, base_url: str) -> None:
+        self.app = app
+        self._local = is_loopback(urlsplit(base_url).hostname)
+        self._scheme = urlsplit(base_url).scheme
+        self._host = re.compile(_authority(base_url), re.IGNORECASE)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not self._knows(scope):
+            raise HTTPException(421, "This server answers under another host.")
+        await self.app(scope, receive, send)
+
+    def _knows(self, scope: Scope) -> bool:
+        host = ",".join(Headers(scope=scope).getlist("host")).strip().lower()
+        if not host or self._host.fullmatch(host):
+            return bool(host)
+        gateway = ((scope.get("aws.event") or {}).get("requestContext") or {}).get("domainName")
+        return not self._local and gateway == host.removesuffix(f":{_DEFAULT_PORTS.get(self._scheme)}")
+
+
+class CORS(CORSMiddleware):
+    """Starlette's. Every OPTIONS ends here with 204 and Allow, whatever it asks for: browsers judge what they are told.
+
+    `allow_headers` with `*` allows what is asked for, and names the others where nothing is.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        allow_methods: Sequence[str],
+        allow_headers: Sequence[str],
+        refuse_others: bool = False,
+        **parameters: Any,
+    ) -> None:
+        """With `refuse_others`, requests of other origins raise HTTPException 403 before anything is done for them."""
+        super().__init__(app, allow_methods=allow_methods, allow_headers=allow_headers, **parameters)
+        named = ", ".join(name for name in allow_headers if name != "*")
+        self.preflight_headers |= {"Allow": ", ".join(allow_methods), "Access-Control-Allow-Headers": named}
+        self._refuse_others = refuse_others
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        origin = ",".join(headers.getlist("origin"))
+        if self._refuse_others and origin and not self.is_allowed_origin(origin):
+            raise HTTPException(403, "Pages of this origin may not call this server.")
+        if scope["method"] == "OPTIONS":
+            await self.preflight_response(headers)(scope, receive, send)
+        else:
+            await self.simple_response(scope, receive, send, headers)
+
+    def preflight_response(self, request_headers: Headers) -> Response:
+        asked = {"origin": "", "access-control-request-method": "", **request_headers}
+        if not _NAMES.fullmatch(asked.get("access-control-request-headers", "")):
+            asked.pop("access-control-request-headers", None)
+        told = super().preflight_response(Headers(asked)).headers
+        return Response(status_code=204, headers={name: told[name] for name in told if not name.startswith("content-")})
+
+    async def send(self, message: Message, send: Send, request_headers: Headers) -> None:
+        if not self.allow_all_origins:
+            await super().send(message, send, request_headers)
+            return
+        # The same for everybody: a cache that does not look at Origin keeps one answer for pages and programs.
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message).update(self.simple_headers)
+        await send(message)
+
+
+def origin_pattern(base_url: str, origins: Sequence[str] = ()) -> str:
+    """Of a deployment's own pages, and of those of `origins`: for `allow_origin_regex`, in any case of letters."""
+    scheme = "https?" if is_loopback(urlsplit(base_url).hostname) else re.escape(urlsplit(base_url).scheme)
+    return "(?i)" + "|".join([f"{scheme}://{_authority(base_url)}", *map(re.escape, origins)])
+
+
+def _authority(base_url: str) -> str:
+    """The pattern of a host with its port, which may be left out where the scheme implies it, or is any on a laptop."""
+    parts = urlsplit(base_url)
+    if is_loopback(parts.hostname):
+        return _LOOPBACK
+    implied = f":{_DEFAULT_PORTS.get(parts.scheme)}"
+    host = parts.netloc.removesuffix(implied)
+    return re.escape(host) + ("" if ":" in host else f"({implied})?")
+
+
+class RateLimits:
+    """Tells of what a request met by `RateLimit-*` headers, whoever of the layers inside counted it (`spend`).
+
+    The start of an answer waits for its body: a tool of MCP is counted after its stream has begun.
+    """
+
+    def __init__(
+        self, app: ASGIApp, *, count: Callable[[Scope], None] | None = None, render: Render | None = None
+    ) -> None:
+        """`count` counts a request before anything else is done for it; `render` answers the RateLimited it raises."""
+        self.app = app
+        self._count = count
+        self._render = render
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        met: list[Allowance] = []
+        scope[MET] = met
+        held: list[Message] = []
+
+        async def told(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                held.append(message)
+                return
+            if held:
+                start = held.pop()
+                if met:
+                    _tell(MutableHeaders(scope=start), met)
+                await send(start)
+            await send(message)
+
+        if self._count is not None and self._render is not None:
+            try:
+                self._count(scope)
+            except RateLimited as refused:
+                await self._render(scope, refused)(scope, receive, told)
+                return
+        await self.app(scope, receive, told)
+
+
+def _tell(headers: MutableHeaders, met: Sequence[Allowance]) -> None:
+    tightest = min(met, key=lambda allowance: (allowance.allowed, allowance.remaining))
+    quota = tightest.quota
+    headers["ratelimit-limit"] = str(quota.calls)
+    headers["ratelimit-remaining"] = str(tightest.remaining)
+    headers["ratelimit-reset"] = str(tightest.reset_seconds)
+    headers["ratelimit-policy"] = f'"{quota.name}";q={quota.calls};w={quota.window_seconds}'
+
+
+def spend(
+    limiter: Limiter, quota: Quota, client: str, *, what: str, whose: str = "", hint: str, met: list[Allowance] | None
+) -> None:
+    """Counts one call of `client`, and adds what it met to `met`. Raises RateLimited, in words: what, and whose."""
+    allowance = limiter.take(quota, client)
+    if allowance is None:
+        return
+    if met is not None:
+        met.append(allowance)
+    if not allowance.allowed:
+        raise RateLimited(
+            f"More than {quota.calls} {what} in {quota.window_seconds} seconds{whose}.",
+            retry_after_seconds=allowance.reset_seconds,
+            hint=hint,
+        )
+
+
+class Errors:
+    """Answers what is raised, as `render` writes it; a defect as a CommonplaceError that tells nothing of it."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        render: Render,
+        expected: tuple[type[Exception], ...] = (CommonplaceError, HTTPException),
+        quoted: bool = False,
+    ) -> None:
+        """`expected` is no defect. The log has a defect's kind and place; with `quoted` its text too, which may repeat
+        what somebody sent."""
+        self.app = app
+        self._render = render
+        self._expected = expected
+        self._quoted = quoted
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = False
+
+        async def watched(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self.app(scope, receive, watched)
+        except Exception as error:
+            told = error
+            if not isinstance(error, self._expected):
+                told = CommonplaceError("An unexpected error occurred.")
+                logger.error(
+                    "request failed",
+                    exc_info=self._quoted,
+                    extra={"path": scope.get("path", "")} | ({} if self._quoted else _place(error)),
+                )
+            if started:
+                raise
+            await self._render(scope, told)(scope, receive, send)
+
+
+async def _raise(_: Request, error: Exception) -> NoReturn:
+    raise error
+
+
+def passed_on(*kinds: type[Exception]) -> dict[Any, Any]:
+    """Exception handlers by which a framework leaves its own refusals to `Errors`."""
+    return dict.fromkeys((HTTPException, *kinds), _raise)
+
+
+def error_headers(error: CommonplaceError, scheme: str | None = None) -> dict[str, str]:
+    """When to come back, and with what; `scheme` is the challenge where the error names none."""
+    headers: dict[str, str] = {}
+    if (seconds := getattr(error, "retry_after_seconds", None)) is not None:
+        headers["retry-after"] = str(seconds)
+    challenge = getattr(error, "challenge", scheme if isinstance(error, Unauthorized) else None)
+    if challenge is not None:
+        headers["www-authenticate"] = challenge
+    return headers
+
+
+def _place(error: BaseException) -> dict[str, str]:
+    """A defect for the log without its text."""
+    frames = traceback.extract_tb(error.__traceback__)[-8:]
+    where = " < ".join(f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in reversed(frames))
+    return {"error": type(error).__name__, "where": where}
