@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.requests import Request
 
-from commonplace.identity.oauth.server.limits import spend_client
+from commonplace.identity.oauth.server.endpoint import spend_client
 from commonplace.identity.records import Client
 from tests.examples import examples
 from tests.unit.oauth.world import Counters, World, answered, payload

@@ -6,11 +6,13 @@ from typing import Any, cast
 from urllib.parse import urlencode
 
 import pytest
+from starlette.applications import Starlette
 from starlette.responses import Response
+from starlette.routing import Mount
 from starlette.types import Receive, Scope, Send
 
 from commonplace.identity.oauth.errors import OAuthError
-from commonplace.identity.oauth.server.app import Surface
+from commonplace.identity.oauth.server.app import LAYERS
 from commonplace.kernel.errors import Unavailable
 from commonplace.web.gateway import Gateway
 from tests.unit.oauth.world import FORM, REDIRECT, VERIFIER, Answer, World, answered, basic, payload
@@ -306,7 +308,9 @@ def test_answer_that_says_nothing_of_caches_is_kept_by_none() -> None:
     async def silent(scope: Scope, receive: Receive, send: Send) -> None:
         await Response("text")(scope, receive, send)
 
-    told = answered(Gateway(Surface(silent))(payload("GET", "/"), cast(Any, None)))
+    told = answered(
+        Gateway(Starlette(routes=[Mount("/", silent)], middleware=LAYERS))(payload("GET", "/"), cast(Any, None))
+    )
     assert (told.status, told.body) == (200, "text")
     uncached(told)
     assert told.headers["x-content-type-options"] == "nosniff"

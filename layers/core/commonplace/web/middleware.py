@@ -7,7 +7,7 @@ import logging
 import re
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -133,11 +133,22 @@ class CORS(CORSMiddleware):
         *,
         allow_methods: Sequence[str],
         allow_headers: Sequence[str],
+        expose_headers: Sequence[str],
+        max_age: int,
+        allow_origins: Sequence[str] = (),
+        allow_origin_regex: str | None = None,
         refuse_others: bool = False,
-        **parameters: Any,
     ) -> None:
         """With `refuse_others`, requests of other origins raise HTTPException 403 before anything is done for them."""
-        super().__init__(app, allow_methods=allow_methods, allow_headers=allow_headers, **parameters)
+        super().__init__(
+            app,
+            allow_origins=allow_origins,
+            allow_origin_regex=allow_origin_regex,
+            allow_methods=allow_methods,
+            allow_headers=allow_headers,
+            expose_headers=expose_headers,
+            max_age=max_age,
+        )
         named = ", ".join(name for name in allow_headers if name != "*")
         self.preflight_headers |= {"Allow": ", ".join(allow_methods), "Access-Control-Allow-Headers": named}
         self._refuse_others = refuse_others
@@ -237,7 +248,14 @@ def _tell(headers: MutableHeaders, met: Sequence[Allowance]) -> None:
 
 
 def spend(
-    limiter: Limiter, quota: Quota, client: str, *, what: str, whose: str = "", hint: str, met: list[Allowance] | None
+    limiter: Limiter,
+    quota: Quota,
+    client: str,
+    *,
+    what: str,
+    whose: str = "",
+    hint: str,
+    met: list[Allowance] | None = None,
 ) -> None:
     """Counts one call of `client`, and adds what it met to `met`. Raises RateLimited, in words: what, and whose."""
     allowance = limiter.take(quota, client)
@@ -295,13 +313,13 @@ class Errors:
             await self._render(scope, told)(scope, receive, send)
 
 
-async def _raise(_: Request, error: Exception) -> NoReturn:
-    raise error
+def exception_handlers(render: Render, *kinds: type[Exception]) -> dict[Any, Any]:
+    """For a framework, whose own refusals leave it as `render` writes them."""
 
+    async def handle(request: Request, error: Exception) -> Response:
+        return render(request.scope, error)
 
-def passed_on(*kinds: type[Exception]) -> dict[Any, Any]:
-    """Exception handlers by which a framework leaves its own refusals to `Errors`."""
-    return dict.fromkeys((HTTPException, *kinds), _raise)
+    return dict.fromkeys((HTTPException, *kinds), handle)
 
 
 def error_headers(error: CommonplaceError, scheme: str | None = None) -> dict[str, str]:

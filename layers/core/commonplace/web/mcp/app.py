@@ -1,14 +1,12 @@
 """The MCP application: a path for the deployment's toolsets, one for each toolset, one for all of them."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import iscoroutinefunction
 from typing import Any
 
 from mcp.server.lowlevel.server import Server
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
@@ -17,15 +15,34 @@ from commonplace.kernel.deferred import Deferred
 from commonplace.kernel.limits import Slots
 from commonplace.search.source import ChangeFeed
 from commonplace.web.challenges import Challenges
-from commonplace.web.mcp.cors import Admission, Doorway
 from commonplace.web.mcp.declaration import Toolset
-from commonplace.web.mcp.edge import Endpoint, Reception, Shield
-from commonplace.web.mcp.errors import internal, rpc_error
+from commonplace.web.mcp.edge import METHODS, Endpoint, Reception, Shield
+from commonplace.web.mcp.errors import render, rendering
 from commonplace.web.mcp.guard import Guard
 from commonplace.web.mcp.limits import Throttle
 from commonplace.web.mcp.offer import offer_of
 from commonplace.web.mcp.server import build_server
 from commonplace.web.mcp.surface import Surface
+from commonplace.web.middleware import (
+    CORS,
+    Errors,
+    HeadAsGet,
+    RateLimits,
+    SecurityHeaders,
+    TrustedHosts,
+    exception_handlers,
+    origin_pattern,
+)
+
+EXPOSED = (
+    *("WWW-Authenticate", "Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "Retry-After"),
+    *("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy"),
+)
+SENT = (
+    *("Authorization", "Content-Type", "Accept", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "Mcp-Session-Id"),
+    *("Last-Event-ID", "X-MCP-Readonly"),
+)
+"""What a browser may send without having said so."""
 
 ROOT = "/mcp"
 ALL = "all"
@@ -69,13 +86,35 @@ def create_app(
             read_only=read_only,
             challenges=challenges,
         )
-        answering = Reception(Shield(guard))
+        counted = RateLimits(Errors(guard, render=render, quoted=True))
+        answering = Reception(Shield(counted))
         # Instances, which take every method, at both forms of the path: a redirect may lose a body.
         routes += [Route(path, answering), Route(f"{path}/", answering)]
+    rendered = rendering(list(paths))
     app = Starlette(
         routes=routes,
-        middleware=[Middleware(Doorway, admission=Admission(surface.base_url, origins))],
-        exception_handlers={404: _elsewhere(list(paths)), 500: _failed},
+        middleware=[
+            Middleware(HeadAsGet),
+            Middleware(
+                SecurityHeaders,
+                headers={"x-content-type-options": "nosniff"},
+                uncached={"cache-control": "no-store"},
+            ),
+            Middleware(Errors, render=rendered, quoted=True),
+            Middleware(TrustedHosts, base_url=surface.base_url),
+            Middleware(
+                CORS,
+                allow_origins=origins,
+                allow_origin_regex=origin_pattern(surface.base_url, origins),
+                allow_methods=METHODS,
+                # Tools may have parameters that travel as headers of their own: what is asked for is allowed.
+                allow_headers=["*", *SENT],
+                expose_headers=EXPOSED,
+                max_age=7_200,
+                refuse_others=True,
+            ),
+        ],
+        exception_handlers=exception_handlers(rendered),
     )
     # Such a redirect would be made of the request's Host.
     app.router.redirect_slashes = False
@@ -100,17 +139,6 @@ class _Served:
         self.endpoint: ASGIApp = Endpoint(server, frozenset(talking))
 
 
-def _elsewhere(paths: Sequence[str]) -> Callable[[Request, Exception], Awaitable[Response]]:
-    """Where no toolset is: names the paths that there are."""
-    message = f"There is no toolset here. MCP is served at: {', '.join(paths)}."
-
-    async def refused(_: Request, __: Exception) -> Response:
-        # HTTP's number serves as JSON-RPC's as well: it is outside the range that is reserved.
-        return rpc_error(404, 404, message, data={"paths": list(paths)})
-
-    return refused
-
-
 def _paths(toolsets: Mapping[str, Toolset], default: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """What each path serves, by name."""
     unknown = [name for name in default if name not in toolsets]
@@ -119,7 +147,3 @@ def _paths(toolsets: Mapping[str, Toolset], default: Sequence[str]) -> dict[str,
     everything = tuple(toolsets)
     each = {f"{ROOT}/{name}": (name,) for name in everything}
     return {ROOT: tuple(dict.fromkeys(default)) or everything, **each, f"{ROOT}/{ALL}": everything}
-
-
-async def _failed(_: Request, __: Exception) -> Response:
-    return internal(None)

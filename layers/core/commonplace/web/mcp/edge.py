@@ -1,8 +1,6 @@
-"""Errors of the HTTP edge: JSON-RPC errors with an HTTP status, for whatever goes wrong before a server is asked.
+"""Reading a request: POST only, everything bounded, one JSON-RPC message, parsed once for every layer inside.
 
-Reading a request: POST only, everything bounded, one JSON-RPC message, parsed once for every layer inside.
-
-One POST, one answer: a deadline, a barrier against defects, and the SDK's server for exactly one request.
+One POST, one answer: a deadline, an end to whatever was begun, and the SDK's server for exactly one request.
 
 Nothing outlives a request, so the application runs on Lambda, where each invocation brings a loop to a standstill, as
 well as on any other server. The SDK's own application wants a lifespan, which serves the first invocation alone.
@@ -22,12 +20,9 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from commonplace.web.mcp.cors import METHODS
-from commonplace.web.mcp.errors import RequestId, internal, invalid, rpc_error
+from commonplace.web.mcp.errors import MESSAGE, RequestId, internal, invalid, rpc_error
 
-MESSAGE = "commonplace.message"
-"""Key in the ASGI scope of the parsed message, a dict with `method`; with `id` it is a request."""
-
+METHODS = ("POST", "OPTIONS")
 MAX_BODY_BYTES = 1 << 20
 MAX_HEADERS = 100
 MAX_HEADER_BYTES = 16_384
@@ -62,7 +57,7 @@ class Reception:
 def _unfit(scope: Scope) -> Response | None:
     if scope["method"] != "POST":
         told = "MCP is spoken here, by POST. How to connect a client: /connect."
-        return rpc_error(405, INVALID_REQUEST, told, headers={"allow": METHODS})
+        return rpc_error(405, INVALID_REQUEST, told, headers={"allow": ", ".join(METHODS)})
     headers = scope["headers"]
     if len(headers) > MAX_HEADERS or sum(len(name) + len(value) for name, value in headers) > MAX_HEADER_BYTES:
         return invalid("The request's headers are too large.", status=431)
@@ -182,7 +177,7 @@ _HINTS = {406: "Accept must allow application/json and text/event-stream."}
 
 
 class Shield:
-    """Answers before the function is ended, answers a defect without its details, and answers in JSON."""
+    """Answers before the function is ended, answers in JSON, and ends an answer that a defect has cut off."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -197,8 +192,7 @@ class Shield:
                 await answer.give_up()
             else:
                 await answer.complete()
-        except Exception:
-            logger.exception("an mcp request failed")
+        except Exception:  # noqa: BLE001 - `Errors` has logged it, and could not answer: the answer had begun
             await answer.complete()
 
 

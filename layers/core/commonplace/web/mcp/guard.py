@@ -9,6 +9,7 @@ read: a challenge would lead the client round in a circle.
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -16,16 +17,17 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from commonplace.identity.authorization import Need, Verdict, judge
 from commonplace.identity.principals import Principals
-from commonplace.kernel.errors import CommonplaceError, Unauthorized
-from commonplace.web.challenges import Challenges, Consent, SignIn
+from commonplace.kernel.errors import Unauthorized
+from commonplace.web.challenges import Challenges, Consent, NotValid, SignIn
 from commonplace.web.mcp.access import exists
 from commonplace.web.mcp.declaration import Caller
-from commonplace.web.mcp.edge import MESSAGE, request_id, tool_called
-from commonplace.web.mcp.errors import refusal
-from commonplace.web.mcp.limits import Metered, Throttle, counting
+from commonplace.web.mcp.edge import tool_called
+from commonplace.web.mcp.errors import MESSAGE
+from commonplace.web.mcp.limits import Metered, Throttle
 from commonplace.web.mcp.offer import Offer
 from commonplace.web.mcp.surface import CALLER
 from commonplace.web.mcp.uri_templates import match, pattern_of
+from commonplace.web.middleware import MET, client_address, header_map
 
 
 class Needs:
@@ -76,7 +78,7 @@ _CREDENTIALS = (b"authorization", b"cookie", b"proxy-authorization")
 
 
 class Guard:
-    """Leaves a `declaring.Caller` in the scope. A call of a tool is counted where it runs, everything else here.
+    """Leaves a `Caller` in the scope. A call of a tool is counted where it runs, everything else here.
 
     Principals and counters are asked on the loop, where no deadline interrupts them: both bound their own waits.
     """
@@ -103,30 +105,28 @@ class Guard:
         self._challenges = challenges
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = _headers(scope)
-        caller = stranger = Metered(
-            # The gateway's source address; headers such as X-Forwarded-For are the caller's own words.
-            address=(scope.get("client") or ("unknown", 0))[0] or "unknown",
+        """Raises what the client itself has to act on, and Unavailable."""
+        headers = header_map(scope)
+        stranger = Metered(
+            address=client_address(scope),
             read_only=self._read_only or asks_for_reading(headers.get(READ_ONLY_HEADER)),
+            met=scope[MET],
         )
-        try:
-            caller = self._identified(stranger, headers)
-            self._admit(scope, caller)
-        except CommonplaceError as error:
-            answer = refusal(error, request_id(scope), self._challenge(error))
-            await answer(scope, receive, counting(send, caller))
-            return
-        await self._app(_without_credentials(scope) | {CALLER: caller}, receive, counting(send, caller))
+        caller = self._identified(stranger, headers)
+        self._admit(scope, caller)
+        await self._app(_without_credentials(scope) | {CALLER: caller}, receive, send)
 
     def _identified(self, stranger: Metered, headers: Mapping[str, str]) -> Metered:
         try:
             principal = self._principals.identify(headers, self._resource)
-        except Unauthorized:
+        except Unauthorized as bad:
             # Whoever guesses tokens is somebody unknown, and may try as often as anybody unknown may ask.
             self._throttle.spend(stranger, "read")
-            raise
+            if self._challenges is None:
+                raise
+            raise NotValid(bad, self._challenges.invalid_token(self._resource)) from None
         self._principals.used(principal, stranger.address)
-        return Metered(principal, stranger.address, stranger.read_only)
+        return replace(stranger, principal=principal)
 
     def _admit(self, scope: Scope, caller: Metered) -> None:
         """Counts the request, and raises what its client itself has to act on: RateLimited, SignIn, Consent."""
@@ -146,14 +146,6 @@ class Guard:
                 self._throttle.spend(caller, tool.tool.cost, tool.toolset.name)
             raise
 
-    def _challenge(self, error: CommonplaceError) -> dict[str, str]:
-        if isinstance(error, SignIn | Consent):
-            return {"www-authenticate": error.challenge}
-        if not isinstance(error, Unauthorized):
-            return {}
-        told = self._challenges.invalid_token(self._resource) if self._challenges else "Bearer"
-        return {"www-authenticate": told}
-
 
 def asks_for_reading(value: str | None) -> bool:
     """Whether the header narrows a request: anything does that does not plainly say no."""
@@ -164,12 +156,3 @@ def _without_credentials(scope: Scope) -> dict[str, Any]:
     """What goes on to tools: none of them can hand a token to anybody else (RFC 9700; the specification forbids it)."""
     kept = [(name, value) for name, value in scope["headers"] if name.lower() not in _CREDENTIALS]
     return {name: value for name, value in scope.items() if name != "aws.event"} | {"headers": kept}
-
-
-def _headers(scope: Scope) -> dict[str, str]:
-    """By lower-case name; several of one name are joined, as gateways do."""
-    found: dict[str, str] = {}
-    for raw_name, raw_value in scope["headers"]:
-        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
-        found[name] = f"{found[name]},{value}" if name in found else value
-    return found

@@ -33,12 +33,12 @@ from mcp.shared.subscriptions import (
     event_to_notification,
 )
 
+from commonplace.identity.principals import counted_as
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.limits import Slots
 from commonplace.search.source import Change, ChangeFeed
 from commonplace.web.mcp.access import allowed, caller_of
 from commonplace.web.mcp.declaration import Caller, Snapshot, Toolset
-from commonplace.web.mcp.limits import account_of
 from commonplace.web.mcp.tools import in_thread
 
 logger = logging.getLogger(__name__)
@@ -190,7 +190,7 @@ class _Listening:
         if len(uris) > MAX_URIS:
             raise MCPError(types.INVALID_PARAMS, f"One subscription is for at most {MAX_URIS} resources.")
         caller = caller_of(ctx.request)
-        account = account_of(caller.principal)
+        account = counted_as(caller.principal)[1]
         if account is None:
             hint = f"Sign in to listen, or read again in {READ_AGAIN_SECONDS} seconds."
             return await _answer_at_once(ctx, "Nobody unknown is waited for.", hint, READ_AGAIN_SECONDS)

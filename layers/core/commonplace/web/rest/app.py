@@ -13,9 +13,10 @@ from commonplace.documents.rest import attachments, documents, facets, feed, llm
 from commonplace.kernel.limits import Limiter
 from commonplace.site.connect import routes
 from commonplace.web.challenges import Accounts
-from commonplace.web.middleware import passed_on
+from commonplace.web.middleware import exception_handlers
 from commonplace.web.rest import account, openapi
 from commonplace.web.rest.documentation import API_VERSION, build_openapi
+from commonplace.web.rest.errors import render
 from commonplace.web.rest.middleware import Limits, layers
 from commonplace.web.rest.pages import API
 from commonplace.web.rest.services import Searcher, Services, Site, utc_now
@@ -62,7 +63,7 @@ def create_app(
         openapi_url=None,
         redirect_slashes=False,
         middleware=layers(limits),
-        exception_handlers=passed_on(RequestValidationError),
+        exception_handlers=exception_handlers(render, RequestValidationError),
     )
     app.site = settings
     app.state.services = Services(library, search, settings, limits, clock, accounts=accounts)

@@ -5,14 +5,12 @@ Rate limits are by client address, and by account where a token is taken.
 
 from dataclasses import dataclass
 
-from fastapi.exceptions import RequestValidationError
 from starlette.datastructures import Headers
-from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from commonplace.identity.principals import Principal, counted_as
-from commonplace.kernel.errors import CommonplaceError, TooLarge
+from commonplace.kernel.errors import TooLarge
 from commonplace.kernel.limits import Limiter, Quota, network
 from commonplace.web.middleware import (
     CORS,
@@ -112,9 +110,7 @@ def layers(limits: Limits) -> list[Middleware]:
             max_age=86_400,
         ),
         Middleware(RateLimits, count=limits.spend_address, render=render),
-        Middleware(
-            Errors, render=render, expected=(CommonplaceError, HTTPException, RequestValidationError), quoted=True
-        ),
+        Middleware(Errors, render=render, quoted=True),
         Middleware(Sizes),
     ]
 

@@ -7,20 +7,20 @@ Style sheets and scripts of the pages, as they are in the code.
 
 import time
 import unicodedata
-from collections.abc import Mapping
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from commonplace.identity.oauth.server.endpoint import NO_STORE, envelope, json_answer
 from commonplace.identity.redirects import is_loopback_redirect
 from commonplace.kernel.errors import CommonplaceError
+from commonplace.web.middleware import SecurityHeaders, error_headers
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -105,12 +105,14 @@ _MONTHS = (
 HTML = "text/html; charset=utf-8"
 WAAP_ORIGIN = "https://waap.xyz"
 
-GUARDED = {
-    "referrer-policy": "no-referrer",
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-    "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=()",
-}
+GUARDED = Middleware(
+    SecurityHeaders,
+    headers={
+        "referrer-policy": "no-referrer",
+        "x-frame-options": "DENY",
+        "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=()",
+    },
+)
 """On every answer to a browser. With `no-referrer` nothing of an address reaches the place that a page leads to."""
 
 
@@ -133,10 +135,11 @@ def content_security_policy(*, icons: bool = False, waap: bool = False) -> str:
 
 def page(template: str, status: int = 200, *, icons: bool = False, waap: bool = False, **values: Any) -> Response:
     """The page, which no cache keeps and no other site frames."""
-    headers = NO_STORE | GUARDED
-    headers["content-security-policy"] = content_security_policy(icons=icons, waap=waap)
-    # The frame of WaaP opens windows, and has to hear from them.
-    headers["cross-origin-opener-policy"] = "same-origin-allow-popups" if waap else "same-origin"
+    headers = {
+        "content-security-policy": content_security_policy(icons=icons, waap=waap),
+        # The frame of WaaP opens windows, and has to hear from them.
+        "cross-origin-opener-policy": "same-origin-allow-popups" if waap else "same-origin",
+    }
     body = _templates().get_template(template).render(**values)
     return Response(body.encode("utf-8", "xmlcharrefreplace"), status, headers, HTML)
 
@@ -144,19 +147,8 @@ def page(template: str, status: int = 200, *, icons: bool = False, waap: bool = 
 def refused(site: str, error: CommonplaceError, title: str = "This did not work") -> Response:
     """A page that says why it ends here; the browser is sent nowhere."""
     answer = page("refused.html", error.status, site=site, title=title, message=error.message, hint=error.hint or "")
-    if (seconds := getattr(error, "retry_after_seconds", None)) is not None:
-        answer.headers["retry-after"] = str(seconds)
+    answer.headers.update(error_headers(error))
     return answer
-
-
-def told(values: Mapping[str, Any], status: int = 200) -> Response:
-    """JSON for a script of ours."""
-    return json_answer(values, status, GUARDED)
-
-
-def told_error(error: CommonplaceError) -> Response:
-    """The error in our envelope, for a script of ours."""
-    return envelope(error, GUARDED)
 
 
 @cache
@@ -185,14 +177,14 @@ async def asset(request: Request) -> Response:
         return Response("There is nothing at this address.\n", 404, {"cache-control": "no-store"}, "text/plain")
     body, tag = _file(name)
     # Asked again each time: pages and scripts of two versions must not meet.
-    headers = GUARDED | {"etag": tag, "cache-control": "no-cache", "cross-origin-resource-policy": "same-origin"}
+    headers = {"etag": tag, "cache-control": "no-cache", "cross-origin-resource-policy": "same-origin"}
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
     return Response(body, 200, headers, TYPES[Path(name).suffix])
 
 
 def routes() -> list[Route]:
-    return [Route("/auth/assets/{name}", asset, methods=["GET"])]
+    return [Route("/auth/assets/{name}", asset, methods=["GET"], middleware=[GUARDED])]
 
 
 @cache

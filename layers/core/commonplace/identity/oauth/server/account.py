@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from commonplace.identity.accounts import Profile, Standing
 from commonplace.identity.oauth.pages.consent import Account, Asker
-from commonplace.identity.oauth.pages.rendering import listed, page, plain, stamp, told
+from commonplace.identity.oauth.pages.rendering import listed, page, plain, stamp
 from commonplace.identity.oauth.server import log
 from commonplace.identity.oauth.server.browsers import (
     SESSION_COOKIE,
@@ -22,7 +22,7 @@ from commonplace.identity.oauth.server.browsers import (
     read_json,
     script_route,
 )
-from commonplace.identity.oauth.server.limits import network_of
+from commonplace.identity.oauth.server.endpoint import json_answer, network_of
 from commonplace.identity.oauth.server.services import OAuthServices
 from commonplace.identity.oauth.server.sign_in import sign_in_page
 from commonplace.identity.principals import WORDS
@@ -56,7 +56,7 @@ async def _show(services: OAuthServices, request: Request) -> Response:
 
 async def _grants(services: OAuthServices, request: Request) -> Response:
     profile = _person(services, request)
-    return told({"grants": [_as_json(grant) for grant in services.connections.of(profile.subject)]})
+    return json_answer({"grants": [_as_json(grant) for grant in services.connections.of(profile.subject)]})
 
 
 async def _revoke(services: OAuthServices, request: Request) -> Response:
@@ -74,13 +74,13 @@ async def _revoke(services: OAuthServices, request: Request) -> Response:
     else:
         raise NotFound("This app is not connected, or no longer.")
     log.record("revoke", reason="by_person")
-    return told({"revoked": ended})
+    return json_answer({"revoked": ended})
 
 
 async def _sign_out(services: OAuthServices, request: Request) -> Response:
     must_be_ours(request, services.settings.issuer)
     Sessions.over(services).end(cookie_of(request, SESSION_COOKIE))
-    answer = told({})
+    answer = json_answer({})
     drop(answer, SESSION_COOKIE)
     return answer
 

@@ -11,7 +11,7 @@ from commonplace.identity.accounts import Profile
 from commonplace.identity.oauth.authorization_request import Asked, RequestRefused, read_query, understand
 from commonplace.identity.oauth.consent import RequestGone
 from commonplace.identity.oauth.pages.consent import Account, Asker, Asking
-from commonplace.identity.oauth.pages.rendering import page, refused, told
+from commonplace.identity.oauth.pages.rendering import page, refused
 from commonplace.identity.oauth.server import log
 from commonplace.identity.oauth.server.browsers import (
     SESSION_COOKIE,
@@ -27,7 +27,7 @@ from commonplace.identity.oauth.server.browsers import (
     seen,
     wants_json,
 )
-from commonplace.identity.oauth.server.limits import network_of
+from commonplace.identity.oauth.server.endpoint import json_answer, network_of
 from commonplace.identity.oauth.server.services import OAuthServices
 from commonplace.identity.oauth.server.sign_in import sign_in_page
 from commonplace.kernel.errors import BadRequest, Forbidden
@@ -122,7 +122,7 @@ async def _decide(services: OAuthServices, request: Request) -> Response:
         if wants_json(request):
             raise
         return refused(services.settings.site_name, error, "This page is over")
-    answer = told({"redirectTo": url}) if wants_json(request) else seen(url)
+    answer = json_answer({"redirectTo": url}) if wants_json(request) else seen(url)
     drop(answer, request_cookie(handle))
     return answer
 

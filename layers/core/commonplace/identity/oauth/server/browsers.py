@@ -4,23 +4,30 @@ A browser whose person has signed in. What the store knows of them is encrypted 
 """
 
 import json
-import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 from urllib.parse import parse_qsl, urlencode
 
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Scope
 
 from commonplace.identity import secrets
 from commonplace.identity.accounts import Profile
 from commonplace.identity.oauth.authorization_request import LocalRefusal
-from commonplace.identity.oauth.pages.rendering import GUARDED, refused, told_error
+from commonplace.identity.oauth.pages.rendering import GUARDED, refused
 from commonplace.identity.oauth.server import log
-from commonplace.identity.oauth.server.endpoint import FORM, MAX_FORM_BYTES, NO_STORE, media_type, read_body, told
-from commonplace.identity.oauth.server.limits import spend_network
+from commonplace.identity.oauth.server.endpoint import (
+    FORM,
+    MAX_FORM_BYTES,
+    envelope,
+    media_type,
+    read_body,
+    spend_network,
+)
 from commonplace.identity.oauth.server.services import OAuthServices
 from commonplace.identity.oidc_sessions import ReadsClaims, SignInOver
 from commonplace.identity.ports import SignInStore
@@ -32,8 +39,7 @@ from commonplace.identity.records import (
     Session,
 )
 from commonplace.kernel.errors import BadRequest, CommonplaceError, Forbidden, TooLarge
-
-logger = logging.getLogger(__name__)
+from commonplace.web.middleware import Errors
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -45,39 +51,37 @@ MAX_FIELDS = 60
 
 def page_route(services: OAuthServices, path: str, handler: Handler, *methods: str) -> Route:
     """A route to a page: what is refused is a page as well, unless a script of ours asked."""
-    return Route(path, _answering(services, handler, path), methods=list(methods))
+    return _route(services, path, handler, methods)
 
 
 def script_route(services: OAuthServices, path: str, handler: Handler, *methods: str) -> Route:
     """A route that scripts of ours call: it answers JSON, whatever happens."""
-    return Route(path, _answering(services, handler, path, script=True), methods=list(methods))
+    return _route(services, path, handler, methods, script=True)
 
 
-def _answering(services: OAuthServices, handler: Handler, path: str, *, script: bool = False) -> Handler:
+def _route(
+    services: OAuthServices, path: str, handler: Handler, methods: Sequence[str], *, script: bool = False
+) -> Route:
     site = services.settings.site_name
 
-    def shown(request: Request, error: CommonplaceError) -> Response:
-        return told_error(error) if script or wants_json(request) else refused(site, error)
+    async def answer(request: Request) -> Response:
+        spend_network(services, request, path.strip("/").replace("/", "-"))
+        return await handler(request)
 
-    async def answering(request: Request) -> Response:
-        try:
-            spend_network(services, request, path.strip("/").replace("/", "-"))
-            return await handler(request)
-        except LocalRefusal as error:
+    def render(scope: Scope, error: Exception) -> Response:
+        if isinstance(error, LocalRefusal):
             log.record("denied", "denied", error.reason or "local_refusal")
             return refused(site, BadRequest(error.message), "This app cannot be connected")
-        except CommonplaceError as error:
-            return shown(request, error)
-        except Exception as error:  # noqa: BLE001 - people see a page of ours, and nothing of the defect
-            logger.error("request failed", extra=told(error) | {"path": path})
-            return shown(request, CommonplaceError("An unexpected error occurred."))
+        ours = cast(CommonplaceError, error)
+        return envelope(ours) if script or wants_json(Request(scope)) else refused(site, ours)
 
-    return answering
+    errors = Middleware(Errors, render=render, expected=(LocalRefusal, CommonplaceError))
+    return Route(path, answer, methods=list(methods), middleware=[GUARDED, errors])
 
 
 def seen(url: str, status: int = 303) -> Response:
     """Sends the browser on, without a word to there of where it comes from."""
-    return Response(status_code=status, headers=NO_STORE | GUARDED | {"location": url})
+    return Response(status_code=status, headers={"location": url})
 
 
 def wants_json(request: Request) -> bool:

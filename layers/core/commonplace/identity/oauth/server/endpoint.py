@@ -3,24 +3,29 @@
 Bodies of requests, read strictly: the media type, the size, the encoding, and each parameter once.
 
 One address of the authorization server that programs call: methods, CORS, and OAuth's way of failing.
+
+How often the endpoints may be asked: by one network, and by one client.
 """
 
 import json
-import logging
 import re
-import traceback
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qsl
 
+from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.routing import Route, request_response
+from starlette.types import Scope
 
 from commonplace.identity.oauth.errors import OAuthError
 from commonplace.identity.oauth.server import log
+from commonplace.identity.oauth.server.services import OAuthServices
+from commonplace.identity.records import Client
 from commonplace.kernel.errors import CommonplaceError
+from commonplace.kernel.limits import Quota, network
+from commonplace.web.middleware import CORS, Errors, client_address, error_headers, spend
 
 JSON = "application/json"
 NO_STORE = {"cache-control": "no-store", "pragma": "no-cache"}
@@ -29,9 +34,8 @@ _UNSAYABLE = re.compile(r"[^\x20\x21\x23-\x5b\x5d-\x7e]")  # RFC 6749, section 5
 
 
 def json_answer(body: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """JSON that no cache keeps."""
     text = json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "backslashreplace")
-    return Response(text, status, media_type=JSON, headers=NO_STORE | dict(headers or {}))
+    return Response(text, status, headers, JSON)
 
 
 def oauth_answer(error: OAuthError) -> Response:
@@ -47,12 +51,11 @@ def server_error() -> OAuthError:
 
 def as_oauth(error: CommonplaceError) -> OAuthError:
     """An error of our own in OAuth's words: what says when to come back keeps saying it, the rest is a bad request."""
-    seconds = getattr(error, "retry_after_seconds", None)
-    headers = {} if seconds is None else {"retry-after": str(seconds)}
     if error.status in (429, 503):
+        seconds = getattr(error, "retry_after_seconds", None)
         sentence = "Too many requests." if error.status == 429 else "A part that this depends on does not answer."
         description = f"{sentence} Send the same again in {seconds} seconds."
-        return OAuthError("temporarily_unavailable", description, status=error.status, headers=headers)
+        return OAuthError("temporarily_unavailable", description, status=error.status, headers=error_headers(error))
     if error.status >= 500:
         return server_error()
     status = 413 if error.status == 413 else 400
@@ -61,16 +64,7 @@ def as_oauth(error: CommonplaceError) -> OAuthError:
 
 def envelope(error: CommonplaceError, headers: Mapping[str, str] | None = None) -> Response:
     """As every other surface of ours answers (seed 000, section 10)."""
-    seconds = getattr(error, "retry_after_seconds", None)
-    retry = {} if seconds is None else {"retry-after": str(seconds)}
-    return json_answer(error.envelope(), error.status, retry | dict(headers or {}))
-
-
-def told(error: BaseException) -> dict[str, str]:
-    """A defect for the log: its kind and where it happened. Never its text, which may quote what somebody sent."""
-    frames = traceback.extract_tb(error.__traceback__)[-8:]
-    where = " < ".join(f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in reversed(frames))
-    return {"error": type(error).__name__, "where": where}
+    return json_answer(error.envelope(), error.status, error_headers(error) | dict(headers or {}))
 
 
 FORM = "application/x-www-form-urlencoded"
@@ -126,88 +120,76 @@ def media_type(request: Request) -> str:
     return values[0].partition(";")[0].strip().lower() if len(values) == 1 else ""
 
 
-def header_map(request: Request) -> dict[str, str]:
-    """By lower-case name; several of one name are joined, as gateways do."""
-    found: dict[str, str] = {}
-    for name, value in request.headers.items():
-        found[name] = f"{found[name]},{value}" if name in found else value
-    return found
-
-
 def _refused(description: str, reason: str) -> OAuthError:
     return OAuthError("invalid_request", description, reason=reason)
 
-
-logger = logging.getLogger(__name__)
 
 Handler = Callable[[Request], Awaitable[Response]]
 
 EVENT = "event"
 """In a request's state: what it turned out to be about, in place of what its address is mostly for."""
 
-CORS = {
-    "access-control-allow-origin": "*",
-    "access-control-expose-headers": "WWW-Authenticate, Retry-After",
-}
-"""Any page may call; none brings cookies along, for credentials are not allowed and none are read here."""
-PREFLIGHT = {
-    "access-control-allow-headers": "Authorization, Content-Type, MCP-Protocol-Version",
-    "access-control-max-age": "86400",
-}
-
-
-class Endpoint:
-    """Answers everything that is sent to its address, whatever happens on the way."""
-
-    def __init__(self, method: str, handler: Handler, *, cors: bool, event: log.Event | None = None) -> None:
-        """`method` is the one that it takes, beside OPTIONS, and HEAD for GET. Failures are told as `event`."""
-        methods = ("GET", "HEAD") if method == "GET" else (method,)
-        self._methods = (*methods, "OPTIONS") if cors else methods
-        self._handler = handler
-        self._cors = cors
-        self._event = event
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = Request(scope, receive)
-        answer = await self._answer(request)
-        if self._cors:
-            answer.headers.update(CORS)
-        if request.method == "HEAD":
-            answer.body = b""
-        await answer(scope, receive, send)
-
-    async def _answer(self, request: Request) -> Response:
-        allow = {"allow": ", ".join(self._methods)}
-        if request.method == "OPTIONS" and self._cors:
-            methods = {"access-control-allow-methods": allow["allow"]}
-            return Response(status_code=204, headers=allow | PREFLIGHT | methods | NO_STORE)
-        if request.method not in self._methods:
-            return oauth_answer(
-                OAuthError("invalid_request", f"Use {self._methods[0]} here.", status=405, headers=allow)
-            )
-        try:
-            return await self._handler(request)
-        except OAuthError as error:
-            return self._failed(request, error)
-        except CommonplaceError as error:
-            return self._failed(request, as_oauth(error))
-        except ClientDisconnect:
-            return oauth_answer(OAuthError("invalid_request", "The body did not arrive whole."))
-        except Exception as error:  # noqa: BLE001 - the one boundary: nothing of a defect may leave it
-            logger.error("request failed", extra=told(error) | {"path": request.url.path})
-            return self._failed(request, server_error())
-
-    def _failed(self, request: Request, error: OAuthError) -> Response:
-        event: log.Event | None = getattr(request.state, EVENT, self._event)
-        if event is not None:
-            event = "reuse" if error.reason in log.REUSED else event
-            log.record(event, log.outcome_of(error.status), error.reason)
-        return oauth_answer(error)
+SENT = ("Authorization", "Content-Type", "MCP-Protocol-Version")
+EXPOSED = ("WWW-Authenticate", "Retry-After")
 
 
 def route(path: str, method: str, handler: Handler, *, cors: bool, event: log.Event | None = None) -> Route:
-    """A route that takes every method, for its endpoint to answer."""
-    return Route(path, Endpoint(method, handler, cors=cors, event=event))
+    """A route that answers every method: `method`, beside OPTIONS with `cors`, and HEAD for GET, and 405 for others.
+
+    Failures are told as `event`. With `cors` any page may call, and brings no cookies: credentials are not allowed.
+    """
+    methods = ("GET", "HEAD") if method == "GET" else (method,)
+    allowed = (*methods, "OPTIONS") if cors else methods
+
+    async def answer(request: Request) -> Response:
+        if request.method not in methods:
+            headers = {"allow": ", ".join(allowed)}
+            return oauth_answer(OAuthError("invalid_request", f"Use {method} here.", status=405, headers=headers))
+        return await handler(request)
+
+    def render(scope: Scope, error: Exception) -> Response:
+        if isinstance(error, ClientDisconnect):
+            return oauth_answer(OAuthError("invalid_request", "The body did not arrive whole."))
+        failed = error if isinstance(error, OAuthError) else as_oauth(cast(CommonplaceError, error))
+        known: log.Event | None = scope.get("state", {}).get(EVENT, event)
+        if known is not None:
+            log.record("reuse" if failed.reason in log.REUSED else known, log.outcome_of(failed.status), failed.reason)
+        return oauth_answer(failed)
+
+    public = Middleware(
+        CORS, allow_origins="*", allow_methods=allowed, allow_headers=SENT, expose_headers=EXPOSED, max_age=86_400
+    )
+    expected = (OAuthError, CommonplaceError, ClientDisconnect)
+    endpoint = Errors(request_response(answer), render=render, expected=expected)
+    return Route(path, endpoint, middleware=[public] if cors else None)
+
+
+SHARED_FACTOR = 5
+"""So many clients' worth of requests may come from one network: a household, an office, a hosted client."""
+
+
+def network_of(request: Request) -> str:
+    """Who asks, as far as can be told without a credential."""
+    return network(client_address(request.scope))
+
+
+def spend_network(services: OAuthServices, request: Request, endpoint: str) -> None:
+    """Counts a request before anything of it is read. Raises RateLimited."""
+    calls = services.settings.requests_per_minute * SHARED_FACTOR
+    _spend(services, Quota(f"auth-{endpoint}-network", calls), network_of(request))
+
+
+def spend_client(services: OAuthServices, request: Request, endpoint: str, client: Client) -> None:
+    """Counts a request of a client that is known now. Raises RateLimited.
+
+    A public client is what many people have installed: those of one network are counted together, no others.
+    """
+    who = [client.id] if client.confidential else [client.id, network_of(request)]
+    _spend(services, Quota(f"auth-{endpoint}", services.settings.requests_per_minute), json.dumps(who))
+
+
+def _spend(services: OAuthServices, quota: Quota, client: str) -> None:
+    spend(services.limiter, quota, client, what="requests", hint="Wait as long as Retry-After says.")
 
 
 def cached(answer: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -26,29 +26,30 @@ from commonplace.identity.oauth.server import log
 from commonplace.identity.oauth.server.endpoint import (
     EVENT,
     JSON,
-    NO_STORE,
     Handler,
     cached,
-    header_map,
     json_answer,
     media_type,
+    network_of,
     read_body,
     read_form,
     route,
+    spend_client,
+    spend_network,
 )
-from commonplace.identity.oauth.server.limits import network_of, spend_client, spend_network
 from commonplace.identity.oauth.server.services import OAuthServices
 from commonplace.identity.records import Client
 from commonplace.identity.resources import Resources
 from commonplace.identity.settings import AuthSettings
 from commonplace.kernel.errors import Unavailable
+from commonplace.web.middleware import header_map
 
 
 def introspect_routes(services: OAuthServices) -> list[Route]:
     async def introspect(request: Request) -> Response:
         spend_network(services, request, "introspect")
         form = await read_form(request)
-        client = services.authentication.authenticate(header_map(request), form, network_of(request))
+        client = services.authentication.authenticate(header_map(request.scope), form, network_of(request))
         if not client.confidential:
             description = "Only a client that proves who it is may ask about tokens."
             raise OAuthError("invalid_client", description, status=401, reason="public_client")
@@ -85,14 +86,14 @@ def revoke_routes(services: OAuthServices) -> list[Route]:
         """200 whether there was something to end or not: the answer must not tell which tokens exist."""
         spend_network(services, request, "revoke")
         form = await read_form(request)
-        client = services.authentication.authenticate(header_map(request), form, network_of(request))
+        client = services.authentication.authenticate(header_map(request.scope), form, network_of(request))
         spend_client(services, request, "revoke", client)
         if "token" not in form:
             raise OAuthError("invalid_request", "token is missing.")
         # A wrong token_type_hint must not hide a token, and ours tell their kind: the hint is not needed.
         services.granting.revoke(form["token"], client, network_of(request))
         log.record("revoke")
-        return Response(status_code=200, headers=NO_STORE)
+        return Response(status_code=200)
 
     return [route("/revoke", "POST", revoke, cors=True, event="revoke")]
 
@@ -105,7 +106,7 @@ def token_routes(services: OAuthServices) -> list[Route]:
     async def token(request: Request) -> Response:
         spend_network(services, request, "token")
         form = await read_form(request)
-        client = services.authentication.authenticate(header_map(request), form, network_of(request))
+        client = services.authentication.authenticate(header_map(request.scope), form, network_of(request))
         spend_client(services, request, "token", client)
         grant_type = form.get("grant_type")
         event: log.Event = "refresh" if grant_type == "refresh_token" else "token"

@@ -15,7 +15,7 @@ from commonplace.identity.accounts import Profile
 from commonplace.identity.oauth.consent import RequestGone
 from commonplace.identity.oauth.pages import rendering
 from commonplace.identity.oauth.pages.consent import Asker
-from commonplace.identity.oauth.pages.rendering import page, told
+from commonplace.identity.oauth.pages.rendering import page
 from commonplace.identity.oauth.pages.waap import Waap
 from commonplace.identity.oauth.server import log
 from commonplace.identity.oauth.server.browsers import (
@@ -37,7 +37,7 @@ from commonplace.identity.oauth.server.browsers import (
     script_route,
     seen,
 )
-from commonplace.identity.oauth.server.limits import network_of
+from commonplace.identity.oauth.server.endpoint import json_answer, network_of
 from commonplace.identity.oauth.server.services import OAuthServices
 from commonplace.kernel.errors import BadRequest, CommonplaceError, Forbidden, NotFound
 
@@ -89,7 +89,7 @@ async def _nonce(services: OAuthServices, request: Request) -> Response:
     address, state = request.query_params.get("address"), request.query_params.get("stateId", "")
     _next_path(services, request, {"stateId": state})
     cookie = cookie_of(request, CHALLENGE_COOKIE) or secrets.fresh()
-    answer = told(services.sign_in.challenge(address, state or None, cookie, network_of(request)))
+    answer = json_answer(services.sign_in.challenge(address, state or None, cookie, network_of(request)))
     keep_challenge(answer, cookie)
     return answer
 
@@ -105,7 +105,7 @@ async def _verify(services: OAuthServices, request: Request) -> Response:
     except CommonplaceError as error:
         log.record("signin", log.outcome_of(error.status), getattr(error, "reason", error.code.lower()))
         raise
-    answer = told({"redirectTo": next_path, "address": profile.address, "name": profile.name})
+    answer = json_answer({"redirectTo": next_path, "address": profile.address, "name": profile.name})
     _signed_in(services, request, answer, profile)
     drop(answer, CHALLENGE_COOKIE)
     return answer
@@ -116,7 +116,7 @@ async def _oidc_start(services: OAuthServices, request: Request) -> Response:
     must_be_ours(request, services.settings.issuer)
     next_path = _next_path(services, request, await read_json(request))
     cookie = secrets.fresh()
-    answer = told({"redirectTo": _provider(services).start(next_path, cookie)})
+    answer = json_answer({"redirectTo": _provider(services).start(next_path, cookie)})
     keep_oidc(answer, cookie)
     return answer
 
