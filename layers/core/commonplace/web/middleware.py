@@ -192,6 +192,8 @@ def origin_pattern(base_url: str, origins: Sequence[str] = ()) -> str:
 def _authority(base_url: str) -> str:
     """The pattern of a host with its port, which may be left out where the scheme implies it, or is any on a laptop."""
     parts = urlsplit(base_url)
+    if not parts.netloc:
+        return "(?!)"
     if is_loopback(parts.hostname):
         return _LOOPBACK
     implied = f":{_DEFAULT_PORTS.get(parts.scheme)}"
@@ -214,6 +216,9 @@ class RateLimits:
         self._render = render
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
         met: list[Allowance] = []
         scope[MET] = met
         held: list[Message] = []
@@ -290,6 +295,9 @@ class Errors:
         self._quoted = quoted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
         started = False
 
         async def watched(message: Message) -> None:
