@@ -14,11 +14,15 @@ from typing import Annotated
 import typer
 
 from commonplace.kernel.errors import CommonplaceError, InvalidInput
-from commonplace.memory.client.client import LIMITED_SECONDS, MemoryClient, Patient
+from commonplace.memory.client.client import AUTHORIZATION_HINT, LIMITED_SECONDS, MemoryClient, Patient
 from local.deployment import Deployment, find, web_address
 from local.errors import CommandError
 
 URL_VARIABLE, TOKEN_VARIABLE = "COMMONPLACE_URL", "COMMONPLACE_TOKEN"
+MINT = (
+    "It belongs into COMMONPLACE_TOKEN. Make one: commonplace tokens mint --org ORGANISATION --agent NAME "
+    '--scopes "memory:write" --path /mcp/memory'
+)
 AGENT = "commonplace-kb"
 SCOPES = ("memory:write",)
 PATH = "/mcp/memory"
@@ -163,7 +167,12 @@ def reached(place: Place, seconds: float = ASK_SECONDS) -> Iterator[MemoryClient
         with opened(place, outage_seconds=seconds, waiting=waiting) as client:
             yield client
     except CommonplaceError as error:
-        raise CommandError(error.message, error.hint or "") from error
+        raise CommandError(error.message, hint_of(error)) from error
+
+
+def hint_of(error: CommonplaceError) -> str:
+    """The command that helps, where there is one."""
+    return MINT if error.hint == AUTHORIZATION_HINT else error.hint or ""
 
 
 def waiting(wait: float, why: str) -> None:

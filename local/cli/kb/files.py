@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from commonplace.kernel.errors import CommonplaceError
-from commonplace.memory.client.learnings import FILE_NAME, Learnings, from_mapping
+from commonplace.memory.client.learnings import FILE_NAME, RECORD_HINT, Learnings, from_mapping
 from commonplace.memory.entry_files import document, write
 from commonplace.memory.validation import Refused, imports
 from local.errors import CommandError
@@ -92,7 +92,11 @@ def faults_of(entries: Sequence[Any]) -> dict[int, str]:
 def read_learnings(file: Path) -> Learnings:
     """Raises CommandError."""
     value = read_document(file)
-    return in_file(file, lambda: from_mapping(value))
+    try:
+        return from_mapping(value)
+    except CommonplaceError as error:
+        hint = "`commonplace kb learn` writes one." if error.hint == RECORD_HINT else error.hint or ""
+        raise CommandError(f"{file}: {error.message}", hint) from error
 
 
 def write_learnings(file: Path, learnings: Learnings) -> None:

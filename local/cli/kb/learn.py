@@ -21,6 +21,7 @@ from local.cli.kb.connection import (
     Place,
     Unreachable,
     Url,
+    hint_of,
     opened,
     reached,
     waiting,
@@ -113,7 +114,7 @@ def _deliver(learnings: Learnings, file: Path, place: Place) -> Learnings:
         typer.echo(f"{waits}. Deliver them later: {SYNC}", err=True)
         return replace(learnings, available=False)
     except CommonplaceError as error:
-        raise CommandError(f"{error.message} {waits}.", f"{error.hint or ''} Then: {SYNC}".strip()) from error
+        raise CommandError(f"{error.message} {waits}.", f"{hint_of(error)} Then: {SYNC}".strip()) from error
     except CommandError as error:
         raise CommandError(f"{error.message} {waits}.", f"{error.hint} Then: {SYNC}".strip()) from error
     write_learnings(file, learnings)

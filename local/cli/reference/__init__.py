@@ -20,12 +20,13 @@ from commonplace.reference.settings import CatalogueSource
 from commonplace.reference.source.compilation import compile
 from commonplace.reference.source.compilation import diff as compare
 from commonplace.reference.source.findings import in_order
-from commonplace.reference.source.reader import Reading, check_sources, read_catalogue
+from commonplace.reference.source.reader import Reading, read_catalogue
 from local import deployment as deployments
 from local import reports
 from local.cli.reference import text
 from local.cli.reference.folders import Folder, opened
 from local.cli.reference.generation import generate
+from local.cli.reference.staleness import check_sources
 from local.deployment import Deployment
 from local.errors import CommandError
 from local.files import write_whole

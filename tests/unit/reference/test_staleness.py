@@ -6,7 +6,8 @@ from hashlib import sha256
 from typing import Any
 
 from commonplace.reference.model import Problem
-from commonplace.reference.source.reader import check_sources, read_catalogue
+from commonplace.reference.source.reader import read_catalogue
+from local.cli.reference.staleness import check_sources
 
 HASH = sha256(b"source").hexdigest()
 GUIDE = {"id": "a", "type": "guide", "title": "A", "category": "c", "summary": "S.", "content": "T."}

@@ -18,6 +18,9 @@ from commonplace.kernel.errors import NotFound, RateLimited, Unavailable
 from commonplace.memory.client.learnings import Learned, Learnings
 from commonplace.memory.model import BATCH
 
+AUTHORIZATION_HINT = "It takes a token for /mcp/memory with the scope memory:write."
+"""Of whoever comes without one, or with one that is refused."""
+
 LIMITED_SECONDS = 300.0
 """How long one call may wait for its turn. A class of calls has a new window every minute."""
 

@@ -109,15 +109,16 @@ class Learnings:
         return told | {"entries": [_entry(one) for one in self.entries]}
 
 
+RECORD_HINT = "A record has a `story_id` and a list of `entries`."
+
+
 def from_mapping(value: Any) -> Learnings:
     """What a file holds. Raises InvalidInput, which names the field."""
     if not isinstance(value, Mapping) or not isinstance(value.get("story_id"), str):
-        raise InvalidInput(
-            "This is no LEARNINGS.yaml: it has no `story_id`.", hint="`commonplace kb learn` writes one."
-        )
+        raise InvalidInput("This is no LEARNINGS.yaml: it has no `story_id`.", hint=RECORD_HINT)
     entries = value.get("entries")
     if not isinstance(entries, Sequence) or isinstance(entries, str):
-        raise InvalidInput("`entries` has to be a list.", hint="`commonplace kb learn` writes one.")
+        raise InvalidInput("`entries` has to be a list.", hint=RECORD_HINT)
     read = tuple(_learned(one, place) for place, one in enumerate(entries))
     names = {one.id for one in read}
     for place, one in enumerate(read):

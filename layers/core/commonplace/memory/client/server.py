@@ -24,6 +24,7 @@ from commonplace.kernel.errors import (
     Unauthorized,
     Unavailable,
 )
+from commonplace.memory.client.client import AUTHORIZATION_HINT
 
 PATH = "/mcp/memory"
 VERSION = "2026-07-28"
@@ -40,10 +41,6 @@ _REFUSALS: Mapping[str, type[CommonplaceError]] = {
     one.code: one for one in (BadRequest, Conflict, Forbidden, InvalidInput, NotFound, TooLarge, Unauthorized)
 }
 _ERROR = "commonplace/error"
-_MINT = (
-    "It belongs into COMMONPLACE_TOKEN. Make one: commonplace tokens mint --org ORGANISATION --agent NAME "
-    '--scopes "memory:write" --path /mcp/memory'
-)
 
 # httpx logs every address at INFO.
 logging.getLogger("httpx").setLevel(logging.WARNING)
@@ -164,7 +161,7 @@ def _raise(told: str, data: Mapping[str, Any]) -> NoReturn:
     if words.startswith("INTERNAL_ERROR") or data.get("rpc") == INTERNAL:
         raise Unavailable("The server failed.", retry_after_seconds=1, hint="Try again later.")
     if words.startswith("Access denied"):
-        raise Forbidden(message, hint=hint or _MINT)
+        raise Forbidden(message, hint=hint or AUTHORIZATION_HINT)
     raise _REFUSALS.get(code, BadRequest)(message, hint=hint or None)
 
 
@@ -177,9 +174,9 @@ def _refuse(status: int, headers: httpx.Headers, now: datetime, *, sent: bool) -
         raise Unavailable(f"The server answers {status}.", retry_after_seconds=wait or 1)
     if status == 401:
         told = "The server does not accept this token." if sent else "The server asks for a token, and there is none."
-        raise Unauthorized(told, hint=_MINT)
+        raise Unauthorized(told, hint=AUTHORIZATION_HINT)
     if status == 403:
-        raise Forbidden("The token may not do this.", hint=_MINT)
+        raise Forbidden("The token may not do this.", hint=AUTHORIZATION_HINT)
     if status == 404:
         raise NotFound("No memory is served at this address.", hint="Give the base URL of a deployment with one.")
     if status == 413:

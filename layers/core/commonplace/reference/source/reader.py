@@ -1,17 +1,13 @@
-"""The files of a folder -> entries, settings, and everything that is wrong with them. Pure, and never raises.
+"""The files of a folder -> entries, settings, and everything that is wrong with them. Pure, and never raises."""
 
-Entries that were generated from another state of their source than the one that is there.
-"""
-
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import PurePosixPath
 
 from commonplace.reference.model import SETTINGS_FILE, Problem
 from commonplace.reference.source import bounds
 from commonplace.reference.source.checks import check, check_examples, check_links
-from commonplace.reference.source.drafts import SOURCES, SUFFIXES, Draft, drafts, is_read, kind_of, left_out
+from commonplace.reference.source.drafts import SUFFIXES, Draft, drafts, is_read, kind_of, left_out
 from commonplace.reference.source.entry_fields import entry_of
 from commonplace.reference.source.findings import At, Findings, Written
 from commonplace.reference.source.settings_file import CatalogueSettings, read_settings
@@ -110,59 +106,3 @@ def _drafts(files: Mapping[str, bytes], findings: Findings) -> Iterator[Draft]:
             findings.warning("unknown-file", message, hint, At(path))
         elif kind is not None and kind != "settings":
             yield from drafts(path, kind, files[path], findings)
-
-
-GENERATED = "auto-generated:"
-_FILES = ("openapi", "console")
-"""Kinds of generators whose source is a file; of the others, only another run can tell."""
-
-_HINT = "Run `commonplace reference generate`, and look through what it changes."
-
-
-def check_sources(reading: Reading, source: Callable[[str], bytes | None]) -> tuple[Problem, ...]:
-    """One warning for each file of entries and source. `source` gives a file by its path from the catalogue's folder,
-    None if there is none."""
-    findings = Findings()
-    hashes: dict[str, str | None] = {}
-    for (path, paths), entries in _generated(reading).items():
-        found = next((one for one in paths if _hash(one, source, hashes)), None)
-        if found is None:
-            if len(paths) == 1:
-                message = f"{_count(entries)} generated from `{paths[0]}`, which is not there."
-                findings.warning("missing-source", message, "Put it back, or write the entries by hand.", At(path))
-            continue
-        stale = [one for one in entries if one.entry.source_hash != hashes[found]]
-        if stale:
-            message = f"{_count(stale)} generated from another state of `{found}`."
-            findings.warning("stale-source", message, _HINT, At(path, stale[0].line, stale[0].entry.id))
-    return tuple(findings.found)
-
-
-def _generated(reading: Reading) -> dict[tuple[str, tuple[str, ...]], list[Written]]:
-    """Entries by their file and by where their source may lie: where `generate:` says, else where they say."""
-    rules = {rule.into: rule for rule in reading.settings.generate}
-    found: dict[tuple[str, tuple[str, ...]], list[Written]] = {}
-    for one in reading.entries:
-        entry = one.entry
-        if entry.source_hash is None:
-            continue
-        if rule := rules.get(one.path):
-            paths: Sequence[str] = (rule.source,) if rule.kind in _FILES else ()
-        else:
-            name = (entry.source or "").removeprefix(GENERATED)
-            paths = (name, f"{SOURCES}/{name}") if name else ()
-        if paths:
-            found.setdefault((one.path, tuple(paths)), []).append(one)
-    return found
-
-
-def _hash(path: str, source: Callable[[str], bytes | None], hashes: dict[str, str | None]) -> str | None:
-    if path not in hashes:
-        raw = source(path)
-        hashes[path] = sha256(raw).hexdigest() if raw is not None else None
-    return hashes[path]
-
-
-def _count(entries: Iterable[Written]) -> str:
-    number = len(list(entries))
-    return "One entry was" if number == 1 else f"{number:,} entries were"
