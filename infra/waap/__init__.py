@@ -2,5 +2,5 @@
 
 from infra.requirements import ROOT
 
-BUNDLE = ROOT / "layers/core/commonplace/interfaces/oauth/pages/assets/waap.js"
+BUNDLE = ROOT / "layers/core/commonplace/identity/oauth/pages/assets/waap.js"
 COMMAND = "python -m infra.waap --i-have-a-licence"
