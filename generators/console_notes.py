@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from generators.command_text import sentence
+from generators.commands import sentence
 
 _DIRECTIVES = ("eslint", "ts-", "@ts-", "prettier", "istanbul", "todo", "fixme", "xxx", "hack", "#region", "region")
 

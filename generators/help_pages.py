@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from generators.command_text import sentence
-from generators.commands import Option
+from generators.commands import Option, sentence
 from generators.console_usage import name_of
 from generators.help_lines import OPTION, Row, Section, columns, lines_of, rows, sections
 

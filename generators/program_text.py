@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from commonplace.reference.model import Example
-from generators.command_text import sentence
+from generators.commands import sentence
 from generators.console_usage import name_of
 
 _MARKS = re.compile(r"^\s*[\b]\s*$\n?|[\x00-\x08\x0b\x0e-\x1f\x7f]", re.MULTILINE)
