@@ -18,9 +18,9 @@ from commonplace.identity.role_cache import RememberedHats
 from commonplace.identity.roles import MappedStandings, RoleMap
 from commonplace.identity.secrets import digest, fresh, seal
 from commonplace.identity.store.guard import DynamoGuard
-from commonplace.identity.store.items_read import QuickReads
 from commonplace.identity.tokens import SigningKey
 from commonplace.kernel.items import encode
+from commonplace.kernel.table import serialize
 
 TOOLSET = "knowledge"
 WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
@@ -113,21 +113,20 @@ class Account:
 
     def at_hand(self) -> DynamoGuard:
         """The grant as the table's answer holds it, read and judged as such, without a request."""
-        return DynamoGuard(cast(Any, _AnswersAtOnce(encode(self.grant))), "bench")
+        return DynamoGuard(cast(Any, _AnswersAtOnce(serialize(encode(self.grant)))), "bench")
 
     def principals(self, grants: GrantReader) -> TokenPrincipals:
         return TokenPrincipals(self.tokens(), grants, self.standings(), time.time)
 
     @contextmanager
-    def behind_a_table(self) -> Iterator[tuple[DynamoGuard, DynamoGuard]]:
-        """The same over a connection: as the product asks, and as the client of AWS does by itself."""
+    def behind_a_table(self) -> Iterator[DynamoGuard]:
+        """The same over a connection that is kept."""
         import json
         from base64 import b64encode
 
         import boto3
-        from botocore.credentials import Credentials
 
-        told = json.dumps({"Item": encode(self.grant)}, default=lambda raw: b64encode(raw).decode())
+        told = json.dumps({"Item": serialize(encode(self.grant))}, default=lambda raw: b64encode(raw).decode())
         command = [sys.executable, "-c", SERVER, told.encode().hex()]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
             try:
@@ -139,8 +138,7 @@ class Account:
                     aws_access_key_id="none",
                     aws_secret_access_key="none",
                 )
-                quick = QuickReads(client, "bench", lambda: Credentials("none", "none"))
-                yield DynamoGuard(client, "bench", quick.get), DynamoGuard(client, "bench")
+                yield DynamoGuard(client, "bench")
             finally:
                 server.terminate()
 

@@ -11,6 +11,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from commonplace.capabilities import CAPABILITIES
 from commonplace.kernel import aws
 from commonplace.kernel.capability import built, load
+from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.parallel import Threads
 from commonplace.kernel.s3 import S3ObjectStore
 from commonplace.kernel.settings import SyncSettings
@@ -19,7 +20,7 @@ from commonplace.repository.github_client import GitHubClient, http_client
 from commonplace.repository.github_credentials import SecretCredentials
 from commonplace.repository.github_secrets import GitHubSecrets
 from commonplace.repository.run import RunSteps
-from commonplace.repository.run_state import Contended, DynamoSyncState
+from commonplace.repository.run_state import DynamoSyncState
 from commonplace.repository.sources import StepContext
 
 logger = logging.getLogger(__name__)
@@ -98,10 +99,11 @@ def _retryable() -> Iterator[None]:
     """The workflow retries by name, and AWS's own failures have many."""
     try:
         yield
-    except (BotoCoreError, ClientError, Contended) as error:
-        if isinstance(error, ClientError) and not _is_passing(error):
+    except (BotoCoreError, ClientError, Unavailable) as error:
+        cause = error.__cause__ if isinstance(error, Unavailable) else error
+        if isinstance(cause, ClientError) and not _is_passing(cause):
             raise
-        raise StoreUnavailable(type(error).__name__) from error
+        raise StoreUnavailable(type(cause or error).__name__) from error
 
 
 def _is_passing(error: ClientError) -> bool:

@@ -13,7 +13,7 @@ from commonplace.kernel.capability import built
 from commonplace.kernel.errors import CommonplaceError, Unavailable
 from commonplace.kernel.settings import WebhookSettings
 from commonplace.repository.github_secrets import GitHubSecrets, MalformedSecret
-from commonplace.repository.run_state import Contended, DynamoSyncState
+from commonplace.repository.run_state import DynamoSyncState
 from commonplace.repository.webhook import Followed, Poker, Receiver, response
 from commonplace.repository.workflow import StepFunctionsWorkflow
 from commonplace.web.origin import entered, origin_values, refused
@@ -48,7 +48,7 @@ def handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
         return RECEIVER.receive(entered(event, ORIGIN))
     except CommonplaceError as error:
         return refused(error)
-    except (BotoCoreError, ClientError, Contended, MalformedSecret) as error:
+    except (BotoCoreError, ClientError, MalformedSecret) as error:
         logger.error("a delivery could not be taken", extra={"error": type(error).__name__})
         unavailable = Unavailable("The delivery could not be taken. Send it again.")
         return response(unavailable.status, unavailable.envelope())

@@ -110,7 +110,7 @@ def test_that_entries_wait_is_noted_by_who_indexes_them(referenced: Template, te
         "Migration": note,
     }
     assert items(template, "StateActivity", "index#reference") == {}
-    assert DynamoNote(None, "activity", "reference")._key["pk"] == {"S": "index#reference"}  # type: ignore[arg-type]
+    assert DynamoNote(None, "activity", "reference")._key["pk"] == "index#reference"  # type: ignore[arg-type]
 
 
 def test_a_refused_catalogue_is_an_alarm(referenced: Template, template: Template) -> None:

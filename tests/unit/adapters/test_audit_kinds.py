@@ -2,6 +2,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.kernel.audit import AuditRecord
 from commonplace.kernel.audit_store import AUDIT, DENIED, MEMORY, DynamoAudit, audit_writes
+from commonplace.kernel.table import Table
 from tests.aws_fixture import TABLE
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ def test_what_guards_refuse_and_who_changed_the_memory_stand_apart_from_every_ot
 ) -> None:
     for kind in KINDS:
         record = AuditRecord(event=f"of {kind}", outcome="ok", at=1_800_000_000, organisation="default", id="same")
-        writes = audit_writes(TABLE, [record], kind)
-        dynamodb.transact_write_items(TransactItems=[{"Put": writes[0]["Put"]}])
+        Table(dynamodb, TABLE).transact(audit_writes(TABLE, [record], kind))
     for kind in KINDS:
         assert [one.event for one in DynamoAudit(dynamodb, TABLE, kind).read("default")] == [f"of {kind}"]

@@ -6,8 +6,10 @@ import pytest
 from botocore.exceptions import ClientError
 from mypy_boto3_dynamodb import DynamoDBClient
 
+from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.limit_store import DynamoCounters
-from commonplace.repository.run_state import Contended, DynamoSyncState
+from commonplace.kernel.table import Contended
+from commonplace.repository.run_state import DynamoSyncState
 from tests.aws_fixture import TABLE
 from tests.fakes.one_at_a_time import OneAtATime
 
@@ -157,8 +159,9 @@ def test_another_reason_for_a_cancelled_transaction_is_not_retried(
 
     monkeypatch.setattr(dynamodb, "transact_write_items", cancelled)
 
-    with pytest.raises(ClientError):
+    with pytest.raises(Unavailable) as raised:
         state.poke("guid")
+    assert isinstance(raised.value.__cause__, ClientError)
     assert len(calls) == 1
 
 

@@ -59,8 +59,8 @@ class Unfinished:
         answer = self._client.batch_get_item(RequestItems={TABLE: {"Keys": [first]}})
         return answer | {"UnprocessedKeys": {TABLE: {"Keys": rest}} if rest else {}}
 
-    def get_paginator(self, operation: str) -> Any:
-        return self._client.get_paginator(operation)
+    def query(self, **request: Any) -> Any:
+        return self._client.query(**request)
 
     def batch_write_item(self, RequestItems: Any) -> Any:
         self.calls += 1

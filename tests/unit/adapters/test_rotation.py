@@ -8,6 +8,7 @@ import pytest
 from commonplace.identity import keyring
 from commonplace.identity.signing_rotation import PUBLIC_KEYS, SigningRotation
 from commonplace.kernel.rotation import Rotation, RotationRefused
+from commonplace.kernel.table import serialize
 from tests.aws_fixture import TABLE
 from tests.fakes.vault import Vault
 
@@ -117,7 +118,7 @@ def keys(dynamodb: "DynamoDBClient", clock: Clock) -> SigningRotation:
 
 
 def published(client: "DynamoDBClient") -> list[str]:
-    item = client.get_item(TableName=TABLE, Key=PUBLIC_KEYS)["Item"]
+    item = client.get_item(TableName=TABLE, Key=serialize(PUBLIC_KEYS))["Item"]
     jwks = json.loads(item["jwks"]["S"])
     assert all("d" not in key for key in jwks["keys"])
     return [key["kid"] for key in jwks["keys"]]

@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING, Protocol
 from commonplace.identity.secrets import SealBroken, pseudonym, seal, unseal
 from commonplace.identity.wallets import NAMELESS, Named
 from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.items import Item, key
+from commonplace.kernel.table import Table
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-
 logger = logging.getLogger(__name__)
 
 NAME_SECONDS = 3_600
-
-
 MAX_NAMES = 1_000
 
 
@@ -49,8 +48,7 @@ class RememberedNames:
     ) -> None:
         """`key` makes pseudonyms and may raise Unavailable; `clock` gives epoch seconds."""
         self._names = names
-        self._client = client
-        self._table = table
+        self._table = Table(client, table)
         self._key = key
         self._seconds = seconds
         self._clock = clock
@@ -73,36 +71,26 @@ class RememberedNames:
         return found[1]
 
     def _there(self, address: str) -> tuple[float, Named] | None:
-        from botocore.exceptions import BotoCoreError, ClientError
-
         try:
-            item = self._client.get_item(TableName=self._table, Key=self._where(address)).get("Item")
-            if item is None or int(item["expiresAt"]["N"]) <= self._clock():
+            item = self._table.get(self._where(address), consistent=False)
+            if item is None or item["expiresAt"] <= self._clock():
                 return None
-            values = unseal(self._secret(address), "ens", bytes(item["sealed"]["B"]))
-            return float(item["expiresAt"]["N"]), Named(**values)
-        except (BotoCoreError, ClientError, Unavailable, SealBroken, KeyError, TypeError, ValueError) as error:
+            values = unseal(self._secret(address), "ens", item["sealed"])
+            return float(item["expiresAt"]), Named(**values)
+        except (Unavailable, SealBroken, KeyError, TypeError, ValueError) as error:
             logger.warning("a name could not be looked up", extra={"error": type(error).__name__})
             return None
 
     def _share(self, address: str, expires_at: float, named: Named) -> None:
-        from botocore.exceptions import BotoCoreError, ClientError
-
         values = {"name": named.name, "avatar": named.avatar, "github": named.github}
         try:
-            self._client.put_item(
-                TableName=self._table,
-                Item={
-                    **self._where(address),
-                    "sealed": {"B": seal(self._secret(address), "ens", values)},
-                    "expiresAt": {"N": str(int(expires_at))},
-                },
-            )
-        except (BotoCoreError, ClientError, Unavailable) as error:
-            logger.warning("a name could not be kept", extra={"error": type(error).__name__})
+            item = {"sealed": seal(self._secret(address), "ens", values), "expiresAt": int(expires_at)}
+            self._table.write(self._table.put(self._where(address), item))
+        except Unavailable:
+            logger.warning("a name could not be kept")
 
-    def _where(self, address: str) -> dict[str, dict[str, str]]:
-        return {"pk": {"S": f"ens#{pseudonym(self._key(), 'ens', address)}"}, "sk": {"S": "ens"}}
+    def _where(self, address: str) -> Item:
+        return key(f"ens#{pseudonym(self._key(), 'ens', address)}", "ens")
 
     def _secret(self, address: str) -> str:
         return pseudonym(self._key(), "ens sealed", address)

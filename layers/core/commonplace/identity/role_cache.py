@@ -3,11 +3,6 @@
 Items: `pk = roles#{pseudonym}`, `sk = roles`, with the paths of the hats as text, `readAt` and `expiresAt` in epoch
 seconds. The pseudonym stands for chain, contract, address and the hats that were asked for. A table that does not
 answer is an empty one; a chain that does not answer leaves nothing behind.
-
-Names of wallets, remembered for an hour: in this process, and in table `cache` for the next one.
-
-Items: `pk = ens#{pseudonym of the address}`, `sk = ens`, encrypted under another pseudonym of it: a dump of the table
-tells neither who signs in nor what they are called. A table that does not answer is an empty one.
 """
 
 from __future__ import annotations
@@ -17,20 +12,29 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from commonplace.identity.accounts import Hats, Worn
 from commonplace.identity.secrets import pseudonym
 from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.items import Item, decoded, encode, key
+from commonplace.kernel.table import Table
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
-
 
 logger = logging.getLogger(__name__)
 
 MAX_ACCOUNTS = 10_000
 """Remembered by one process; beyond it the one not seen for longest goes."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    hats: str
+    read_at: int
+    expires_at: int
 
 
 class RememberedHats:
@@ -55,8 +59,7 @@ class RememberedHats:
     ) -> None:
         """`key` makes pseudonyms and may raise Unavailable; `clock` gives epoch seconds; 0 `seconds` is no memory."""
         self._hats = hats
-        self._client = client
-        self._table = table
+        self._table = Table(client, table)
         self._key = key
         self._asked = (str(chain_id), contract.lower(), " ".join(sorted(paths)))
         self._seconds = seconds
@@ -90,45 +93,25 @@ class RememberedHats:
                 self._known.popitem(last=False)
 
     def _there(self, account: str) -> Worn | None:
-        from botocore.exceptions import BotoCoreError, ClientError
-
         try:
-            where = self._where(account)
-            item = self._client.get_item(TableName=self._table, Key=where, ConsistentRead=True).get("Item")
-            if item is None:
-                return None
-            worn = Worn(hats=frozenset(item["hats"]["S"].split()), read_at=int(item["readAt"]["N"]))
-        except (BotoCoreError, ClientError, Unavailable, KeyError, ValueError) as error:
-            logger.warning("roles could not be looked up", extra={"error": type(error).__name__})
+            known = decoded(_Reading, self._table.get(self._where(account)))
+        except Unavailable:
+            logger.warning("roles could not be looked up")
             return None
-        return worn if self._young(worn) else None
+        worn = Worn(hats=frozenset(known.hats.split()), read_at=known.read_at) if known else None
+        return worn if worn and self._young(worn) else None
 
     def _share(self, account: str, worn: Worn) -> None:
         """Unless another function has read them since."""
-        from botocore.exceptions import BotoCoreError, ClientError
-
-        told = {"N": str(worn.read_at)}
+        reading = _Reading(" ".join(sorted(worn.hats)), worn.read_at, worn.read_at + self._seconds)
+        older = "attribute_not_exists(pk) OR #readAt <= :at"
         try:
-            self._client.put_item(
-                TableName=self._table,
-                Item=self._where(account)
-                | {
-                    "hats": {"S": " ".join(sorted(worn.hats))},
-                    "readAt": told,
-                    "expiresAt": {"N": str(worn.read_at + self._seconds)},
-                },
-                ConditionExpression="attribute_not_exists(pk) OR readAt <= :readAt",
-                ExpressionAttributeValues={":readAt": told},
-            )
-        except ClientError as error:
-            if error.response["Error"]["Code"] != "ConditionalCheckFailedException":
-                logger.warning("roles could not be kept", extra={"error": type(error).__name__})
-        except (BotoCoreError, Unavailable) as error:
-            logger.warning("roles could not be kept", extra={"error": type(error).__name__})
+            self._table.write(self._table.put(self._where(account), encode(reading), older, at=worn.read_at))
+        except Unavailable:
+            logger.warning("roles could not be kept")
 
-    def _where(self, account: str) -> dict[str, dict[str, str]]:
-        name = pseudonym(self._key(), "roles", *self._asked, account)
-        return {"pk": {"S": f"roles#{name}"}, "sk": {"S": "roles"}}
+    def _where(self, account: str) -> Item:
+        return key(f"roles#{pseudonym(self._key(), 'roles', *self._asked, account)}", "roles")
 
     def _young(self, worn: Worn) -> bool:
         """An answer from the future is none: whoever wrote it has another clock."""

@@ -11,15 +11,15 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from commonplace.identity import keyring
+from commonplace.kernel.items import key
 from commonplace.kernel.rotation import RotationRefused
+from commonplace.kernel.table import Table
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicNumbers
     from mypy_boto3_dynamodb import DynamoDBClient
 
-
-PUBLIC_KEYS = {"pk": {"S": "keys"}, "sk": {"S": "public"}}
-
+PUBLIC_KEYS = key("keys", "public")
 
 SAMPLE = b"commonplace signing key"
 
@@ -28,7 +28,7 @@ class SigningRotation:
     """`rotation.Rotated` for key rings (`identity.keyring`)."""
 
     def __init__(self, client: DynamoDBClient, table: str, now: Callable[[], float]) -> None:
-        self._client, self._table, self._now = client, table, now
+        self._table, self._now = Table(client, table), now
 
     def following(self, current: str) -> str:
         return keyring.as_json(keyring.next_ring(keyring.from_json(current), int(self._now())))
@@ -39,7 +39,7 @@ class SigningRotation:
 
     def publish(self, pending: str) -> None:
         jwks = keyring.public_jwks(keyring.from_json(pending), self._now())
-        self._client.put_item(TableName=self._table, Item={**PUBLIC_KEYS, "jwks": {"S": jwks}})
+        self._table.write(self._table.put(PUBLIC_KEYS, {"jwks": jwks}))
 
     def check(self, pending: str) -> None:
         """Signs with the newest key and verifies with what was published. Raises RotationRefused."""
@@ -48,9 +48,8 @@ class SigningRotation:
             raise RotationRefused("The newest key does not sign what the published one verifies.")
 
     def _published(self) -> Mapping[str, Mapping[str, Any]]:
-        answer = self._client.get_item(TableName=self._table, Key=PUBLIC_KEYS, ConsistentRead=True)
-        jwks = json.loads(answer.get("Item", {}).get("jwks", {}).get("S", '{"keys": []}'))
-        return {key["kid"]: key for key in jwks["keys"]}
+        published = self._table.get(PUBLIC_KEYS) or {"jwks": '{"keys": []}'}
+        return {key["kid"]: key for key in json.loads(published["jwks"])["keys"]}
 
 
 def _fits(private: Mapping[str, Any], public: Mapping[str, Any]) -> bool:

@@ -15,7 +15,6 @@ from commonplace.identity.role_cache import RememberedHats
 from commonplace.identity.roles import MappedStandings
 from commonplace.identity.secret_values import PseudonymKey, RpcUrls
 from commonplace.identity.store.guard import DynamoGuard
-from commonplace.identity.store.items_read import QuickReads
 from commonplace.kernel import aws
 from commonplace.kernel.audit_store import DENIED, DynamoAudit
 
@@ -25,10 +24,7 @@ if TYPE_CHECKING:
 
 def guard(settings: GuardSettings) -> DynamoGuard:
     """Waits for a second and asks twice: somebody waits behind it."""
-    client = aws.dynamodb(read_timeout_seconds=1, attempts=2)
-    return DynamoGuard(
-        client, settings.identity_table, QuickReads(client, settings.identity_table, aws.credentials).get
-    )
+    return DynamoGuard(aws.dynamodb(read_timeout_seconds=1, attempts=2), settings.identity_table)
 
 
 def denials(activity_table: str, organisation: str) -> Denials:

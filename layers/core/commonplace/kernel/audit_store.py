@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from itertools import islice
+from typing import TYPE_CHECKING, Literal
 
 from commonplace.kernel.audit import RETENTION_DAYS, AuditRecord
 from commonplace.kernel.items import Item, decoded, encode, key
-from commonplace.kernel.table import answering, query
+from commonplace.kernel.table import Table, Write, serialize
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -33,52 +34,36 @@ def position(record: AuditRecord) -> str:
     return f"{int(record.at * 1_000):015d}#{record.id}"
 
 
-def audit_item(record: AuditRecord, kind: Kind = AUDIT) -> Item:
-    """The record as an item, cut to its bounds."""
-    expires = int(record.at) + RETENTION_DAYS * 86_400
-    where = key(f"{kind}#{record.organisation}", position(record))
-    return where | encode(_bounded(record)) | {"expiresAt": {"N": str(expires)}}
-
-
-def audit_writes(table: str, records: Sequence[AuditRecord], kind: Kind = AUDIT) -> list[Item]:
-    """Parts of a transaction."""
-    return [{"Put": {"TableName": table, "Item": audit_item(record, kind)}} for record in records]
+def audit_writes(table: str, records: Sequence[AuditRecord], kind: Kind = AUDIT) -> list[Write]:
+    """Parts of a transaction: the records, cut to their bounds."""
+    return [{"Put": {"TableName": table, "Item": serialize(_item(record, kind))}} for record in records]
 
 
 class DynamoAudit:
     """Keeps and finds records: `commonplace.kernel.audit.AuditLog`."""
 
     def __init__(self, client: DynamoDBClient, table: str, kind: Kind = AUDIT) -> None:
-        self._client = client
-        self._table = table
+        self._table = Table(client, table)
         self._kind = kind
 
     def write(self, record: AuditRecord) -> None:
         """Raises Unavailable."""
-        with answering(self._table):
-            self._client.put_item(TableName=self._table, Item=audit_item(record, self._kind))
+        (write,) = audit_writes(self._table.name, [record], self._kind)
+        self._table.write(write)
 
     def read(self, organisation: str, *, limit: int = 100, before: str | None = None) -> Iterator[AuditRecord]:
         """Raises Unavailable. `before` is the `position` of a record."""
-        partition = f"{self._kind}#{organisation}"
-        values: Item = {":pk": {"S": partition}}
-        condition = "pk = :pk"
-        if before is not None:
-            values[":before"], condition = {"S": before}, "pk = :pk AND sk < :before"
-        asked: Any = {
-            "KeyConditionExpression": condition,
-            "ExpressionAttributeValues": values,
-            "ScanIndexForward": False,
-            "Limit": min(limit, PAGE),
-        }
-        left = limit
-        for item in query(self._client, self._table, partition, **asked):
-            record = decoded(AuditRecord, item)
-            if record is not None:
-                yield record
-            left -= 1
-            if left <= 0:
-                return
+        condition, values = ("", {}) if before is None else ("sk < :before", {"before": before})
+        items = self._table.query(
+            f"{self._kind}#{organisation}", condition, values, ScanIndexForward=False, Limit=min(limit, PAGE)
+        )
+        found = (decoded(AuditRecord, item) for item in islice(items, max(limit, 1)))
+        return (record for record in found if record)
+
+
+def _item(record: AuditRecord, kind: Kind) -> Item:
+    expires = int(record.at) + RETENTION_DAYS * 86_400
+    return encode(_bounded(record)) | key(f"{kind}#{record.organisation}", position(record)) | {"expiresAt": expires}
 
 
 def _bounded(record: AuditRecord) -> AuditRecord:

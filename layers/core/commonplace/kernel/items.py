@@ -1,7 +1,7 @@
 """Records as DynamoDB items.
 
-Attribute names are the fields' in camel case; every expression goes through `#names`, since half of ours are reserved
-words. What cannot be read as the record it should be counts as absent: a decision never rests on half a record.
+Attribute names are the fields' in camel case. What cannot be read as the record it should be counts as absent: a
+decision never rests on half a record.
 """
 
 from __future__ import annotations
@@ -25,44 +25,7 @@ class Corrupt(Exception):
 
 
 def key(pk: str, sk: str) -> Item:
-    return {"pk": {"S": pk}, "sk": {"S": sk}}
-
-
-def typed(value: Any) -> Item:
-    """A value as DynamoDB writes it."""
-    match value:
-        case bool():
-            return {"BOOL": value}
-        case int() | float():
-            return {"N": str(value)}
-        case str():
-            return {"S": value}
-        case bytes():
-            return {"B": value}
-        case Mapping():
-            return {"M": {name: typed(one) for name, one in value.items()}}
-        case list() | tuple():
-            return {"L": [typed(one) for one in value]}
-        case None:
-            return {"NULL": True}
-    raise TypeError(f"no item holds a {type(value).__name__}")
-
-
-def plain(attribute: Mapping[str, Any]) -> Any:
-    """The other way."""
-    ((kind, value),) = attribute.items()
-    match kind:
-        case "N":
-            return float(value) if "." in value or "E" in value.upper() else int(value)
-        case "M":
-            return {name: plain(one) for name, one in value.items()}
-        case "L":
-            return [plain(one) for one in value]
-        case "NULL":
-            return None
-        case "B":
-            return bytes(value)
-    return value
+    return {"pk": pk, "sk": sk}
 
 
 def encode(record: Any) -> Item:
@@ -71,12 +34,12 @@ def encode(record: Any) -> Item:
     A dataclass inside is JSON text: that keeps any bytes of a request's `state`.
     """
     found, needed = _values(record), _needed(type(record))
-    return {_camel(name): typed(_flat(value)) for name, value in found.items() if value is not None or name in needed}
+    return {_camel(name): _flat(value) for name, value in found.items() if value is not None or name in needed}
 
 
 def decode(kind: type[T], item: Mapping[str, Any]) -> T:
     """Raises Corrupt unless every field is there, or has a default, and is of its type."""
-    values = {name: plain(item[_camel(name)]) for name in _hints(kind) if _camel(name) in item}
+    values = {name: item[_camel(name)] for name in _hints(kind) if _camel(name) in item}
     return _built(kind, values)
 
 
@@ -89,11 +52,6 @@ def decoded(kind: type[T], item: Mapping[str, Any] | None) -> T | None:
     except Corrupt:
         logger.error("an item cannot be read as its record", extra={"kind": kind.__name__})
         return None
-
-
-def names(*used: str) -> dict[str, str]:
-    """ExpressionAttributeNames: `#name` for each."""
-    return {f"#{name}": name for name in used}
 
 
 def _flat(value: Any) -> Any:

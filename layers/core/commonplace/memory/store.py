@@ -1,11 +1,7 @@
-"""Where the memory's records stand in the table `records`, and entries as items.
+"""What is remembered, on DynamoDB, table `records`: `commonplace.memory.ports.EntryStore`.
 
 Every key begins with the organisation, so no id, hash, key or handle of one reaches an item of another. Metadata is
 JSON text: DynamoDB's numbers have other bounds than JSON's, and it would not give `1.0` back.
-
-What becomes of an entry, as parts of a transaction on the table `records`.
-
-What is remembered, on DynamoDB, table `records`: `commonplace.memory.ports.EntryStore`.
 
 An entry is three items that one transaction writes: itself, its card, and its content's hash, which is what makes a
 content unique. Of writers who meet one goes through; the others see a condition fail, read again, and answer by what
@@ -26,7 +22,7 @@ from commonplace.kernel.audit import Lost
 from commonplace.kernel.audit_store import MEMORY, audit_writes
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.items import Item, decoded, encode, key
-from commonplace.kernel.table import Writes, get, get_all, holds, query, transact
+from commonplace.kernel.table import Table, Write
 from commonplace.memory.model import Card, Entry, EntryId
 from commonplace.memory.ports import Once, Replayed, Stale, Taken
 from commonplace.search.source import batches
@@ -79,7 +75,7 @@ def piece_key(organisation: str, id: str, number: int) -> Item:
 
 def entry_item(entry: Entry) -> Item:
     text = json.dumps(dict(entry.metadata), separators=(",", ":"))
-    return encode(replace(entry, metadata={})) | {"metadata": {"S": text}}
+    return encode(replace(entry, metadata={})) | {"metadata": text}
 
 
 def read_entry(organisation: str, item: Mapping[str, Any] | None) -> Entry | None:
@@ -88,36 +84,28 @@ def read_entry(organisation: str, item: Mapping[str, Any] | None) -> Entry | Non
     entry = decoded(Entry, bare)
     if item is None or entry is None or entry.organisation != organisation:
         return None
-    metadata = json.loads(item.get("metadata", {}).get("S", "{}"))
+    metadata = json.loads(item.get("metadata", "{}"))
     return replace(entry, metadata=metadata)
-
-
-def card_item(card: Card) -> Item:
-    return encode(card)
-
-
-def read_card(item: Mapping[str, Any]) -> Card | None:
-    return decoded(Card, item)
 
 
 ITEMS_AN_ENTRY = 3
 ITEMS_OF_A_CHANGE = 2
 
 
-class EntryWrites(Writes):
+class EntryTable(Table):
     """Conditions say what must still be so; who meets one that fails reads again."""
 
-    def added(self, organisation: str, entry: Entry) -> list[Item]:
+    def added(self, organisation: str, entry: Entry) -> list[Write]:
         return [
             self.new(entry_key(organisation, entry.id), entry_item(replace(entry, organisation=organisation))),
-            self._put(card_key(organisation, entry.id), card_item(entry.card)),
+            self.put(card_key(organisation, entry.id), encode(entry.card)),
             self.new(hash_key(organisation, entry.content_hash), _holder(entry.id)),
         ]
 
-    def replaced(self, organisation: str, entry: Entry, was: Entry) -> list[Item]:
+    def replaced(self, organisation: str, entry: Entry, was: Entry) -> list[Write]:
         item = entry_item(replace(entry, organisation=organisation))
         kept = self.put(entry_key(organisation, was.id), item, "#revision = :revision", revision=was.revision)
-        writes = [kept, self._put(card_key(organisation, was.id), card_item(entry.card))]
+        writes = [kept, self.put(card_key(organisation, was.id), encode(entry.card))]
         if entry.content_hash == was.content_hash:
             return writes
         return [
@@ -126,40 +114,37 @@ class EntryWrites(Writes):
             self._free(organisation, was),
         ]
 
-    def deleted(self, organisation: str, entry: Entry) -> list[Item]:
+    def deleted(self, organisation: str, entry: Entry) -> list[Write]:
         gone = self.delete(entry_key(organisation, entry.id), "#revision = :revision", revision=entry.revision)
         return [gone, self.delete(card_key(organisation, entry.id)), self._free(organisation, entry)]
 
     def changed(
         self, organisation: str, id: EntryId, change: str, condition: str, values: Mapping[str, Any]
-    ) -> list[Item]:
+    ) -> list[Write]:
         """The same update of an entry and its card."""
         places = entry_key(organisation, id), card_key(organisation, id)
         return [self.update(where, change, condition, **values) for where in places]
 
-    def once(self, organisation: str, once: Once, id: EntryId, now: int) -> Item:
+    def once(self, organisation: str, once: Once, id: EntryId, now: int) -> Write:
         item = encode(replace(once, key="")) | _holder(id)
         free = "attribute_not_exists(pk) OR #expiresAt <= :now"
         return self.put(once_key(organisation, once.key), item, free, now=now)
 
-    def still_held(self, organisation: str, content_hash: str, holder: EntryId) -> Item:
+    def still_held(self, organisation: str, content_hash: str, holder: EntryId) -> Write:
         return self.check(hash_key(organisation, content_hash), "#id = :id", id=holder)
 
-    def named(self, organisation: str) -> Item:
+    def named(self, organisation: str) -> Write:
         """Raises ValueError for what cannot name an organisation."""
         room(organisation, "")
         return self.new(key(ORGANISATIONS, f"{NAME_PREFIX}{organisation}"), {})
 
-    def _free(self, organisation: str, entry: Entry) -> Item:
+    def _free(self, organisation: str, entry: Entry) -> Write:
         where = hash_key(organisation, entry.content_hash)
         return self.delete(where, "attribute_not_exists(pk) OR #id = :id", id=entry.id)
 
-    def _put(self, where: Item, item: Item) -> Item:
-        return {"Put": {"TableName": self.table, "Item": item | where}}
-
 
 def _holder(id: EntryId) -> Item:
-    return {"id": {"S": id}}
+    return {"id": id}
 
 
 MAX_WRITES = 100
@@ -185,25 +170,22 @@ class DynamoEntries:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         """`clock` gives epoch seconds."""
-        self._client = client
-        self._table = records
+        self._table = EntryTable(client, records, sleep=sleep)
         self._activity = activity
         self._clock = clock
-        self._sleep = sleep
-        self._to = EntryWrites(records)
         self._named: set[str] = set()
 
     def get(self, organisation: str, id: EntryId) -> Entry | None:
-        return read_entry(organisation, self._item(entry_key(organisation, id))) if is_id(id) else None
+        return read_entry(organisation, self._table.get(entry_key(organisation, id))) if is_id(id) else None
 
     def get_many(self, organisation: str, ids: Sequence[EntryId]) -> dict[EntryId, Entry]:
         keys = [entry_key(organisation, id) for id in dict.fromkeys(ids) if is_id(id)]
-        items = get_all(self._client, self._table, keys)
+        items = self._table.get_many(keys)
         return {entry.id: entry for item in items if (entry := read_entry(organisation, item))}
 
     def holders(self, organisation: str, hashes: Sequence[str]) -> dict[str, EntryId]:
         keys = [hash_key(organisation, one) for one in dict.fromkeys(hashes) if is_id(one)]
-        return {item["sk"]["S"]: EntryId(item["id"]["S"]) for item in get_all(self._client, self._table, keys)}
+        return {item["sk"]: EntryId(item["id"]) for item in self._table.get_many(keys)}
 
     def add(self, organisation: str, entries: Sequence[Entry], audit: AuditRecord) -> dict[str, EntryId]:
         first: dict[str, Entry] = {}
@@ -222,12 +204,12 @@ class DynamoEntries:
             if known:
                 return known
             holder = self.holders(organisation, [entry.content_hash]).get(entry.content_hash)
-            noted = self._to.once(organisation, once, holder or entry.id, int(self._clock()))
+            noted = self._table.once(organisation, once, holder or entry.id, int(self._clock()))
             try:
                 if holder:
-                    self._write([noted, self._to.still_held(organisation, entry.content_hash, holder)])
+                    self._write([noted, self._table.still_held(organisation, entry.content_hash, holder)])
                 else:
-                    self._write([noted, *self._to.added(organisation, entry)], _told(audit, 1))
+                    self._write([noted, *self._table.added(organisation, entry)], _told(audit, 1))
             except Lost:
                 continue
             return holder or entry.id
@@ -236,7 +218,7 @@ class DynamoEntries:
     def replace(self, organisation: str, entry: Entry, was: Entry, audit: AuditRecord) -> None:
         if entry.id != was.id or entry.revision <= was.revision:
             raise ValueError("an entry keeps its id, and its revision grows")
-        writes = self._to.replaced(organisation, entry, was)
+        writes = self._table.replaced(organisation, entry, was)
         for _ in range(ROUNDS):
             try:
                 self._write(writes, audit)
@@ -252,7 +234,7 @@ class DynamoEntries:
             if entry is None:
                 return False
             try:
-                self._write(self._to.deleted(organisation, entry), audit)
+                self._write(self._table.deleted(organisation, entry), audit)
             except Lost:
                 continue
             return True
@@ -266,18 +248,12 @@ class DynamoEntries:
         self._change(organisation, ids, "SET #revision = #revision + :one", "attribute_exists(pk)", one=1)
 
     def cards(self, organisation: str) -> Iterator[Card]:
-        items = query(self._client, self._table, room(organisation, "cards"), Limit=CARDS_PER_PAGE)
-        return (card for item in items if (card := read_card(item)))
+        items = self._table.query(room(organisation, "cards"), Limit=CARDS_PER_PAGE)
+        return (card for item in items if (card := decoded(Card, item)))
 
     def organisations(self) -> Iterator[str]:
-        items = query(
-            self._client,
-            self._table,
-            ORGANISATIONS,
-            KeyConditionExpression="pk = :pk AND begins_with(sk, :prefix)",
-            ExpressionAttributeValues={":pk": {"S": ORGANISATIONS}, ":prefix": {"S": NAME_PREFIX}},
-        )
-        return (item["sk"]["S"].removeprefix(NAME_PREFIX) for item in items)
+        items = self._table.query(ORGANISATIONS, "begins_with(sk, :prefix)", {"prefix": NAME_PREFIX})
+        return (item["sk"].removeprefix(NAME_PREFIX) for item in items)
 
     def _added(self, organisation: str, entries: Sequence[Entry], audit: AuditRecord) -> dict[str, EntryId]:
         """Who has each content after what could be added of these was added, in one transaction."""
@@ -286,7 +262,7 @@ class DynamoEntries:
             new = [entry for entry in entries if entry.content_hash not in held]
             if not new:
                 return held
-            writes = [one for entry in new for one in self._to.added(organisation, entry)]
+            writes = [one for entry in new for one in self._table.added(organisation, entry)]
             try:
                 self._write(writes, _told(audit, len(new)))
             except Lost:
@@ -305,17 +281,17 @@ class DynamoEntries:
             raise Taken(holder) from None
 
     def _replayed(self, organisation: str, once: Once) -> Replayed | None:
-        item = self._item(once_key(organisation, once.key))
-        if item is None or int(item["expiresAt"]["N"]) <= self._clock():
+        item = self._table.get(once_key(organisation, once.key))
+        if item is None or item["expiresAt"] <= self._clock():
             return None
-        return Replayed(EntryId(item["id"]["S"]), item["request"]["S"])
+        return Replayed(EntryId(item["id"]), item["request"])
 
     def _change(self, organisation: str, ids: Sequence[EntryId], change: str, condition: str, **values: Any) -> None:
         known = [id for id in dict.fromkeys(ids) if is_id(id)]
         for part in batches(known, MAX_CHANGED):
-            self._changed([self._to.changed(organisation, id, change, condition, values) for id in part])
+            self._changed([self._table.changed(organisation, id, change, condition, values) for id in part])
 
-    def _changed(self, changes: Sequence[list[Item]]) -> None:
+    def _changed(self, changes: Sequence[list[Write]]) -> None:
         """All of them that can be done: one that cannot fails its transaction, so halves are tried."""
         try:
             self._write([one for change in changes for one in change])
@@ -329,16 +305,11 @@ class DynamoEntries:
         """Notes that there is this organisation: apart, for all who add at once would be in each other's way."""
         if organisation in self._named:
             return
-        new: Any = self._to.named(organisation)["Put"]
-        holds(self._table, lambda: self._client.put_item(**new), sleep=self._sleep)
+        self._table.write(self._table.named(organisation))
         self._named.add(organisation)
 
-    def _item(self, where: Item) -> Item | None:
-        return get(self._client, self._table, where["pk"]["S"], where["sk"]["S"])
-
-    def _write(self, writes: Sequence[Item], *audit: AuditRecord) -> None:
-        told = [*writes, *audit_writes(self._activity, audit, MEMORY)]
-        transact(self._client, self._table, told, sleep=self._sleep)
+    def _write(self, writes: Sequence[Write], *audit: AuditRecord) -> None:
+        self._table.transact([*writes, *audit_writes(self._activity, audit, MEMORY)])
 
 
 def _told(audit: AuditRecord, entries: int) -> AuditRecord:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from commonplace.identity.records import Challenge, Pending, ProviderSession, Remembered, Session
 from commonplace.kernel.audit import Lost
 from commonplace.kernel.items import Item, decoded, encode, key
-from commonplace.kernel.table import Writes, answering, get, holds, query
+from commonplace.kernel.table import Table
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -36,19 +36,17 @@ class DynamoSignIns:
 
     def __init__(self, client: DynamoDBClient, table: str, *, clock: Callable[[], float] = time.time) -> None:
         """`clock` gives epoch seconds."""
-        self._client = client
-        self._table = table
-        self._to = Writes(table)
+        self._table = Table(client, table)
         self._clock = clock
 
     def put_pending(self, handle_hash: str, pending: Pending) -> None:
         self._put(key(f"pending#{handle_hash}", "pending"), pending)
 
     def pending(self, handle_hash: str) -> Pending | None:
-        return self._get(Pending, f"pending#{handle_hash}", "pending")
+        return self._get(Pending, key(f"pending#{handle_hash}", "pending"))
 
     def take_pending(self, handle_hash: str) -> Pending | None:
-        return self._take(Pending, f"pending#{handle_hash}", "pending")
+        return self._take(Pending, key(f"pending#{handle_hash}", "pending"))
 
     def put_challenge(self, challenge: Challenge) -> None:
         self._put(key(f"challenge#{challenge.id}", "challenge"), challenge)
@@ -56,70 +54,52 @@ class DynamoSignIns:
     def take_challenge(self, challenge_id: str) -> Challenge | None:
         if not challenge_id.isascii() or len(challenge_id) > MAX_ID_CHARACTERS:
             return None  # none of ours, and perhaps no key at all
-        return self._take(Challenge, f"challenge#{challenge_id}", "challenge")
+        return self._take(Challenge, key(f"challenge#{challenge_id}", "challenge"))
 
     def put_session(self, session: Session) -> None:
         self._put(key(f"session#{session.hash}", "session"), session)
 
     def session(self, session_hash: str) -> Session | None:
-        return self._get(Session, f"session#{session_hash}", "session")
+        return self._get(Session, key(f"session#{session_hash}", "session"))
 
     def end_session(self, session_hash: str) -> None:
-        self._delete(key(f"session#{session_hash}", "session"))
+        self._table.write(self._table.delete(key(f"session#{session_hash}", "session")))
 
     def put_provider_session(self, session: ProviderSession) -> None:
         self._put(_provider(session.id), session)
 
     def provider_session(self, session_id: str) -> ProviderSession | None:
-        return self._get(ProviderSession, f"provider#{session_id}", "provider")
+        return self._get(ProviderSession, _provider(session_id))
 
     def replace_provider_session(self, session: ProviderSession) -> None:
-        told: Any = self._to.put(_provider(session.id), encode(session), "#version = :was", was=session.version - 1)[
-            "Put"
-        ]
-        if not holds(self._table, lambda: self._client.put_item(**told)):
+        where = _provider(session.id)
+        put = self._table.put(where, encode(session), "#version = :was", was=session.version - 1)
+        if self._table.write(put) is None:
             raise Lost
 
     def end_provider_session(self, session_id: str) -> None:
-        self._delete(_provider(session_id))
+        self._table.write(self._table.delete(_provider(session_id)))
 
     def remember(self, consent: Remembered) -> None:
-        where = _consent(consent.client_id, consent.redirect_uri, consent.resource)
-        self._put(key(f"consent#{consent.subject_hash}", where), consent)
+        self._put(_consent(consent.subject_hash, consent.client_id, consent.redirect_uri, consent.resource), consent)
 
     def remembered(self, subject_hash: str, client_id: str, redirect_uri: str, resource: str) -> Remembered | None:
-        return self._get(Remembered, f"consent#{subject_hash}", _consent(client_id, redirect_uri, resource))
+        return self._get(Remembered, _consent(subject_hash, client_id, redirect_uri, resource))
 
     def forget(self, subject_hash: str, client_id: str | None = None) -> None:
-        for item in list(query(self._client, self._table, f"consent#{subject_hash}")):
-            if client_id is None or item.get("clientId", {}).get("S") == client_id:
-                self._delete({"pk": item["pk"], "sk": item["sk"]})
+        for item in list(self._table.query(f"consent#{subject_hash}")):
+            if client_id in (None, item.get("clientId")):
+                self._table.write(self._table.delete(key(item["pk"], item["sk"])))
 
     def _put(self, where: Item, record: Any) -> None:
-        with answering(self._table):
-            self._client.put_item(TableName=self._table, Item=encode(record) | where)
+        self._table.write(self._table.put(where, encode(record)))
 
-    def _get(self, kind: type[R], pk: str, sk: str) -> R | None:
-        return self._alive(decoded(kind, get(self._client, self._table, pk, sk)))
+    def _get(self, kind: type[R], where: Item) -> R | None:
+        return self._alive(decoded(kind, self._table.get(where)))
 
-    def _take(self, kind: type[R], pk: str, sk: str) -> R | None:
-        taken: Item = {}
-
-        def take() -> None:
-            # The condition is what makes it single: without one, two deletes at once may both tell what they deleted.
-            answer = self._client.delete_item(
-                TableName=self._table,
-                Key=key(pk, sk),
-                ConditionExpression="attribute_exists(pk)",
-                ReturnValues="ALL_OLD",
-            )
-            taken.update(answer.get("Attributes", {}))
-
-        return self._alive(decoded(kind, taken)) if holds(self._table, take) else None
-
-    def _delete(self, where: Item) -> None:
-        with answering(self._table):
-            self._client.delete_item(TableName=self._table, Key=where)
+    def _take(self, kind: type[R], where: Item) -> R | None:
+        # The condition is what makes it single: without one, two deletes at once may both tell what they deleted.
+        return self._alive(decoded(kind, self._table.write(self._table.delete(where, "attribute_exists(pk)"))))
 
     def _alive(self, record: R | None) -> R | None:
         """The table deletes late: what has expired is gone, whether it is still there or not."""
@@ -130,5 +110,5 @@ def _provider(session_id: str) -> Item:
     return key(f"provider#{session_id}", "provider")
 
 
-def _consent(client_id: str, redirect_uri: str, resource: str) -> str:
-    return sha256(json.dumps([client_id, redirect_uri, resource]).encode()).hexdigest()
+def _consent(subject_hash: str, *to: str) -> Item:
+    return key(f"consent#{subject_hash}", sha256(json.dumps(to).encode()).hexdigest())
