@@ -201,7 +201,7 @@ def test_rerank_orders_are_kept_in_the_table_where_there_is_one() -> None:
     assert isinstance(providers.rerank_cache(reader(CACHE_TABLE="cache")), DynamoRerankCache)
     assert isinstance(providers.rerank_cache(reader()), MemoryRerankCache)
     kept: Any = providers.rerank_cache(reader(CACHE_TABLE="cache"))
-    config = kept._client.meta.config
+    config = kept._table._client.meta.config
     assert (config.connect_timeout, config.read_timeout, config.retries["total_max_attempts"]) == (0.5, 0.5, 1)
 
 
