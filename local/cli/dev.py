@@ -3,9 +3,8 @@
 import logging
 import os
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -15,9 +14,6 @@ from local.dev.source import catalogue as catalogue_folder
 from local.entry import INTERRUPTED
 from local.errors import CommandError
 from local.terminal import commands
-
-if TYPE_CHECKING:
-    pass
 
 SAMPLE = PROJECT / "samples" / "knowledge-base"
 SAMPLE_NAME = "local/knowledge-base"
@@ -30,27 +26,6 @@ TIER_VARIABLE = "MCP_ASSUMED_TIER"
 app = commands()
 
 
-class EngineName(StrEnum):
-    """What can answer searches on this machine."""
-
-    EMBEDDED = "embedded"
-    OPENSEARCH = "opensearch"
-
-
-class TierName(StrEnum):
-    """What the roles of an account can amount to."""
-
-    PUBLIC = "public"
-    MEMBER = "member"
-    VIBECODER = "vibecoder"
-
-
-class ChainName(StrEnum):
-    """Whose endpoints are asked about wallets."""
-
-    PUBLIC = "public"
-
-
 @app.command()
 def dev(
     *,
@@ -61,16 +36,17 @@ def dev(
     ] = None,
     once: Annotated[bool, typer.Option("--once", help="Sync, print the report and end; 1 if not whole.")] = False,
     data: Annotated[Path | None, typer.Option(help="Keep store, index and state in this folder.")] = None,
-    engine: Annotated[EngineName, typer.Option(help="What answers searches.")] = EngineName.EMBEDDED,
+    engine: Annotated[Literal["embedded", "opensearch"], typer.Option(help="What answers searches.")] = "embedded",
     tier: Annotated[
-        TierName | None, typer.Option(help="Take every agent for an account of this tier; default: for nobody.")
+        Literal["public", "member", "vibecoder"] | None,
+        typer.Option(help="Take every agent for an account of this tier; default: for nobody."),
     ] = None,
     rpc: Annotated[
         list[str] | None,
         typer.Option(help="Endpoint of Optimism, or mainnet=URL for names; repeatable. Default: nobody is asked."),
     ] = None,
     chain: Annotated[
-        ChainName | None, typer.Option(help="Ask the public endpoints of Optimism and mainnet about wallets.")
+        Literal["public"] | None, typer.Option(help="Ask the public endpoints of Optimism and mainnet about wallets.")
     ] = None,
     allow: Annotated[
         list[str] | None, typer.Option(help="ADDRESS=TIER: a wallet that needs no hat; as often as you like.")
@@ -93,7 +69,7 @@ def dev(
     screen = Screen()
     models = model_environment(os.environ)
     try:
-        with ended_by_signals(), data_folder(data, passable=engine is EngineName.OPENSEARCH) as folder:
+        with ended_by_signals(), data_folder(data, passable=engine == "opensearch") as folder:
             free = 0 if once else DEFAULT_PORT
             with search_engine(engine, folder if data else None, screen, brief=once) as chosen:
                 given = free if port is None else port
@@ -105,7 +81,7 @@ def dev(
                     environment=environment,
                     on_log=(lambda function, line: screen.say(f"{function}: {line}")) if verbose else None,
                     rpc=rpc or (),
-                    public_chain=chain is ChainName.PUBLIC,
+                    public_chain=chain == "public",
                     allow=allow or (),
                     catalogues=catalogues,
                 )

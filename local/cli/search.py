@@ -5,7 +5,6 @@ import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
 
 Answer = dict[str, Any]
+Mode = Literal["hybrid", "lexical"]
 
 INDEX_FILE = Path("index", "documents.sqlite")
 TIMEOUT_SECONDS = 30
@@ -39,11 +39,6 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 app = commands()
 
 
-class Mode(StrEnum):
-    HYBRID = "hybrid"
-    LEXICAL = "lexical"
-
-
 @app.command()
 def search(
     query: Annotated[str, typer.Argument(help="Words, a question, or the name of a document.")],
@@ -52,7 +47,7 @@ def search(
     group: Annotated[str | None, typer.Option(help="Only documents of this group.")] = None,
     tag: Annotated[list[str] | None, typer.Option(help="Only documents with this tag; repeated: with all.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=100, help="How many results at most; over 20 by words only.")] = 5,
-    mode: Annotated[Mode, typer.Option(help="By words and meaning, or by words alone.")] = Mode.HYBRID,
+    mode: Annotated[Mode, typer.Option(help="By words and meaning, or by words alone.")] = "hybrid",
     rerank: Annotated[bool, typer.Option("--rerank/--no-rerank", help="Let the reranker order the best.")] = True,
     collapse: Annotated[
         bool, typer.Option("--collapse/--no-collapse", help="Show one of several with nearly the same text.")
@@ -80,7 +75,7 @@ def search(
         group=group,
         tags=tuple(tag or ()),
         limit=limit,
-        mode="lexical" if mode is Mode.LEXICAL else "hybrid",
+        mode=mode,
         documents=documents,
         explain=explain or expect is not None,
         expect=expect,
@@ -127,7 +122,7 @@ class Question:
     group: str | None = None
     tags: tuple[str, ...] = ()
     limit: int = 5
-    mode: Literal["hybrid", "lexical"] = "hybrid"
+    mode: Mode = "hybrid"
     documents: bool = False
     explain: bool = False
     expect: str | None = None

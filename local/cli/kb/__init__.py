@@ -10,7 +10,8 @@ import typer
 
 from commonplace.memory.client.client import Planted, as_imports
 from commonplace.memory.entry_files import write
-from local.cli.kb.connection import SEED_SECONDS, DryRun, EntryType, Org, Phase, Place, Role, Url, reached
+from commonplace.memory.model import EntryType, Phase, Role
+from local.cli.kb.connection import SEED_SECONDS, DryRun, Org, Place, Url, reached
 from local.cli.kb.files import entries_of, faults_of, seed_files
 from local.cli.kb.learn import learn, sync_pending, validated
 from local.cli.kb.parse import app as parse
@@ -139,12 +140,12 @@ def search(
     """Ask the memory, as an agent would."""
     asked = {
         "query": query,
-        "role": role.value if role else None,
+        "role": role,
         "tags": tag or [],
-        "entry_type": entry_type.value if entry_type else None,
+        "entry_type": entry_type,
         "limit": limit,
         "min_confidence": min_confidence,
-        "phase": phase.value if phase else None,
+        "phase": phase,
     }
     with reached(Place(url, data, outputs, stage, org)) as client:
         answer = client.search(asked)

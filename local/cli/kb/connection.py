@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -39,27 +38,6 @@ Url = Annotated[
 ]
 Org = Annotated[str | None, typer.Option("--org", help="Organisation, where no token says it; default: its own.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")]
-
-
-class EntryType(StrEnum):
-    FACT = "fact"
-    SUMMARY = "summary"
-    TEMPLATE = "template"
-
-
-class Phase(StrEnum):
-    PM = "pm"
-    ELAB = "elab"
-    DEV = "dev"
-    REVIEW = "review"
-    QA = "qa"
-
-
-class Role(StrEnum):
-    PM = "pm"
-    DEV = "dev"
-    QA = "qa"
-    ALL = "all"
 
 
 class Unreachable(CommandError):

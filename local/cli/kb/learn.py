@@ -4,9 +4,8 @@ import json
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -187,15 +186,10 @@ def _facts(file: Path, learnings: Learnings) -> dict[str, Any]:
     }
 
 
-class Gate(StrEnum):
-    PASS = "PASS"  # noqa: S105 - no password
-    FAIL = "FAIL"
-
-
 def validated(
     what: Annotated[str, typer.Argument(metavar="STORY|FILE", help="A story's id, or its LEARNINGS.yaml.")],
     *,
-    gate: Annotated[Gate, typer.Option(help="What the quality gate has said.")],
+    gate: Annotated[Literal["PASS", "FAIL"], typer.Option(help="What the quality gate has said.")],
     as_json: AsJson = False,
     url: Url = None,
     data: Data = None,
@@ -210,16 +204,16 @@ def validated(
     with _asked_if(files, Place(url, data, outputs, stage, org)) as client:
         for file in files:
             with alone(file):
-                told = client.validated(read_learnings(file), gate.value, now())
+                told = client.validated(read_learnings(file), gate, now())
                 write_learnings(file, told.learnings)
             confirmed, gone = confirmed + told.confirmed, gone + len(told.gone)
         if not files:
             for entry in client.failures_of(what):
-                confirmed += client.confirm(entry["id"], gate.value, now())
+                confirmed += client.confirm(entry["id"], gate, now())
     if as_json:
-        typer.echo(json.dumps({"gate": gate.value, "confirmed": confirmed, "gone": gone}, indent=2))
+        typer.echo(json.dumps({"gate": gate, "confirmed": confirmed, "gone": gone}, indent=2))
         return
-    typer.echo(f"{counted(confirmed, 'failure', 'failures')} of {what}: {gate.value}.")
+    typer.echo(f"{counted(confirmed, 'failure', 'failures')} of {what}: {gate}.")
     if gone:
         typer.echo(f"{counted(gone)} of the record are no longer in the memory.", err=True)
 

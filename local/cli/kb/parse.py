@@ -1,6 +1,7 @@
 """Entries out of files that a team already has, as YAML to look through."""
 
 from collections.abc import Callable, Sequence
+from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated
@@ -8,8 +9,7 @@ from typing import Annotated
 import typer
 
 from commonplace.memory.entry_files import Parsed, combined, write
-from commonplace.memory.model import Role as RoleName
-from local.cli.kb.connection import Role
+from commonplace.memory.model import Role
 from local.cli.kb.files import read_text, relative
 from local.errors import CommandError
 from local.files import write_whole
@@ -22,11 +22,21 @@ from local.terminal import commands, counted
 MARK = "# Made by `commonplace kb parse`; edited since if this is not the hash of the rest: "
 MANY = {"summary": "summaries", "fact": "facts", "template": "templates"}
 
+
+class RoleName(StrEnum):
+    """Typer knows no lists of literals."""
+
+    PM = "pm"
+    DEV = "dev"
+    QA = "qa"
+    ALL = "all"
+
+
 Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Markdown files.", exists=True, dir_okay=False)]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="The YAML file; default: print it.")]
-Roles = Annotated[list[Role] | None, typer.Option("--role", help="Whom all entries are for; may be repeated.")]
+Roles = Annotated[list[RoleName] | None, typer.Option("--role", help="Whom all entries are for; may be repeated.")]
 Force = Annotated[bool, typer.Option("--force", help="Write over a file that was edited by hand.")]
-Parse = Callable[[str, str, tuple[RoleName, ...]], Parsed]
+Parse = Callable[[str, str, tuple[Role, ...]], Parsed]
 
 app = commands("Make entries of a team's files, as YAML.")
 
@@ -49,11 +59,11 @@ def claude(files: Files, *, output: Output = None, role: Roles = None, force: Fo
     _write(_parsed(files, rules.parse, _roles(role) or rules.ROLES), output, force)
 
 
-def _roles(role: list[Role] | None) -> tuple[RoleName, ...]:
+def _roles(role: list[RoleName] | None) -> tuple[Role, ...]:
     return tuple(dict.fromkeys(one.value for one in role or ()))
 
 
-def _parsed(files: list[Path], parse: Parse, roles: tuple[RoleName, ...]) -> list[Parsed]:
+def _parsed(files: list[Path], parse: Parse, roles: tuple[Role, ...]) -> list[Parsed]:
     """What is made of each file, told on standard error with what was left out."""
     parts = []
     for file in files:

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from commonplace.kernel.errors import CommonplaceError
-from commonplace.reference.model import ENTRY_TYPES, SETTINGS_FILE, Asked, Catalogue, Gap, Problem
+from commonplace.reference.model import SETTINGS_FILE, Asked, Catalogue, EntryType, Gap, Problem
 from commonplace.reference.ports import Edition, Meaning
 from commonplace.reference.service import Reference
 from commonplace.reference.settings import CatalogueSource
@@ -78,15 +77,6 @@ Say here what people ask first. The folder says that this is a guide.
 """
 
 app = commands("Catalogues of commands, endpoints and guides: generate, check, compare and search them.")
-
-
-class EntryType(StrEnum):
-    COMMAND = "command"
-    API = "api"
-    GUIDE = "guide"
-    FEATURE = "feature"
-    TROUBLESHOOTING = "troubleshooting"
-    SETTING = "setting"
 
 
 @app.command()
@@ -260,9 +250,8 @@ def search(
 ) -> None:
     """Search a folder offline, as agents would once it is published. Finding nothing is an answer: it ends with 0."""
     reading = _publishable(folder, name)
-    type = next((one for one in ENTRY_TYPES if one == entry_type), None)
     with _reference(reading, meaning=not words) as reference:
-        answer = reference.search(Asked(query, type=type, category=category, module=module, limit=limit))
+        answer = reference.search(Asked(query, type=entry_type, category=category, module=module, limit=limit))
     if as_json:
         print_json(text.answer_json(answer))
     else:
