@@ -27,6 +27,7 @@ from bench.retrieval.bootstrap import ratio_of_medians
 from bench.retrieval.http import Node
 from bench.retrieval.run import node
 from bench.table import Row
+from commonplace.search.candidates import CANDIDATES_PER_LEG
 from commonplace.search.embeddings import model_fingerprint
 from commonplace.search.filters import Filters
 from commonplace.search.fusion import Fusion
@@ -36,7 +37,7 @@ from commonplace.search.opensearch.client import BoundedConnection, Numbers, Ope
 from commonplace.search.opensearch.engine import OpenSearchEngine
 from commonplace.search.opensearch.queries import Words
 from commonplace.search.opensearch.settings import IndexParameters
-from commonplace.search.service import CANDIDATES_PER_LEG, SearchService
+from commonplace.search.service import SearchService
 
 SIZES = (300, 3_000, 20_000, 100_000)
 QUERIES = 120

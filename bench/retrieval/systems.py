@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from bench.retrieval.judged import Topic
 from bench.retrieval.metrics import DEPTH
+from commonplace.search.candidates import CANDIDATES_PER_LEG
 from commonplace.search.embeddings import model_fingerprint
 from commonplace.search.fusion import Fusion, fuse
 from commonplace.search.model import (
@@ -18,7 +19,7 @@ from commonplace.search.model import (
     SearchResults,
 )
 from commonplace.search.rerank import MemoryRerankCache
-from commonplace.search.service import CANDIDATES_PER_LEG, SearchService
+from commonplace.search.service import SearchService
 from commonplace.search.text import clean_query
 
 LEXICAL, VECTOR, RRF, MIN_MAX = "lexical only", "vector only", "RRF", "min-max"

@@ -22,7 +22,6 @@ from commonplace.kernel.settings import RestSettings
 from commonplace.reference.settings import served
 from commonplace.search.deferred import DeferredSearch
 from commonplace.search.fusion import Fusion
-from commonplace.search.service import SearchService
 from commonplace.web.challenges import Accounts, Challenges
 from commonplace.web.gateway import Gateway
 from commonplace.web.origin import origin_values
@@ -30,7 +29,7 @@ from commonplace.web.rest.app import create_app
 from commonplace.web.rest.services import Site
 
 if TYPE_CHECKING:
-    pass
+    from commonplace.search.service import SearchService
 
 logging.getLogger("mangum").setLevel(logging.WARNING)  # the gateway writes the access log
 
@@ -43,19 +42,9 @@ FUSION = Fusion.parse(SETTINGS.fusion) if SETTINGS.fusion else None
 
 
 def _search() -> SearchService:
-    from commonplace.search import providers
+    from commonplace.documents import wiring
 
-    models = providers.embedding_providers(SETTINGS)
-    engine = providers.search_engine(SETTINGS, OBJECTS, next(iter(models), None), read_only=True)
-    return SearchService(
-        engine,
-        models,
-        providers.reranker(SETTINGS),
-        rerank_cache=providers.rerank_cache(SETTINGS),
-        fusion=FUSION,
-        documents=LIBRARY,
-        publication=LIBRARY,
-    )
+    return wiring.search_service(SETTINGS, FUSION, OBJECTS, LIBRARY)
 
 
 def _accounts(settings: GuardSettings) -> Accounts:

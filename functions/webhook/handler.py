@@ -47,6 +47,8 @@ def handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
     try:
         return RECEIVER.receive(entered(event, ORIGIN))
     except CommonplaceError as error:
+        if isinstance(error, Unavailable):
+            logger.error("a delivery could not be taken", extra={"error": type(error.__cause__ or error).__name__})
         return refused(error)
     except (BotoCoreError, ClientError, MalformedSecret) as error:
         logger.error("a delivery could not be taken", extra={"error": type(error).__name__})

@@ -17,7 +17,7 @@ from local.terminal import AsJson, Data, Outputs, Stage, commands
 
 if TYPE_CHECKING:
     from commonplace.kernel.settings import RetrievalSettings
-    from commonplace.search.index_wiring import Models
+    from commonplace.search.collections import Models
     from commonplace.search.operations import Operations
     from commonplace.search.source import Collection, Source
 
@@ -341,7 +341,7 @@ def ask_here(place: Place) -> Ask:
 
 def _operations(place: Place, settings: "RetrievalSettings") -> "Operations":
     from commonplace.search import providers
-    from commonplace.search.index_wiring import collection_operations
+    from commonplace.search.collections import collection_operations
 
     models = providers.indexed_models(settings)
     if place.collection == "memory":
@@ -377,7 +377,7 @@ def _memory_operations(place: Place, settings: "RetrievalSettings", models: "Mod
     from commonplace.memory.index_source import StoredEntries
     from commonplace.memory.store import DynamoEntries
     from commonplace.search import providers
-    from commonplace.search.index_wiring import collection_operations
+    from commonplace.search.collections import collection_operations
     from commonplace.search.store import DynamoVectorCaches
 
     if place.bucket:

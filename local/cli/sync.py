@@ -233,7 +233,7 @@ def _report_key(deployment: Deployment, commit: str | None) -> str:
 
 def _exclusions(deployment: Deployment) -> "Exclusions":
     from commonplace.documents.content.paths import DEFAULT_EXCLUDES, Exclusions
-    from commonplace.reference.settings import folders_within
+    from commonplace.repository.sources import folders_within
 
     settings = deployment.settings()
     configured = settings.get("EXCLUDE", "").strip()

@@ -10,9 +10,10 @@ from uuid import UUID
 from commonplace.memory import validation
 from commonplace.memory.index_source import record_id, record_of
 from commonplace.memory.model import BATCH, Added, Author, EntryId, Found
+from commonplace.memory.ports import Parts
 from commonplace.memory.search import MemorySearch
 from commonplace.memory.service import Memory
-from commonplace.memory.upkeep import Parts, carry_on
+from commonplace.memory.upkeep import carry_on
 from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.embeddings import embed_records
 from commonplace.search.model import EmbeddingProvider, Engine, RecordId, Tombstone

@@ -14,11 +14,11 @@ from commonplace.kernel.environment import SettingsError
 from commonplace.reference.settings import (
     CatalogueSource,
     catalogue_sources,
-    folders_within,
     max_age_seconds,
     parse_catalogues,
     served,
 )
+from commonplace.repository.sources import folders_within
 
 KNOWLEDGE_BASE = {"GITHUB_REPOSITORY": "example/kb", "GITHUB_BRANCH": "main"}
 

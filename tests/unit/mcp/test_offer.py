@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from commonplace.web.mcp.declaration import Resource, Skill, Toolset
-from commonplace.web.mcp.offer import MAX_INSTRUCTION_WORDS, offer_of
-from commonplace.web.mcp.server import cost_of
+from commonplace.web.mcp.offer import MAX_INSTRUCTION_WORDS, cost_of, offer_of
 from tests.fakes.toolsets import harbour, tides
 
 

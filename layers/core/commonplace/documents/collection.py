@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from commonplace.documents.index_source import StoredDocuments
 from commonplace.kernel.events import keys_of
 from commonplace.search import providers
-from commonplace.search.collections import PlainCollection
-from commonplace.search.index_wiring import collection_operations
+from commonplace.search.collections import PlainCollection, collection_operations
 from commonplace.search.indexer import nobody_waits
 
 if TYPE_CHECKING:

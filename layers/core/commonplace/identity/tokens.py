@@ -2,13 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from commonplace.identity.principals import Permission, Tier
-
-if TYPE_CHECKING:
-    pass
-
 
 ALGORITHM = "ES256"
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commonplace.memory.index_source import StoredEntries
+from commonplace.memory.ports import Parts
 from commonplace.memory.settings import MemorySettings
-from commonplace.memory.upkeep import Parts, Upkeep, carry_on
+from commonplace.memory.upkeep import Upkeep, carry_on
 from commonplace.memory.wiring import caches, entries, jobs, new_id, now
 from commonplace.search import providers
-from commonplace.search.index_wiring import collection_operations
+from commonplace.search.collections import collection_operations
 from commonplace.search.indexer import nobody_waits
 
 if TYPE_CHECKING:

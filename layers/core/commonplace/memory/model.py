@@ -191,8 +191,6 @@ CATEGORIES = (
     _category("failure", "Failures", "failure", ("dev",), r"failures?|what failed", confidence=CAPTURED),
 )
 
-BY_NAME = {one.category: one for one in CATEGORIES}
-
 
 def of_heading(text: str) -> Category | None:
     """The kind of section that this heading begins, however it goes on; None if it is none of them."""

@@ -19,8 +19,6 @@ from commonplace.memory.rebuild import Rebuilding
 from commonplace.search.indexer import Enough, Message, Note, Report, complete, never
 from commonplace.search.operations import Operations
 
-__all__ = ["Enough", "Parts", "carry_on"]
-
 
 def carry_on(parts: Parts, organisation: str, job_id: str, enough: Enough) -> Job | None:
     """Does another stretch of a job, until there is `enough`, and answers how it stands; None when there is none.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from commonplace.reference.index_source import StoredCatalogues, Upkeep
 from commonplace.reference.settings import catalogue_sources
 from commonplace.search import providers
-from commonplace.search.index_wiring import collection_operations
+from commonplace.search.collections import collection_operations
 from commonplace.search.indexer import nobody_waits
 
 if TYPE_CHECKING:

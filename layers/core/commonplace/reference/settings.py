@@ -5,7 +5,7 @@ Standard library only: the webhook function carries no third-party package.
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,15 +59,6 @@ def sources(environ: Mapping[str, str]) -> tuple[BranchSource, ...]:
     return tuple(
         BranchSource(one.name, one.repository, one.branch, one.folder, catalogue_context(one.name))
         for one in catalogue_sources(environ)
-    )
-
-
-def folders_within(sources: Iterable[CatalogueSource], repository: str, branch: str) -> tuple[str, ...]:
-    """Folders of a branch that hold catalogues, as patterns of `content.exclusions`: they hold no documents."""
-    return tuple(
-        f"{one.folder}/"
-        for one in sources
-        if one.folder and one.repository.casefold() == repository.casefold() and one.branch == branch
     )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from commonplace.kernel.objects import ObjectStore
@@ -14,6 +14,19 @@ if TYPE_CHECKING:
 
 STATUS_CONTEXT = "commonplace/sync"
 """Of the commit statuses of the knowledge base."""
+
+
+class InFolder(Protocol):
+    """Whatever is kept in a folder of a branch."""
+
+    @property
+    def repository(self) -> str: ...
+
+    @property
+    def branch(self) -> str: ...
+
+    @property
+    def folder(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +59,14 @@ class StepContext:
 
     @property
     def folders_of_others(self) -> tuple[str, ...]:
-        """Folders of this branch that are another source's, each with a slash at its end."""
-        return tuple(
-            f"{one.folder}/"
-            for one in self.sources
-            if one is not self.source
-            and one.folder
-            and one.repository.casefold() == self.source.repository.casefold()
-            and one.branch == self.source.branch
-        )
+        others = [one for one in self.sources if one is not self.source]
+        return folders_within(others, self.source.repository, self.source.branch)
+
+
+def folders_within(sources: Iterable[InFolder], repository: str, branch: str) -> tuple[str, ...]:
+    """Folders of a branch that these sources have for themselves, each with a slash at its end."""
+    return tuple(
+        f"{one.folder}/"
+        for one in sources
+        if one.folder and one.repository.casefold() == repository.casefold() and one.branch == branch
+    )

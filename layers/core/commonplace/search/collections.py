@@ -10,16 +10,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from commonplace.search.indexer import Enough, Message, Note, Report, complete, never
+from commonplace.search import providers
+from commonplace.search.indexer import Enough, Indexer, Message, Note, Report, complete, never, nobody_waits
+from commonplace.search.migration import Migration, Target
+from commonplace.search.model import EmbeddingProvider
 from commonplace.search.operations import Operations, stretch
 
 if TYPE_CHECKING:
     from commonplace.kernel.objects import ObjectStore
-    from commonplace.kernel.settings import IndexSettings
-    from commonplace.search.model import EmbeddingProvider
-    from commonplace.search.source import ChangeLog
+    from commonplace.kernel.settings import IndexSettings, RetrievalSettings
+    from commonplace.search.model import Engine, VectorMemories
+    from commonplace.search.source import ChangeLog, Collection, Source
 
 logger = logging.getLogger(__name__)
+
+Models = Sequence[EmbeddingProvider | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +34,7 @@ class IndexContext:
     environ: Mapping[str, str]
     settings: IndexSettings
     objects: ObjectStore
-    models: Sequence[EmbeddingProvider | None]
+    models: Models
     """Those of the settings, the one to come last."""
     note: Callable[[str], Note | None]
     """The note of a collection whose records wait for vectors; None where a deployment has no table for it."""
@@ -101,13 +106,11 @@ class IndexFunction:
 
     def _take(self, messages: Sequence[Message], context: object) -> list[str]:
         """A message that no collection claims is the first one's, which says what is wrong with it."""
-        claimed = {
-            name: [message for message in messages if each.claims(message.body)]
-            for name, each in self.collections.items()
-        }
-        known = {message.id for found in claimed.values() for message in found}
-        first = self._first.operations.collection
-        claimed[first] = [message for message in messages if message in claimed[first] or message.id not in known]
+        claimed: dict[Collection, list[Message]] = {name: [] for name in self.collections}
+        for message in messages:
+            owners = [name for name, each in self.collections.items() if each.claims(message.body)]
+            for name in owners or [self._first.operations.collection]:
+                claimed[name].append(message)
         failed = [
             message
             for name, found in claimed.items()
@@ -138,10 +141,8 @@ class IndexFunction:
         name = event.get("collection") or (given.get("collection") if isinstance(given, dict) else None)
         chosen = self.collections.get(name) if name else self._first
         if chosen is None:
-            hint = f"Collections here: {', '.join(self.collections)}."
-            return {"action": "refused", "message": f"There is no collection {name!r}.", "hint": hint} | {
-                "collection": name
-            }
+            message, hint = f"There is no collection {name!r}.", f"Collections here: {', '.join(self.collections)}."
+            return {"action": "refused", "message": message, "hint": hint, "collection": name}
         if event.get("rebuild") is True:
             return asdict(chosen.operations.rebuild())
         return chosen.operations.step(event, _time(context, event.get("seconds")))
@@ -151,3 +152,41 @@ def _time(context: Any, seconds: object = None) -> Enough:
     """What Lambda leaves for this call, or as long as was asked for."""
     ask = getattr(context, "get_remaining_time_in_millis", None)
     return stretch(ask() / 1_000 if ask else None, seconds)
+
+
+def collection_operations(
+    collection: Collection,
+    settings: RetrievalSettings,
+    source: Source,
+    models: Models,
+    engine: Engine,
+    *,
+    memories: VectorMemories | None = None,
+    changes: ChangeLog | None = None,
+    waiting: Callable[[], None] = nobody_waits,
+) -> Operations:
+    """An indexer for each model in use, and the change of generations, of one collection.
+
+    `engine` is opened for writing with the first of the `models`, the one to come is last. `settings` are the
+    collection's own. Without `memories` there is one memory of vectors for all that is in it. `changes` is told what
+    searches find from now on; two indexes that are kept up tell it twice.
+    """
+    own = providers.vector_memory(settings, engine) if memories is None else None
+    remembered = memories or (lambda _organisation: own)
+    embedded = settings.search_engine == "embedded"
+
+    def indexer(engine: Engine, model: EmbeddingProvider | None) -> Indexer:
+        return Indexer(source, engine, model, remembered, changes=changes, waiting=waiting, rebuilds=embedded)
+
+    if embedded:
+        return Operations([indexer(engine, models[0])], None, collection)
+    from commonplace.search.opensearch.generations import OpenSearchGenerations
+
+    engines = [engine, *(providers.search_engine(settings, None, model, read_only=False) for model in models[1:])]
+    connection, parameters = providers.open_search_connection(settings), providers.index_parameters(settings)
+    targets = [
+        Target(OpenSearchGenerations(connection, settings.opensearch_index, model, parameters), model, remembered)
+        for model in models
+    ]
+    indexers = [indexer(each, model) for each, model in zip(engines, models, strict=True)]
+    return Operations(indexers, Migration(source, targets, changes=changes), collection)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from commonplace.kernel.errors import InvalidInput, Unavailable
-from commonplace.search.candidates import CANDIDATES_PER_LEG, Ranked, Retrieval, Stopwatch
+from commonplace.search.candidates import Ranked, Retrieval, Stopwatch
 from commonplace.search.embeddings import QueryEmbeddings
 from commonplace.search.explanation import Explainer, Stages
 from commonplace.search.fusion import RELEVANCE_SHARE, Fusion
@@ -77,8 +77,6 @@ def lexical_score(raw: float) -> float:
     """An engine's score of words, between 0 and the share of relevance: the same on every page, and in its order."""
     return RELEVANCE_SHARE * raw / (raw + HALF_SCORE) if raw > 0 else 0.0
 
-
-__all__ = ["CANDIDATES_PER_LEG", "MAX_LIMIT", "MAX_QUERY_CHARACTERS", "RERANK_DEPTH", "SearchService"]
 
 logger = logging.getLogger(__name__)
 

@@ -23,9 +23,6 @@ def reference(content_type: str, document_id: str) -> DocumentRef:
     return DocumentRef(f"{content_type}/{document_id}")
 
 
-__all__ = ["Document", "DocumentRef", "Summary", "reference"]
-
-
 class Summary(Stored):
     """What a list shows of a document: everything but its body (and what only the store needs)."""
 

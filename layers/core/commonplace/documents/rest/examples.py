@@ -36,7 +36,6 @@ DOCUMENT: dict[str, Any] = {
     "blobSha": BLOB,
     "generation": 12,
 }
-POINTER = {name: SUMMARY[name] for name in ("id", "contentType", "title", "description", "path")}
 LEXICON = {
     "id": "governance",
     "contentType": "tag",

@@ -206,10 +206,6 @@ class _Listing(Sequence[Listed]):
         )
 
 
-def file_uri(using: KnowledgeServices, path: str) -> str:
-    return f"mcp://{using.uri_host}/raw/{quote(path)}"
-
-
 def _counted(
     using: KnowledgeServices,
     name: str,

@@ -71,19 +71,9 @@ def toolset(context: ToolsetContext) -> Toolset:
     fusion = Fusion.parse(settings.fusion) if settings.fusion else None
 
     def search_service() -> SearchService:
-        from commonplace.search import providers
-        from commonplace.search.service import SearchService
+        from commonplace.documents import wiring
 
-        models = providers.embedding_providers(settings)
-        return SearchService(
-            providers.search_engine(settings, context.objects, next(iter(models), None), read_only=True),
-            models,
-            providers.reranker(settings),
-            rerank_cache=providers.rerank_cache(settings),
-            fusion=fusion,
-            documents=library,
-            publication=library,
-        )
+        return wiring.search_service(settings, fusion, context.objects, library)
 
     def pull_requests() -> Proposals:
         from commonplace.documents.proposals.github import CALL_SECONDS, GitHubProposals

@@ -166,12 +166,6 @@ def page(
     return rows[start:end], sealed(told, question, purpose=_PURPOSE)
 
 
-def refuse_cursor(cursor: str | None) -> None:
-    """Of a list that has one page only. Raises MCPError -32602."""
-    if cursor is not None:
-        raise MCPError(INVALID_PARAMS, "Invalid cursor")
-
-
 def _position(cursor: str, question: str) -> tuple[int, str]:
     try:
         if len(cursor) > MAX_CURSOR_CHARACTERS:

@@ -13,15 +13,13 @@ from commonplace.search.source import ChangeFeed
 from commonplace.web.mcp.completion import Completions
 from commonplace.web.mcp.declaration import Toolset
 from commonplace.web.mcp.lists import Lasting, Lists, discovery, input_schema
-from commonplace.web.mcp.offer import Offer, cost_of, offer_of
+from commonplace.web.mcp.offer import Offer, offer_of
 from commonplace.web.mcp.replies import Handler, recorded
 from commonplace.web.mcp.resources import Reading
 from commonplace.web.mcp.skills import install_skills
 from commonplace.web.mcp.subscriptions import install_subscriptions
-from commonplace.web.mcp.surface import CALLER, Surface
+from commonplace.web.mcp.surface import Surface
 from commonplace.web.mcp.tools import Calls
-
-__all__ = ["CALLER", "build_server", "cost_of"]
 
 
 def build_server(
