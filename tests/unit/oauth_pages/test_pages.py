@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.identity.oauth import pages
-from commonplace.identity.oauth.pages.rendering import (
+from commonplace.identity.oauth.pages.html import (
     content_security_policy,
     day,
     destination,

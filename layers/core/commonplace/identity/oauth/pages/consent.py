@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from commonplace.identity.accounts import Profile, Standing, short
 from commonplace.identity.oauth.lookalikes import imitated
-from commonplace.identity.oauth.pages.rendering import Destination, destination, listed, plain
+from commonplace.identity.oauth.pages.html import Destination, destination, listed, plain
 from commonplace.identity.principals import TOOLSETS, WORDS, kinds_of, ordered
 from commonplace.identity.records import AuthorizationRequest, Client, Grant
 

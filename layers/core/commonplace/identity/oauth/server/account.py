@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from commonplace.identity.accounts import Profile, Standing
 from commonplace.identity.oauth.pages.consent import Account, Asker
-from commonplace.identity.oauth.pages.rendering import listed, page, plain, stamp
+from commonplace.identity.oauth.pages.html import listed, page, plain, stamp
 from commonplace.identity.oauth.server import log
 from commonplace.identity.oauth.server.browsers import (
     SESSION_COOKIE,

@@ -11,7 +11,7 @@ from commonplace.identity.accounts import Profile
 from commonplace.identity.oauth.authorization_request import Asked, RequestRefused, read_query, understand
 from commonplace.identity.oauth.consent import RequestGone
 from commonplace.identity.oauth.pages.consent import Account, Asker, Asking
-from commonplace.identity.oauth.pages.rendering import page, refused
+from commonplace.identity.oauth.pages.html import page, refused
 from commonplace.identity.oauth.server import log
 from commonplace.identity.oauth.server.browsers import (
     SESSION_COOKIE,

@@ -18,7 +18,7 @@ from starlette.types import Scope
 from commonplace.identity import secrets
 from commonplace.identity.accounts import Profile
 from commonplace.identity.oauth.authorization_request import LocalRefusal
-from commonplace.identity.oauth.pages.rendering import GUARDED, refused
+from commonplace.identity.oauth.pages.html import GUARDED, refused
 from commonplace.identity.oauth.server import log
 from commonplace.identity.oauth.server.endpoint import (
     FORM,

@@ -13,9 +13,9 @@ from starlette.routing import Route
 from commonplace.identity import secrets
 from commonplace.identity.accounts import Profile
 from commonplace.identity.oauth.consent import RequestGone
-from commonplace.identity.oauth.pages import rendering
+from commonplace.identity.oauth.pages import html
 from commonplace.identity.oauth.pages.consent import Asker
-from commonplace.identity.oauth.pages.rendering import page
+from commonplace.identity.oauth.pages.html import page
 from commonplace.identity.oauth.pages.waap import Waap
 from commonplace.identity.oauth.server import log
 from commonplace.identity.oauth.server.browsers import (
@@ -53,7 +53,7 @@ def routes(services: OAuthServices) -> list[Route]:
         script_route(services, "/siwe/verify", partial(_verify, services), "POST"),
         script_route(services, "/oidc/start", partial(_oidc_start, services), "POST"),
         page_route(services, "/oidc/callback", partial(_oidc_callback, services), "GET"),
-        *rendering.routes(),
+        *html.routes(),
     ]
 
 
