@@ -109,6 +109,7 @@ def test_a_killed_dev_takes_its_functions_with_it(dev: Dev) -> None:
 
 
 def test_ctrl_c_leaves_nothing_running_and_kept_data_is_served_again_which_nobody_else_may_read(dev: Dev) -> None:
+    wait((dev.data / "state.sqlite").exists, EDIT_SECONDS)  # which a save in the background writes
     assert readable_by_others(dev.data) == []
     port = int(dev.url.rpartition(":")[2])
     below = descendants(dev.process.pid)
