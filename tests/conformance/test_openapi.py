@@ -28,11 +28,11 @@ from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.model import IndexedRecord
 from commonplace.search.service import SearchService
 from commonplace.web.challenges import Accounts, Challenges
-from commonplace.web.rest.app import create_app
 from commonplace.web.rest.services import Site
 from tests.examples import examples
 from tests.fakes.access_tokens import ISSUER, Realm
 from tests.fakes.library import FakeLibrary, garden, links_between
+from tests.rest_app import rest_app
 
 SNAPSHOT = Path(__file__).with_name("openapi.json")
 EXAMPLES = examples(25)
@@ -62,7 +62,7 @@ INDEXES: list[EmbeddedEngine] = []
 
 RESOURCES = Resources(ISSUER, SERVED, SERVED)
 REALM = Realm()
-APP = create_app(
+APP = rest_app(
     Library(published()),
     DeferredSearch(lambda: SearchService(INDEXES[0], None)),
     Site(reads_per_minute=0, searches_per_minute=0, explain="anyone"),

@@ -172,6 +172,7 @@ def bundled(name: str) -> set[str]:
 
 LOADED_PARTS: dict[str, tuple[Part, ...]] = {
     "functions/mcp": ("toolset",),
+    "functions/rest": ("routes", "pages"),
     "functions/index": ("collection",),
     "functions/sync": ("sources", "steps"),
     "functions/webhook": ("sources",),

@@ -20,9 +20,9 @@ from commonplace.search.opensearch.client import connect
 from commonplace.search.opensearch.engine import OpenSearchEngine
 from commonplace.search.opensearch.indices import Aliases
 from commonplace.search.service import SearchService
-from commonplace.web.rest.app import create_app
 from commonplace.web.rest.services import Site
 from tests.fakes.library import FakeLibrary, garden, make
+from tests.rest_app import rest_app
 from tests.unit.rest.conftest import Counters, Seconds
 
 pytestmark = pytest.mark.opensearch
@@ -114,7 +114,7 @@ def client(gate: Gate, clock: Seconds, opensearch_url: str, unique_stem: str) ->
     engine = OpenSearchEngine(connection, unique_stem, model)
     search = DeferredSearch(lambda: SearchService(engine, model, documents=library, publication=library))
     site = Site(reads_per_minute=0, searches_per_minute=0, explain="anyone")
-    yield TestClient(create_app(library, search, site, Limiter(Counters(), clock)))
+    yield TestClient(rest_app(library, search, site, Limiter(Counters(), clock)))
     for name in Aliases(direct, unique_stem).roles().every:
         direct.indices.delete(index=name)
     direct.close()

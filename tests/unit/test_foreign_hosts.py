@@ -7,12 +7,12 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from fastapi import FastAPI
 from starlette.routing import BaseRoute, Route
 
 from commonplace.site.connect import routes
 from commonplace.web.gateway import Gateway
-from commonplace.web.rest.app import ROUTERS, ROUTERS_AT_ROOT_TOO
+from commonplace.web.rest import account, openapi
+from commonplace.web.rest.app import RestApp
 from commonplace.web.rest.pages import API
 from commonplace.web.rest.services import Site
 from tests.unit.mcp.world import World as McpWorld
@@ -52,7 +52,8 @@ def paths(app: Any) -> list[str]:
     """Of every route, with something in place of its parameters."""
     declared: list[BaseRoute] = list(app.routes)
     own = [route.path for route in declared if isinstance(route, Route)]
-    routers = (*ROUTERS, *ROUTERS_AT_ROOT_TOO, routes.router) if isinstance(app, FastAPI) else ()
+    routers = [account.router, openapi.router, routes.router] if isinstance(app, RestApp) else []
+    routers += [router for each in getattr(app, "declared", ()) for router in (*each.routers, *each.root_routers)]
     included = [route.path for router in routers for route in router.routes if isinstance(route, Route)]
     every = [*own, *included, *(API + path for path in included)]
     return list(dict.fromkeys(re.sub(r"{[^}]*}", "mcp", path) for path in every))

@@ -24,9 +24,9 @@ from commonplace.kernel.limits import Limiter
 from commonplace.search.model import SearchRequest
 from commonplace.web.mcp.server import build_server
 from commonplace.web.mcp.surface import Surface
-from commonplace.web.rest.app import create_app
 from commonplace.web.rest.services import Site
 from tests.fakes.embeddings import FakeEmbeddings
+from tests.rest_app import rest_app
 from tests.unit.mcp.knowledge.published import SAMPLE, knowledge_base, synced
 from tests.unit.mcp.talking import call, text_of
 from tests.unit.rest.conftest import Counters
@@ -97,7 +97,7 @@ def both(folder: Path, provider: FakeEmbeddings | None) -> Iterator[Both]:
         store.put(MANIFEST_KEY, manifest.model_copy(update={"documents": kept}).to_json())
         using.library.edition(fresh=True)
         site = Site(name="The shore", base_url=ORIGIN, reads_per_minute=0, searches_per_minute=0)
-        app = create_app(using.library, using.search, site, Limiter(Counters(), time))
+        app = rest_app(using.library, using.search, site, Limiter(Counters(), time))
         toolset = knowledge_toolset(replace(using, full_text_tier="public"))
         with TestClient(app) as client:
             yield Both(using, client, build_server([toolset], Surface(base_url=ORIGIN)))

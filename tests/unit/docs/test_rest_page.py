@@ -9,10 +9,10 @@ import pytest
 from commonplace.documents.content.library import Library
 from commonplace.kernel import errors
 from commonplace.kernel.limits import Limiter
-from commonplace.web.rest.app import create_app
 from commonplace.web.rest.errors import MethodNotAllowed
 from commonplace.web.rest.middleware import CACHEABLE
 from commonplace.web.rest.services import Site
+from tests.rest_app import rest_app
 from tests.unit.docs.pages import ROOT, first_cells, rows, section
 
 PAGE = ROOT / "docs" / "rest-api.md"
@@ -30,7 +30,7 @@ class Nothing:
 @cache
 def described() -> dict[str, Any]:
     nothing: Any = Nothing()
-    app = create_app(Library(nothing), nothing, Site(), Limiter(nothing, clock=lambda: 0.0))
+    app = rest_app(Library(nothing), nothing, Site(), Limiter(nothing, clock=lambda: 0.0))
     document: dict[str, Any] = app.openapi()
     return document
 

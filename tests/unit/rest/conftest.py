@@ -9,11 +9,11 @@ from starlette.testclient import TestClient
 
 from commonplace.documents.content.library import Library
 from commonplace.kernel.limits import Limiter
-from commonplace.web.rest.app import create_app
 from commonplace.web.rest.services import Site
 from tests.fakes.library import SYNCED, FakeLibrary, garden, links_between
 from tests.fakes.search import FakeSearch, hit
 from tests.one_loop import one_loop
+from tests.rest_app import rest_app
 
 __all__ = ["one_loop"]
 
@@ -47,7 +47,7 @@ class World:
     counters: Counters = field(default_factory=Counters)
 
     def app(self, site: Site | None = None) -> FastAPI:
-        return create_app(
+        return rest_app(
             Library(self.store, clock=self.clock),
             self.search,
             site or Site(name="The garden", base_url=ORIGIN, reads_per_minute=0, searches_per_minute=0),

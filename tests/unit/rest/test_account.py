@@ -10,9 +10,9 @@ from commonplace.documents.content.library import Library
 from commonplace.identity.resources import Resources
 from commonplace.kernel.limits import Limiter
 from commonplace.web.challenges import Accounts, Challenges
-from commonplace.web.rest.app import create_app
 from commonplace.web.rest.services import Site
 from tests.fakes.access_tokens import ISSUER, ROSA, Realm, standing
+from tests.rest_app import rest_app
 from tests.unit.rest.conftest import World
 
 API = f"{ISSUER}/api"
@@ -33,7 +33,7 @@ def client(world: World, realm: Realm) -> TestClient:
 
 def limited(world: World, realm: Realm, *, reads_per_minute: int) -> TestClient:
     resources = Resources(ISSUER, SERVED, SERVED)
-    app = create_app(
+    app = rest_app(
         Library(world.store, clock=world.clock),
         world.search,
         Site(reads_per_minute=reads_per_minute, searches_per_minute=0),

@@ -10,9 +10,9 @@ from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.limits import Limiter
 from commonplace.search.deferred import DeferredSearch
 from commonplace.search.service import SearchService
-from commonplace.web.rest.app import create_app
 from commonplace.web.rest.services import Site
 from tests.fakes.library import FakeLibrary, garden
+from tests.rest_app import rest_app
 from tests.unit.rest.conftest import Counters, Seconds
 
 SITE = Site(reads_per_minute=0, searches_per_minute=0, explain="anyone")
@@ -48,7 +48,7 @@ def engine() -> Switch:
 def client(engine: Switch) -> TestClient:
     index: Any = engine
     search = DeferredSearch(lambda: SearchService(index, None))
-    app = create_app(Library(FakeLibrary(garden())), search, SITE, Limiter(Counters(), Seconds()))
+    app = rest_app(Library(FakeLibrary(garden())), search, SITE, Limiter(Counters(), Seconds()))
     return TestClient(app)
 
 
@@ -86,7 +86,7 @@ def test_an_index_that_cannot_be_opened_is_tried_again(engine: Switch) -> None:
         index: Any = engine
         return SearchService(index, None)
 
-    app = create_app(Library(FakeLibrary(garden())), DeferredSearch(build), SITE, Limiter(Counters(), Seconds()))
+    app = rest_app(Library(FakeLibrary(garden())), DeferredSearch(build), SITE, Limiter(Counters(), Seconds()))
     client = TestClient(app)
     answer = client.get("/api/v1/search?q=x")
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "9")

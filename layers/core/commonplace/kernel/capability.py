@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal, get_args
 
-Part = Literal["toolset", "collection", "sources", "steps"]
+Part = Literal["toolset", "routes", "pages", "collection", "sources", "steps"]
 PARTS: tuple[Part, ...] = get_args(Part)
 
 
@@ -21,6 +21,10 @@ class Capability:
     """Of the room, and of its collection in the index."""
     toolset: str | None = None
     """Takes a `web.mcp.context.ToolsetContext`; returns a `Toolset`, or None where a deployment has none of it."""
+    routes: str | None = None
+    """Takes a `web.rest.declaration.RestContext`; returns the `Routes` it answers over REST, or None as above."""
+    pages: str | None = None
+    """Takes the same; returns a router of what it serves to people at the root of the host, or None as above."""
     collection: str | None = None
     """Takes a `search.collections.IndexContext`; returns an `IndexedCollection`, or None as above."""
     sources: str | None = None

@@ -7,10 +7,10 @@ from fastapi import APIRouter, Path, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
+from commonplace.documents.rest.examples import answers
+from commonplace.documents.rest.services import services
 from commonplace.kernel.errors import NotFound
-from commonplace.web.rest.documentation import answers
 from commonplace.web.rest.pages import unchanged
-from commonplace.web.rest.services import services
 
 router = APIRouter(tags=["Connections"])
 

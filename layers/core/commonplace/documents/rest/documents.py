@@ -13,12 +13,14 @@ from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.graph import GraphNode
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.rest import examples, shapes
+from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.parameters import Listing, PathId, PathType, link_header
+from commonplace.documents.rest.services import Services, services
 from commonplace.documents.rest.views import broken_link, entry_url, summary
 from commonplace.documents.views import markdown, pointer
 from commonplace.kernel.errors import NotFound
 from commonplace.kernel.objects import StoredObject
-from commonplace.web.rest.documentation import STRING, answers
+from commonplace.web.rest.documentation import STRING
 from commonplace.web.rest.pages import (
     API,
     MARKDOWN,
@@ -30,7 +32,6 @@ from commonplace.web.rest.pages import (
     json_object,
     unchanged,
 )
-from commonplace.web.rest.services import Services, services
 
 router = APIRouter(tags=["Documents"])
 
@@ -51,7 +52,7 @@ async def list_entries(request: Request, asked: Annotated[Listing, Query()]) -> 
     """Documents without bodies, filtered, sorted and paged. Filters are exact and cost nothing extra."""
     using = services(request)
     edition = using.library.edition()
-    page = using.pages.page(edition, ("entries", asked.query()), lambda: _list(edition.catalogue, asked))
+    page = using.pages.page(edition.etag, ("entries", asked.query()), lambda: _list(edition.catalogue, asked))
     return page.answer(request)
 
 
@@ -150,7 +151,7 @@ async def get_entry_links(request: Request, content_type: PathType, document_id:
     using = services(request)
     edition = using.library.edition()
     entry, _ = _resolve(edition.catalogue, content_type, document_id)
-    return using.pages.page(edition, ("links", entry.ref), lambda: _links(using, entry)).answer(request)
+    return using.pages.page(edition.etag, ("links", entry.ref), lambda: _links(using, entry)).answer(request)
 
 
 def _links(using: Services, entry: Entry) -> Page:

@@ -1,6 +1,10 @@
 """One made-up document and everything that is answered about it, for the OpenAPI document."""
 
+from functools import partial
 from typing import Any
+
+from commonplace.web.rest import documentation
+from commonplace.web.rest.documentation import ErrorExample, error_body
 
 COMMIT = "9f2c1e7b6a5d4c3b2a190817263544536271809a"
 BLOB = "1c0d9e8f7a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d"
@@ -245,63 +249,24 @@ LLMS = (
 )
 LLMS_FULL = f"# Commonplace\n\n---\n\n# Rotating stewardship\n\nSource: {SUMMARY['sourceUrl']}\n{BODY}"
 
-
-def error(code: str, message: str, **details: Any) -> dict[str, Any]:
-    return {"error": {"code": code, "message": message, "details": details}}
-
-
-ME = {
-    "subject": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
-    "name": "rosa.eth",
-    "tier": "member",
-    "roles": ["member"],
-    "uncertain": False,
-    "organisation": "default",
-    "member": "mem_8c1f0e5d2b3a49687f6e5d4c",
-    "scopes": ["knowledge:write"],
-    "attainable": ["knowledge:read", "knowledge:write", "reference:read"],
-    "permission": "action",
-    "resourceScopes": None,
-    "client": "https://app.example.org/client.json",
-    "grant": "5feceb66ffc86f38d952786c6d696c79c2dbc239dd4e91b46729d73a27fb57e9",
-}
-
-ERRORS: dict[int, tuple[str, dict[str, Any]]] = {
+ERRORS: dict[int, ErrorExample] = {
     400: (
         "The cursor is of another search.",
-        error("BAD_REQUEST", "This cursor does not belong to this search.", field="cursor", hint="Leave it out."),
+        error_body("BAD_REQUEST", "This cursor does not belong to this search.", field="cursor", hint="Leave it out."),
     ),
     401: (
         "A credential is needed, and no valid one came: an access token, or for explanations the operators' key.",
-        error("UNAUTHORIZED", "Explanations are for operators.", hint="Send `Authorization: Bearer KEY`."),
+        error_body("UNAUTHORIZED", "Explanations are for operators.", hint="Send `Authorization: Bearer KEY`."),
     ),
     403: (
         "Nobody may do this here.",
-        error("FORBIDDEN", "Explanations are not open to anybody here.", hint="Operators make a key."),
+        error_body("FORBIDDEN", "Explanations are not open to anybody here.", hint="Operators make a key."),
     ),
     404: (
         "Nothing published answers to this name.",
-        error("NOT_FOUND", "There is no such document.", nearest=[REF], hint=f"Did you mean {REF}?"),
-    ),
-    413: (
-        "The answer would exceed 5 MB, or the request's body 64 KB.",
-        error("TOO_LARGE", "This answer would be too large.", sizeBytes=5_200_000, maxBytes=4_600_000),
-    ),
-    422: (
-        "A parameter is outside its bounds; `fields` says which and what is valid.",
-        error(
-            "INVALID_INPUT",
-            "limit: Input should be less than or equal to 100",
-            fields=[{"in": "query", "field": "limit", "message": "Input should be less than or equal to 100"}],
-        ),
-    ),
-    429: (
-        "Too many calls from this address; `Retry-After` says when to come back.",
-        error("RATE_LIMITED", "More than 600 reads in 60 seconds came from this address.", retryAfterSeconds=17),
-    ),
-    500: ("A defect. Nothing of it is told here.", error("INTERNAL_ERROR", "An unexpected error occurred.")),
-    503: (
-        "The store or the index does not answer; `Retry-After` says when to try again.",
-        error("UNAVAILABLE", "The document store does not answer. Try again shortly.", retryAfterSeconds=5),
+        error_body("NOT_FOUND", "There is no such document.", nearest=[REF], hint=f"Did you mean {REF}?"),
     ),
 }
+"""Of errors that say something else here than elsewhere."""
+
+answers = partial(documentation.answers, refusals=ERRORS)

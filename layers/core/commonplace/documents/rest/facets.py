@@ -13,12 +13,12 @@ from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.facets import Facet
 from commonplace.documents.content.graph import Graph
 from commonplace.documents.rest import examples, shapes
+from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.parameters import Counting, Place, link_header
+from commonplace.documents.rest.services import services
 from commonplace.documents.views import group, pointer, release
 from commonplace.kernel.errors import NotFound
-from commonplace.web.rest.documentation import answers
 from commonplace.web.rest.pages import API, PAGE_BYTES, Page, encode, fitting, json_array, json_object
-from commonplace.web.rest.services import services
 
 router = APIRouter(tags=["Connections"])
 
@@ -36,7 +36,7 @@ async def get_graph(request: Request, asked: Annotated[Place, Query()]) -> Respo
     edition = using.library.edition()
     around = _start(edition.catalogue, asked.around) if asked.around else None
     key = ("graph", around or "", str(asked.depth) if around else "")
-    page = using.pages.page(edition, key, lambda: _graph(using.library.graph(), around, asked.depth))
+    page = using.pages.page(edition.etag, key, lambda: _graph(using.library.graph(), around, asked.depth))
     return page.answer(request)
 
 
@@ -113,7 +113,7 @@ def _counted(
     def build() -> Page:
         return _counting_page(name, asked, count(edition.catalogue), view)
 
-    return using.pages.page(edition, (name, asked.query()), build).answer(request)
+    return using.pages.page(edition.etag, (name, asked.query()), build).answer(request)
 
 
 def _counting_page(name: str, asked: Counting, found: Sequence[Facet], view: Callable[[Facet], dict[str, Any]]) -> Page:

@@ -10,13 +10,13 @@ from starlette.responses import JSONResponse, Response
 from commonplace.documents.content.document import Entry
 from commonplace.documents.content.document_index import Catalogue, Selection
 from commonplace.documents.rest import examples, shapes
+from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.parameters import Feed
+from commonplace.documents.rest.services import Services, services
 from commonplace.documents.rest.views import entry_url
 from commonplace.documents.views import moment
 from commonplace.kernel.objects import StoredObject
-from commonplace.web.rest.documentation import answers
 from commonplace.web.rest.pages import API, Page, encode, fitting, json_array, json_object
-from commonplace.web.rest.services import Services, services
 
 router = APIRouter(tags=["For machines"])
 
@@ -50,7 +50,7 @@ async def get_feed(request: Request, asked: Annotated[Feed, Query()]) -> Respons
     edition = using.library.edition()
     host = using.site.base_url
     key = ("feed", host, asked.query())
-    return using.pages.page(edition, key, lambda: _feed(using, edition.catalogue, host, asked)).answer(request)
+    return using.pages.page(edition.etag, key, lambda: _feed(using, edition.catalogue, host, asked)).answer(request)
 
 
 def _feed(using: Services, catalogue: Catalogue, host: str, asked: Feed) -> Page:

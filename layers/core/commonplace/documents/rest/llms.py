@@ -11,11 +11,12 @@ from commonplace.documents.content.document import Entry
 from commonplace.documents.content.library import Edition
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.rest import examples
+from commonplace.documents.rest.examples import answers
+from commonplace.documents.rest.services import Services, services
 from commonplace.documents.rest.views import entry_url
 from commonplace.kernel.objects import StoredObject
-from commonplace.web.rest.documentation import STRING, answers
+from commonplace.web.rest.documentation import STRING
 from commonplace.web.rest.pages import API, PAGE_BYTES, Page, fitting
-from commonplace.web.rest.services import Services, services
 
 router = APIRouter(tags=["For machines"])
 
@@ -41,7 +42,7 @@ async def get_llms_text(request: Request) -> Response:
     using = services(request)
     edition = using.library.edition()
     host = using.site.base_url
-    return using.pages.page(edition, ("llms", host), lambda: _map(using, edition, host)).answer(request)
+    return using.pages.page(edition.etag, ("llms", host), lambda: _map(using, edition, host)).answer(request)
 
 
 @router.get(
@@ -61,7 +62,9 @@ async def get_llms_full_text(request: Request) -> Response:
     using = services(request)
     edition = using.library.edition()
     host = using.site.base_url
-    return using.pages.page(edition, ("llms-full", host), lambda: _everything(using, edition, host)).answer(request)
+    return using.pages.page(edition.etag, ("llms-full", host), lambda: _everything(using, edition, host)).answer(
+        request
+    )
 
 
 def _map(using: Services, edition: Edition, host: str) -> Page:

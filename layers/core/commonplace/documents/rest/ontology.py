@@ -6,9 +6,9 @@ from starlette.responses import Response
 
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.rest import examples, shapes
+from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.parameters import CONTENT_TYPES, PathType
 from commonplace.kernel.errors import NotFound
-from commonplace.web.rest.documentation import answers
 from commonplace.web.rest.pages import API, Page, encode
 
 router = APIRouter(tags=["Vocabulary"])

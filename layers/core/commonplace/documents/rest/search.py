@@ -8,13 +8,17 @@ from starlette.responses import Response
 
 from commonplace.documents import findings
 from commonplace.documents.rest import cursors, examples, hits, shapes
+from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.parameters import Question, next_link
-from commonplace.kernel.errors import CommonplaceError
+from commonplace.documents.rest.services import services
+from commonplace.kernel.errors import CommonplaceError, Forbidden, Unauthorized
+from commonplace.kernel.operator_key import is_operators_key
 from commonplace.search.model import RecordId, SearchRequest
-from commonplace.web.rest import accounts, errors
-from commonplace.web.rest.documentation import KEY_MAY_COME, answers
+from commonplace.web.rest.accounts import PRIVATE
+from commonplace.web.rest.documentation import KEY_MAY_COME
+from commonplace.web.rest.errors import envelope
 from commonplace.web.rest.pages import API, JSON
-from commonplace.web.rest.services import services
+from commonplace.web.rest.services import Site
 
 router = APIRouter(tags=["Search"])
 
@@ -40,11 +44,11 @@ async def search(request: Request, asked: Annotated[Question, Query()]) -> Respo
     if not asked.explain:
         return _search(request, asked)
     try:
-        accounts.check(request, services(request).site)
+        _check_operator(request, services(request).site)
         answer = _search(request, asked)
     except CommonplaceError as error:
-        answer = errors.envelope(error)
-    answer.headers.update(accounts.PRIVATE)
+        answer = envelope(error)
+    answer.headers.update(PRIVATE)
     return answer
 
 
@@ -82,3 +86,27 @@ def _request(asked: Question) -> SearchRequest:
         explain=asked.explain,
         expect=RecordId(asked.expect) if asked.expect is not None else None,
     )
+
+
+def _check_operator(request: Request, site: Site) -> None:
+    """Raises Unauthorized or Forbidden unless this caller may have a search explained: an explanation names what is in
+    the index, and costs several queries. Where no key is configured, nobody has one."""
+    if site.explain == "anyone":
+        return
+    if site.operator_key_hash is None:
+        raise Forbidden(
+            "Explanations are not open to anybody here.",
+            hint="Operators make a key with `commonplace operators new-key` and deploy its hash as operatorKeyHash.",
+        )
+    key = _bearer(request)
+    if key is None:
+        hint = "Send the operators' key as `Authorization: Bearer KEY`."
+        raise Unauthorized("Explanations are for operators.", hint=hint)
+    if not is_operators_key(key, site.operator_key_hash):
+        hint = "A key that was lost is replaced: `commonplace operators new-key`, then deploy its hash."
+        raise Unauthorized("This is not the operators' key.", hint=hint)
+
+
+def _bearer(request: Request) -> str | None:
+    scheme, _, key = request.headers.get("authorization", "").partition(" ")
+    return key.strip() or None if scheme.casefold() == "bearer" else None

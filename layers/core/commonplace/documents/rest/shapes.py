@@ -8,24 +8,9 @@ The shapes of a search's answer and of its explanation; see `shapes.py`.
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import ConfigDict, Field
 
-
-class Shape(BaseModel):
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
-
-
-class ErrorBody(Shape):
-    code: str = Field(description="Stable: program against it.")
-    message: str = Field(description="A sentence for people.")
-    details: dict[str, Any] = Field(description="What helps to mend it: `hint`, `fields`, `nearest` ...")
-
-
-class Error(Shape):
-    """Every error of every address."""
-
-    error: ErrorBody
+from commonplace.web.rest.models import Shape
 
 
 class Pointer(Shape):
@@ -298,24 +283,6 @@ class Ontology(Shape):
     model_config = ConfigDict(extra="allow")
 
     types: list[OntologyType]
-
-
-class Me(Shape):
-    """The account behind an access token, and what the token may do now."""
-
-    subject: str = Field(description="A wallet's address, `oidc:{issuer}#{sub}` or `agent:{name}`.")
-    name: str | None = Field(description="For people to read, such as an ENS name.")
-    tier: Literal["public", "member", "vibecoder"] = Field(description="The highest that the account's roles give now.")
-    roles: list[str]
-    uncertain: bool = Field(description="The roles could not be read just now: tier and scopes are the public's.")
-    organisation: str | None = Field(description="Whose data the token reaches.")
-    member: str | None = Field(description="The account as a member of the organisation.")
-    scopes: list[str] = Field(description="What the token may do now.")
-    attainable: list[str] = Field(description="What another consent could grant.")
-    permission: Literal["readonly", "action"]
-    resource_scopes: list[str] | None = Field(description="Kinds of things that the token reaches; null is all.")
-    client: str | None = Field(description="The application that acts for the account.")
-    grant: str | None = Field(description="The consent behind the token, as connected apps list it.")
 
 
 class SearchHit(Shape):

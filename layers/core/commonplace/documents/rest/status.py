@@ -10,13 +10,14 @@ from starlette.responses import Response
 
 from commonplace.documents.content.library import Edition
 from commonplace.documents.rest import examples, shapes
+from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.parameters import Inventory, link_header
+from commonplace.documents.rest.services import services
 from commonplace.documents.rest.views import manifest_attachment, manifest_document
 from commonplace.documents.views import moment
 from commonplace.kernel.errors import NotFound, Unavailable
-from commonplace.web.rest.documentation import API_VERSION, answers, example_content
+from commonplace.web.rest.documentation import API_VERSION, example_content
 from commonplace.web.rest.pages import API, JSON, NO_STORE, PAGE_BYTES, Page, encode, fitting, json_array, json_object
-from commonplace.web.rest.services import services
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +37,8 @@ async def get_manifest(request: Request, asked: Annotated[Inventory, Query()]) -
     """All that is published at one commit: for static builds and mirrors that fetch only what has changed."""
     using = services(request)
     edition = using.library.edition()
-    return using.pages.page(edition, ("manifest", asked.query()), lambda: _manifest(edition, asked)).answer(request)
+    page = using.pages.page(edition.etag, ("manifest", asked.query()), lambda: _manifest(edition, asked))
+    return page.answer(request)
 
 
 def _manifest(edition: Edition, asked: Inventory) -> Page:

@@ -11,6 +11,7 @@ from commonplace.site.connect.clients import Endpoint
 from commonplace.site.connect.page import connect_html
 from commonplace.site.connect.registry import server_json
 from commonplace.web.rest.assets import asset, html
+from commonplace.web.rest.declaration import RestContext
 from commonplace.web.rest.documentation import API_VERSION
 from commonplace.web.rest.pages import Page, encode
 from commonplace.web.rest.services import services
@@ -43,6 +44,11 @@ async def get_icon(request: Request) -> Response:
 @router.get("/server.json")
 async def get_server_json(request: Request) -> Response:
     return Page.of(encode(server_json(_endpoint(request), API_VERSION))).answer(request)
+
+
+def pages(_: RestContext) -> APIRouter:
+    """As the capability declares them."""
+    return router
 
 
 def _endpoint(request: Request) -> Endpoint:

@@ -1,25 +1,61 @@
 """Who calls: what a client, or a person, wants to know of the token at hand."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends
+from pydantic import Field
 from starlette.responses import Response
 
-from commonplace.documents.rest import examples, shapes
 from commonplace.identity.principals import Principal, ordered
 from commonplace.web.rest.accounts import PRIVATE, account
 from commonplace.web.rest.documentation import TOKEN_MUST_COME, answers
+from commonplace.web.rest.models import Shape
 from commonplace.web.rest.pages import JSON, encode
 
 router = APIRouter(tags=["Account"])
+
+
+class Me(Shape):
+    """The account behind an access token, and what the token may do now."""
+
+    subject: str = Field(description="A wallet's address, `oidc:{issuer}#{sub}` or `agent:{name}`.")
+    name: str | None = Field(description="For people to read, such as an ENS name.")
+    tier: Literal["public", "member", "vibecoder"] = Field(description="The highest that the account's roles give now.")
+    roles: list[str]
+    uncertain: bool = Field(description="The roles could not be read just now: tier and scopes are the public's.")
+    organisation: str | None = Field(description="Whose data the token reaches.")
+    member: str | None = Field(description="The account as a member of the organisation.")
+    scopes: list[str] = Field(description="What the token may do now.")
+    attainable: list[str] = Field(description="What another consent could grant.")
+    permission: Literal["readonly", "action"]
+    resource_scopes: list[str] | None = Field(description="Kinds of things that the token reaches; null is all.")
+    client: str | None = Field(description="The application that acts for the account.")
+    grant: str | None = Field(description="The consent behind the token, as connected apps list it.")
+
+
+ME = {
+    "subject": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+    "name": "rosa.eth",
+    "tier": "member",
+    "roles": ["member"],
+    "uncertain": False,
+    "organisation": "default",
+    "member": "mem_8c1f0e5d2b3a49687f6e5d4c",
+    "scopes": ["knowledge:write"],
+    "attainable": ["knowledge:read", "knowledge:write", "reference:read"],
+    "permission": "action",
+    "resourceScopes": None,
+    "client": "https://app.example.org/client.json",
+    "grant": "5feceb66ffc86f38d952786c6d696c79c2dbc239dd4e91b46729d73a27fb57e9",
+}
 
 
 @router.get(
     "/me",
     operation_id="getMe",
     summary="Get who you are",
-    response_model=shapes.Me,
-    responses=answers(examples.ME, 401, 403, description="What the token may do now.", conditional=False),
+    response_model=Me,
+    responses=answers(ME, 401, 403, description="What the token may do now.", conditional=False),
     openapi_extra=TOKEN_MUST_COME,
 )
 async def get_me(principal: Annotated[Principal, Depends(account)]) -> Response:

@@ -1,15 +1,11 @@
-"""Who calls, for the few addresses that are not for everybody: the resource `{base}/api`, bearer tokens, challenges.
-
-Who may have a search explained: an explanation names what is in the index, and costs several queries.
-"""
+"""Who calls, for the few addresses that are not for everybody: the resource `{base}/api`, bearer tokens, challenges."""
 
 from starlette.requests import Request
 
 from commonplace.identity.principals import Principal
-from commonplace.kernel.errors import Forbidden, Unauthorized
-from commonplace.kernel.operator_key import is_operators_key
+from commonplace.kernel.errors import Forbidden
 from commonplace.web.challenges import SignIn
-from commonplace.web.rest.services import Site, services
+from commonplace.web.rest.services import services
 
 
 async def account(request: Request) -> Principal:
@@ -30,26 +26,3 @@ async def account(request: Request) -> Principal:
 
 PRIVATE = {"cache-control": "private, no-store", "vary": "Authorization"}
 """Of an answer that depends on who asks, refusals included."""
-
-
-def check(request: Request, site: Site) -> None:
-    """Raises Unauthorized or Forbidden unless this caller may. Where no key is configured, nobody has one."""
-    if site.explain == "anyone":
-        return
-    if site.operator_key_hash is None:
-        raise Forbidden(
-            "Explanations are not open to anybody here.",
-            hint="Operators make a key with `commonplace operators new-key` and deploy its hash as operatorKeyHash.",
-        )
-    key = _bearer(request)
-    if key is None:
-        hint = "Send the operators' key as `Authorization: Bearer KEY`."
-        raise Unauthorized("Explanations are for operators.", hint=hint)
-    if not is_operators_key(key, site.operator_key_hash):
-        hint = "A key that was lost is replaced: `commonplace operators new-key`, then deploy its hash."
-        raise Unauthorized("This is not the operators' key.", hint=hint)
-
-
-def _bearer(request: Request) -> str | None:
-    scheme, _, key = request.headers.get("authorization", "").partition(" ")
-    return key.strip() or None if scheme.casefold() == "bearer" else None

@@ -1,62 +1,48 @@
-"""The REST application: every router under `/api/v1`, some at the root too, one surface round all of it."""
+"""The REST application: the routers of capabilities under `/api/v1`, some at the root too, one surface round all."""
 
-from collections.abc import Callable
-from datetime import datetime
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.responses import RedirectResponse
 
-from commonplace.documents.content.library import Library
-from commonplace.documents.rest import attachments, documents, facets, feed, llms, ontology, search, status
 from commonplace.kernel.limits import Limiter
-from commonplace.site.connect import routes
 from commonplace.web.challenges import Accounts
 from commonplace.web.middleware import exception_handlers
 from commonplace.web.rest import account, openapi
+from commonplace.web.rest.declaration import Routes
 from commonplace.web.rest.documentation import API_VERSION, build_openapi
 from commonplace.web.rest.errors import render
 from commonplace.web.rest.middleware import Limits, layers
 from commonplace.web.rest.pages import API
-from commonplace.web.rest.services import Searcher, Services, Site, utc_now
-
-ROUTERS: tuple[APIRouter, ...] = (
-    documents.router,
-    search.router,
-    facets.router,
-    attachments.router,
-    ontology.router,
-    status.router,
-    account.router,
-)
-ROUTERS_AT_ROOT_TOO: tuple[APIRouter, ...] = (feed.router, llms.router, openapi.router, status.health_router)
+from commonplace.web.rest.services import Services, Site
 
 
 class RestApp(FastAPI):
     """FastAPI whose OpenAPI document is built when it is first asked for."""
 
     site: Site
+    declared: Sequence[Routes]
 
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
-            self.openapi_schema = build_openapi(self, self.site)
+            self.openapi_schema = build_openapi(self, self.site, self.declared)
         return self.openapi_schema
 
 
 def create_app(
-    library: Library,
-    search: Searcher,
-    settings: Site,
+    declared: Sequence[Routes],
+    site: Site,
     limiter: Limiter,
-    clock: Callable[[], datetime] = utc_now,
     *,
+    pages: Sequence[APIRouter] = (),
     accounts: Accounts | None = None,
 ) -> FastAPI:
     """The application over these parts. Endpoints call them directly, without threads: one process, one request."""
-    limits = Limits(limiter, settings.reads_per_minute, settings.searches_per_minute)
+    limits = Limits.of(limiter, site, declared)
     app = RestApp(
-        title=f"{settings.name} API",
+        title=f"{site.name} API",
         version=API_VERSION,
         docs_url=None,
         redoc_url=None,
@@ -65,11 +51,12 @@ def create_app(
         middleware=layers(limits),
         exception_handlers=exception_handlers(render, RequestValidationError),
     )
-    app.site = settings
-    app.state.services = Services(library, search, settings, limits, clock, accounts=accounts)
-    for router in (*ROUTERS, *ROUTERS_AT_ROOT_TOO):
+    app.site, app.declared = site, declared
+    app.state.services = Services(site, limits, {type(each.services): each.services for each in declared}, accounts)
+    at_root_too = [*(router for each in declared for router in each.root_routers), openapi.router]
+    for router in (*(router for each in declared for router in each.routers), account.router, *at_root_too):
         app.include_router(router, prefix=API)
-    for router in (*ROUTERS_AT_ROOT_TOO, routes.router):
+    for router in (*at_root_too, *pages):
         app.include_router(router, include_in_schema=False)
     app.add_api_route("/", _to_docs, include_in_schema=False)
     return app

@@ -1,28 +1,22 @@
 """How endpoints are described: what they answer, with an example of each, and which errors they share."""
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
+from textwrap import fill
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
 
-from commonplace.documents.rest import examples
-from commonplace.documents.rest.shapes import Error
+from commonplace.web.rest.declaration import Routes
+from commonplace.web.rest.models import Error
 from commonplace.web.rest.pages import JSON
 from commonplace.web.rest.services import Site
 
 API_VERSION = "1.0.0"
 
 DESCRIPTION = """\
-The published knowledge of one organisation, for web sites, feeds, static builds and AI agents to read.
-
-Everything here comes from Markdown files in a Git repository whose authors have marked them as published. A push to
-the repository shows here within seconds. Nothing can be written here, and nobody has to sign in to read.
-
-* **A document** has a type and an id: `/entries/{contentType}/{id}`. Both last: a document that is moved or renamed
-  keeps answering to the name it had; the answer's `Content-Location` says the present one.
-* **Bodies are Markdown as authored**, down to the line endings: GitHub's dialect, callouts, raw HTML. They are not
-  sanitised. Whoever renders them must do so.
 * **Lists come without bodies**, are paged by `limit` and `offset`, and name their neighbours in `Link` headers.
 * **Caching**: answers carry an `ETag`; send it back in `If-None-Match` and get 304 when nothing changed. `HEAD` works
   everywhere.
@@ -31,19 +25,15 @@ the repository shows here within seconds. Nothing can be written here, and nobod
 * **Errors** have one shape: `{"error": {"code", "message", "details"}}`. Program against `code`; `details` names what
   is valid, or the nearest that is. The gateway in front has bodies of its own for what never reaches this
   application (`{"message": "..."}`): requests over 10 MB, and its own throttling.
-
-`/health`, `/llms.txt`, `/llms-full.txt`, `/feed.json`, `/openapi.json` and `/docs` answer at the root of the host too.
 """
+"""What holds for every answer, after what capabilities say of theirs."""
 
-TAGS = [
-    {"name": "Documents", "description": "Lists of documents, and documents by type and id or by source path."},
-    {"name": "Search", "description": "By words and by meaning."},
-    {"name": "Connections", "description": "Links between documents, groups, releases, tags, attachments."},
-    {"name": "Vocabulary", "description": "Types and fields of documents, as data."},
+TAGS = (
     {"name": "For machines", "description": "Feeds, text for language models, and everything at once."},
     {"name": "Account", "description": "Who calls, for those who have signed in."},
     {"name": "State", "description": "How fresh the library is, and whether its parts answer."},
-]
+)
+"""Sections of everybody, after those of capabilities."""
 
 STRING = {"type": "string"}
 
@@ -61,25 +51,72 @@ KEY_MAY_COME: dict[str, Any] = {"security": [{}, {OPERATORS_KEY: []}]}
 """Of an operation that answers without the key, and more with it."""
 
 Responses = dict[int | str, dict[str, Any]]
+ErrorExample = tuple[str, dict[str, Any]]
+"""When it comes, and a body."""
+
+
+def error_body(code: str, message: str, **details: Any) -> dict[str, Any]:
+    return {"error": {"code": code, "message": message, "details": details}}
+
+
+ERRORS: dict[int, ErrorExample] = {
+    400: ("The request cannot be read.", error_body("BAD_REQUEST", "The request cannot be read.")),
+    401: (
+        "A credential is needed, and no valid one came.",
+        error_body("UNAUTHORIZED", "This is for people who have signed in.", hint="Sign in, and ask again."),
+    ),
+    403: (
+        "Nobody may do this here.",
+        error_body("FORBIDDEN", "Nobody can sign in to this deployment.", hint="Everything else here is public."),
+    ),
+    404: ("Nothing answers to this name.", error_body("NOT_FOUND", "There is nothing at this address.")),
+    413: (
+        "The answer would exceed 5 MB, or the request's body 64 KB.",
+        error_body("TOO_LARGE", "This answer would be too large.", sizeBytes=5_200_000, maxBytes=4_600_000),
+    ),
+    422: (
+        "A parameter is outside its bounds; `fields` says which and what is valid.",
+        error_body(
+            "INVALID_INPUT",
+            "limit: Input should be less than or equal to 100",
+            fields=[{"in": "query", "field": "limit", "message": "Input should be less than or equal to 100"}],
+        ),
+    ),
+    429: (
+        "Too many calls from this address; `Retry-After` says when to come back.",
+        error_body("RATE_LIMITED", "More than 600 reads in 60 seconds came from this address.", retryAfterSeconds=17),
+    ),
+    500: ("A defect. Nothing of it is told here.", error_body("INTERNAL_ERROR", "An unexpected error occurred.")),
+    503: (
+        "The store or the index does not answer; `Retry-After` says when to try again.",
+        error_body("UNAVAILABLE", "The document store does not answer. Try again shortly.", retryAfterSeconds=5),
+    ),
+}
 
 
 def answers(
-    example: Any, *errors: int, description: str, media_type: str = JSON, conditional: bool = True, schema: Any = None
+    example: Any,
+    *errors: int,
+    description: str,
+    media_type: str = JSON,
+    conditional: bool = True,
+    schema: Any = None,
+    refusals: Mapping[int, ErrorExample] | None = None,
 ) -> Responses:
     """200 with its example, 304 where entity tags are compared, and the errors; some errors are everybody's.
 
-    `schema` is for answers that no model describes.
+    `schema` is for answers that no model describes, `refusals` for errors that a capability explains better.
     """
+    explained = ERRORS | dict(refusals or {})
     content = example_content(example) | ({} if schema is None else {"schema": schema})
     told: Responses = {200: {"description": description, "content": {media_type: content}}}
     if conditional:
         told[200]["headers"] = {"ETag": {"description": "For `If-None-Match`.", "schema": STRING}}
         told[304] = {"description": "Nothing has changed since the answer with the `ETag` you sent."}
-    return told | {status: error_answer(status) for status in sorted({*errors, 429, 500, 503})}
+    return told | {status: _error_answer(*explained[status]) for status in sorted({*errors, 429, 500, 503})}
 
 
-def error_answer(status: int) -> dict[str, Any]:
-    description, example = examples.ERRORS[status]
+def _error_answer(description: str, example: dict[str, Any]) -> dict[str, Any]:
     schema = {"$ref": "#/components/schemas/Error"}
     return {"description": description, "content": {JSON: example_content(example) | {"schema": schema}}}
 
@@ -89,15 +126,17 @@ def example_content(value: Any) -> dict[str, Any]:
     return {"example": json.dumps(value)}
 
 
-def build_openapi(app: FastAPI, site: Site) -> dict[str, Any]:
+def build_openapi(app: FastAPI, site: Site, declared: Sequence[Routes]) -> dict[str, Any]:
     """The OpenAPI 3.1 document of this deployment."""
+    *most, last = [f"`{path}`" for path in (*_paths_at_root_too(declared), "/openapi.json", "/docs")]
+    at_root_too = fill(f"{', '.join(most)} and {last} answer at the root of the host too.", 120)
     document = get_openapi(
         title=f"{site.name} API",
         version=API_VERSION,
         summary="The published knowledge of one organisation.",
-        description=DESCRIPTION,
+        description="".join([*(each.description for each in declared), DESCRIPTION, f"\n{at_root_too}\n"]),
         routes=app.routes,
-        tags=TAGS,
+        tags=[*(dict(tag) for each in declared for tag in each.tags), *TAGS],
         servers=[{"url": site.base_url or "/"}],
     )
     document["openapi"] = "3.1.0"
@@ -106,7 +145,7 @@ def build_openapi(app: FastAPI, site: Site) -> dict[str, Any]:
     document["components"]["schemas"] |= error.pop("$defs") | {"Error": error}
     document["components"]["securitySchemes"] = {OPERATORS_KEY: OPERATORS, BEARER: TOKENS}
     for shape in document["components"]["schemas"].values():
-        for member in shape["properties"].values():
+        for member in shape.get("properties", {}).values():
             member.pop("title", None)
     for methods in document["paths"].values():
         for operation in methods.values():
@@ -116,6 +155,11 @@ def build_openapi(app: FastAPI, site: Site) -> dict[str, Any]:
                 for content in answer.get("content", {}).values():
                     content["example"] = json.loads(content["example"])
     return document
+
+
+def _paths_at_root_too(declared: Sequence[Routes]) -> Iterator[str]:
+    for router in (router for each in declared for router in each.root_routers):
+        yield from (route.path for route in router.routes if isinstance(route, APIRoute) and route.include_in_schema)
 
 
 def _plain(schema: dict[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 Rate limits are by client address, and by account where a token is taken.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from starlette.datastructures import Headers
@@ -22,8 +23,10 @@ from commonplace.web.middleware import (
     client_address,
     spend,
 )
+from commonplace.web.rest.declaration import Routes
 from commonplace.web.rest.errors import ALLOWED_METHODS, render
-from commonplace.web.rest.pages import MAX_ANSWER_BYTES, NO_STORE
+from commonplace.web.rest.pages import API, MAX_ANSWER_BYTES, NO_STORE
+from commonplace.web.rest.services import Site
 
 CACHEABLE = "public, max-age=300, stale-while-revalidate=3600"
 """Of every answer that says nothing else (seed 000, section 8.1)."""
@@ -35,9 +38,6 @@ EXPOSED = (
     *("ETag", "Link", "Content-Location", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"),
     *("RateLimit-Policy", "WWW-Authenticate"),
 )
-UNLIMITED = ("/health", "/api/v1/health")
-"""Monitors must learn the truth, not their own quota."""
-SEARCH = "/api/v1/search"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +47,26 @@ class Limits:
     limiter: Limiter
     reads_per_minute: int
     searches_per_minute: int
+    searches: frozenset[str] = frozenset()
+    """Paths of searches."""
+    unlimited: frozenset[str] = frozenset()
+    """Paths that are not counted."""
+
+    @classmethod
+    def of(cls, limiter: Limiter, site: Site, declared: Sequence[Routes]) -> "Limits":
+        """Those of a site, for what these capabilities answer."""
+        unlimited = [path for each in declared for path in each.unlimited]
+        return cls(
+            limiter,
+            site.reads_per_minute,
+            site.searches_per_minute,
+            frozenset(f"{API}{path}" for each in declared for path in each.searches),
+            frozenset([*unlimited, *(f"{API}{path}" for path in unlimited)]),
+        )
 
     def spend_address(self, scope: Scope) -> None:
         """Raises RateLimited."""
-        if scope["path"] not in UNLIMITED:
+        if scope["path"] not in self.unlimited:
             self._spend(scope, "", network(client_address(scope)), " came from this address")
 
     def spend_account(self, scope: Scope, principal: Principal) -> None:
@@ -59,7 +75,7 @@ class Limits:
             self._spend(scope, "-account", account, " were made by this account")
 
     def _spend(self, scope: Scope, suffix: str, client: str, whose: str) -> None:
-        search = scope["path"] == SEARCH
+        search = scope["path"] in self.searches
         name, calls = ("searches", self.searches_per_minute) if search else ("reads", self.reads_per_minute)
         hint = "Wait as long as Retry-After says. Answers may be cached: use ETag and If-None-Match."
         quota = Quota(f"{name}{suffix}", calls)

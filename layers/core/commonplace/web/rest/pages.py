@@ -9,7 +9,6 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from commonplace.documents.content.library import Edition
 from commonplace.kernel.byte_cache import ByteCache
 
 API = "/api/v1"
@@ -45,17 +44,17 @@ class Page:
 
 
 class PageCache:
-    """Encoded pages of one edition. A new edition empties it."""
+    """Encoded pages of one version of what they show. A new version empties it."""
 
     def __init__(self, max_bytes: int = 32_000_000) -> None:
-        self._edition: str | None = None
+        self._version: str | None = None
         self._pages: ByteCache[tuple[str, ...], Page] = ByteCache(max_bytes, lambda page: len(page.body) + 500)
 
-    def page(self, edition: Edition, key: tuple[str, ...], build: Callable[[], Page]) -> Page:
-        """The page under this key, built at most once per edition."""
-        if edition.etag != self._edition:
+    def page(self, version: str | None, key: tuple[str, ...], build: Callable[[], Page]) -> Page:
+        """The page under this key, built at most once per version."""
+        if version != self._version:
             self._pages.clear()
-            self._edition = edition.etag
+            self._version = version
         if (known := self._pages.get(key)) is None:
             known = build()
             self._pages.put(key, known)

@@ -1,29 +1,16 @@
 """What the endpoints work with, put together once per application."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal, Protocol, cast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from starlette.requests import Request
-
-from commonplace.documents.content.library import Library
-from commonplace.search.model import SearchRequest, SearchResults
-from commonplace.web.rest.pages import PageCache
 
 if TYPE_CHECKING:
     from commonplace.web.challenges import Accounts
     from commonplace.web.rest.middleware import Limits
 
-
-class Searcher(Protocol):
-    """The search capability. Both raise Unavailable when the index does not answer."""
-
-    def search(self, request: SearchRequest) -> SearchResults: ...
-
-    def check(self) -> None:
-        """Does nothing if a search could be answered."""
-        ...
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +29,21 @@ class Site:
     """Of the operators' key, as `commonplace.kernel.operator_key.key_hash` makes it; None means that nobody has one."""
 
 
-def utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
 @dataclass(frozen=True, slots=True)
 class Services:
-    library: Library
-    search: Searcher
+    """Of the frame; `parts` are those of the capabilities."""
+
     site: Site
     limits: "Limits"
-    clock: Callable[[], datetime] = utc_now
-    pages: PageCache = field(default_factory=PageCache)
+    parts: Mapping[type, object]
     accounts: "Accounts | None" = None
     """None where nobody can sign in."""
 
 
 def services(request: Request) -> Services:
     return cast(Services, request.app.state.services)
+
+
+def part(request: Request, kind: type[T]) -> T:
+    """What the capability with services of this class works with."""
+    return cast(T, services(request).parts[kind])

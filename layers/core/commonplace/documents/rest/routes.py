@@ -1,0 +1,67 @@
+"""What documents declare of themselves for REST."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.documents.content.library import Library
+from commonplace.documents.rest import attachments, documents, facets, feed, llms, ontology, search, status
+from commonplace.documents.rest.services import Services
+from commonplace.search.deferred import DeferredSearch
+from commonplace.search.fusion import Fusion
+from commonplace.web.rest.declaration import RestContext, Routes
+
+if TYPE_CHECKING:
+    from commonplace.search.service import SearchService
+
+TAGS = (
+    {"name": "Documents", "description": "Lists of documents, and documents by type and id or by source path."},
+    {"name": "Search", "description": "By words and by meaning."},
+    {"name": "Connections", "description": "Links between documents, groups, releases, tags, attachments."},
+    {"name": "Vocabulary", "description": "Types and fields of documents, as data."},
+)
+
+DESCRIPTION = """\
+The published knowledge of one organisation, for web sites, feeds, static builds and AI agents to read.
+
+Everything here comes from Markdown files in a Git repository whose authors have marked them as published. A push to
+the repository shows here within seconds. Nothing can be written here, and nobody has to sign in to read.
+
+* **A document** has a type and an id: `/entries/{contentType}/{id}`. Both last: a document that is moved or renamed
+  keeps answering to the name it had; the answer's `Content-Location` says the present one.
+* **Bodies are Markdown as authored**, down to the line endings: GitHub's dialect, callouts, raw HTML. They are not
+  sanitised. Whoever renders them must do so.
+"""
+
+
+def document_routes(services: Services) -> Routes:
+    return Routes(
+        services=services,
+        routers=(
+            documents.router,
+            search.router,
+            facets.router,
+            attachments.router,
+            ontology.router,
+            status.router,
+        ),
+        root_routers=(status.health_router, llms.router, feed.router),
+        tags=TAGS,
+        description=DESCRIPTION,
+        searches=frozenset({"/search"}),
+        # Monitors must learn the truth, not their own quota.
+        unlimited=frozenset({"/health"}),
+    )
+
+
+def routes(context: RestContext) -> Routes:
+    """As a deployment answers. What only a search needs (index, vectors, models) is loaded at the first search."""
+    settings, library = context.settings, Library(context.objects)
+    fusion = Fusion.parse(settings.fusion) if settings.fusion else None
+
+    def search_service() -> SearchService:
+        from commonplace.documents import wiring
+
+        return wiring.search_service(settings, fusion, context.objects, library)
+
+    return document_routes(Services(library, DeferredSearch(search_service), context.site))

@@ -1,0 +1,40 @@
+"""What the endpoints of documents work with."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Protocol
+
+from starlette.requests import Request
+
+from commonplace.documents.content.library import Library
+from commonplace.search.model import SearchRequest, SearchResults
+from commonplace.web.rest.pages import PageCache
+from commonplace.web.rest.services import Site, part
+
+
+class Searcher(Protocol):
+    """The search capability. Both raise Unavailable when the index does not answer."""
+
+    def search(self, request: SearchRequest) -> SearchResults: ...
+
+    def check(self) -> None:
+        """Does nothing if a search could be answered."""
+        ...
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    library: Library
+    search: Searcher
+    site: Site
+    clock: Callable[[], datetime] = utc_now
+    pages: PageCache = field(default_factory=PageCache)
+
+
+def services(request: Request) -> Services:
+    return part(request, Services)

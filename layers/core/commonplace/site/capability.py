@@ -1,0 +1,5 @@
+"""The pages for people that belong to no other capability."""
+
+from commonplace.kernel.capability import Capability
+
+SITE = Capability(name="site", pages="commonplace.site.connect.routes:pages")

@@ -1,0 +1,43 @@
+"""What a capability declares of its share of REST, and what it is handed to make it from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
+
+    from commonplace.kernel.objects import ObjectStore
+    from commonplace.kernel.settings import RestSettings
+    from commonplace.web.rest.services import Site
+
+
+@dataclass(frozen=True, slots=True)
+class RestContext:
+    """Settings and the store of objects; whatever else an endpoint needs it makes when a request first needs it."""
+
+    environ: Mapping[str, str]
+    settings: RestSettings
+    site: Site
+    objects: ObjectStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Routes:
+    """What one capability answers below `/api/v1`. Addresses are named without that prefix."""
+
+    services: object
+    """What its endpoints work with: they ask for it by its class, see `services.part`."""
+    routers: Sequence[APIRouter]
+    root_routers: Sequence[APIRouter] = ()
+    """Answer at the root of the host as well."""
+    tags: Sequence[Mapping[str, str]] = ()
+    """Names and descriptions of its own sections of the OpenAPI document."""
+    description: str = ""
+    """Markdown for the head of that document."""
+    searches: frozenset[str] = frozenset()
+    """Addresses that the quota of searches counts, not that of reads."""
+    unlimited: frozenset[str] = frozenset()
+    """Addresses that no quota counts, at the root too."""

@@ -1,0 +1,28 @@
+"""The REST application over parts of a test, as the function composes it from what capabilities declare."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from fastapi import FastAPI
+
+from commonplace.documents.content.library import Library
+from commonplace.documents.rest.routes import document_routes
+from commonplace.documents.rest.services import Searcher, Services, utc_now
+from commonplace.kernel.limits import Limiter
+from commonplace.site.connect import routes as connect
+from commonplace.web.challenges import Accounts
+from commonplace.web.rest.app import create_app
+from commonplace.web.rest.services import Site
+
+
+def rest_app(
+    library: Library,
+    search: Searcher,
+    site: Site,
+    limiter: Limiter,
+    clock: Callable[[], datetime] = utc_now,
+    *,
+    accounts: Accounts | None = None,
+) -> FastAPI:
+    documents = document_routes(Services(library, search, site, clock))
+    return create_app([documents], site, limiter, pages=[connect.router], accounts=accounts)
