@@ -4,8 +4,8 @@ import json
 from collections import Counter
 from typing import Any
 
-from commonplace.kernel.errors import InvalidInput, TooLarge
-from generators.openapi import yaml_text
+from commonplace.kernel import yaml
+from commonplace.kernel.errors import CommonplaceError, InvalidInput, TooLarge
 from generators.openapi.texts import line
 
 MAX_BYTES = 40_000_000
@@ -25,8 +25,33 @@ def read(raw: bytes) -> dict[str, Any]:
         raise InvalidInput("The document is not UTF-8.", hint="Save it as UTF-8.") from None
     value = _json(text) if text.lstrip()[:1] in ("{", "[") else None
     if value is None:
-        value = yaml_text.read(text, max_depth=MAX_DEPTH, max_values=MAX_VALUES)
+        try:
+            value = yaml.read(text, max_depth=MAX_DEPTH, max_values=MAX_VALUES, follow_aliases=True).value
+        except yaml.YamlError as error:
+            raise _refused(error) from None
     return _checked(value)
+
+
+_REFUSED: dict[yaml.Reason, str] = {
+    "syntax": "The YAML cannot be read",
+    "documents": "The YAML holds more than one document",
+    "reference": "The YAML has an alias of nothing, or of what it stands in",
+    "depth": f"The YAML is nested deeper than {MAX_DEPTH} levels",
+    "duplicate": "The YAML gives a key twice",
+    "key": "The YAML has a collection or an alias for a key",
+    "half-character": "The YAML holds half a character",
+}
+
+
+def _refused(error: yaml.YamlError) -> CommonplaceError:
+    """The place is told and never the text."""
+    if error.reason == "values":
+        return TooLarge(
+            f"The YAML holds more than {MAX_VALUES:,} keys and values, its aliases written out.",
+            hint="Take out aliases of aliases, or cut the document into several.",
+        )
+    where = f" (line {error.line})" if error.line is not None else ""
+    return InvalidInput(f"{_REFUSED[error.reason]}{where}.", hint="Mend the document, or write it as JSON.")
 
 
 def _checked(value: Any) -> dict[str, Any]:

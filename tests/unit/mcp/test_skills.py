@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mcp_types import INVALID_PARAMS, METHOD_NOT_FOUND
 
 from commonplace.documents.tools.skill import SKILL
-from commonplace.repository.frontmatter import read_mapping
+from commonplace.repository import markdown
 from commonplace.web.mcp.declaration import Call, Skill, Toolset
 from commonplace.web.mcp.server import build_server
 from commonplace.web.mcp.skills import DIRECTORY, frontmatter, skill_directories, skill_entries, skill_resources
@@ -181,9 +181,13 @@ def test_a_skill_that_is_malformed_fails_when_the_server_is_built(skill: Skill) 
 
 
 def test_the_skill_of_the_product_is_read_by_yaml_as_it_is_told_here() -> None:
-    head = SKILL.files["SKILL.md"].split("---\n")[1]
+    assert yaml_fields(SKILL) == frontmatter(SKILL)
 
-    assert read_mapping(head).values == frontmatter(SKILL)
+
+def yaml_fields(skill: Skill) -> dict[str, Any]:
+    file = markdown.parse(skill.files["SKILL.md"].encode())
+    assert isinstance(file, markdown.ParsedFile)
+    return file.frontmatter
 
 
 @given(st.text(max_size=40))
@@ -193,7 +197,7 @@ def test_frontmatter_that_is_accepted_means_the_same_to_yaml(text: str) -> None:
         fields = frontmatter(skill)
     except ValueError:
         return
-    assert read_mapping(skill.files["SKILL.md"].split("---\n")[1]).values == fields
+    assert yaml_fields(skill) == fields
 
 
 def test_the_skill_of_the_product_is_within_the_limits_of_the_extension() -> None:

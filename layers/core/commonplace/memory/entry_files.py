@@ -1,6 +1,6 @@
 """Entries that are to be, as `kb_bulk_import` takes them: what parsers make, and what a story's learnings become.
 
-Entries written as YAML: a list of them, or `entries:` with a list. Read with the care of `content.yaml_values`.
+Entries written as YAML: a list of them, or `entries:` with a list. Read with the care of `kernel.yaml`.
 
 Entries and learnings written as YAML that people edit: fields in their order, long text as blocks, no anchors.
 """

@@ -2,21 +2,55 @@
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from commonplace.repository.frontmatter import FrontmatterError, read_mapping
+from commonplace.kernel.yaml import Reason, YamlError, read
 from commonplace.repository.problems import Problem
 
 MAX_FILE_BYTES = 5_000_000
 MAX_FRONTMATTER_BYTES = 64_000
 """Far above what people write (a few kilobytes), far below what makes a YAML parser sweat."""
+MAX_DEPTH = 8
 
 _NEWLINE = rb"(?:\r\n|\n|\r)"
 OPENING = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t]*" + _NEWLINE)
 CLOSING = re.compile(rb"(?<=[\r\n])---[ \t]*(?:\r\n|\n|\r|\Z)")
 LINE_END = re.compile(_NEWLINE)
 _LOOKS_LIKE_A_FIELD = re.compile(rb"[A-Za-z_][\w -]*:(?:[ \t\r\n]|\Z)")
+
+_REFUSED: dict[Reason, tuple[str, str, str | None]] = {
+    "documents": ("malformed-frontmatter", "the frontmatter holds more than one document", None),
+    "reference": (
+        "malformed-frontmatter",
+        "anchors, aliases and tags are not allowed",
+        "write the value out; put quotes around one that begins with `&`, `*` or `!`",
+    ),
+    "depth": ("nested-too-deeply", f"the frontmatter nests deeper than {MAX_DEPTH} levels", None),
+    "duplicate": ("duplicate-key", "a field is given twice", "keep one of them"),
+    "key": (
+        "malformed-frontmatter",
+        "a field's name is a collection",
+        "put quotes around values that begin with `{` or `[`",
+    ),
+}
+
+# libyaml's own words, and what they mean to someone who writes Markdown. Anything else is reported without words,
+# so that no message of a parser can ever carry a piece of the file.
+_MENDING = {
+    "mapping values are not allowed in this context": "put quotes around a value that contains `: `",
+    "could not find expected ':'": "write `name: value`, and close the frontmatter with a line `---` before the text",
+    "did not find expected key": "check the quotes and the indentation of this field and the one before it",
+    "did not find expected <document start>": "write `name: value`, and close the frontmatter before the text",
+    "found character that cannot start any token": "put quotes around the value, and indent with spaces, not tabs",
+    "found unexpected end of stream": "a quote or bracket is never closed",
+    "did not find expected ',' or ']'": "close the list with `]`, or put quotes around the value",
+    "did not find expected ',' or '}'": "close the mapping with `}`, or put quotes around the value",
+    "did not find expected node content": "put quotes around the value",
+    "did not find expected '-' indicator": "start every line of the list with `- `, at the same indentation",
+    "block sequence entries are not allowed in this context": "start the list on a line of its own",
+    "found unknown escape character": "use single quotes, or write `\\\\` for a backslash",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +107,19 @@ def parse_or_raise(raw: bytes, fields: Collection[str]) -> ParsedFile | None:
     body = raw[block.body :].decode("utf-8")
     yaml_text = raw[block.start : block.end].decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     try:
-        mapping = read_mapping(yaml_text)
-    except FrontmatterError as error:
-        raise Unreadable(_in_file(error.problem, fields)) from None
+        parsed = read(yaml_text, max_depth=MAX_DEPTH, max_values=MAX_FRONTMATTER_BYTES, lines_to_depth=1)
+    except YamlError as error:
+        raise Unreadable(_problem(error, fields)) from None
+    if not isinstance(parsed.value, dict | None):
+        hint, line = "write `name: value`", 1 + (parsed.line or 0)
+        raise Unreadable(Problem("not-a-mapping", "the frontmatter is not a list of fields", hint, line))
     return ParsedFile(
-        frontmatter=mapping.values,
+        frontmatter=parsed.value or {},
         body=body,
         body_line=1 + len(LINE_END.findall(raw, 0, block.body)),
-        lines={name: line + 1 for name, line in mapping.lines.items()},
-        authored=mapping.authored,
+        # The opening `---` is line 1 of the file.
+        lines={str(name): line + 1 for (name,), line in parsed.lines.items()},
+        authored={str(name): text for (name,), text in parsed.authored.items()},
     )
 
 
@@ -110,10 +148,11 @@ def _check_encoding(raw: bytes) -> None:
         raise Unreadable(Problem("invalid-utf8", message, hint="save it in the encoding UTF-8", line=line)) from None
 
 
-def _in_file(problem: Problem, fields: Collection[str]) -> Problem:
-    """Lines of the block, counted from 1, become lines of the file: the opening `---` is line 1.
-
-    A field stays named only if it is one of `fields`: what an unclosed block has swallowed may look like one.
-    """
-    known = problem.field if problem.field in fields else None
-    return replace(problem, line=problem.line + 1 if problem.line else 1, field=known)
+def _problem(error: YamlError, fields: Collection[str]) -> Problem:
+    """With its line in the file. A field is named only if it is one of these: an unclosed block may have swallowed text
+    that looks like one."""
+    mending = _MENDING.get(error.problem or "", "put quotes around values with special characters")
+    unread = ("malformed-frontmatter", "the frontmatter is not valid YAML", mending)
+    code, message, hint = _REFUSED.get(error.reason, unread)
+    field = error.key if error.key in fields else None
+    return Problem(code, message, hint, 1 + (error.line or 0), error.column, field)

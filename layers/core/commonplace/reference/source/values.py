@@ -1,15 +1,9 @@
-"""Why a YAML text is refused, in words for who wrote it.
-
-JSON with the lines of what it holds: of the entries of a list, and of their fields.
-"""
+"""The values of a YAML or JSON text with their lines, or why it is refused, in words for who wrote it."""
 
 import json
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
-from json.decoder import JSONDecodeError
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from commonplace.kernel.yaml import Parsed, Place, Reason
 
@@ -29,127 +23,18 @@ def sentence(reason: Reason) -> str:
     return _YAML_SENTENCES[reason]
 
 
-_SPACE = re.compile(r"[ \t\n\r]*")
-
-
-@dataclass(frozen=True, slots=True)
 class JsonError(Exception):
     """A text that is no JSON. It quotes nothing of it."""
 
-    message: str
-    line: int | None = None
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
 
 
-class _Repeated(Exception):
-    """An object names a member twice."""
-
-
-def read(text: str, *, lines_to_depth: int = 3) -> Parsed:
-    """Raises JsonError. `lines_to_depth`: how long the places are whose lines are kept."""
-    reader = _Reader(text, lines_to_depth)
-    try:
-        value, end = reader.value((), reader.skip(0))
-        if reader.skip(end) != len(text):
-            reader.refuse("there is more after the end of the value", reader.skip(end))
-    except JSONDecodeError as error:
-        raise JsonError(_said(error.msg), error.lineno) from None
-    except _Repeated:
-        raise JsonError("an object names a member twice", reader.line(reader.at)) from None
-    except RecursionError:
-        raise JsonError("it is nested too deeply", reader.line(reader.at)) from None
-    except ValueError:
-        raise JsonError("a number is too long, or is none of JSON's", reader.line(reader.at)) from None
-    return Parsed(value, reader.lines)
-
-
-class _Reader:
-    """Walks the first levels itself, to know where they stand; all that is deeper is decoded at once."""
-
-    def __init__(self, text: str, lines_to_depth: int) -> None:
-        self._text = text
-        self._depth = lines_to_depth
-        self._breaks = [found.start() for found in re.finditer("\n", text)]
-        self._decoder = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant)
-        self.lines: dict[Place, int] = {}
-        self.at = 0
-        """Where the value begins that is being decoded."""
-
-    def line(self, at: int) -> int:
-        return bisect_right(self._breaks, at - 1) + 1
-
-    def skip(self, at: int) -> int:
-        found = _SPACE.match(self._text, at)
-        return found.end() if found else at
-
-    def refuse(self, message: str, at: int) -> NoReturn:
-        raise JsonError(message, self.line(at))
-
-    def value(self, place: Place, at: int) -> tuple[Any, int]:
-        """The value that begins here, and where it ends."""
-        opening = self._text[at : at + 1]
-        if len(place) < self._depth and opening == "{":
-            return self._object(place, at + 1)
-        if len(place) < self._depth and opening == "[":
-            return self._list(place, at + 1)
-        self.at = at
-        value, end = self._decoder.raw_decode(self._text, at)
-        return value, end
-
-    def _object(self, place: Place, at: int) -> tuple[dict[str, Any], int]:
-        found: dict[str, Any] = {}
-        for begin in self._members(at, "}"):
-            if self._text[begin : begin + 1] != '"':
-                self.refuse("a member of an object begins with its name in double quotes", begin)
-            name, after = self._decoder.raw_decode(self._text, begin)
-            if name in found:
-                self.refuse("an object names a member twice", begin)
-            colon = self.skip(after)
-            if self._text[colon : colon + 1] != ":":
-                self.refuse("after the name of a member comes a colon", colon)
-            self.lines[(*place, name)] = self.line(begin)
-            found[name], self._end = self.value((*place, name), self.skip(colon + 1))
-        return found, self._end
-
-    def _list(self, place: Place, at: int) -> tuple[list[Any], int]:
-        found: list[Any] = []
-        for begin in self._members(at, "]"):
-            here = (*place, len(found))
-            self.lines[here] = self.line(begin)
-            one, self._end = self.value(here, begin)
-            found.append(one)
-        return found, self._end
-
-    def _members(self, at: int, closing: str) -> Iterator[int]:
-        """Where each member begins. Who takes them says in `_end` where the member ended."""
-        at = self.skip(at)
-        if self._text[at : at + 1] == closing:
-            self._end = at + 1
-            return
-        while True:
-            yield at
-            at = self.skip(self._end)
-            mark = self._text[at : at + 1]
-            if mark == closing:
-                self._end = at + 1
-                return
-            if mark != ",":
-                self.refuse(f"a comma or a closing {closing} is missing", at)
-            at = self.skip(at + 1)
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise _Repeated
-    return found
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(name)
-
-
-_SENTENCES = {
+_JSON_SENTENCES = {
     "Expecting value": "a value is missing",
+    "Extra data": "there is more after the end of the value",
     "Unterminated string starting at": "a text is never closed",
     "Invalid control character at": "a text holds a line break or another control character; write \\n",
     "Invalid \\escape": "a text holds a backslash that escapes nothing; write \\\\",
@@ -161,6 +46,67 @@ _SENTENCES = {
 }
 
 
-def _said(message: str) -> str:
-    """The parser's words in ours: its own may quote the file."""
-    return next((said for theirs, said in _SENTENCES.items() if message.startswith(theirs)), "it is not valid JSON")
+_MAX_DEPTH = 200
+_ODD_NUMBER = re.compile(r"NaN|Infinity|[0-9]{4000}")
+_TOKEN = re.compile(r'"(?:[^"\\]+|\\.)*"|[^\s"{}\[\],:]+|[{}\[\],\n]')
+
+
+def read(text: str, *, lines_to_depth: int = 3) -> Parsed:
+    """Raises JsonError. `lines_to_depth`: how long the places are whose lines are kept."""
+    try:
+        value = json.loads(text, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        # The parser's own words may quote the file.
+        said = next((said for theirs, said in _JSON_SENTENCES.items() if error.msg.startswith(theirs)), None)
+        raise JsonError(said or "it is not valid JSON", error.lineno) from None
+    except RecursionError:
+        value = None  # What stands before the place where it gave up is JSON: walking there finds the line.
+    except ValueError:
+        odd = _ODD_NUMBER.search(text)
+        line = text.count("\n", 0, odd.start()) + 1 if odd else None
+        raise JsonError("a number is too long, or is none of JSON's", line) from None
+    return Parsed(value, dict(_members(text, lines_to_depth)))
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _members(text: str, depth: int) -> Iterator[tuple[Place, int]]:
+    """The members of lists and objects in a text that is known to be JSON, with their lines, down to a depth.
+
+    Raises JsonError for an object, however deep, that names a member twice, and for more than `_MAX_DEPTH` levels.
+    """
+    line = 1
+    place: list[str | int] = []
+    names: list[set[str]] = []
+    begins = False
+    for found in _TOKEN.finditer(text):
+        lexeme = found[0]
+        if lexeme == "\n":
+            line += 1
+            continue
+        if begins and lexeme not in "]}":
+            last = place[-1]
+            if isinstance(last, int):
+                place[-1] = last + 1
+            else:
+                place[-1] = name = json.loads(lexeme) if "\\" in lexeme else lexeme[1:-1]
+                if name in names[-1]:
+                    raise JsonError("an object names a member twice", line)
+                names[-1].add(name)
+            begins = False
+            if len(place) <= depth:
+                yield tuple(place), line
+        if lexeme in "{[":
+            if len(place) == _MAX_DEPTH:
+                raise JsonError("it is nested too deeply", line)
+            place.append("" if lexeme == "{" else -1)
+            names.append(set())
+            begins = True
+        elif lexeme in "]}":
+            place.pop()
+            names.pop()
+            begins = False
+        elif lexeme == ",":
+            begins = True
