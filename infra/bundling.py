@@ -135,13 +135,13 @@ def _asset(scope: Construct, source: Path, inputs: Iterable[Path], build: Build)
         return Code.from_asset(str(source))
     digest = hashlib.sha256(f"{PYTHON} {PLATFORM} {bool(deployed_python())} {TEST_FOLDERS}".encode())
     for file in _files(inputs):
-        digest.update(f"\0{_told(file)}\0".encode() + file.read_bytes())
+        digest.update(f"\0{_hash_name(file)}\0".encode() + file.read_bytes())
     bundling = BundlingOptions(image=DockerImage.from_registry("scratch"), local=_OnThisMachine(build))
     asset_hash = digest.hexdigest()
     return Code.from_asset(str(source), asset_hash_type=AssetHashType.CUSTOM, asset_hash=asset_hash, bundling=bundling)
 
 
-def _told(file: Path) -> Path:
+def _hash_name(file: Path) -> Path:
     """How a file is named in a hash: the same on every machine. Models may lie outside the project."""
     return file.relative_to(ROOT) if file.is_relative_to(ROOT) else Path(file.parent.name, file.name)
 

@@ -14,7 +14,7 @@ from local.errors import CommandError
 
 if TYPE_CHECKING:
     from commonplace.identity.oauth.connections import Connections
-    from commonplace.identity.oauth.registration import Operating
+    from commonplace.identity.oauth.registration import OperatorClients
     from commonplace.identity.principals import Tier
     from commonplace.identity.store.grants import DynamoGrants
     from commonplace.kernel.audit_store import DynamoAudit, Kind
@@ -35,12 +35,12 @@ class Identity:
             raise CommandError(f"Nobody can sign in there: it has no {', '.join(missing)}.", hint)
 
     @cached_property
-    def operating(self) -> "Operating":
-        from commonplace.identity.oauth.registration import Operating
+    def operating(self) -> "OperatorClients":
+        from commonplace.identity.oauth.registration import OperatorClients
         from commonplace.identity.store.clients import DynamoClients
 
         store = DynamoClients(self._dynamodb, self._of("IdentityTable"), self._of("ActivityTable"))
-        return Operating(store, time.time)
+        return OperatorClients(store, time.time)
 
     @cached_property
     def grants(self) -> "DynamoGrants":
@@ -64,7 +64,7 @@ class Identity:
     def mint(self, *, organisation: str, agent: str, scopes: tuple[str, ...], tier: Any, path: str, days: int) -> str:
         """A service token for a path such as `/mcp`. Raises CommonplaceError for what no token could be for."""
         from commonplace.identity.access_tokens import Issuer
-        from commonplace.identity.oauth.token_endpoint import Granting
+        from commonplace.identity.oauth.token_endpoint import TokenEndpoint
         from commonplace.identity.principals import SERVED
         from commonplace.identity.resources import Resources
         from commonplace.identity.roles import MappedStandings, RoleMap
@@ -78,7 +78,7 @@ class Identity:
             paths = ", ".join(one.removeprefix(base) for one in resources.all())
             raise InvalidInput(f"Nothing is served at {path[:80]}.", hint=f"It must be one of: {paths}.")
         keys = SecretSigningKeys(self.deployment.client("secretsmanager"), self._of("SigningSecretArn"))
-        granting = Granting(
+        token_endpoint = TokenEndpoint(
             store=self.grants,
             standings=MappedStandings(RoleMap(hats={}), NoHats()),
             issuer=Issuer(base, keys, time.time),
@@ -86,7 +86,7 @@ class Identity:
             key=lambda: self.key,
             clock=time.time,
         )
-        return granting.mint(
+        return token_endpoint.mint(
             organisation=organisation, agent=agent, scopes=scopes, tier=tier, resource=resource, days=days
         )
 

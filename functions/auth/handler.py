@@ -17,10 +17,10 @@ from commonplace.identity.oauth.client_documents import Documents
 from commonplace.identity.oauth.clients import Clients
 from commonplace.identity.oauth.connections import Connections
 from commonplace.identity.oauth.consent import Consents
-from commonplace.identity.oauth.registration import Registering
+from commonplace.identity.oauth.registration import Registrar
 from commonplace.identity.oauth.server.app import create_app
 from commonplace.identity.oauth.server.services import OAuthServices
-from commonplace.identity.oauth.token_endpoint import Granting
+from commonplace.identity.oauth.token_endpoint import TokenEndpoint
 from commonplace.identity.oidc import OidcSignIn
 from commonplace.identity.oidc_sessions import NO_PROVIDER, ProviderSessions
 from commonplace.identity.resources import Resources
@@ -92,7 +92,7 @@ SERVICES = OAuthServices(
     clock=CLOCK,
     resources=RESOURCES,
     clients=CLIENTS,
-    registering=Registering(CLIENT_STORE, LIMITER, CLOCK, per_day=SETTINGS.registrations_per_day),
+    registrar=Registrar(CLIENT_STORE, LIMITER, CLOCK, per_day=SETTINGS.registrations_per_day),
     authentication=Authentication(
         CLIENTS,
         Assertions(
@@ -104,7 +104,7 @@ SERVICES = OAuthServices(
             token_endpoint=f"{SETTINGS.issuer}/token",
         ),
     ),
-    granting=Granting(
+    token_endpoint=TokenEndpoint(
         store=GRANTS,
         standings=STANDINGS,
         claims=CLAIMS or NO_PROVIDER,

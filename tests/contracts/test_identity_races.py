@@ -136,9 +136,9 @@ def test_f9_a_revocation_among_refreshes_wins(authority: Authority) -> None:
         answer = authority.tokens()
         token = answer["refresh_token"]
         refreshes = [partial(authority.refresh, token)] * (CALLERS - 1)
-        outcomes = at_once(*refreshes, partial(authority.granting.revoke, token, APP))
+        outcomes = at_once(*refreshes, partial(authority.token_endpoint.revoke, token, APP))
         if outcomes[-1] == "temporarily_unavailable":
-            authority.granting.revoke(token, APP)
+            authority.token_endpoint.revoke(token, APP)
 
         given = [one for one in answers(outcomes) if "access_token" in one]
         assert not any(authority.active(one) for one in (answer, *given))
@@ -149,8 +149,8 @@ def test_f9_a_revocation_among_refreshes_wins(authority: Authority) -> None:
 
 def test_v5_many_revocations_at_once_end_a_grant_once(authority: Authority) -> None:
     answer = authority.tokens()
-    at_once(*[partial(authority.granting.revoke, answer["refresh_token"], APP)] * CALLERS)
-    authority.granting.revoke(answer["refresh_token"], APP)
+    at_once(*[partial(authority.token_endpoint.revoke, answer["refresh_token"], APP)] * CALLERS)
+    authority.token_endpoint.revoke(answer["refresh_token"], APP)
 
     assert not authority.active(answer)
     ended = [record for record in authority.audit.read("default") if record.event == "revoke"]
@@ -163,10 +163,10 @@ def test_v2_access_tokens_revoked_at_once_are_all_remembered(authority: Authorit
     for _ in range(7):
         given.append(authority.refresh(given[-1]["refresh_token"]))
     *revoked, last = given
-    outcomes = at_once(*[partial(authority.granting.revoke, one["access_token"], APP) for one in revoked])
+    outcomes = at_once(*[partial(authority.token_endpoint.revoke, one["access_token"], APP) for one in revoked])
     for one, outcome in zip(revoked, outcomes, strict=True):
         if outcome == "temporarily_unavailable":
-            authority.granting.revoke(one["access_token"], APP)
+            authority.token_endpoint.revoke(one["access_token"], APP)
 
     assert not any(authority.active(one) for one in revoked)
     assert authority.active(last)

@@ -12,7 +12,7 @@ from commonplace.identity.records import (
     Challenge,
     Code,
     Grant,
-    Pending,
+    PendingRequest,
     ProviderSession,
     Refresh,
     Remembered,
@@ -356,7 +356,7 @@ def test_agents_are_not_ended_by_their_number(stores: Stores) -> None:
 
 
 def test_l2_a_request_waits_and_is_taken_once(stores: Stores) -> None:
-    pending = Pending(request=ASKED, browser_hash="b", csrf_hash="c", expires_at=START + 600)
+    pending = PendingRequest(request=ASKED, browser_hash="b", csrf_hash="c", expires_at=START + 600)
     stores.signins.put_pending("h", pending)
 
     assert stores.signins.pending("h") == pending
@@ -366,7 +366,7 @@ def test_l2_a_request_waits_and_is_taken_once(stores: Stores) -> None:
 
 
 def test_a_request_waits_ten_minutes(stores: Stores) -> None:
-    pending = Pending(request=ASKED, browser_hash="b", csrf_hash="c", expires_at=START + 600)
+    pending = PendingRequest(request=ASKED, browser_hash="b", csrf_hash="c", expires_at=START + 600)
     stores.signins.put_pending("h", pending)
     stores.clock.forward(600)
 
@@ -597,8 +597,8 @@ def test_l5_however_many_grants_there_are_a_token_is_found_by_its_key_alone(iden
     recording.asked.clear()
     answer = authority.exchange(code)
     heir = authority.refresh(answer["refresh_token"])
-    authority.granting.introspect(answer["access_token"], APP)
-    authority.granting.revoke(heir["access_token"], APP)
-    authority.granting.revoke(heir["refresh_token"], APP)
+    authority.token_endpoint.introspect(answer["access_token"], APP)
+    authority.token_endpoint.revoke(heir["access_token"], APP)
+    authority.token_endpoint.revoke(heir["refresh_token"], APP)
     assert set(recording.asked) == {"get_item", "transact_write_items"}
     assert len(recording.asked) <= 20

@@ -10,11 +10,11 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from commonplace.identity import keyring
 from commonplace.identity.access_tokens import Issuer
 from commonplace.identity.accounts import Profile, Standing
-from commonplace.identity.oauth.authorization_request import Asked, read_query, understand
+from commonplace.identity.oauth.authorization_request import ValidRequest, read_query, understand
 from commonplace.identity.oauth.clients import UnknownClient
 from commonplace.identity.oauth.connections import Connections
 from commonplace.identity.oauth.consent import Begun, Consents
-from commonplace.identity.oauth.token_endpoint import Granting
+from commonplace.identity.oauth.token_endpoint import TokenEndpoint
 from commonplace.identity.oidc_sessions import NO_PROVIDER, ReadsClaims
 from commonplace.identity.ports import GrantStore, SignInStore
 from commonplace.identity.principals import TIERS, Tier
@@ -170,13 +170,13 @@ class Authority:
             sessions_per_hour=sessions_per_hour,
             organisation="default",
         )
-        self.granting = self.granting_over(self.grants)
+        self.token_endpoint = self.token_endpoint_over(self.grants)
         self.connections = Connections(
             grants=self.grants, signins=self.signins, key=lambda: KEY, clock=self.clock, organisation="default"
         )
 
-    def granting_over(self, store: GrantStore) -> Granting:
-        return Granting(
+    def token_endpoint_over(self, store: GrantStore) -> TokenEndpoint:
+        return TokenEndpoint(
             store=store,
             standings=self.accounts,
             claims=self.claims_of,
@@ -189,7 +189,7 @@ class Authority:
             organisation="default",
         )
 
-    def understand(self, *more: tuple[str, str], **changes: str | None) -> Asked:
+    def understand(self, *more: tuple[str, str], **changes: str | None) -> ValidRequest:
         """A good request of APP with changes: None leaves a parameter out, `more` is added as it is."""
         return understand(self.query(*more, **changes), self.known, self.resources, issuer=BASE)
 
@@ -233,18 +233,18 @@ class Authority:
     def exchange(self, code: str, client: Client = APP, **changes: str | None) -> dict[str, Any]:
         values = {"code": code, "redirect_uri": client.redirect_uris[0], "code_verifier": VERIFIER, "resource": MCP}
         form = {name: value for name, value in (values | changes).items() if value is not None}
-        return self.granting.exchange(form, client, "192.0.2.2")
+        return self.token_endpoint.exchange(form, client, "192.0.2.2")
 
     def tokens(self, subject: str = ALICE, **changes: Any) -> dict[str, Any]:
         return self.exchange(self.code(subject, **changes))
 
     def refresh(self, token: str, client: Client = APP, **form: str) -> dict[str, Any]:
-        return self.granting.refresh({"refresh_token": token, **form}, client, "192.0.2.3")
+        return self.token_endpoint.refresh({"refresh_token": token, **form}, client, "192.0.2.3")
 
     def active(self, answer: dict[str, Any]) -> bool:
         """Whether the access token of an answer is good just now."""
         client = replace(AGENT, organisation=None)
-        return bool(self.granting.introspect(answer["access_token"], client)["active"])
+        return bool(self.token_endpoint.introspect(answer["access_token"], client)["active"])
 
     def claims(self, answer: dict[str, Any]) -> AccessClaims:
         return self.issuer.read(answer["access_token"])

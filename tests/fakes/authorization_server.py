@@ -8,9 +8,9 @@ from commonplace.identity.oauth.client_documents import Documents
 from commonplace.identity.oauth.clients import Clients
 from commonplace.identity.oauth.connections import Connections
 from commonplace.identity.oauth.consent import Consents
-from commonplace.identity.oauth.registration import Registering
+from commonplace.identity.oauth.registration import Registrar
 from commonplace.identity.oauth.server.services import OAuthServices
-from commonplace.identity.oauth.token_endpoint import Granting
+from commonplace.identity.oauth.token_endpoint import TokenEndpoint
 from commonplace.identity.oidc import OidcSignIn
 from commonplace.identity.oidc_sessions import NO_PROVIDER, ProviderSessions, ReadsClaims
 from commonplace.identity.principals import SERVED
@@ -114,9 +114,9 @@ class AuthorizationServer:
             clock=now,
             resources=resources,
             clients=clients,
-            registering=Registering(self.client_store, limiter, now),
+            registrar=Registrar(self.client_store, limiter, now),
             authentication=Authentication(clients, assertions),
-            granting=Granting(
+            token_endpoint=TokenEndpoint(
                 store=self.grants,
                 standings=self.standings,
                 claims=self.claims,

@@ -10,7 +10,7 @@ from commonplace.identity.records import (
     Challenge,
     Code,
     Grant,
-    Pending,
+    PendingRequest,
     ProviderSession,
     Refresh,
     Remembered,
@@ -19,7 +19,7 @@ from commonplace.identity.records import (
 from commonplace.kernel.audit import Audit, AuditRecord, Lost
 from commonplace.kernel.errors import Unavailable
 
-R = TypeVar("R", Pending, Challenge, Session, ProviderSession, Remembered)
+R = TypeVar("R", PendingRequest, Challenge, Session, ProviderSession, Remembered)
 
 MAX_GRANTS = 10
 MAX_REVOKED_TOKENS = 50
@@ -203,22 +203,22 @@ class MemorySignIns:
     """`commonplace.identity.ports.SignInStore`. `down` as in `MemoryGrants`."""
 
     clock: Clock
-    requests: dict[str, Pending] = field(default_factory=dict)
+    requests: dict[str, PendingRequest] = field(default_factory=dict)
     challenges: dict[str, Challenge] = field(default_factory=dict)
     sessions: dict[str, Session] = field(default_factory=dict)
     provider_sessions: dict[str, ProviderSession] = field(default_factory=dict)
     consents: dict[tuple[str, str, str, str], Remembered] = field(default_factory=dict)
     down: bool = False
 
-    def put_pending(self, handle_hash: str, pending: Pending) -> None:
+    def put_pending(self, handle_hash: str, pending: PendingRequest) -> None:
         self._answer()
         self.requests[handle_hash] = pending
 
-    def pending(self, handle_hash: str) -> Pending | None:
+    def pending(self, handle_hash: str) -> PendingRequest | None:
         self._answer()
         return self._alive(self.requests.get(handle_hash))
 
-    def take_pending(self, handle_hash: str) -> Pending | None:
+    def take_pending(self, handle_hash: str) -> PendingRequest | None:
         self._answer()
         return self._alive(self.requests.pop(handle_hash, None))
 

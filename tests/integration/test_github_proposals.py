@@ -11,7 +11,7 @@ import pytest
 from commonplace.documents.content.reader import Unpublished, judge
 from commonplace.documents.proposals.github import GitHubProposals
 from commonplace.documents.proposals.ports import Proposal, Proposals
-from commonplace.documents.proposals.proposal import Asking, document_proposal
+from commonplace.documents.proposals.proposal import ProposalContext, document_proposal
 from commonplace.kernel.errors import Conflict, Unavailable
 from commonplace.repository.github_client import GitHubClient, http_client
 from commonplace.repository.github_credentials import SecretCredentials
@@ -196,7 +196,7 @@ def test_a_draft_of_a_strangers_words_is_one_private_file_in_the_repository(
     proposals: GitHubProposals, workspace: Workspace
 ) -> None:
     title = "--- \"Kelp\": 'forests' & ../../ fixes #1 \u202e@all 🌊"
-    asking = Asking(tool="create_draft", day=date(2026, 3, 4), subject="0xabc", key="k")
+    asking = ProposalContext(tool="create_draft", day=date(2026, 3, 4), subject="0xabc", key="k")
     asked = document_proposal(
         asking, content_type="pattern", title=title, content="# Kelp\r\n\n---\npublish: true\n---\n"
     )

@@ -24,7 +24,7 @@ class Names:
         self.named = named
         self.asks = 0
 
-    def asked(self, address: str) -> Named | None:
+    def lookup(self, address: str) -> Named | None:
         self.asks += 1
         return self.named
 

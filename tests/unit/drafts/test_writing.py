@@ -12,7 +12,7 @@ from commonplace.documents.content.normalise import normalise
 from commonplace.documents.content.reader import Unpublished, judge, parse
 from commonplace.documents.content.validate import validate_tree
 from commonplace.documents.proposals.ports import Proposal
-from commonplace.documents.proposals.proposal import Asking, document_proposal, link_proposal, proposable
+from commonplace.documents.proposals.proposal import ProposalContext, document_proposal, link_proposal, proposable
 from commonplace.kernel.errors import CommonplaceError, InvalidInput, TooLarge
 from commonplace.repository.markdown import ParsedFile
 
@@ -53,17 +53,17 @@ NASTY += [
 text = st.lists(st.one_of(st.text(max_size=12), st.sampled_from(NASTY)), max_size=6).map("".join)
 
 
-def asking(**changes: Any) -> Asking:
+def asking(**changes: Any) -> ProposalContext:
     usual: dict[str, Any] = {"tool": "create_draft", "day": TODAY, "subject": "0xabc"}
-    return Asking(**(usual | changes))
+    return ProposalContext(**(usual | changes))
 
 
-def draft(who: Asking | None = None, **changes: Any) -> Proposal:
+def draft(who: ProposalContext | None = None, **changes: Any) -> Proposal:
     usual: dict[str, Any] = {"content_type": "pattern", "title": "Rotating stewardship", "content": "Take turns.\n"}
     return document_proposal(who or asking(), **(usual | changes))
 
 
-def link(who: Asking | None = None, **changes: Any) -> Proposal:
+def link(who: ProposalContext | None = None, **changes: Any) -> Proposal:
     usual: dict[str, Any] = {"url": URL, "title": "The handbook"}
     return link_proposal(who or asking(tool="save_link"), **(usual | changes))
 
@@ -228,7 +228,7 @@ def test_the_same_request_is_the_same_proposal_on_any_day() -> None:
         asking(),
     ],
 )
-def test_a_key_is_its_callers_alone(other: Asking) -> None:
+def test_a_key_is_its_callers_alone(other: ProposalContext) -> None:
     assert draft(asking(key="k")).branch != draft(other).branch
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, precondition, rule
 
-from commonplace.identity.oauth.authorization_request import Asked, RequestRefused
+from commonplace.identity.oauth.authorization_request import RequestRefused, ValidRequest
 from commonplace.identity.oauth.consent import Begun, RequestGone
 from commonplace.identity.oauth.errors import OAuthError
 from commonplace.identity.principals import covers, reach
@@ -194,7 +194,7 @@ class OAuthMachine(RuleBasedStateMachine):
         self.model.secrets |= set(begun)
         return Request(begun, asked, self.now + 600)
 
-    def _understood(self, client: Client, resource: str, scopes: list[str], uri: str | None) -> Asked:
+    def _understood(self, client: Client, resource: str, scopes: list[str], uri: str | None) -> ValidRequest:
         named = {"client_id": client.id, "redirect_uri": uri or client.redirect_uris[0], "resource": resource}
         known = self.authority.resources.catalogue(resource)
         wanted = [scope for scope in scopes if scope in known]
@@ -310,8 +310,8 @@ class OAuthMachine(RuleBasedStateMachine):
         form = {"code": code.code, "redirect_uri": code.redirect_uri, "code_verifier": VERIFIER} | more
         found: list[TokenModel | None] = []
 
-        def once(granting: Any) -> None:
-            found.append(self._exchanged(code, client, form, self._call(granting.exchange, form, client)))
+        def once(token_endpoint: Any) -> None:
+            found.append(self._exchanged(code, client, form, self._call(token_endpoint.exchange, form, client)))
 
         self._raced("redeem", meanwhile, code.grant, once)
         return [token for token in found if token is not None]
@@ -390,8 +390,8 @@ class OAuthMachine(RuleBasedStateMachine):
         form = {"refresh_token": token.token} | ({"scope": " ".join(scopes)} if scopes else {})
         found: list[TokenModel | None] = []
 
-        def once(granting: Any) -> None:
-            found.append(self._refreshed(token, client, scopes, self._call(granting.refresh, form, client)))
+        def once(token_endpoint: Any) -> None:
+            found.append(self._refreshed(token, client, scopes, self._call(token_endpoint.refresh, form, client)))
 
         self._raced("retried" if token.phase == "spent" else "rotate", meanwhile, token.grant, once, token)
         return [heir for heir in found if heir is not None]
@@ -429,7 +429,7 @@ class OAuthMachine(RuleBasedStateMachine):
     @rule(token=tokens, client=st.sampled_from([None, APP, OTHER]))
     def a_client_revokes_a_refresh_token(self, token: TokenModel, client: Client | None) -> None:
         client = client or token.grant.client
-        self.authority.granting.revoke(token.token, client)
+        self.authority.token_endpoint.revoke(token.token, client)
         if client is token.grant.client and self.now < token.expires_at:
             token.grant.ended = True
 
@@ -439,7 +439,7 @@ class OAuthMachine(RuleBasedStateMachine):
             return
         access = self.model.accesses[number % len(self.model.accesses)]
         client = client or access.grant.client
-        self.authority.granting.revoke(access.answer["access_token"], client)
+        self.authority.token_endpoint.revoke(access.answer["access_token"], client)
         access.ended = access.ended or client is access.grant.client
 
     @rule(subject=PEOPLE)
@@ -453,9 +453,9 @@ class OAuthMachine(RuleBasedStateMachine):
     def secrets_are_not_taken_for_one_another(self, secret: Request, token: TokenModel) -> None:
         for wrong in (*secret.begun, token.token):
             form = {"code": wrong, "redirect_uri": APP.redirect_uris[0], "code_verifier": VERIFIER}
-            _refused(self._call(self.authority.granting.exchange, form, APP), "invalid_grant")
+            _refused(self._call(self.authority.token_endpoint.exchange, form, APP), "invalid_grant")
         for wrong in secret.begun:
-            _refused(self._call(self.authority.granting.refresh, {"refresh_token": wrong}, APP), "invalid_grant")
+            _refused(self._call(self.authority.token_endpoint.refresh, {"refresh_token": wrong}, APP), "invalid_grant")
 
     @invariant()
     def the_store_is_as_the_model(self) -> None:
@@ -510,7 +510,7 @@ class OAuthMachine(RuleBasedStateMachine):
     ) -> None:
         """Does it, with something else between its reading and its writing."""
         if meanwhile == "nothing":
-            once(self.authority.granting)
+            once(self.authority.token_endpoint)
             return
 
         def revoke() -> None:
@@ -518,17 +518,17 @@ class OAuthMachine(RuleBasedStateMachine):
                 grant.ended = True
 
         def the_same() -> None:
-            once(self.authority.granting)
+            once(self.authority.token_endpoint)
 
         def the_heir() -> None:
             if token is not None and token.heir is not None:
                 form = {"refresh_token": token.heir.token}
-                got = self._call(self.authority.granting.refresh, form, grant.client)
+                got = self._call(self.authority.token_endpoint.refresh, form, grant.client)
                 self._refreshed(token.heir, grant.client, [], got)
 
         first = {"revocation": revoke, "its heir": the_heir}.get(meanwhile, the_same)
         racing: Any = Racing(self.authority.grants, method, first)
-        once(self.authority.granting_over(racing))
+        once(self.authority.token_endpoint_over(racing))
 
     def _noted(self, got: dict[str, Any], grant: GrantModel) -> None:
         """An access token: never for longer, for more, or for another resource than its grant."""

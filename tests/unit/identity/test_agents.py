@@ -18,7 +18,7 @@ def authority() -> Authority:
 
 
 def token(authority: Authority, client: Client = AGENT, **form: str) -> dict[str, Any]:
-    return authority.granting.client_credentials(form, client, "192.0.2.6")
+    return authority.token_endpoint.client_credentials(form, client, "192.0.2.6")
 
 
 def refusal(authority: Authority, client: Client = AGENT, **form: str) -> str:
@@ -101,7 +101,7 @@ def minted(authority: Authority, **changes: Any) -> str:
         "resource": MCP,
         "days": 90,
     }
-    return authority.granting.mint(**values | changes)
+    return authority.token_endpoint.mint(**values | changes)
 
 
 def test_an_operator_mints_a_token_that_lasts(authority: Authority) -> None:

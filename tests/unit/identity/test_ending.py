@@ -35,9 +35,9 @@ def authority() -> Authority:
 def test_v1_tokens_that_are_unknown_or_anothers_change_nothing(authority: Authority) -> None:
     answer = authority.tokens()
     for token in (answer["refresh_token"], answer["access_token"]):
-        authority.granting.revoke(token, OTHER)
+        authority.token_endpoint.revoke(token, OTHER)
     for token in ("", "x", "cpr_" + "x" * 43, "a.b.c", "\udcff", "é" * 9_999):
-        authority.granting.revoke(token, APP)
+        authority.token_endpoint.revoke(token, APP)
 
     assert authority.active(answer)
     assert authority.active(authority.refresh(answer["refresh_token"]))
@@ -47,7 +47,7 @@ def test_v2_a_refresh_token_ends_its_whole_grant(authority: Authority) -> None:
     first = authority.tokens()
     second = authority.refresh(first["refresh_token"])
     other = authority.tokens()
-    authority.granting.revoke(first["refresh_token"], APP, "192.0.2.4")
+    authority.token_endpoint.revoke(first["refresh_token"], APP, "192.0.2.4")
 
     assert not authority.active(first)
     assert not authority.active(second)
@@ -60,7 +60,7 @@ def test_v2_a_refresh_token_ends_its_whole_grant(authority: Authority) -> None:
 def test_v2_an_access_token_ends_alone(authority: Authority) -> None:
     first = authority.tokens()
     second = authority.refresh(first["refresh_token"])
-    authority.granting.revoke(first["access_token"], APP)
+    authority.token_endpoint.revoke(first["access_token"], APP)
 
     assert not authority.active(first)
     assert authority.active(second)
@@ -71,11 +71,11 @@ def test_v2_an_access_token_ends_alone(authority: Authority) -> None:
 def test_v5_revoking_again_or_too_late_is_no_error(authority: Authority) -> None:
     answer = authority.tokens()
     for _ in range(2):
-        authority.granting.revoke(answer["access_token"], APP)
-        authority.granting.revoke(answer["refresh_token"], APP)
+        authority.token_endpoint.revoke(answer["access_token"], APP)
+        authority.token_endpoint.revoke(answer["refresh_token"], APP)
     authority.clock.forward(200 * 86_400)
-    authority.granting.revoke(answer["access_token"], APP)
-    authority.granting.revoke(answer["refresh_token"], APP)
+    authority.token_endpoint.revoke(answer["access_token"], APP)
+    authority.token_endpoint.revoke(answer["refresh_token"], APP)
 
     assert authority.memory.audit.events().count(("revoke", "ok", "client")) == 1
 
@@ -84,10 +84,10 @@ def test_what_is_away_revokes_nothing_and_says_so(authority: Authority) -> None:
     answer = authority.tokens()
     authority.memory.down = True
     with pytest.raises(OAuthError) as caught:
-        authority.granting.revoke(answer["refresh_token"], APP)
+        authority.token_endpoint.revoke(answer["refresh_token"], APP)
     assert (caught.value.status, caught.value.headers["Retry-After"]) == (503, "2")
     with pytest.raises(OAuthError):
-        authority.granting.introspect(answer["access_token"], SERVER)
+        authority.token_endpoint.introspect(answer["access_token"], SERVER)
 
     authority.memory.down = False
     assert authority.active(answer)
@@ -97,7 +97,7 @@ def test_v6_a_good_token_is_told_of(authority: Authority) -> None:
     answer = authority.tokens()
     claims = authority.claims(answer)
 
-    assert authority.granting.introspect(answer["access_token"], SERVER) == {
+    assert authority.token_endpoint.introspect(answer["access_token"], SERVER) == {
         "active": True,
         "scope": "knowledge:read knowledge:write",
         "client_id": "app",
@@ -118,16 +118,18 @@ def test_v6_what_is_told_follows_the_accounts_roles(authority: Authority) -> Non
     token = authority.tokens()["access_token"]
     anywhere = replace(SERVER, organisation=None)
     authority.accounts.held[ALICE] = standing("public")
-    told = authority.granting.introspect(token, SERVER)
+    told = authority.token_endpoint.introspect(token, SERVER)
     assert (told["active"], told["scope"], told["tier"]) == (True, "knowledge:read", "public")
 
     authority.accounts.held[ALICE] = replace(standing("public"), scopes=frozenset())
-    assert authority.granting.introspect(token, SERVER)["scope"] == ""
+    assert authority.token_endpoint.introspect(token, SERVER)["scope"] == ""
 
     authority.accounts.held[ALICE] = standing("member", organisation="garden")
-    assert authority.granting.introspect(token, SERVER) == INACTIVE, "it is of that organisation no more"
-    assert authority.granting.introspect(token, replace(SERVER, organisation="garden")) == INACTIVE, "nor of this one"
-    assert authority.granting.introspect(token, anywhere)["org"] is None
+    assert authority.token_endpoint.introspect(token, SERVER) == INACTIVE, "it is of that organisation no more"
+    assert authority.token_endpoint.introspect(token, replace(SERVER, organisation="garden")) == INACTIVE, (
+        "nor of this one"
+    )
+    assert authority.token_endpoint.introspect(token, anywhere)["org"] is None
 
 
 def test_v6_of_roles_that_cannot_be_read_nothing_is_told(authority: Authority) -> None:
@@ -135,37 +137,39 @@ def test_v6_of_roles_that_cannot_be_read_nothing_is_told(authority: Authority) -
     token = authority.tokens()["access_token"]
     authority.accounts.down = True
     with pytest.raises(OAuthError) as caught:
-        authority.granting.introspect(token, SERVER)
+        authority.token_endpoint.introspect(token, SERVER)
     assert (caught.value.status, caught.value.code) == (503, "temporarily_unavailable")
     assert "Retry-After" in caught.value.headers
 
-    agent = authority.granting.client_credentials({"resource": MCP}, AGENT)["access_token"]
-    assert authority.granting.introspect(agent, SERVER)["tier"] == "member", "an agent's are what its operator gave"
+    agent = authority.token_endpoint.client_credentials({"resource": MCP}, AGENT)["access_token"]
+    assert authority.token_endpoint.introspect(agent, SERVER)["tier"] == "member", (
+        "an agent's are what its operator gave"
+    )
 
 
 def test_v6_a_grant_for_reading_alone_tells_of_no_more(authority: Authority) -> None:
     token = authority.tokens()["access_token"]
     (grant,) = authority.memory.grants.values()
     authority.memory.grants[grant.id] = replace(grant, permission="readonly")
-    assert authority.granting.introspect(token, SERVER)["scope"] == "knowledge:read"
+    assert authority.token_endpoint.introspect(token, SERVER)["scope"] == "knowledge:read"
 
 
 def test_v6_whatever_else_comes_is_not_active_and_nothing_more(authority: Authority) -> None:
     answer = authority.tokens()
     token = answer["access_token"]
     for odd in ("", "x", "a.b.c", token[:-4] + "AAAA", token + "x", answer["refresh_token"], "é" * 9_999, "\udcff"):
-        assert authority.granting.introspect(odd, SERVER) == INACTIVE
+        assert authority.token_endpoint.introspect(odd, SERVER) == INACTIVE
     revoked = authority.tokens()
-    authority.granting.revoke(revoked["refresh_token"], APP)
-    assert authority.granting.introspect(revoked["access_token"], SERVER) == INACTIVE
+    authority.token_endpoint.revoke(revoked["refresh_token"], APP)
+    assert authority.token_endpoint.introspect(revoked["access_token"], SERVER) == INACTIVE
     single = authority.tokens()
-    authority.granting.revoke(single["access_token"], APP)
-    assert authority.granting.introspect(single["access_token"], SERVER) == INACTIVE
+    authority.token_endpoint.revoke(single["access_token"], APP)
+    assert authority.token_endpoint.introspect(single["access_token"], SERVER) == INACTIVE
 
     authority.clock.forward(3_599)
-    assert authority.granting.introspect(token, SERVER)["active"]
+    assert authority.token_endpoint.introspect(token, SERVER)["active"]
     authority.clock.forward(1)
-    assert authority.granting.introspect(token, SERVER) == INACTIVE
+    assert authority.token_endpoint.introspect(token, SERVER) == INACTIVE
 
 
 def test_v6_a_token_of_another_issuer_is_not_active(authority: Authority) -> None:
@@ -175,8 +179,8 @@ def test_v6_a_token_of_another_issuer_is_not_active(authority: Authority) -> Non
         replace(claims, issuer="https://else.example")
     )
 
-    assert authority.granting.introspect(forged, SERVER) == INACTIVE
-    assert authority.granting.introspect(foreign, SERVER) == INACTIVE
+    assert authority.token_endpoint.introspect(forged, SERVER) == INACTIVE
+    assert authority.token_endpoint.introspect(foreign, SERVER) == INACTIVE
 
 
 class OwnRing:
@@ -198,11 +202,11 @@ def test_v6_who_may_ask_about_whose_token(authority: Authority) -> None:
     garden = replace(SERVER, organisation="garden")
     anywhere = replace(SERVER, organisation=None)
 
-    assert authority.granting.introspect(token, SERVER)["active"]
-    assert authority.granting.introspect(token, anywhere)["active"]
-    assert authority.granting.introspect(token, APP)["active"], "its own"
-    assert authority.granting.introspect(token, garden) == INACTIVE
-    assert authority.granting.introspect(token, OTHER) == INACTIVE
+    assert authority.token_endpoint.introspect(token, SERVER)["active"]
+    assert authority.token_endpoint.introspect(token, anywhere)["active"]
+    assert authority.token_endpoint.introspect(token, APP)["active"], "its own"
+    assert authority.token_endpoint.introspect(token, garden) == INACTIVE
+    assert authority.token_endpoint.introspect(token, OTHER) == INACTIVE
 
 
 def test_v7_the_end_of_a_client_ends_its_grants_and_no_others(authority: Authority) -> None:
@@ -255,7 +259,7 @@ def test_c15_installations_of_one_client_end_each_for_itself(authority: Authorit
     again = authority.tokens()
     assert all(authority.active(answer) for answer in (here, there, again))
 
-    authority.granting.revoke(here["refresh_token"], APP)
+    authority.token_endpoint.revoke(here["refresh_token"], APP)
     assert [authority.active(answer) for answer in (here, there, again)] == [False, True, True]
 
 

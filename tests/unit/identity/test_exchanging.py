@@ -223,7 +223,7 @@ def test_x7_of_two_exchanges_at_once_one_wins_and_then_the_grant_ends(authority:
     code = authority.code()
     won: list[dict[str, Any]] = []
     racing = Racing(authority.grants, "redeem", lambda: won.append(authority.exchange(code)))
-    slow = authority.granting_over(cast(GrantStore, racing))
+    slow = authority.token_endpoint_over(cast(GrantStore, racing))
     form = {"code": code, "redirect_uri": REDIRECT, "code_verifier": VERIFIER}
     with pytest.raises(OAuthError) as caught:
         slow.exchange(form, APP)
@@ -254,7 +254,7 @@ def test_x9_a_grant_that_ended_gives_nothing(authority: Authority) -> None:
 def test_x9_a_grant_that_ends_in_between_gives_nothing(authority: Authority) -> None:
     code = authority.code()
     racing = Racing(authority.grants, "redeem", lambda: authority.connections.revoke_all(ALICE))
-    slow = authority.granting_over(cast(GrantStore, racing))
+    slow = authority.token_endpoint_over(cast(GrantStore, racing))
     with pytest.raises(OAuthError) as caught:
         slow.exchange({"code": code, "redirect_uri": REDIRECT, "code_verifier": VERIFIER}, APP)
 

@@ -6,7 +6,7 @@ import pytest
 
 from commonplace.identity.oauth.client_documents import Documents
 from commonplace.identity.oauth.clients import Clients, UnknownClient
-from commonplace.identity.oauth.registration import BadClient, Operating
+from commonplace.identity.oauth.registration import BadClient, OperatorClients
 from commonplace.identity.records import REGISTRATION_SECONDS, Client
 from commonplace.identity.secrets import digest
 from commonplace.kernel.errors import Unavailable
@@ -36,8 +36,8 @@ def store(clock: Clock) -> Store:
 
 
 @pytest.fixture
-def operating(store: Store, clock: Clock) -> Operating:
-    return Operating(store, clock)
+def operating(store: Store, clock: Clock) -> OperatorClients:
+    return OperatorClients(store, clock)
 
 
 def found(store: Store, clock: Clock, client_id: str) -> Client:
@@ -45,7 +45,7 @@ def found(store: Store, clock: Clock, client_id: str) -> Client:
 
 
 def test_agent_gets_credentials_for_its_organisation_and_scopes(
-    operating: Operating, store: Store, clock: Clock
+    operating: OperatorClients, store: Store, clock: Clock
 ) -> None:
     client, secret = operating.add_agent(
         "importer", organisation="acme", scopes=["memory:write", "knowledge:read"], tier="member", name="The importer"
@@ -77,7 +77,7 @@ def test_agent_gets_credentials_for_its_organisation_and_scopes(
     ],
 )
 def test_agent_that_cannot_be_is_refused_with_what_would_be_valid(
-    operating: Operating, store: Store, changed: dict[str, Any]
+    operating: OperatorClients, store: Store, changed: dict[str, Any]
 ) -> None:
     values = {"agent": "importer", "organisation": "acme", "scopes": ["knowledge:read"]} | changed
 
@@ -86,7 +86,7 @@ def test_agent_that_cannot_be_is_refused_with_what_would_be_valid(
     assert list(store.clients()) == []
 
 
-def test_application_is_known_beforehand_with_or_without_a_secret(operating: Operating) -> None:
+def test_application_is_known_beforehand_with_or_without_a_secret(operating: OperatorClients) -> None:
     bare, none = operating.add_client("Desk", ["https://desk.example/cb"])
     safe, secret = operating.add_client(
         "Desk", ["https://desk.example/cb"], scopes=["knowledge:read"], confidential=True
@@ -110,7 +110,7 @@ def test_application_is_known_beforehand_with_or_without_a_secret(operating: Ope
     ],
 )
 def test_application_without_a_name_or_with_a_bad_redirect_is_refused(
-    operating: Operating, store: Store, name: str, uris: list[str]
+    operating: OperatorClients, store: Store, name: str, uris: list[str]
 ) -> None:
     with pytest.raises(BadClient):
         operating.add_client(name, uris)
@@ -118,7 +118,7 @@ def test_application_without_a_name_or_with_a_bad_redirect_is_refused(
 
 
 def test_clients_are_listed_the_newest_first_and_removed_for_good(
-    operating: Operating, store: Store, clock: Clock
+    operating: OperatorClients, store: Store, clock: Clock
 ) -> None:
     first, _ = operating.add_client("One", ["https://one.example/cb"])
     clock.now += 1
@@ -149,7 +149,7 @@ def test_registration_that_cannot_be_renewed_just_now_is_still_used(store: Store
     assert clients.find("cpi_1").expires_at == int(clock.now) + REGISTRATION_SECONDS
 
 
-def test_client_of_an_operator_is_never_given_an_end(operating: Operating, store: Store, clock: Clock) -> None:
+def test_client_of_an_operator_is_never_given_an_end(operating: OperatorClients, store: Store, clock: Clock) -> None:
     client, _ = operating.add_client("One", ["https://one.example/cb"])
     Clients(store, Documents(store, World().web, World().limiter, clock), clock).used(client)
 

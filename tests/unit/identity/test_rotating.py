@@ -135,7 +135,7 @@ def test_f7_a_wrong_resource_is_refused_without_rotation(authority: Authority) -
 def test_f8_whatever_is_wrong_is_told_in_the_same_words(authority: Authority) -> None:
     token = authority.tokens()["refresh_token"]
     revoked = authority.tokens()["refresh_token"]
-    authority.granting.revoke(revoked, APP)
+    authority.token_endpoint.revoke(revoked, APP)
     errors = [refusal(authority, wrong) for wrong in ("x", token[:-1], token + "x", revoked, "\udcff", "é" * 9_999)]
     errors.append(refusal(authority, token, OTHER))
     authority.clock.forward(30 * DAY)
@@ -149,7 +149,7 @@ def test_f9_a_race_that_is_lost_is_judged_again(authority: Authority) -> None:
     token = authority.tokens()["refresh_token"]
     won: list[dict[str, Any]] = []
     racing = Racing(authority.grants, "rotate", lambda: won.append(authority.refresh(token)))
-    slow = authority.granting_over(cast(GrantStore, racing))
+    slow = authority.token_endpoint_over(cast(GrantStore, racing))
     second = slow.refresh({"refresh_token": token}, APP)
 
     assert second["refresh_token"] == won[0]["refresh_token"]
@@ -161,7 +161,7 @@ def test_f9_an_heir_that_is_used_in_between_is_reuse(authority: Authority) -> No
     token = authority.tokens()["refresh_token"]
     heir = authority.refresh(token)["refresh_token"]
     racing = Racing(authority.grants, "retried", lambda: authority.refresh(heir))
-    slow = authority.granting_over(cast(GrantStore, racing))
+    slow = authority.token_endpoint_over(cast(GrantStore, racing))
     with pytest.raises(OAuthError) as caught:
         slow.refresh({"refresh_token": token}, APP)
 
@@ -177,7 +177,7 @@ def test_f9_a_revocation_in_between_wins(authority: Authority, late: bool) -> No
     racing = Racing(authority.grants, "retried" if late else "rotate", lambda: authority.connections.revoke_all(ALICE))
     before = phases(authority)
     with pytest.raises(OAuthError) as caught:
-        authority.granting_over(cast(GrantStore, racing)).refresh({"refresh_token": token}, APP)
+        authority.token_endpoint_over(cast(GrantStore, racing)).refresh({"refresh_token": token}, APP)
 
     assert (caught.value.code, caught.value.reason) == ("invalid_grant", "grant_over")
     assert phases(authority) == before
@@ -193,7 +193,7 @@ def test_f9_who_loses_every_race_is_told_to_come_back(authority: Authority) -> N
         refresh=authority.grants.refresh, grant=authority.grants.grant, rotate=lambda *_: lose(), revoke=None
     )
     with pytest.raises(OAuthError) as caught:
-        authority.granting_over(cast(GrantStore, busy)).refresh({"refresh_token": token}, APP)
+        authority.token_endpoint_over(cast(GrantStore, busy)).refresh({"refresh_token": token}, APP)
 
     assert (caught.value.status, caught.value.code) == (503, "temporarily_unavailable")
     assert not over(authority)

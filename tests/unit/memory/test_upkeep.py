@@ -13,7 +13,7 @@ from commonplace.kernel.audit import AuditRecord
 from commonplace.kernel.errors import Unavailable
 from commonplace.memory.index_source import StoredEntries, record_id
 from commonplace.memory.model import Entry, EntryId, Job, content_hash
-from commonplace.memory.upkeep import STRETCH_SECONDS, Upkeep, sweep_orphans
+from commonplace.memory.upkeep import STRETCH_SECONDS, Upkeep, remove_orphans
 from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.indexer import SETTLED_SECONDS, Enough, Indexer, Message, Report, complete
 from commonplace.search.model import Vector, VectorMemory
@@ -215,7 +215,7 @@ def test_a_parent_that_came_after_the_list_is_not_taken_away(kept: Kept) -> None
     store = Slow()
     store.add("acme", [entry_of("c", parent="p")], AUDIT)
 
-    assert sweep_orphans(store, "acme") == 0
+    assert remove_orphans(store, "acme") == 0
 
 
 def test_the_schedule_brings_the_index_to_what_the_store_says(kept: Kept) -> None:

@@ -47,7 +47,10 @@ def test_a_client_that_asks_for_the_origin_gets_a_token_for_mcp(world: World) ->
     client = world.register()["client_id"]
     code = world.code(client, resource=world.send("GET", RESOURCE).json()["resource"])
     told = world.exchange(client, code, resource=f"{BASE}/").json()
-    assert world.services.granting.introspect(told["access_token"], world.clients.find(client))["aud"] == f"{BASE}/mcp"
+    assert (
+        world.services.token_endpoint.introspect(told["access_token"], world.clients.find(client))["aud"]
+        == f"{BASE}/mcp"
+    )
 
 
 @pytest.mark.parametrize("suffix", ["/mcp-other", "/mcp/hive", "/mcp/knowledge/more", "/mcp/../api", "/API", "/x", "/"])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from commonplace.identity.oauth.errors import OAuthError
-from commonplace.identity.oauth.registration import Registering
+from commonplace.identity.oauth.registration import Registrar
 from commonplace.identity.records import Client
 from commonplace.identity.secrets import digest
 from commonplace.kernel.limits import Limiter
@@ -300,17 +300,17 @@ def test_d10_registrations_that_are_refused_are_not_counted() -> None:
     assert registers(world).status == 201
 
 
-def registering(policy: Any) -> tuple[Registering, FakeClients]:
+def registrar(policy: Any) -> tuple[Registrar, FakeClients]:
     clock = Clock()
     store = FakeClients(clock)
-    return Registering(store, Limiter(FakeCounters(), clock), clock, per_day=0, policy=policy), store
+    return Registrar(store, Limiter(FakeCounters(), clock), clock, per_day=0, policy=policy), store
 
 
 def test_d11_policy_that_fails_is_a_server_error_and_nothing_is_kept(caplog: pytest.LogCaptureFixture) -> None:
     def policy(client: Client) -> None:
         raise RuntimeError("secret of the policy")
 
-    subject, store = registering(policy)
+    subject, store = registrar(policy)
     with caplog.at_level(logging.ERROR), pytest.raises(OAuthError) as refused:
         subject.register(text({"redirect_uris": [REDIRECT]}))
 
@@ -323,7 +323,7 @@ def test_d11_policy_refuses_in_its_own_words() -> None:
     def policy(client: Client) -> None:
         raise OAuthError("invalid_client_metadata", "Only applications of our own are registered here.")
 
-    subject, store = registering(policy)
+    subject, store = registrar(policy)
     with pytest.raises(OAuthError) as refused:
         subject.register(text({"redirect_uris": [REDIRECT]}))
 
@@ -336,7 +336,7 @@ def test_d11_body_over_sixteen_kibibytes_is_refused(world: World) -> None:
 
 
 def test_d11_body_over_its_bound_is_refused_by_the_logic_as_well() -> None:
-    subject, store = registering(None)
+    subject, store = registrar(None)
     body = text({"redirect_uris": [REDIRECT]})
 
     with pytest.raises(OAuthError) as refused:

@@ -225,7 +225,7 @@ class Breaks:
 
 
 def broken(world: World, error: Exception) -> World:
-    for part in ("registering", "authentication", "granting", "keys"):
+    for part in ("registrar", "authentication", "token_endpoint", "keys"):
         object.__setattr__(world.services, part, Breaks(error))
     return world
 

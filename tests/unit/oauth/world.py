@@ -18,10 +18,10 @@ from commonplace.identity.oauth.client_documents import Documents
 from commonplace.identity.oauth.clients import Clients
 from commonplace.identity.oauth.connections import Connections
 from commonplace.identity.oauth.consent import Consents
-from commonplace.identity.oauth.registration import Registering
+from commonplace.identity.oauth.registration import Registrar
 from commonplace.identity.oauth.server.app import create_app
 from commonplace.identity.oauth.server.services import OAuthServices
-from commonplace.identity.oauth.token_endpoint import Granting
+from commonplace.identity.oauth.token_endpoint import TokenEndpoint
 from commonplace.identity.oidc_sessions import NO_PROVIDER, ReadsClaims
 from commonplace.identity.principals import SERVED
 from commonplace.identity.records import Client
@@ -157,9 +157,9 @@ class World:
             clock=self.clock,
             resources=self.resources,
             clients=self.clients,
-            registering=Registering(self.store, self.limiter, self.clock, per_day=self.settings.registrations_per_day),
+            registrar=Registrar(self.store, self.limiter, self.clock, per_day=self.settings.registrations_per_day),
             authentication=Authentication(self.clients, assertions),
-            granting=Granting(
+            token_endpoint=TokenEndpoint(
                 store=self.grants,
                 standings=standings,
                 claims=claims,

@@ -100,7 +100,7 @@ class TokenJudge:
             # Nobody can be asked to consent to more for an agent.
             attainable=now.scopes if person else frozenset(),
             permission="readonly" if "readonly" in (claims.permission, grant.permission) else "action",
-            resource_scopes=_narrower(claims.resource_scopes, grant.resource_scopes),
+            resource_scopes=_common_kinds(claims.resource_scopes, grant.resource_scopes),
             client=claims.client_id,
             grant=grant.id,
             account=grant.subject_hash,
@@ -220,7 +220,7 @@ def _reached(token: tuple[str, ...], grant: tuple[str, ...], roles: frozenset[st
     return frozenset(reach(reach(token, grant), roles))
 
 
-def _narrower(one: tuple[str, ...] | None, other: tuple[str, ...] | None) -> frozenset[str] | None:
+def _common_kinds(one: tuple[str, ...] | None, other: tuple[str, ...] | None) -> frozenset[str] | None:
     """Kinds that both reach; None is all."""
     if one is None or other is None:
         kinds = other if one is None else one

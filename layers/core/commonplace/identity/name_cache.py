@@ -27,8 +27,8 @@ NAME_SECONDS = 3_600
 MAX_NAMES = 1_000
 
 
-class AskedNames(Protocol):
-    def asked(self, address: str) -> Named | None:
+class NameLookup(Protocol):
+    def lookup(self, address: str) -> Named | None:
         """None when it could not be found out now."""
         ...
 
@@ -38,7 +38,7 @@ class RememberedNames:
 
     def __init__(
         self,
-        names: AskedNames,
+        names: NameLookup,
         client: DynamoDBClient,
         table: str,
         *,
@@ -60,7 +60,7 @@ class RememberedNames:
             return known[1]
         found = self._there(address)
         if found is None:
-            named = self._names.asked(address)
+            named = self._names.lookup(address)
             if named is None:
                 return NAMELESS
             found = (self._clock() + self._seconds, named)

@@ -99,13 +99,13 @@ def profile_of(claims: Mapping[str, Any], issuer: str) -> Profile:
         raise refused("The answer does not say who is there.")
     names = (claims.get(key) for key in ("name", "preferred_username", "email"))
     name = next((one for one in names if isinstance(one, str) and one.strip()), None)
-    told = sorted({one for key in CLAIMS for one in _told(key, claims)})[:MAX_CLAIMS]
+    told = sorted({one for key in CLAIMS for one in _claims_of(key, claims)})[:MAX_CLAIMS]
     return Profile(
         subject=f"{OIDC}{issuer}#{subject}", kind="oidc", name=name[:100] if name else None, claims=tuple(told)
     )
 
 
-def _told(key: str, claims: Mapping[str, Any]) -> Iterator[str]:
+def _claims_of(key: str, claims: Mapping[str, Any]) -> Iterator[str]:
     if key == "email" and claims.get("email_verified") is not True:
         return
     value = claims.get(key)

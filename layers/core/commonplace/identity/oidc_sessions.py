@@ -164,7 +164,7 @@ class ProviderSessions:
             tokens = self._tokens(held)
             held = held.renewed(tokens, now) if held.refresh_token else held
             free = replace(free, sealed=_sealed(profile.provider, held))
-            claims = self._told(profile, tokens, held)
+            claims = self._current_claims(profile, tokens, held)
         except SignInOver:
             self._store.end_provider_session(record.id)
             raise
@@ -186,7 +186,7 @@ class ProviderSessions:
             raise SignInOver("provider_refused")
         return tokens
 
-    def _told(self, profile: Profile, tokens: ProviderTokens, held: _Held) -> tuple[str, ...] | None:
+    def _current_claims(self, profile: Profile, tokens: ProviderTokens, held: _Held) -> tuple[str, ...] | None:
         """None where the provider gives neither an ID token nor an answer about the account."""
         try:
             found = self._answer(tokens, held)

@@ -12,7 +12,7 @@ from commonplace.identity.records import (
     Client,
     Code,
     Grant,
-    Pending,
+    PendingRequest,
     ProviderSession,
     Refresh,
     Remembered,
@@ -104,11 +104,11 @@ class GrantStore(Protocol):
 class SignInStore(Protocol):
     """What happens between a browser's first request and a code."""
 
-    def put_pending(self, handle_hash: str, pending: Pending) -> None: ...
+    def put_pending(self, handle_hash: str, pending: PendingRequest) -> None: ...
 
-    def pending(self, handle_hash: str) -> Pending | None: ...
+    def pending(self, handle_hash: str) -> PendingRequest | None: ...
 
-    def take_pending(self, handle_hash: str) -> Pending | None:
+    def take_pending(self, handle_hash: str) -> PendingRequest | None:
         """Out of the store, by one atomic delete: of two callers one gets it."""
         ...
 

@@ -82,7 +82,7 @@ class AuthorizationRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pending:
+class PendingRequest:
     """A request that waits for a person: kept under the hash of its handle, for ten minutes, for one browser."""
 
     request: AuthorizationRequest

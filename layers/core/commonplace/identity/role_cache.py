@@ -31,7 +31,7 @@ MAX_ACCOUNTS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _CachedHats:
     hats: str
     read_at: int
     expires_at: int
@@ -94,7 +94,7 @@ class RememberedHats:
 
     def _there(self, account: str) -> Worn | None:
         try:
-            known = decoded(_Reading, self._table.get(self._where(account)))
+            known = decoded(_CachedHats, self._table.get(self._where(account)))
         except Unavailable:
             logger.warning("roles could not be looked up")
             return None
@@ -103,7 +103,7 @@ class RememberedHats:
 
     def _share(self, account: str, worn: Worn) -> None:
         """Unless another function has read them since."""
-        reading = _Reading(" ".join(sorted(worn.hats)), worn.read_at, worn.read_at + self._seconds)
+        reading = _CachedHats(" ".join(sorted(worn.hats)), worn.read_at, worn.read_at + self._seconds)
         older = "attribute_not_exists(pk) OR #readAt <= :at"
         try:
             self._table.write(self._table.put(self._where(account), encode(reading), older, at=worn.read_at))

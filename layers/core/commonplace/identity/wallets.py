@@ -243,7 +243,7 @@ class SignInSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _ChallengeText:
     """What a challenge asks for."""
 
     nonce: str = ""
@@ -303,7 +303,7 @@ class SignIn:
             raise BadRequest("The browser's cookie for this sign-in is malformed.")
         self._spend("signin-challenge", self._settings.tries_per_minute, 60, network)
         now = self._clock()
-        asked = self._asked(address, now)
+        asked = self._challenge_text(address, now)
         # A bare nonce is its own id: the text that names it is all that its client sends.
         known = random.token_hex(16) if asked.text else asked.nonce
         challenge = Challenge(
@@ -339,10 +339,10 @@ class SignIn:
             raise
         return self._admitted(address, network)
 
-    def _asked(self, address: str | None, now: float) -> _Asked:
+    def _challenge_text(self, address: str | None, now: float) -> _ChallengeText:
         nonce = random.token_hex(16)
         if address is None:
-            return _Asked(nonce)
+            return _ChallengeText(nonce)
         whose = checksummed(address)
         text = message_text(
             base_url=self._settings.base_url,
@@ -353,9 +353,9 @@ class SignIn:
             now=now,
             life=CHALLENGE_SECONDS,
         )
-        return _Asked(nonce, text, whose)
+        return _ChallengeText(nonce, text, whose)
 
-    def _signer(self, answer: _Answer, challenge: Challenge | None, asked: _Asked | None, cookie: str) -> str:
+    def _signer(self, answer: _Answer, challenge: Challenge | None, asked: _ChallengeText | None, cookie: str) -> str:
         """The address that signed. Raises BadSignature, BadText, Unavailable."""
         now = self._clock()
         if challenge is None or asked is None or bool(asked.text) != (answer.text is None):
@@ -424,10 +424,10 @@ class SignIn:
         )
 
 
-def _unsealed(known: str, challenge: Challenge | None) -> _Asked | None:
+def _unsealed(known: str, challenge: Challenge | None) -> _ChallengeText | None:
     """None where there is none, or one of another kind of sign-in."""
     try:
-        return _Asked(**secrets.unseal(known, _PURPOSE, challenge.sealed)) if challenge else None
+        return _ChallengeText(**secrets.unseal(known, _PURPOSE, challenge.sealed)) if challenge else None
     except secrets.SealBroken:
         return None
 

@@ -127,7 +127,7 @@ class GuardedHttp:
             with self._connected(url, deadline) as connection:
                 deadline.bound(connection)
                 connection.sendall(_request(url, media_types))
-                return _answer(_Reading(connection, deadline, 2 * max_bytes + HEAD_BYTES), max_bytes, media_types)
+                return _answer(_BoundedReader(connection, deadline, 2 * max_bytes + HEAD_BYTES), max_bytes, media_types)
         except TimeoutError as error:
             raise FetchFailed("too_slow") from error
         except ssl.SSLCertVerificationError as error:
@@ -195,7 +195,7 @@ class _Deadline:
         connection.settimeout(self.left())
 
 
-class _Reading(io.RawIOBase):
+class _BoundedReader(io.RawIOBase):
     """What comes over a connection, until it is too much or too late: a byte now and then is no way round either."""
 
     def __init__(self, connection: socket.socket, deadline: _Deadline, most: int) -> None:
@@ -251,7 +251,7 @@ def _request(url: str, media_types: Collection[str]) -> bytes:
     return ("\r\n".join(lines) + "\r\n\r\n").encode("ascii")
 
 
-def _answer(reading: _Reading, max_bytes: int, media_types: Collection[str]) -> Fetched:
+def _answer(reading: _BoundedReader, max_bytes: int, media_types: Collection[str]) -> Fetched:
     with contextlib.closing(HTTPResponse(cast(Any, reading), method="GET")) as response:
         response.begin()
         if response.status != 200:

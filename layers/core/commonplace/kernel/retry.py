@@ -57,7 +57,7 @@ def retrying(
         try:
             return call()
         except Exception as error:
-            wait = max(min(delay, left), _asked(error))
+            wait = max(min(delay, left), _requested_wait(error))
             if not retryable(error) or wait > left:
                 raise
             logger.info("trying again", extra={"after_seconds": wait, "reason": str(error)})
@@ -66,7 +66,7 @@ def retrying(
     return call()
 
 
-def _asked(error: Exception) -> float:
+def _requested_wait(error: Exception) -> float:
     return (error.wait_seconds or 0) if isinstance(error, Transient) else 0
 
 

@@ -35,7 +35,7 @@ def carry_on(parts: Parts, organisation: str, job_id: str, enough: Enough) -> Jo
     return Rebuilding(parts).carry_on(job, enough)
 
 
-def sweep_orphans(store: EntryStore, organisation: str) -> int:
+def remove_orphans(store: EntryStore, organisation: str) -> int:
     """Takes parents that are gone out of the entries that name them; says how many entries that concerned.
 
     A parent is looked up once more before that: it may be newer than the list. Raises Unavailable.
@@ -132,7 +132,7 @@ class Upkeep:
     def _look_after(self, organisation: str, enough: Enough) -> None:
         """What goes wrong with one organisation is no other's matter."""
         try:
-            sweep_orphans(self._store, organisation)
+            remove_orphans(self._store, organisation)
             for job in self._jobs.unfinished(organisation):
                 if enough():
                     break
@@ -159,7 +159,7 @@ class Upkeep:
 
     def _swept(self, organisation: str) -> bool:
         try:
-            sweep_orphans(self._store, organisation)
+            remove_orphans(self._store, organisation)
         except Exception as error:  # noqa: BLE001 - one organisation, as in `_look_after`
             logger.error(
                 "children of entries that are gone were not swept",

@@ -155,14 +155,14 @@ class QueryEmbeddings:
         if not self._providers or model is None:
             return None
         if model not in self._providers:
-            self._tell(model)
+            self._log_mismatch(model)
         try:
             return self._remembered(query, model if model in self._providers else next(iter(self._providers)))
         except Unavailable as error:
             logger.warning("the query could not be embedded, searching words only", extra={"reason": error.message})
             return None
 
-    def _tell(self, model: str) -> None:
+    def _log_mismatch(self, model: str) -> None:
         """Once for each model: every search says so in its answer."""
         if model not in self._told:
             self._told.add(model)

@@ -187,7 +187,7 @@ class Indexer:
         reading = self._source.read(ids)
         tombstones = [_tombstone(record, horizon(record), held) for record in reading.missing]
         self._write(list(reading.records.values()), tombstones)
-        self._tell(reading.records.values(), tombstones, held)
+        self._publish_changes(reading.records.values(), tombstones, held)
         return set(reading.unreadable)
 
     def _reconcile(self, enough: Enough = never, told: Told | None = None) -> Report:
@@ -232,7 +232,7 @@ class Indexer:
         ]
         self._write(buried, ())
         restored = {record.id: record for record in buried}
-        self._tell([restored.get(record.id, record) for record in reading.records.values()], (), before)
+        self._publish_changes([restored.get(record.id, record) for record in reading.records.values()], (), before)
         return reading.unreadable + reading.missing
 
     def _bury_foreign(self, ids: Sequence[RecordId], published: Published, held: Mapping[RecordId, int]) -> int:
@@ -240,7 +240,7 @@ class Indexer:
         arriving = arrived(self._source, ids, published, self._records_per_write)
         tombstones = [_tombstone(record, published.horizon(record), held) for record in ids if record not in arriving]
         self._write((), tombstones)
-        self._tell((), tombstones, held)
+        self._publish_changes((), tombstones, held)
         return len(tombstones)
 
     def _write(self, records: Sequence[Record], tombstones: Sequence[Tombstone]) -> None:
@@ -255,7 +255,9 @@ class Indexer:
     def _embedded(self, records: Sequence[Record]) -> list[IndexedRecord]:
         return embed_each(records, self._embeddings, self._memories)
 
-    def _tell(self, records: Iterable[Record], tombstones: Iterable[Tombstone], before: Mapping[RecordId, int]) -> None:
+    def _publish_changes(
+        self, records: Iterable[Record], tombstones: Iterable[Tombstone], before: Mapping[RecordId, int]
+    ) -> None:
         """Tells what has changed since `before`. The index has taken it all: a failure here is nobody else's."""
         if self._changes is None:
             return

@@ -260,7 +260,7 @@ class DynamoChanges:
     def position(self) -> str:
         """Here and now: what others tell from now on comes after it, even if their clocks are a little behind."""
         start = _padded(self._clock() - OVERLAP_MILLISECONDS / 1_000)
-        return ",".join([start, *(key for key, _ in self._told(start, ()))])
+        return ",".join([start, *(key for key, _ in self._unknown_items(start, ()))])
 
     def since(self, position: str) -> tuple[list[Change], str]:
         """At most 50 items of changes, and where to go on."""
@@ -268,7 +268,7 @@ class DynamoChanges:
             raise ValueError("this is no position in the change feed")
         start, *known = position.split(",")
         found: list[tuple[str, Item]] = []
-        for place, item in self._told(start, known):
+        for place, item in self._unknown_items(start, known):
             found.append((place, item))
             if len(found) == NOTES_PER_ANSWER:
                 break
@@ -276,7 +276,7 @@ class DynamoChanges:
             start, known, [key for key, _ in found]
         )
 
-    def _told(self, start: str, known: Sequence[str]) -> Iterator[tuple[str, Item]]:
+    def _unknown_items(self, start: str, known: Sequence[str]) -> Iterator[tuple[str, Item]]:
         """The items from `start` on but for those that are known. Raises Unavailable."""
         passed = frozenset(known)
         try:

@@ -83,7 +83,7 @@ def compare(source: Source, index: Inspected, *, vectors: bool) -> list[Differen
         if not wrong:
             break
         wrong, published = _looked_at_again(source, index, published, list(wrong))
-    found = list(_told(source, index, published, wrong))
+    found = list(_differences(source, index, published, wrong))
     if vectors:
         sentence = "It has no vectors: the model did not answer."
         found += [Difference("incomplete", record, sentence) for record in index.engine.incomplete()]
@@ -119,7 +119,7 @@ def _differing(
     return wrong | {record: kind for record, kind in newer.items() if record not in late}
 
 
-def _told(
+def _differences(
     source: Source, index: Inspected, published: Published, wrong: Mapping[RecordId, DifferenceKind]
 ) -> Iterator[Difference]:
     current, held = published.versions, index.engine.held(list(wrong))

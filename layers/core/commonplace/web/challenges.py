@@ -64,17 +64,17 @@ class Challenges:
 
     def sign_in(self, resource: str, scopes: Iterable[str] = ()) -> str:
         """For who sent no token. Names no error, for there is none (RFC 6750, section 3.1)."""
-        return self._told(resource, None, [*self._resources.baseline(resource), *scopes])
+        return self._challenge(resource, None, [*self._resources.baseline(resource), *scopes])
 
     def invalid_token(self, resource: str) -> str:
         """For a token that is not good here, for whichever reason."""
-        return self._told(resource, "invalid_token", self._resources.baseline(resource))
+        return self._challenge(resource, "invalid_token", self._resources.baseline(resource))
 
     def insufficient_scope(self, resource: str, scopes: Iterable[str]) -> str:
         """For a token that lacks scopes: every one that the operation takes, so that one consent is enough."""
-        return self._told(resource, "insufficient_scope", scopes)
+        return self._challenge(resource, "insufficient_scope", scopes)
 
-    def _told(self, resource: str, error: str | None, scopes: Iterable[str]) -> str:
+    def _challenge(self, resource: str, error: str | None, scopes: Iterable[str]) -> str:
         wanted = " ".join(without_offline_access(ordered(scopes)))
         parts = {"error": error, "scope": wanted, "resource_metadata": self._resources.metadata_url(resource)}
         return "Bearer " + ", ".join(f'{name}="{value}"' for name, value in parts.items() if value)

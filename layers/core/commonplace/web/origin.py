@@ -53,7 +53,7 @@ def entered(event: Mapping[str, Any], knows: Knows | None) -> Mapping[str, Any]:
     passed = dict(event) | {"headers": headers}
     if many := event.get("multiValueHeaders"):
         passed["multiValueHeaders"] = {name: values for name, values in many.items() if name.lower() in headers}
-    return passed | {"requestContext": _told(event.get("requestContext") or {}, caller)} if caller else passed
+    return passed | {"requestContext": _with_source_ip(event.get("requestContext") or {}, caller)} if caller else passed
 
 
 def refused(error: CommonplaceError) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def _address(text: str) -> str | None:
         return None
 
 
-def _told(context: Mapping[str, Any], caller: str) -> dict[str, Any]:
+def _with_source_ip(context: Mapping[str, Any], caller: str) -> dict[str, Any]:
     """The request's context with the caller's address, at its place in payload 2.0 (`http`) and 1.0 (`identity`)."""
     places = {name: dict(context[name]) | {"sourceIp": caller} for name in ("http", "identity") if name in context}
     return dict(context) | places

@@ -51,9 +51,9 @@ def test_a_node_that_is_silent_leaves_a_wallet_nameless_in_time(node: StandInNod
 
 def test_what_could_not_be_found_out_is_told_apart_from_having_no_name(node: StandInNode) -> None:
     node.error = {"code": 3, "message": "execution reverted"}
-    assert _names(node).asked(address_of()) == NAMELESS
+    assert _names(node).lookup(address_of()) == NAMELESS
     node.error = {"code": -32_005, "message": "limit exceeded"}
-    assert _names(node).asked(address_of()) is None
+    assert _names(node).lookup(address_of()) is None
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ class GitHubProposals:
     def propose(self, proposal: Proposal) -> Proposed:
         github = _Calls(self._client, self._repository, self._credentials, self._monotonic)
         with _explained(self._client):
-            return _Proposing(github, self._repository, self._branch, proposal).done()
+            return _PullRequest(github, self._repository, self._branch, proposal).done()
 
 
 class _Calls:
@@ -164,7 +164,7 @@ class _Calls:
         return authorization
 
 
-class _Proposing:
+class _PullRequest:
     """One proposal, from looking for it to having it."""
 
     def __init__(self, github: _Calls, repository: str, base: str, proposal: Proposal) -> None:

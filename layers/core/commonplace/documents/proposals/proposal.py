@@ -309,7 +309,7 @@ def _fenced(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
+class ProposalContext:
     """Who asks, when, and under which name of their own."""
 
     tool: str
@@ -325,14 +325,14 @@ class Asking:
     """Shown in the file and in the pull request; None where the deployment names nobody."""
 
 
-def link_proposal(asking: Asking, *, url: str, title: str, description: str | None = None) -> Proposal:
+def link_proposal(asking: ProposalContext, *, url: str, title: str, description: str | None = None) -> Proposal:
     """A page for a web address. Raises InvalidInput."""
     name, about, address = title_of(title), description_of(description), web_address(url)
     return _proposal(asking, "link", name, about, url=address)
 
 
 def document_proposal(
-    asking: Asking,
+    asking: ProposalContext,
     *,
     content_type: str,
     title: str,
@@ -349,7 +349,7 @@ def document_proposal(
 
 
 def _proposal(
-    asking: Asking,
+    asking: ProposalContext,
     kind: str,
     title: str,
     description: str | None,

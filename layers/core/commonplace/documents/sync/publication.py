@@ -324,9 +324,9 @@ class Publisher:
             self.objects.put(graph_key, graph)
         manifest = self._manifest(publication, pipeline, refs, graph_key)
         self._put(MANIFEST_KEY, manifest.to_json(), self.before.manifest_etag)
-        self._sweep(manifest)
+        self._remove_stale(manifest)
 
-    def _sweep(self, manifest: Manifest) -> None:
+    def _remove_stale(self, manifest: Manifest) -> None:
         """Deletes every object that the manifest does not own, and the staged bytes."""
         owned = {entry.key for entry in manifest.documents} | {raw_key(entry.path) for entry in manifest.documents}
         owned |= {item.key for item in manifest.attachments} | {manifest.graph_key or ""}

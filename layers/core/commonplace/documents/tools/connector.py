@@ -7,7 +7,7 @@ from pydantic import Field
 from commonplace.documents.content.document import reference
 from commonplace.documents.tools import paging
 from commonplace.documents.tools.documents import read
-from commonplace.documents.tools.search import Narrowing, ask
+from commonplace.documents.tools.search import FilterArguments, ask
 from commonplace.documents.tools.services import KnowledgeServices, citation
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Part, Tool
 from commonplace.web.mcp.rendering import compact
@@ -82,7 +82,7 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
 
 
 def search(using: KnowledgeServices, call: Call, asked: Query) -> Answer:
-    found = ask(using, asked.query, Narrowing(limit=RESULTS), tool="search")
+    found = ask(using, asked.query, FilterArguments(limit=RESULTS), tool="search")
     results = []
     for hit in found.findings.hits:
         ref = reference(hit.content_type, hit.id)

@@ -8,7 +8,7 @@ from pydantic import Field
 from commonplace.documents.content import facets
 from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.facets import Facet
-from commonplace.documents.tools.lexicon import documents_told, sentence
+from commonplace.documents.tools.lexicon import document_count, sentence
 from commonplace.documents.tools.services import KnowledgeServices, citation
 from commonplace.web.mcp.budgets import DEFAULT_TOKENS, estimate_tokens, fitting, shortened
 from commonplace.web.mcp.declaration import Answer, Call, NoArguments, Output, Part, Tool
@@ -62,13 +62,13 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
 def _list_groups(using: KnowledgeServices, call: Call, _: NoArguments) -> Answer:
     listed, total = _listed(using, call, facets.groups)
     none = "There are no groups: no document belongs to one, and none is about one."
-    return Answer(_told("group", listed, total) if total else none, Groups(groups=listed, total=total))
+    return Answer(_list_text("group", listed, total) if total else none, Groups(groups=listed, total=total))
 
 
 def _list_releases(using: KnowledgeServices, call: Call, _: NoArguments) -> Answer:
     listed, total = _listed(using, call, facets.releases)
     none = "There are no releases: no document belongs to one, and none is about one."
-    return Answer(_told("release", listed, total) if total else none, Releases(releases=listed, total=total))
+    return Answer(_list_text("release", listed, total) if total else none, Releases(releases=listed, total=total))
 
 
 def _listed(
@@ -102,7 +102,7 @@ def _tokens(one: Counted) -> int:
     return estimate_tokens(_line(one)) + estimate_tokens(one.model_dump_json(by_alias=True, exclude_none=True))
 
 
-def _told(what: str, listed: Sequence[Counted], total: int) -> str:
+def _list_text(what: str, listed: Sequence[Counted], total: int) -> str:
     most = f"; the {len(listed)} with most documents" if len(listed) < total else ""
     return "\n".join([f"{total} {what}{'' if total == 1 else 's'}{most}:", *map(_line, listed)])
 
@@ -110,6 +110,6 @@ def _told(what: str, listed: Sequence[Counted], total: int) -> str:
 def _line(one: Counted) -> str:
     title = f"{one.title} (id {one.id})" if one.title != one.id else one.id
     status = f", {one.status}" if one.status else ""
-    told = f"- {title}{status}: {documents_told(one.count)}."
+    told = f"- {title}{status}: {document_count(one.count)}."
     described = f" {sentence(one.description)}" if one.description else ""
     return f"{told}{described} Page: {one.page}, {one.url}" if one.page else told

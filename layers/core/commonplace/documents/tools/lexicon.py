@@ -41,13 +41,13 @@ _LIKENED: Mapping[Likeness, Likened] = {
 }
 
 
-class TermAsked(Arguments):
+class TermArguments(Arguments):
     term: str = Field(
         min_length=1, max_length=MAX_TERM_CHARACTERS, description="Title, id, alias or #tag, singular or plural"
     )
 
 
-class KeywordAsked(Arguments):
+class KeywordArguments(Arguments):
     keyword: str = Field(min_length=1, max_length=MAX_TERM_CHARACTERS)
     limit: int = Field(10, ge=1, le=50)
 
@@ -90,7 +90,7 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
             name="define_term",
             title="Define a term",
             description="The lexicon's definition of a term: use it for 'what is X?'. A miss names the nearest terms.",
-            arguments=TermAsked,
+            arguments=TermArguments,
             output=Definition,
             run=partial(_define, using),
         ),
@@ -98,14 +98,14 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
             name="search_lexicon",
             title="Search the lexicon",
             description="Terms whose name or description contains a keyword. Use it when a term's name is not known.",
-            arguments=KeywordAsked,
+            arguments=KeywordArguments,
             output=FoundTerms,
             run=partial(_search, using),
         ),
     )
 
 
-def _define(using: KnowledgeServices, call: Call, asked: TermAsked) -> Answer:
+def _define(using: KnowledgeServices, call: Call, asked: TermArguments) -> Answer:
     found = using.library.find(lambda catalogue: _meant(lexicon_of(catalogue), asked.term))
     lexicon = lexicon_of(using.library.edition().catalogue)
     if found is None:
@@ -125,7 +125,7 @@ def _define(using: KnowledgeServices, call: Call, asked: TermAsked) -> Answer:
         documents=lexicon.term(entry).documents,
         url=citation(call, entry.ref, entry.source_url),
     )
-    return Answer(_definition_told(definition, text), definition, (link(using, entry.ref, entry.title),))
+    return Answer(_definition_text(definition, text), definition, (link(using, entry.ref, entry.title),))
 
 
 def _meant(lexicon: Lexicon, text: str) -> Entry | None:
@@ -141,7 +141,7 @@ def _missing(lexicon: Lexicon, text: str) -> NotFound:
     nearest = [term.name for term in lexicon.nearest(text, NEAREST)]
     told = [f"Nearest terms: {', '.join(nearest)}."] if nearest else []
     if tags := lexicon.resolve(text):
-        told.append(f"`{tags[0].name}` is a tag, used by {documents_told(tags[0].documents)}, not defined.")
+        told.append(f"`{tags[0].name}` is a tag, used by {document_count(tags[0].documents)}, not defined.")
     told.append("search_knowledge finds documents that speak of it.")
     return NotFound(f'Term "{shown(text)}" not found in lexicon.', hint=" ".join(told), nearest=nearest)
 
@@ -164,9 +164,9 @@ def _related(lexicon: Lexicon, document: Document) -> list[RelatedTerm]:
     return list(found.values())
 
 
-def _definition_told(told: Definition, text: paging.Excerpt) -> str:
+def _definition_text(told: Definition, text: paging.Excerpt) -> str:
     """Where it stands and how much is missing come first: a reader takes a page that looks full for all there is."""
-    lines = [f"# {told.term}", f"{TERM}/{told.id}, a tag of {documents_told(told.documents)}"]
+    lines = [f"# {told.term}", f"{TERM}/{told.id}, a tag of {document_count(told.documents)}"]
     lines += [f"Also called: {', '.join(told.aliases)}"] if told.aliases else []
     related = [f"{term.title} ({TERM}/{term.id})" if term.id else term.title for term in told.related or ()]
     lines += [f"Related terms: {', '.join(related)}"] if related else []
@@ -177,11 +177,11 @@ def _definition_told(told: Definition, text: paging.Excerpt) -> str:
     return "\n".join(lines) + "".join(f"\n\n{text}" for text in (told.definition, told.text) if text)
 
 
-def _search(using: KnowledgeServices, _: Call, asked: KeywordAsked) -> Answer:
+def _search(using: KnowledgeServices, _: Call, asked: KeywordArguments) -> Answer:
     lexicon = lexicon_of(using.library.edition().catalogue)
     every = lexicon.search(asked.keyword)
     found = fitting(map(_found, every[: asked.limit]), lambda one: estimate_tokens(_line(one)), LIST_TOKENS)
-    return Answer(_list_told(lexicon, asked.keyword, found, len(every)), FoundTerms(results=found, total=len(every)))
+    return Answer(_list_text(lexicon, asked.keyword, found, len(every)), FoundTerms(results=found, total=len(every)))
 
 
 def _found(match: Match) -> FoundTerm:
@@ -197,7 +197,7 @@ def _found(match: Match) -> FoundTerm:
     )
 
 
-def _list_told(lexicon: Lexicon, keyword: str, found: Sequence[FoundTerm], total: int) -> str:
+def _list_text(lexicon: Lexicon, keyword: str, found: Sequence[FoundTerm], total: int) -> str:
     asked = shown(keyword)
     if not found:
         nearest = ", ".join(term.name for term in lexicon.nearest(keyword, NEAREST))
@@ -210,13 +210,13 @@ def _list_told(lexicon: Lexicon, keyword: str, found: Sequence[FoundTerm], total
 
 def _line(found: FoundTerm) -> str:
     if found.id is None:
-        return f"- {found.term}: a tag, used by {documents_told(found.documents)}, not defined"
+        return f"- {found.term}: a tag, used by {document_count(found.documents)}, not defined"
     aliases = f" Also called {', '.join(found.aliases)}." if found.aliases else ""
-    told = f"- {found.term} ({TERM}/{found.id}, {documents_told(found.documents)})"
+    told = f"- {found.term} ({TERM}/{found.id}, {document_count(found.documents)})"
     return f"{told}: {sentence(found.definition)}{aliases}" if found.definition else f"{told}.{aliases}"
 
 
-def documents_told(count: int) -> str:
+def document_count(count: int) -> str:
     return f"{count} document{'' if count == 1 else 's'}"
 
 

@@ -5,7 +5,7 @@ from functools import partial
 from pydantic import Field
 
 from commonplace.documents.proposals.ports import Proposal
-from commonplace.documents.proposals.proposal import Asking, document_proposal, link_proposal, proposable
+from commonplace.documents.proposals.proposal import ProposalContext, document_proposal, link_proposal, proposable
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.kernel.errors import Unavailable
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Tool
@@ -76,13 +76,13 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
 
 
 def save_link(using: KnowledgeServices, call: Call, asked: LinkArguments) -> Answer:
-    asking = _asking(using, call, "save_link", asked.key)
+    asking = _context(using, call, "save_link", asked.key)
     return _propose(using, link_proposal(asking, url=asked.url, title=asked.title, description=asked.description))
 
 
 def create_draft(using: KnowledgeServices, call: Call, asked: DraftArguments) -> Answer:
     proposal = document_proposal(
-        _asking(using, call, "create_draft", asked.key),
+        _context(using, call, "create_draft", asked.key),
         content_type=asked.content_type,
         title=asked.title,
         content=asked.content,
@@ -92,9 +92,9 @@ def create_draft(using: KnowledgeServices, call: Call, asked: DraftArguments) ->
     return _propose(using, proposal)
 
 
-def _asking(using: KnowledgeServices, call: Call, tool: str, key: str | None) -> Asking:
+def _context(using: KnowledgeServices, call: Call, tool: str, key: str | None) -> ProposalContext:
     principal = call.caller.principal
-    return Asking(
+    return ProposalContext(
         tool=tool,
         day=using.clock().date(),
         organisation=principal.organisation,

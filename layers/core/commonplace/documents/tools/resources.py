@@ -173,10 +173,10 @@ def templates(using: KnowledgeServices) -> tuple[Template, ...]:
 
 def documents(using: KnowledgeServices) -> Sequence[Listed]:
     """Every document, by title."""
-    return _Listing(using, using.library.edition().catalogue.entries)
+    return _DocumentRows(using, using.library.edition().catalogue.entries)
 
 
-class _Listing(Sequence[Listed]):
+class _DocumentRows(Sequence[Listed]):
     """Rows made as they are asked for: a page needs a few of many."""
 
     def __init__(self, using: KnowledgeServices, entries: Sequence[Entry]) -> None:
@@ -192,7 +192,7 @@ class _Listing(Sequence[Listed]):
     def __getitem__(self, at: slice) -> Sequence[Listed]: ...
     def __getitem__(self, at: int | slice) -> Listed | Sequence[Listed]:
         if isinstance(at, slice):
-            return _Listing(self._using, self._entries[at])
+            return _DocumentRows(self._using, self._entries[at])
         return self._row(self._entries[at])
 
     def _row(self, entry: Entry) -> Listed:

@@ -43,7 +43,7 @@ MAX_CHARACTERS = 200
 _DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[T ].*)?)?)?")
 
 
-class Narrowing(Arguments):
+class FilterArguments(Arguments):
     content_type: str | None = Field(
         None, description="pattern, tag, article ...; resource, story, reference and data include their kinds"
     )
@@ -55,7 +55,7 @@ class Narrowing(Arguments):
     limit: int = Field(5, ge=1, le=MAX_HITS)
 
 
-def filters(catalogue: Catalogue, asked: Narrowing) -> Filters:
+def filters(catalogue: Catalogue, asked: FilterArguments) -> Filters:
     """The exact conditions. Raises InvalidInput for a type or a day that cannot be."""
     tags = [tag for tag in asked.tags if tag.strip()][:MAX_VALUES]
     return Filters(
@@ -156,7 +156,7 @@ ENDS = "The ranking ends here. Filters show what lies further down."
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SearchOutcome:
     """What a search came to."""
 
     query: str
@@ -176,17 +176,17 @@ class Asked:
 def ask(
     using: KnowledgeServices,
     query: str,
-    narrowing: Narrowing | None = None,
+    narrowing: FilterArguments | None = None,
     *,
     tool: str,
     cursor: str | None = None,
     documents: bool = False,
-) -> Asked:
+) -> SearchOutcome:
     """Raises InvalidInput for what cannot be searched for, and Unavailable when the index does not answer."""
     query = sound(query)
     if not query.strip():
         raise InvalidInput("The query is empty.", hint="Say what to look for: a question or a few words.")
-    narrowing = narrowing or Narrowing()
+    narrowing = narrowing or FilterArguments()
     catalogue = using.library.edition().catalogue
     wanted = filters(catalogue, narrowing)
     question = repr((query, wanted))
@@ -198,7 +198,7 @@ def ask(
     onward = None
     if settled.resume is not None:
         onward = budgets.handle(settled.resume, tool=tool, question=question, version="")
-    asked = Asked(query, settled, known, onward, ())
+    asked = SearchOutcome(query, settled, known, onward, ())
     hints = (BY_WORDS,) if found.fallback else ()
     if not settled.hits:
         hints = (*hints, *_advice(catalogue, query, wanted))
@@ -261,7 +261,7 @@ class Documents(_Found):
     results: list[FoundDocument]
 
 
-def whole(found: Asked) -> dict[str, Any]:
+def whole(found: SearchOutcome) -> dict[str, Any]:
     """What is told of a search as a whole, whatever its results."""
     return {
         "total": found.findings.total,
@@ -272,7 +272,7 @@ def whole(found: Asked) -> dict[str, Any]:
     }
 
 
-def head(found: Asked) -> str:
+def head(found: SearchOutcome) -> str:
     """First things first: how many there are, what was perhaps meant, what to know, how to go on."""
     first, here, total = found.findings.passed + 1, len(found.findings.hits), found.findings.total
     place = f"Results {first} to {first + here - 1} of {total}" if here else "No results"
@@ -297,14 +297,14 @@ def document(call: Call, hit: Hit, excerpt: Excerpt | None) -> FoundDocument:
     return FoundDocument(**facts, content=excerpt.piece.text, next_cursor=excerpt.cursor)
 
 
-def passage_told(number: int, one: FoundPassage) -> str:
+def passage_text(number: int, one: FoundPassage) -> str:
     heading = one.heading if one.heading != one.title else None
     lines = [*_lines(number, one, heading)]
     lines += [f"Nearly the same text: {', '.join(one.duplicates)}"] if one.duplicates else []
     return "\n".join(lines)
 
 
-def document_told(number: int, one: FoundDocument, excerpt: Excerpt | None) -> str:
+def document_text(number: int, one: FoundDocument, excerpt: Excerpt | None) -> str:
     lines = _lines(number, one)
     if excerpt is None:
         return "\n".join(lines)
@@ -343,13 +343,13 @@ NOT_ALL = "Not every text is here: get_document has them; a larger maxTokens or 
 
 class SearchArguments(Arguments):
     query: str = Field(description="A question, or the words or title to look for")
-    filters: Narrowing | None = None
+    filters: FilterArguments | None = None
     cursor: str | None = Field(None, description="nextCursor of the page before")
 
 
 class DocumentsArguments(Arguments):
     query: str
-    filters: Narrowing | None = None
+    filters: FilterArguments | None = None
     max_tokens: int = Field(DEFAULT_TOKENS, ge=paging.LEAST_TOKENS, le=MAX_TOKENS)
 
 
@@ -382,7 +382,7 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
 def search_knowledge(using: KnowledgeServices, call: Call, asked: SearchArguments) -> Answer:
     came = ask(using, asked.query, asked.filters, tool=KNOWLEDGE, cursor=asked.cursor)
     passages = [passage(call, hit) for hit in came.findings.hits]
-    told = [passage_told(came.findings.passed + at, one) for at, one in enumerate(passages, 1)]
+    told = [passage_text(came.findings.passed + at, one) for at, one in enumerate(passages, 1)]
     data = Passages(**whole(came), next_cursor=came.cursor, results=passages)
     return Answer("\n\n".join([head(came), *told]), data, _links(using, came))
 
@@ -397,7 +397,7 @@ def search_with_documents(using: KnowledgeServices, call: Call, asked: Documents
     return _with_documents(using, call, came, _excerpts(came, room))
 
 
-def _excerpts(came: Asked, room: int) -> list[paging.Excerpt | None]:
+def _excerpts(came: SearchOutcome, room: int) -> list[paging.Excerpt | None]:
     """As much of each document as its share of the room holds; what a short one leaves goes to the long ones."""
     bodies = [hit.document.content if hit.document else None for hit in came.findings.hits]
     needs = [paging.twice(body) if body else 0 for body in bodies]
@@ -409,16 +409,16 @@ def _excerpts(came: Asked, room: int) -> list[paging.Excerpt | None]:
 
 
 def _with_documents(
-    using: KnowledgeServices, call: Call, came: Asked, excerpts: Sequence[paging.Excerpt | None]
+    using: KnowledgeServices, call: Call, came: SearchOutcome, excerpts: Sequence[paging.Excerpt | None]
 ) -> Answer:
     if None in excerpts:
         came = replace(came, hints=(*came.hints, NOT_ALL))
     pairs = list(zip(came.findings.hits, excerpts, strict=True))
     documents = [document(call, hit, excerpt) for hit, excerpt in pairs]
-    told = [document_told(at, one, pairs[at - 1][1]) for at, one in enumerate(documents, 1)]
+    told = [document_text(at, one, pairs[at - 1][1]) for at, one in enumerate(documents, 1)]
     data = Documents(**whole(came), results=documents)
     return Answer("\n\n".join([head(came), *told]), data, _links(using, came))
 
 
-def _links(using: KnowledgeServices, came: Asked) -> tuple[Link, ...]:
+def _links(using: KnowledgeServices, came: SearchOutcome) -> tuple[Link, ...]:
     return tuple(link(using, reference(hit.content_type, hit.id), hit.title) for hit in came.findings.hits)

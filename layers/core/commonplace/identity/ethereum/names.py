@@ -39,9 +39,9 @@ class EnsNames:
         self._seconds = seconds
 
     def of(self, address: str) -> Named:
-        return self.asked(address) or NAMELESS
+        return self.lookup(address) or NAMELESS
 
-    def asked(self, address: str) -> Named | None:
+    def lookup(self, address: str) -> Named | None:
         """None when it could not be found out: another time it may."""
         try:
             _is_normal("eth")  # loads its tables outside the bound: the first sign-in of a process waits for them once
@@ -78,8 +78,8 @@ class EnsNames:
 
         types = ["bytes32", *("string" for _ in arguments)]
         call = selector + encode(types, [bytes(raw_name_to_hash(name)), *arguments])
-        asked = RESOLVE + encode(["bytes", "bytes"], [bytes(dns_encode_name(name)), call])
-        answer = self._rpc.call(asked, to=UNIVERSAL_RESOLVER)
+        query = RESOLVE + encode(["bytes", "bytes"], [bytes(dns_encode_name(name)), call])
+        answer = self._rpc.call(query, to=UNIVERSAL_RESOLVER)
         if answer is None:
             return b""
         told: tuple[Any, ...] = decode(["bytes", "address"], answer)

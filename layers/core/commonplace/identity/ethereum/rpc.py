@@ -238,7 +238,7 @@ class Rpc:
                 raise
             except (NoAnswer, TimeoutError) as error:
                 endpoint.aside_until = self._monotonic() + ASIDE_SECONDS
-                self._tell(number, error)
+                self._log_failure(number, error)
             else:
                 self._failures = 0
                 endpoint.aside_until = 0.0
@@ -269,7 +269,7 @@ class Rpc:
             chain = CHAINS.get(self.chain_id, f"chain_{self.chain_id}")
             logger.warning("auth event", extra={"event": "rpc", "outcome": "failed", "reason": chain})
 
-    def _tell(self, number: int, error: Exception) -> None:
+    def _log_failure(self, number: int, error: Exception) -> None:
         """Names an endpoint by its place in the list: its URL is half a secret."""
         reason = error.reason if isinstance(error, NoAnswer) else "too_slow"
         told = {"chain": self.chain_id, "endpoint": number, "reason": reason}

@@ -48,7 +48,7 @@ class RequestRefused(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ValidRequest:
     """A request that was understood."""
 
     client: Client
@@ -94,7 +94,7 @@ def understand(
     *,
     issuer: str,
     network: str = "",
-) -> Asked:
+) -> ValidRequest:
     """What is asked for, and by whom. `network` is `limits.quota.network` of the caller.
 
     Raises LocalRefusal, RequestRefused, RateLimited, Unavailable.
@@ -120,7 +120,7 @@ def understand(
         challenge=values["code_challenge"],
         state=back.state,
     )
-    return Asked(client=client, request=request, prompts=frozenset(values.get("prompt", "").split()))
+    return ValidRequest(client=client, request=request, prompts=frozenset(values.get("prompt", "").split()))
 
 
 def answer_url(redirect_uri: str, *, issuer: str, state: str | None, **values: str) -> str:

@@ -8,7 +8,7 @@ from commonplace.identity import secrets
 from commonplace.identity.access_tokens import subject_hash
 from commonplace.identity.accounts import Profile, Standing
 from commonplace.identity.oauth.audit import consented, declined
-from commonplace.identity.oauth.authorization_request import Asked, FindsClients, answer_url
+from commonplace.identity.oauth.authorization_request import FindsClients, ValidRequest, answer_url
 from commonplace.identity.oauth.clients import UnknownClient
 from commonplace.identity.oauth.grants import Terms, new_code, new_grant
 from commonplace.identity.ports import GrantStore, SignInStore
@@ -20,7 +20,7 @@ from commonplace.identity.records import (
     AuthorizationRequest,
     Client,
     Grant,
-    Pending,
+    PendingRequest,
     Remembered,
 )
 from commonplace.identity.redirects import is_loopback_redirect, redirect_matches
@@ -93,7 +93,7 @@ class Consents:
     def begin(self, request: AuthorizationRequest) -> Begun:
         """Keeps the request for ten minutes. Raises Unavailable."""
         begun = Begun(secrets.fresh(secrets.HANDLE), secrets.fresh(), secrets.fresh())
-        pending = Pending(
+        pending = PendingRequest(
             request=request,
             browser_hash=secrets.digest(begun.cookie),
             csrf_hash=secrets.digest(begun.csrf),
@@ -102,7 +102,7 @@ class Consents:
         self._store.put_pending(secrets.digest(begun.handle), pending)
         return begun
 
-    def look(self, handle: str, cookie: str) -> Pending | None:
+    def look(self, handle: str, cookie: str) -> PendingRequest | None:
         """The request as it was checked; None for a wrong or used handle, another browser, or after ten minutes."""
         pending = self._store.pending(secrets.digest(handle))
         if pending is None or pending.expires_at <= self._clock():
@@ -152,7 +152,7 @@ class Consents:
             self._remember(answer)
         return self._open(client, answer)
 
-    def recalled(self, asked: Asked, profile: Profile, standing: Standing, network: str = "") -> str | None:
+    def recalled(self, asked: ValidRequest, profile: Profile, standing: Standing, network: str = "") -> str | None:
         """As `decide` for a consent that is remembered and covers all of this request; None: ask the person.
 
         Raises RateLimited, Unavailable.

@@ -60,7 +60,7 @@ class Registered:
     """The body of the 201 answer: every value that was actually registered."""
 
 
-class Registering:
+class Registrar:
     """Registers clients that introduce themselves."""
 
     def __init__(
@@ -221,7 +221,7 @@ class BadClient(ValueError):
     """The client cannot be made like this; the text says what would be valid."""
 
 
-class Operating:
+class OperatorClients:
     """Adds and removes clients for an operator. Secrets are told once, and stored by their hash."""
 
     def __init__(self, store: ClientStore, clock: Callable[[], float]) -> None:

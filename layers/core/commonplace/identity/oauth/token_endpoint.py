@@ -29,7 +29,7 @@ from commonplace.kernel.errors import Unavailable
 logger = logging.getLogger(__name__)
 
 
-class Granting:
+class TokenEndpoint:
     """Answers of the token, revocation and introspection endpoints, as the JSON objects they are."""
 
     def __init__(
@@ -131,7 +131,7 @@ class Granting:
             principal = self._judge.principal(claims, grant)
             if principal.uncertain:
                 raise Unavailable("What this account may do cannot be read just now.")
-            return _told(claims, principal) if _may_ask(client, principal) else {"active": False}
+            return _introspection(claims, principal) if _may_ask(client, principal) else {"active": False}
 
     def mint(
         self, *, organisation: str, agent: str, scopes: tuple[str, ...], tier: Tier, resource: str, days: int
@@ -208,7 +208,7 @@ def _may_ask(client: Client, principal: Principal) -> bool:
     return client.source == "operator" and client.organisation in (None, principal.organisation)
 
 
-def _told(claims: AccessClaims, principal: Principal) -> Json:
+def _introspection(claims: AccessClaims, principal: Principal) -> Json:
     """The token's own claims, and beside them what may change while it lasts: as it is now."""
     values = claims.as_claims()
     now = {

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from commonplace.identity.records import Challenge, Pending, ProviderSession, Remembered, Session
+from commonplace.identity.records import Challenge, PendingRequest, ProviderSession, Remembered, Session
 from commonplace.kernel.audit import Lost
 from commonplace.kernel.items import Item, decoded, encode, key
 from commonplace.kernel.table import Table
@@ -39,14 +39,14 @@ class DynamoSignIns:
         self._table = Table(client, table)
         self._clock = clock
 
-    def put_pending(self, handle_hash: str, pending: Pending) -> None:
+    def put_pending(self, handle_hash: str, pending: PendingRequest) -> None:
         self._put(key(f"pending#{handle_hash}", "pending"), pending)
 
-    def pending(self, handle_hash: str) -> Pending | None:
-        return self._get(Pending, key(f"pending#{handle_hash}", "pending"))
+    def pending(self, handle_hash: str) -> PendingRequest | None:
+        return self._get(PendingRequest, key(f"pending#{handle_hash}", "pending"))
 
-    def take_pending(self, handle_hash: str) -> Pending | None:
-        return self._take(Pending, key(f"pending#{handle_hash}", "pending"))
+    def take_pending(self, handle_hash: str) -> PendingRequest | None:
+        return self._take(PendingRequest, key(f"pending#{handle_hash}", "pending"))
 
     def put_challenge(self, challenge: Challenge) -> None:
         self._put(key(f"challenge#{challenge.id}", "challenge"), challenge)

@@ -16,7 +16,7 @@ from commonplace.kernel.limits import Slots
 from commonplace.search.source import ChangeFeed
 from commonplace.web.challenges import Challenges
 from commonplace.web.mcp.declaration import Toolset
-from commonplace.web.mcp.edge import METHODS, Endpoint, Reception, Shield
+from commonplace.web.mcp.edge import METHODS, Endpoint, RequestFilter, Shield
 from commonplace.web.mcp.errors import render, rendering
 from commonplace.web.mcp.guard import Guard
 from commonplace.web.mcp.limits import Throttle
@@ -87,7 +87,7 @@ def create_app(
             challenges=challenges,
         )
         counted = RateLimits(Errors(guard, render=render, quoted=True))
-        answering = Reception(Shield(counted))
+        answering = RequestFilter(Shield(counted))
         # Instances, which take every method, at both forms of the path: a redirect may lose a body.
         routes += [Route(path, answering), Route(f"{path}/", answering)]
     rendered = rendering(list(paths))

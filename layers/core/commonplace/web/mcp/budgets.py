@@ -144,7 +144,7 @@ def question_of(arguments: BaseModel, *leaving_out: str) -> str:
 def handle(position: int | str, *, tool: str, question: str, version: str) -> str:
     """Opaque. `version` is that of what is continued: an ETag, a commit."""
     told = _digest(version) + json.dumps(position).encode()
-    return sealed(told, _asked(tool, question), purpose=_PURPOSE)
+    return sealed(told, _question_key(tool, question), purpose=_PURPOSE)
 
 
 def resume(text: str, *, tool: str, question: str, version: str) -> int | str:
@@ -152,7 +152,7 @@ def resume(text: str, *, tool: str, question: str, version: str) -> int | str:
     try:
         if len(text) > MAX_HANDLE_CHARACTERS:
             raise ValueError("longer than any handle")
-        told = opened(text, _asked(tool, question), purpose=_PURPOSE)
+        told = opened(text, _question_key(tool, question), purpose=_PURPOSE)
         position: Any = json.loads(told[_VERSION_BYTES:])
     except ValueError:
         raise _refused("This handle does not continue this question.") from None
@@ -163,7 +163,7 @@ def resume(text: str, *, tool: str, question: str, version: str) -> int | str:
     return position
 
 
-def _asked(tool: str, question: str) -> str:
+def _question_key(tool: str, question: str) -> str:
     return f"{tool}\n{question}"
 
 

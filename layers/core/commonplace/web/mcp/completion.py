@@ -85,9 +85,9 @@ class Completions:
             raise MCPError(INVALID_PARAMS, f"Unknown argument: {params.argument.name[:64]}")
         completer, typed = completers[params.argument.name], params.argument.value
         if completer is None or len(typed) > MAX_TYPED_CHARACTERS or not allowed(need, caller_of(ctx.request)):
-            return _told([])
+            return _completion([])
         given = dict((params.context.arguments if params.context else None) or {})
-        return _told(await in_thread(completer, typed, given))
+        return _completion(await in_thread(completer, typed, given))
 
     def _target(self, params: CompleteRequestParams) -> tuple[Any, Mapping[str, Complete | None]]:
         if isinstance(params.ref, PromptReference):
@@ -99,7 +99,7 @@ class Completions:
         return found
 
 
-def _told(values: Sequence[str]) -> Reply:
+def _completion(values: Sequence[str]) -> Reply:
     every = list(dict.fromkeys(values))
     fitting = {"values": every[:MAX_VALUES], "total": len(every), "hasMore": len(every) > MAX_VALUES}
     return Reply(COMPLETE | {"completion": fitting}, estimate_tokens(" ".join(every[:MAX_VALUES])))

@@ -33,7 +33,7 @@ MAX_METHOD_CHARACTERS = 256
 ANYTHING = b"application/json, text/event-stream"
 
 
-class Reception:
+class RequestFilter:
     """Refuses what cannot be a message in JSON, and hands on the rest with headers as they were meant."""
 
     def __init__(self, app: ASGIApp) -> None:

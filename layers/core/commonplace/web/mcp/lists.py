@@ -203,7 +203,7 @@ def asks(offer: Offer) -> bool:
 def values_in_use(offer: Offer) -> InUse:
     """Asks stores, perhaps: not for an event loop. Never raises."""
     return tuple(
-        (name, argument, _told(name, values))
+        (name, argument, _values_in_use(name, values))
         for name, one in offer.tools.items()
         for argument, values in one.tool.in_use.items()
     )
@@ -219,7 +219,7 @@ def described(schema: Mapping[str, Any], name: str, in_use: InUse) -> dict[str, 
     return dict(schema) | {"properties": properties}
 
 
-def _told(tool: str, values: Callable[[], Sequence[str]]) -> tuple[str, ...]:
+def _values_in_use(tool: str, values: Callable[[], Sequence[str]]) -> tuple[str, ...]:
     try:
         known = dict.fromkeys(value for value in values() if _SLUG.fullmatch(value))
     except CommonplaceError as error:
@@ -369,14 +369,14 @@ class Lasting:
 
     def __init__(self, offer: Offer) -> None:
         self._offer = offer
-        self._told: OrderedDict[tuple[Any, ...], Mapping[str, Any]] = OrderedDict()
+        self._values_in_use: OrderedDict[tuple[Any, ...], Mapping[str, Any]] = OrderedDict()
 
     async def __call__(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         if ctx.method not in LASTING or ctx.request_id is None or (ctx.params or {}).get("cursor") is not None:
             return await call_next(ctx)
         in_use = await self._in_use(ctx)
         asked = (ctx.method, ctx.protocol_version, view_of(caller_of(ctx.request)), in_use)
-        told = self._told.get(asked)
+        told = self._values_in_use.get(asked)
         if told is None:
             result = await call_next(ctx)
             # Values that changed meanwhile would be remembered as those from before.
@@ -390,9 +390,9 @@ class Lasting:
         return await values_of(self._offer) if ctx.method == "tools/list" else ()
 
     def _remember(self, asked: tuple[Any, ...], told: Mapping[str, Any]) -> None:
-        self._told[asked] = told
-        if len(self._told) > MAX_VIEWS:
-            self._told.popitem(last=False)
+        self._values_in_use[asked] = told
+        if len(self._values_in_use) > MAX_VIEWS:
+            self._values_in_use.popitem(last=False)
 
 
 async def values_of(offer: Offer) -> InUse:

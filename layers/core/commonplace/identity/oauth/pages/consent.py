@@ -87,7 +87,7 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
+class ConsentView:
     """Everything that a consent page shows of the request."""
 
     wishes: Sequence[Wish]
@@ -97,7 +97,7 @@ class Asking:
     """Kinds of things that the wishes reach (seed 002, section 3)."""
 
     @classmethod
-    def of(cls, request: AuthorizationRequest, offered: Sequence[str]) -> "Asking":
+    def of(cls, request: AuthorizationRequest, offered: Sequence[str]) -> "ConsentView":
         """`offered` are the scopes that the account may grant (`Consents.offered`)."""
         missed = [one for one in ordered(request.scopes) if one not in offered]
         toolsets = [name for name in TOOLSETS if any(one.startswith(f"{name}:") for one in offered)]

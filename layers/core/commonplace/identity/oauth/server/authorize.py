@@ -8,9 +8,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from commonplace.identity.accounts import Profile
-from commonplace.identity.oauth.authorization_request import Asked, RequestRefused, read_query, understand
+from commonplace.identity.oauth.authorization_request import RequestRefused, ValidRequest, read_query, understand
 from commonplace.identity.oauth.consent import RequestGone
-from commonplace.identity.oauth.pages.consent import Account, Asker, Asking
+from commonplace.identity.oauth.pages.consent import Account, Asker, ConsentView
 from commonplace.identity.oauth.pages.html import page, refused
 from commonplace.identity.oauth.server import log
 from commonplace.identity.oauth.server.browsers import (
@@ -71,7 +71,7 @@ def _refuse(services: OAuthServices, error: RequestRefused, profile: Profile | N
     )
 
 
-def _ask_who(services: OAuthServices, request: Request, asked: Asked) -> Response:
+def _ask_who(services: OAuthServices, request: Request, asked: ValidRequest) -> Response:
     begun = services.consents.begin(asked.request)
     answer = sign_in_page(
         services,
@@ -84,13 +84,13 @@ def _ask_who(services: OAuthServices, request: Request, asked: Asked) -> Respons
     return answer
 
 
-def _ask(services: OAuthServices, request: Request, asked: Asked, profile: Profile) -> Response:
+def _ask(services: OAuthServices, request: Request, asked: ValidRequest, profile: Profile) -> Response:
     standing = services.standings.of(profile.subject, claims=profile.claims)
     if url := services.consents.recalled(asked, profile, standing, network_of(request)):
         return seen(url, 302)
     begun = services.consents.begin(asked.request)
     offered = services.consents.offered(asked.request, standing)
-    asking = Asking.of(asked.request, offered)
+    asking = ConsentView.of(asked.request, offered)
     settings = services.settings
     answer = page(
         "consent.html",
@@ -143,7 +143,7 @@ def _answer(services: OAuthServices, request: Request, fields: Mapping[str, list
     if profile is None or pending is None:
         raise RequestGone("request_unknown" if pending is None else "signed_out")
     standing = services.standings.of(profile.subject, claims=profile.claims)
-    asking = Asking.of(pending.request, services.consents.offered(pending.request, standing))
+    asking = ConsentView.of(pending.request, services.consents.offered(pending.request, standing))
     url = decide(
         profile=profile,
         standing=standing,
@@ -155,7 +155,7 @@ def _answer(services: OAuthServices, request: Request, fields: Mapping[str, list
     return url
 
 
-def _kinds(fields: Mapping[str, list[str]], asking: Asking) -> list[str] | None:
+def _kinds(fields: Mapping[str, list[str]], asking: ConsentView) -> list[str] | None:
     """The kinds of things that were left ticked; None is all. Raises BadRequest for none of those that were shown."""
     ticked = [kind for kind in asking.kinds if kind in fields.get("kind", [])]
     if len(asking.kinds) < 2 or len(ticked) == len(asking.kinds):

@@ -4,7 +4,7 @@
 
 `POST /revoke`: a client ends a token of its own (RFC 7009).
 
-`POST /token`: who asks, then what for; the rest is `identity.granting`.
+`POST /token`: who asks, then what for; the rest is `identity.oauth.token_endpoint`.
 
 What clients read before anything else: the metadata of the server and of each resource, and the public keys.
 
@@ -56,7 +56,7 @@ def introspect_routes(services: OAuthServices) -> list[Route]:
         spend_client(services, request, "introspect", client)
         if "token" not in form:
             raise OAuthError("invalid_request", "token is missing.")
-        return json_answer(services.granting.introspect(form["token"], client))
+        return json_answer(services.token_endpoint.introspect(form["token"], client))
 
     # Resource servers are no browsers: no page may ask.
     return [route("/introspect", "POST", introspect, cors=False, event="introspect")]
@@ -74,7 +74,7 @@ def register_routes(services: OAuthServices) -> list[Route]:
         if body is None:
             description = f"The body must not be larger than {MAX_BODY_BYTES} bytes."
             raise OAuthError("invalid_client_metadata", description, status=413)
-        registered = services.registering.register(body, network_of(request))
+        registered = services.registrar.register(body, network_of(request))
         log.record("register")
         return json_answer(registered.answer, 201)
 
@@ -91,7 +91,7 @@ def revoke_routes(services: OAuthServices) -> list[Route]:
         if "token" not in form:
             raise OAuthError("invalid_request", "token is missing.")
         # A wrong token_type_hint must not hide a token, and ours tell their kind: the hint is not needed.
-        services.granting.revoke(form["token"], client, network_of(request))
+        services.token_endpoint.revoke(form["token"], client, network_of(request))
         log.record("revoke")
         return Response(status_code=200)
 
@@ -120,14 +120,14 @@ def token_routes(services: OAuthServices) -> list[Route]:
 
 def _granted(services: OAuthServices, grant_type: str | None) -> Grants:
     """What answers this grant type, and judges whether the client may use it. Raises OAuthError."""
-    granting = services.granting
+    token_endpoint = services.token_endpoint
     match grant_type:
         case "authorization_code":
-            return granting.exchange
+            return token_endpoint.exchange
         case "refresh_token":
-            return granting.refresh
+            return token_endpoint.refresh
         case "client_credentials":
-            return granting.client_credentials
+            return token_endpoint.client_credentials
         case None:
             raise OAuthError("invalid_request", "grant_type is missing.")
         case _:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from commonplace.identity.oauth.clients import Clients
     from commonplace.identity.oauth.connections import Connections
     from commonplace.identity.oauth.consent import Consents
-    from commonplace.identity.oauth.registration import Registering
-    from commonplace.identity.oauth.token_endpoint import Granting
+    from commonplace.identity.oauth.registration import Registrar
+    from commonplace.identity.oauth.token_endpoint import TokenEndpoint
     from commonplace.identity.oidc import OidcSignIn
     from commonplace.identity.oidc_sessions import ReadsClaims
     from commonplace.identity.ports import GrantStore, SignInStore
@@ -38,9 +38,9 @@ class OAuthServices:
     """Epoch seconds."""
     resources: Resources
     clients: Clients
-    registering: Registering
+    registrar: Registrar
     authentication: Authentication
-    granting: Granting
+    token_endpoint: TokenEndpoint
     consents: Consents
     connections: Connections
     sign_in: SignIn
