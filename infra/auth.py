@@ -2,11 +2,11 @@
 
 from constructs import Construct
 
+from infra.access import COUNTERS
 from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction
 from infra.guarding import ROLES, guard_environment
 from infra.identity_state import WRITE, IdentityState
-from infra.reading import COUNTERS
 from infra.state import State
 
 AUDIT = "audit#*"

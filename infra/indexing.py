@@ -9,8 +9,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from commonplace.documents.content.keys import CONTENT_PREFIX, METADATA_PREFIX
-from infra.catalogues import catalogues_environment, let_finish_entries, let_note_entries, let_read_catalogues
+from infra.catalogues import catalogues_environment
 from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction
 from infra.models import allow_embedding, embedding_environment
@@ -18,14 +17,11 @@ from infra.opensearch import SearchEngine
 from infra.providers import memory_mb
 from infra.queues import dead_letters, work_queue
 from infra.records import Records
-from infra.remembering import let_carry_on, let_read_entries, memory_environment
+from infra.remembering import memory_environment
 from infra.state import State
 from infra.store import Store
 
 TIMEOUT_SECONDS = 120
-
-CHANGES = "change#*"
-"""Partitions of what happened to the index lately (`commonplace.search.store`)."""
 
 
 class Indexing(Construct):
@@ -59,9 +55,7 @@ class Indexing(Construct):
             timeout_seconds=TIMEOUT_SECONDS,
             environment=writer_environment(platform.configuration, store, state, engine),
         )
-        let_write(self.function, platform.configuration, store, state, engine)
-        let_carry_on(self.function, state)
-        let_finish_entries(self.function, platform.configuration, state)
+        let_write(self.function, platform.configuration, engine)
         self._consume("Mapping", self.queue, batch=100, window=Duration.seconds(1))
         self._consume("RecordsMapping", self.records.queue, batch=10)
 
@@ -114,15 +108,7 @@ def writer_environment(
     return environment | embedding_environment(configuration)
 
 
-def let_write(
-    function: PythonFunction, configuration: Configuration, store: Store, state: State, engine: SearchEngine
-) -> None:
-    """The documents and entries, the index, the models, the vectors known already, and the record of what changed."""
-    function.allow_objects(store.bucket, ["s3:GetObject"], [CONTENT_PREFIX, METADATA_PREFIX])
-    function.allow_listing(store.bucket, [CONTENT_PREFIX, METADATA_PREFIX])
-    function.allow_items(state.activity, ["PutItem"], CHANGES)
+def let_write(function: PythonFunction, configuration: Configuration, engine: SearchEngine) -> None:
+    """The index, and the models."""
     engine.admit_writer(function)
     allow_embedding(function, configuration)
-    let_read_entries(function, state)
-    let_read_catalogues(function, configuration, store)
-    let_note_entries(function, configuration, state)

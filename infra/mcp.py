@@ -2,17 +2,14 @@
 
 from constructs import Construct
 
-from commonplace.kernel.limit_store import LISTENS
-from commonplace.search.store import PARTITION
-from infra.catalogues import let_read_catalogues, let_report_gaps
 from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction
 from infra.guarding import guard_environment, let_guard
 from infra.identity_state import IdentityState
 from infra.opensearch import SearchEngine
 from infra.providers import memory_mb
-from infra.reading import let_read, reader_environment
-from infra.remembering import let_remember, memory_environment
+from infra.reading import let_search, reader_environment
+from infra.remembering import memory_environment
 from infra.secrets import Secrets
 from infra.state import State
 from infra.store import Store
@@ -58,13 +55,8 @@ class Mcp(PythonFunction):
             },
             snap_start=configuration.snap_start,
         )
-        let_read(self, configuration, store, state, engine)
-        self.allow_items(state.activity, ["Query"], PARTITION)
-        self.allow_items(state.activity, ["GetItem", "PutItem"], LISTENS)
+        let_search(self, configuration, state, engine)
         let_guard(self, identity, state)
-        let_remember(self, state)
-        let_read_catalogues(self, configuration, store)
-        let_report_gaps(self, configuration, state)
         if secrets.github_writer:
             self.allow(["secretsmanager:GetSecretValue"], [secrets.github_writer.secret_arn])
 

@@ -54,7 +54,7 @@ class Migration(Construct):
             timeout_seconds=TIMEOUT_SECONDS,
             environment=writer_environment(configuration, store, state, engine),
         )
-        let_write(self.function, configuration, store, state, engine)
+        let_write(self.function, configuration, engine)
         self.machine = self._machine(configuration)
 
     def _machine(self, configuration: Configuration) -> sfn.StateMachine:

@@ -19,9 +19,8 @@ RERANKERS: Mapping[str, str] = {"bedrock-cohere": COHERE, "bedrock-amazon": AMAZ
 
 GEOGRAPHIES = ("eu", "us")
 
-VECTORS = "*#vectors"
 RANKINGS = "rerank#*"
-"""Partitions of the cache table (`commonplace.search.store`, `dynamodb_cache`); vectors of anyone's."""
+"""Partitions of the cache table (`commonplace.search.store`)."""
 
 
 def embedding_environment(configuration: Configuration) -> dict[str, str]:

@@ -12,21 +12,26 @@ from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
+from infra.access import present
 from infra.alarm_topic import alarm_topic
-from infra.auth_watch import watch_auth
 from infra.configuration import Configuration
 from infra.functions import PythonFunction
-from infra.mcp_watch import TOOL_FAILURES, WatchedCalls, watch_calls
-from infra.memory_watch import watch_memory
+from infra.metrics import (
+    AGE_LIMIT,
+    Row,
+    WatchedSearch,
+    call_panel,
+    capability_panel,
+    fallback_metric,
+    graph,
+    identity_panel,
+    record_panel,
+)
 from infra.records import Records
-from infra.reference_watch import watch_catalogues
-from infra.search_alarms import CATALOGUE_REFUSED, MIGRATION_FAILED, MODEL_FALLBACKS
-from infra.search_watch import WatchedSearch, fallback_metric
+from infra.search_alarms import MIGRATION_FAILED, MODEL_FALLBACKS
 
 RECONCILES_MISSED = 3
 """So many periods of the schedule without a finished run, and an hour at least, mean that the store is out of date."""
-
-INDEX_LAG = Duration.minutes(5)
 
 _COMPARISONS = {
     ">=": cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
@@ -42,7 +47,6 @@ class Watched:
     dead_letters: dict[str, sqs.Queue]
     index_queue: sqs.Queue
     records: Records
-    """The way of what is remembered into the index."""
     machine: sfn.StateMachine
     api: apigateway.HttpApi
     agents: PythonFunction
@@ -51,8 +55,6 @@ class Watched:
     """Whose logs tell of sign-ins, of tokens, and of who was refused."""
     search: WatchedSearch | None = None
     """With OpenSearch."""
-    publisher: PythonFunction | None = None
-    """With catalogues: the function whose log tells which were refused."""
     users_of_models: Sequence[PythonFunction] = ()
     """Functions that go on without a model when it does not answer. Empty where the model is their own."""
 
@@ -72,23 +74,19 @@ class Observability(Construct):
         self._sync_alarms(configuration, watched.machine)
         self._index_alarm(watched.index_queue)
         self._api_alarm(watched.api)
-        calls = watch_calls(configuration.stage, watched.agents)
-        self._calls_alarm(calls)
-        auth = watch_auth(configuration.stage, watched.identity)
-        for alarm in auth.alarms():
-            self._alarm(alarm.name, alarm.description, alarm.metric, threshold=alarm.threshold)
-        records = watched.records
-        memory = watch_memory(configuration.stage, watched.agents, records.queue, records.pipe_name)
-        for late in memory.alarms():
-            self._alarm(late.name, late.description, late.metric, threshold=late.threshold, periods=late.periods)
         if watched.search:
             self._search_alarms(watched.search)
         if watched.users_of_models:
             self._model_alarm(watched.users_of_models)
-        rows = [*calls.rows(), *auth.rows(), *memory.rows()]
-        if watched.publisher:
-            rows += self._catalogue_alarm(watched.publisher)
-        self.dashboard = self._dashboard(watched, rows)
+        panels = [
+            call_panel(self._stage, watched.agents),
+            identity_panel(self._stage, watched.identity),
+            capability_panel(self._stage, present(configuration), watched.functions),
+            record_panel(watched.records),
+        ]
+        for alarm in (each for panel in panels for each in panel.alarms):
+            self._alarm(alarm.name, alarm.description, alarm.metric, threshold=alarm.threshold, periods=alarm.periods)
+        self.dashboard = self._dashboard(watched, [row for panel in panels for row in panel.rows])
 
     @property
     def dashboard_url(self) -> str:
@@ -155,9 +153,9 @@ class Observability(Construct):
     def _index_alarm(self, queue: sqs.Queue) -> None:
         self._alarm(
             "index-late",
-            f"A change has waited to be indexed for {INDEX_LAG.to_minutes():.0f} minutes or longer.",
+            f"A change has waited to be indexed for {AGE_LIMIT.to_minutes():.0f} minutes or longer.",
             queue.metric_approximate_age_of_oldest_message(period=Duration.minutes(1), statistic="Maximum"),
-            threshold=INDEX_LAG.to_seconds(),
+            threshold=AGE_LIMIT.to_seconds(),
             periods=2,
         )
 
@@ -186,30 +184,11 @@ class Observability(Construct):
             threshold=10,
         )
 
-    def _catalogue_alarm(self, publisher: PythonFunction) -> list[list[cloudwatch.GraphWidget]]:
-        """And what the dashboard shows of it."""
-        catalogues = watch_catalogues(self._stage, publisher)
-        self._alarm(
-            CATALOGUE_REFUSED,
-            "A catalogue of the product reference has errors; the last good one goes on answering.",
-            catalogues.metric,
-            threshold=1,
-        )
-        return catalogues.rows()
-
     def _api_alarm(self, api: apigateway.HttpApi) -> None:
         self._alarm(
             "api-errors",
             "Readers were answered with 5xx five times or more within 5 minutes.",
             api.metric_server_error(period=Duration.minutes(5)),
-            threshold=5,
-        )
-
-    def _calls_alarm(self, calls: WatchedCalls) -> None:
-        self._alarm(
-            TOOL_FAILURES,
-            "Agents' calls ended in an error nobody expected five times or more within 15 minutes.",
-            calls.failures,
             threshold=5,
         )
 
@@ -239,34 +218,32 @@ class Observability(Construct):
         alarm.add_alarm_action(action)
         alarm.add_ok_action(action)
 
-    def _dashboard(self, watched: Watched, more: Sequence[list[cloudwatch.GraphWidget]]) -> cloudwatch.Dashboard:
+    def _dashboard(self, watched: Watched, more: Sequence[Row]) -> cloudwatch.Dashboard:
         functions = [function.function for function in watched.functions]
         api, machine, queue = watched.api, watched.machine, watched.index_queue
         rows = [
             [
-                _graph("Runs", [machine.metric_succeeded(), machine.metric_failed(), machine.metric_timed_out()]),
-                _graph("Length of runs", [machine.metric_time(statistic="p50"), machine.metric_time(statistic="max")]),
+                graph("Runs", machine.metric_succeeded(), machine.metric_failed(), machine.metric_timed_out()),
+                graph("Length of runs", machine.metric_time(statistic="p50"), machine.metric_time(statistic="max")),
             ],
             [
-                _graph(
+                graph(
                     "Waiting to be indexed",
-                    [
-                        queue.metric_approximate_number_of_messages_visible(),
-                        queue.metric_approximate_age_of_oldest_message(),
-                    ],
+                    queue.metric_approximate_number_of_messages_visible(),
+                    queue.metric_approximate_age_of_oldest_message(),
                 ),
-                _graph(
+                graph(
                     "Dead letters",
-                    [dead.metric_approximate_number_of_messages_visible() for dead in watched.dead_letters.values()],
+                    *(dead.metric_approximate_number_of_messages_visible() for dead in watched.dead_letters.values()),
                 ),
             ],
             [
-                _graph("Requests", [api.metric_count(), api.metric_client_error(), api.metric_server_error()]),
-                _graph("Latency", [api.metric_latency(statistic=each) for each in ("p50", "p95", "p99")]),
+                graph("Requests", api.metric_count(), api.metric_client_error(), api.metric_server_error()),
+                graph("Latency", *(api.metric_latency(statistic=each) for each in ("p50", "p95", "p99"))),
             ],
             [
-                _graph("Function errors", [function.metric_errors() for function in functions]),
-                _graph("Function duration, p95", [function.metric_duration(statistic="p95") for function in functions]),
+                graph("Function errors", *(function.metric_errors() for function in functions)),
+                graph("Function duration, p95", *(function.metric_duration(statistic="p95") for function in functions)),
             ],
         ]
         rows += more
@@ -293,13 +270,9 @@ def _unsuccessful(machine: sfn.StateMachine) -> cloudwatch.MathExpression:
     )
 
 
-def _search_rows(search: WatchedSearch) -> list[list[cloudwatch.GraphWidget]]:
+def _search_rows(search: WatchedSearch) -> list[Row]:
     """One graph for each alarm, two in a row, then the builds."""
-    graphs = [_graph(alarm.metric, [search.metric(alarm.metric, alarm.statistic)]) for alarm in search.alarms]
+    graphs = [graph(alarm.metric, search.metric(alarm.metric, alarm.statistic)) for alarm in search.alarms]
     machine = search.machine
-    graphs.append(_graph("Builds of the index", [machine.metric_succeeded(), machine.metric_failed()]))
+    graphs.append(graph("Builds of the index", machine.metric_succeeded(), machine.metric_failed()))
     return [graphs[start : start + 2] for start in range(0, len(graphs), 2)]
-
-
-def _graph(title: str, metrics: Sequence[cloudwatch.IMetric]) -> cloudwatch.GraphWidget:
-    return cloudwatch.GraphWidget(title=title, left=list(metrics), width=12)

@@ -11,7 +11,7 @@ from constructs import Construct
 
 from infra.configuration import Configuration
 from infra.functions import PythonFunction
-from infra.search_watch import WatchedSearch
+from infra.metrics import WatchedSearch
 
 MANY_INDEXES = "several indexes of this one stem stand beside each other while a new one is built"
 

@@ -17,6 +17,7 @@ from commonplace.search.opensearch.roles import REVISION
 from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction
 from infra.log_groups import log_group
+from infra.metrics import WatchedSearch
 from infra.nag import accept
 from infra.opensearch import (
     READING,
@@ -31,7 +32,6 @@ from infra.opensearch import (
     resources,
 )
 from infra.search_alarms import DOMAIN_ALARMS
-from infra.search_watch import WatchedSearch
 
 LOGS = {
     "SEARCH_SLOW_LOGS": "search-slow",

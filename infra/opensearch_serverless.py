@@ -14,9 +14,9 @@ from constructs import Construct
 
 from infra.configuration import Configuration
 from infra.functions import PythonFunction
+from infra.metrics import WatchedSearch
 from infra.opensearch import EXPERIMENTAL, engine_name, opensearch_environment, own_names
 from infra.search_alarms import COLLECTION_ALARMS
-from infra.search_watch import WatchedSearch
 
 READING = ("aoss:DescribeIndex", "aoss:ReadDocument")
 WRITING = (*READING, "aoss:CreateIndex", "aoss:DeleteIndex", "aoss:UpdateIndex", "aoss:WriteDocument")

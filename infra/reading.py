@@ -1,6 +1,5 @@
-"""What every function that answers readers is told and allowed: documents, index, models, counters; no writing."""
+"""What every function that answers readers is told, and how it is let at the index and the models."""
 
-from commonplace.documents.content.keys import ATTACHMENTS_PREFIX, CONTENT_PREFIX, METADATA_PREFIX, RAW_PREFIX
 from infra.configuration import Configuration
 from infra.functions import PythonFunction
 from infra.models import (
@@ -13,12 +12,6 @@ from infra.models import (
 from infra.opensearch import SearchEngine
 from infra.state import State
 from infra.store import Store
-
-READ_PREFIXES = (CONTENT_PREFIX, RAW_PREFIX, ATTACHMENTS_PREFIX, METADATA_PREFIX)
-"""Everything readers may see. Plans, staged files and reports of the operators are not among it."""
-
-COUNTERS = "counter#*"
-"""Partitions of the rate limits' counters (`commonplace.repository.run_state`)."""
 
 
 def reader_environment(
@@ -38,13 +31,8 @@ def reader_environment(
     return environment | ({"CACHE_TABLE": state.cache.table_name} if configuration.reranks else {})
 
 
-def let_read(
-    function: PythonFunction, configuration: Configuration, store: Store, state: State, engine: SearchEngine
-) -> None:
-    """The documents, the index, the models, and the counters that each caller's requests are counted in."""
-    function.allow_objects(store.bucket, ["s3:GetObject"], READ_PREFIXES)
-    function.allow_listing(store.bucket, READ_PREFIXES)
-    function.allow_items(state.activity, ["UpdateItem"], COUNTERS)
+def let_search(function: PythonFunction, configuration: Configuration, state: State, engine: SearchEngine) -> None:
+    """The index, and the models."""
     engine.admit_reader(function)
     allow_embedding(function, configuration)
     allow_reranking(function, configuration)

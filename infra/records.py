@@ -1,7 +1,7 @@
-"""The way of what is remembered into the index: the table tells of its writes, a pipe queues those that concern it.
+"""The way of records into the index: the table tells of its writes, a pipe queues those that concern it.
 
 Table -> stream -> pipe -> queue -> the index function, which reads the item again. The stream tells keys alone, and the
-pipe passes on those of entries and jobs; cards, hashes and counters that are written with them concern nobody else.
+pipe passes on those that a capability has indexed; what else is written with them concerns nobody else.
 """
 
 import json
@@ -12,17 +12,16 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_pipes as pipes
 from constructs import Construct
 
+from commonplace.capabilities import CAPABILITIES
 from infra.configuration import Configuration
 from infra.queues import dead_letters, work_queue
 from infra.state import State
 
-ENTRIES, JOBS = "#memory#entries", "#memory#jobs"
-"""How the partitions end whose changes are told (`commonplace.memory.store`, `dynamodb_jobs`)."""
-
 PER_SEND = 10
 """SQS takes so many messages at once, and a pipe may not gather more than its target takes."""
 
-FILTER = {"dynamodb": {"Keys": {"pk": {"S": [{"suffix": ENTRIES}, {"suffix": JOBS}]}}}}
+INDEXED = [{"suffix": ending} for capability in CAPABILITIES for ending in capability.indexed_records]
+FILTER = {"dynamodb": {"Keys": {"pk": {"S": INDEXED}}}}
 
 MESSAGE = {"table": "records", "pk": "<$.dynamodb.Keys.pk.S>", "sk": "<$.dynamodb.Keys.sk.S>"}
 """Neither key can hold what JSON would have to escape: names of organisations, ids, numbers."""

@@ -9,7 +9,7 @@ from infra.identity_state import IdentityState
 from infra.models import operator_environment
 from infra.opensearch import SearchEngine
 from infra.providers import memory_mb
-from infra.reading import let_read, reader_environment
+from infra.reading import let_search, reader_environment
 from infra.state import State
 from infra.store import Store
 
@@ -47,7 +47,7 @@ class Rest(PythonFunction):
             },
             snap_start=configuration.snap_start,
         )
-        let_read(self, configuration, store, state, engine)
+        let_search(self, configuration, state, engine)
         let_guard(self, identity, state)
 
 

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from commonplace.capabilities import CAPABILITIES
+
 Comparison = Literal[">=", "<="]
 
 
@@ -113,15 +115,12 @@ MODEL_FALLBACKS = "model-fallbacks"
 ROTATION_STUCK = "origin-secret-stuck"
 """Of the stack before the API."""
 
-CATALOGUE_REFUSED = "catalogue-refused"
-"""With catalogues of the product reference."""
-
 OPTIONAL_ALARMS = (
     *dict.fromkeys(alarm.name for alarm in (*DOMAIN_ALARMS, *COLLECTION_ALARMS)),
     MIGRATION_FAILED,
     MODEL_FALLBACKS,
     ROTATION_STUCK,
-    CATALOGUE_REFUSED,
+    *(alarm.name for capability in CAPABILITIES if capability.requires for alarm in capability.alarms),
 )
-"""Every name that OpenSearch, models that are not the stack's own, a distribution before the API, or catalogues may
-add."""
+"""Every name that OpenSearch, models that are not the stack's own, a distribution before the API, or capabilities that
+require a setting may add."""

@@ -6,6 +6,7 @@ from aws_cdk import App, CfnOutput, Environment, Fn, Stack
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
+from infra.access import grant
 from infra.auth import AUTH_PATHS, Auth
 from infra.configuration import Configuration
 from infra.embedded import EmbeddedIndex
@@ -14,6 +15,7 @@ from infra.functions import Platform
 from infra.identity_state import IdentityState
 from infra.indexing import Indexing
 from infra.mcp import MCP_PATHS, Mcp
+from infra.metrics import WatchedSearch
 from infra.migration import Migration
 from infra.observability import Observability, Watched
 from infra.openai import OpenAi
@@ -24,7 +26,6 @@ from infra.origin import lock_origin
 from infra.queues import dead_letters
 from infra.rest import Rest
 from infra.schedules import Schedules
-from infra.search_watch import WatchedSearch
 from infra.secrets import Secrets
 from infra.signing import Signing
 from infra.state import State
@@ -78,6 +79,7 @@ class CommonplaceStack(Stack):
         if isinstance(engine, Domain):
             functions.append(engine.bootstrap)
             self._say(BootstrapFunction=engine.bootstrap.live.function_arn)
+        grant(functions, configuration, store, state)
         if configuration.asks_openai:
             openai = OpenAi(self, "OpenAi", configuration)
             openai.admit(users_of_models)
@@ -97,7 +99,6 @@ class CommonplaceStack(Stack):
                 agents=mcp,
                 identity=[auth, rest, mcp],
                 search=search,
-                publisher=sync.run if configuration.catalogues else None,
                 users_of_models=users_of_models if set(configuration.providers) - {"local"} else (),
             ),
         )
@@ -131,13 +132,10 @@ class CommonplaceStack(Stack):
             SigningSecretArn=identity.signing.secret_arn,
             RpcSecretArn=identity.rpc.secret_arn,
             Catalogues=configuration.catalogues,
+            GithubWriterSecretArn=secrets.github_writer.secret_arn if secrets.github_writer else None,
+            OidcSecretArn=identity.oidc.secret_arn if identity.oidc else None,
+            DomainTarget=front.domain.regional_domain_name if front.domain else None,
         )
-        if secrets.github_writer:
-            self._say(GithubWriterSecretArn=secrets.github_writer.secret_arn)
-        if identity.oidc:
-            self._say(OidcSecretArn=identity.oidc.secret_arn)
-        if front.domain:
-            self._say(DomainTarget=front.domain.regional_domain_name)
 
     def _say(self, **outputs: str | None) -> None:
         """What there is of these."""

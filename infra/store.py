@@ -7,18 +7,14 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct, IDependable
 
-from commonplace.documents.content.keys import CONTENT_PREFIX
-from commonplace.documents.sync.keys import REPORTS_PREFIX, STAGED_PREFIX
-from commonplace.reference.library import REFERENCE_PREFIX
+from commonplace.capabilities import CAPABILITIES
+from commonplace.kernel.capability import ObjectKeys
 from commonplace.repository.plan import RUNS_PREFIX
 from infra.configuration import Configuration
 from infra.nag import accept
 
-EXPIRY_DAYS = {RUNS_PREFIX: 7, STAGED_PREFIX: 7, REPORTS_PREFIX: 90}
-"""What a run works with is of no use once the run is over; operators look back at reports for a quarter."""
-
-MANIFESTS = "/manifest.json"
-"""How the keys of those end that say what is published of a catalogue (`commonplace.reference.library`)."""
+EXPIRY_DAYS = {RUNS_PREFIX: 7}
+"""What a run works with is of no use once the run is over."""
 
 DAYS_TO_RESTORE = 30
 """How long an overwritten or deleted object can be brought back."""
@@ -53,36 +49,37 @@ class Store(Construct):
         )
 
     def notify(self, queue: sqs.Queue, *, after: IDependable) -> None:
-        """Tells the queue about every document that is written or deleted, and of every publication of a catalogue.
+        """Tells the queue about every object that is written or deleted of those that capabilities have indexed.
 
         Set on the resource itself: CDK's own way adds a Lambda function with a role over every bucket. `after` is the
         queue's policy, which S3 tests at once.
         """
-        told = [_only(prefix=CONTENT_PREFIX), _only(prefix=REFERENCE_PREFIX, suffix=MANIFESTS)]
         cast(
             s3.CfnBucket, self.bucket.node.default_child
         ).notification_configuration = s3.CfnBucket.NotificationConfigurationProperty(
             queue_configurations=[
-                s3.CfnBucket.QueueConfigurationProperty(event=event, queue=queue.queue_arn, filter=only)
-                for only in told
+                s3.CfnBucket.QueueConfigurationProperty(event=event, queue=queue.queue_arn, filter=_filter(keys))
+                for capability in CAPABILITIES
+                for keys in capability.indexed_objects
                 for event in ("s3:ObjectCreated:*", "s3:ObjectRemoved:*")
             ]
         )
         self.bucket.node.add_dependency(after)
 
 
-def _only(**rules: str) -> s3.CfnBucket.NotificationFilterProperty:
-    """Keys that begin or end like this."""
-    listed = [s3.CfnBucket.FilterRuleProperty(name=name, value=value) for name, value in rules.items()]
+def _filter(keys: ObjectKeys) -> s3.CfnBucket.NotificationFilterProperty:
+    rules = {"prefix": keys.prefix, "suffix": keys.suffix}
+    listed = [s3.CfnBucket.FilterRuleProperty(name=name, value=value) for name, value in rules.items() if value]
     return s3.CfnBucket.NotificationFilterProperty(s3_key=s3.CfnBucket.S3KeyFilterProperty(rules=listed))
 
 
 def _lifecycle() -> list[s3.LifecycleRule]:
+    declared = {prefix: days for capability in CAPABILITIES for prefix, days in capability.expiry_days.items()}
     expiring = [
         s3.LifecycleRule(
             id=f"expire-{prefix.strip('/').replace('/', '-')}", prefix=prefix, expiration=Duration.days(days)
         )
-        for prefix, days in EXPIRY_DAYS.items()
+        for prefix, days in {**EXPIRY_DAYS, **declared}.items()
     ]
     housekeeping = s3.LifecycleRule(
         id="housekeeping",

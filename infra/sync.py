@@ -4,17 +4,14 @@ import json
 from typing import cast
 
 from aws_cdk import ArnFormat, Stack
-from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
-from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
-from commonplace.documents.content.keys import ATTACHMENTS_PREFIX, CONTENT_PREFIX, METADATA_PREFIX, RAW_PREFIX
-from commonplace.kernel.objects import OPERATIONS_PREFIX
 from commonplace.repository.plan import RUNS_PREFIX
-from infra.catalogues import catalogues_environment, let_publish_catalogues, run_state_keys
+from infra.access import run_states
+from infra.catalogues import catalogues_environment
 from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction
 from infra.log_groups import log_group
@@ -25,8 +22,6 @@ from infra.state import State
 from infra.store import Store
 
 MACHINE = ROOT / "functions/sync/machine.asl.json"
-
-WRITTEN_PREFIXES = (CONTENT_PREFIX, RAW_PREFIX, ATTACHMENTS_PREFIX, METADATA_PREFIX, OPERATIONS_PREFIX)
 
 
 class Sync(Construct):
@@ -68,34 +63,14 @@ class Sync(Construct):
             error_threshold=20,  # the machine retries each item; a run that fails for good has an alarm of its own
         )
         self.machine = _machine(self, configuration, self.run, self.store, store)
-        self._grant(configuration, store, state.activity, secrets.github)
-
-    def _grant(
-        self,
-        configuration: Configuration,
-        store: Store,
-        activity: dynamodb.TableV2,
-        secret: secretsmanager.Secret,
-    ) -> None:
         for function in (self.run, self.store):
-            function.allow(["secretsmanager:GetSecretValue"], [secret.secret_arn])
-        states = (run_state_key(configuration), *run_state_keys(configuration))
-        self.run.allow_items(activity, ["GetItem", "UpdateItem"], *states)
-        let_publish_catalogues(self.run, configuration, store)
-        self.run.allow_objects(store.bucket, ["s3:GetObject", "s3:PutObject", "s3:DeleteObject"], WRITTEN_PREFIXES)
-        self.run.allow_listing(store.bucket, WRITTEN_PREFIXES)
-        self.store.allow_objects(store.bucket, ["s3:GetObject", "s3:PutObject"], [OPERATIONS_PREFIX])
-        self.store.allow_listing(store.bucket, [OPERATIONS_PREFIX])
+            function.allow(["secretsmanager:GetSecretValue"], [secrets.github.secret_arn])
+        self.run.allow_items(state.activity, ["GetItem", "UpdateItem"], *run_states(steps))
 
 
 def machine_name(configuration: Configuration) -> str:
     """Fixed, so that its ARN is known to those who must name it before it exists: itself, and the laptop."""
     return f"commonplace-{configuration.stage}-sync"
-
-
-def run_state_key(configuration: Configuration) -> str:
-    """The partition that holds run state and deliveries of the branch (`commonplace.repository.run_state`)."""
-    return f"sync#{configuration.repository}#{configuration.branch}"
 
 
 def _environment(configuration: Configuration, store: Store) -> dict[str, str]:

@@ -2,11 +2,12 @@
 
 from constructs import Construct
 
-from infra.catalogues import catalogues_environment, run_state_keys
+from infra.access import run_states
+from infra.catalogues import catalogues_environment
 from infra.functions import Platform, PythonFunction
 from infra.secrets import Secrets
 from infra.state import State
-from infra.sync import Sync, machine_name, run_state_key, states_arn
+from infra.sync import Sync, machine_name, states_arn
 
 WEBHOOK_PATH = "/webhooks/github"
 
@@ -18,6 +19,14 @@ class Webhook(PythonFunction):
         self, scope: Construct, construct_id: str, platform: Platform, *, state: State, secrets: Secrets, sync: Sync
     ) -> None:
         configuration = platform.configuration
+        environment = {
+            "SYNC_MACHINE_ARN": sync.machine.state_machine_arn,
+            "GITHUB_REPOSITORY": configuration.repository,
+            "GITHUB_BRANCH": configuration.branch,
+            "GITHUB_SECRET_ARN": secrets.github.secret_arn,
+            "ACTIVITY_TABLE": state.activity.table_name,
+            **catalogues_environment(configuration),
+        }
         super().__init__(
             scope,
             construct_id,
@@ -27,19 +36,11 @@ class Webhook(PythonFunction):
             source="functions/webhook",
             memory_mb=256,
             timeout_seconds=10,
-            environment={
-                "SYNC_MACHINE_ARN": sync.machine.state_machine_arn,
-                "GITHUB_REPOSITORY": configuration.repository,
-                "GITHUB_BRANCH": configuration.branch,
-                "GITHUB_SECRET_ARN": secrets.github.secret_arn,
-                "ACTIVITY_TABLE": state.activity.table_name,
-                **catalogues_environment(configuration),
-            },
+            environment=environment,
             error_threshold=1,
         )
         self.allow(["secretsmanager:GetSecretValue"], [secrets.github.secret_arn])
-        states = (run_state_key(configuration), *run_state_keys(configuration))
-        self.allow_items(state.activity, ["GetItem", "PutItem", "UpdateItem"], *states)
+        self.allow_items(state.activity, ["GetItem", "PutItem", "UpdateItem"], *run_states(environment))
         self.allow(["states:StartExecution"], [sync.machine.state_machine_arn])
         self.allow(
             ["states:DescribeExecution"],

@@ -14,9 +14,9 @@ import pytest
 from commonplace.kernel.settings import IndexSettings, McpSettings, RestSettings
 from commonplace.search.opensearch.roles import REVISION
 from commonplace.search.opensearch.settings import IndexParameters
+from infra.metrics import FALLBACKS
 from infra.requirements import ROOT
-from infra.search_alarms import CATALOGUE_REFUSED, DOMAIN_ALARMS, OPTIONAL_ALARMS, ROTATION_STUCK
-from infra.search_watch import FALLBACKS
+from infra.search_alarms import DOMAIN_ALARMS, OPTIONAL_ALARMS, ROTATION_STUCK
 from tests.infra.templates import Template, as_list
 from tests.unit.adapters.opensearch.scripted import Scripted, scripted
 
@@ -391,7 +391,7 @@ def test_the_machine_calls_the_build_function_and_nothing_else(opensearch: Templ
 
 def test_what_can_go_wrong_in_a_domain_has_an_alarm(opensearch: Template) -> None:
     alarms = {each["AlarmName"].removeprefix("commonplace-dev-"): each for each in _alarms(opensearch)}
-    assert set(OPTIONAL_ALARMS) - {ROTATION_STUCK, CATALOGUE_REFUSED} <= alarms.keys()
+    assert set(OPTIONAL_ALARMS) - {ROTATION_STUCK, "catalogue-refused"} <= alarms.keys()
     for expected in DOMAIN_ALARMS:
         alarm = alarms[expected.name]
         assert (alarm["Namespace"], alarm["MetricName"]) == ("AWS/ES", expected.metric)

@@ -8,8 +8,18 @@ from typing import Any, cast
 import pytest
 
 from commonplace.capabilities import CAPABILITIES
+from commonplace.documents import capability as documents
+from commonplace.documents.content.keys import ATTACHMENTS_PREFIX, CONTENT_PREFIX, METADATA_PREFIX, RAW_PREFIX
+from commonplace.documents.sync.keys import REPORTS_PREFIX, STAGED_PREFIX
 from commonplace.kernel.capability import PARTS, Capability, Part, built, load
+from commonplace.memory.capability import MEMORY
+from commonplace.memory.index_source import ENTRIES, JOBS
+from commonplace.memory.tools.search import QUERIED
+from commonplace.reference.capability import CATALOGUES, REFERENCE
+from commonplace.reference.library import REFERENCE_PREFIX, manifest_key
+from commonplace.reference.sync.plan import REFUSED
 from commonplace.repository.sources import BranchSource, StepContext
+from tests.unit.docs.pages import rows, section
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -46,6 +56,40 @@ def test_reading_all_declarations_loads_no_part_of_any() -> None:
     assert answer.stdout.split() == sorted(expected)
 
 
+def test_documents_declare_the_prefixes_that_they_are_kept_under() -> None:
+    assert documents.PUBLISHED == (CONTENT_PREFIX, RAW_PREFIX, ATTACHMENTS_PREFIX, METADATA_PREFIX)
+    assert documents.DOCUMENTS.expiry_days.keys() == {STAGED_PREFIX, REPORTS_PREFIX}
+    assert [keys.prefix for keys in documents.DOCUMENTS.indexed_objects] == [CONTENT_PREFIX]
+
+
+def test_the_reference_declares_where_its_catalogues_are_kept() -> None:
+    (keys,) = REFERENCE.indexed_objects
+    assert keys.prefix == CATALOGUES == REFERENCE_PREFIX
+    assert manifest_key("helios").startswith(keys.prefix)
+    assert manifest_key("helios").endswith(keys.suffix)
+
+
+def test_the_memory_declares_the_records_that_its_index_is_made_of() -> None:
+    assert MEMORY.indexed_records == (ENTRIES, JOBS)
+
+
+def test_declared_metrics_count_the_lines_that_are_logged() -> None:
+    assert {metric.name: metric.message for each in CAPABILITIES for metric in each.metrics} == {
+        "MemoryQueries": QUERIED,
+        "MemoryFallbacks": QUERIED,
+        "CataloguesRefused": REFUSED,
+    }
+
+
+def test_a_declared_alarm_watches_a_declared_metric_and_leads_to_its_runbook() -> None:
+    runbooks = {row[0].strip("`"): row[2] for row in rows(section(ROOT / "docs/operate.md", "Alarms"))}
+    for capability in CAPABILITIES:
+        metrics = {metric.name for metric in capability.metrics if not metric.dimensions}
+        for alarm in capability.alarms:
+            assert alarm.namespace or alarm.metric in metrics
+            assert runbooks[alarm.name].endswith(f"(runbooks/{alarm.runbook})")
+
+
 @pytest.mark.parametrize(("part", "error"), [("nowhere.at_all:x", ImportError), ("json:nothing", AttributeError)])
 def test_a_part_that_does_not_exist_is_told_when_it_is_loaded(part: str, error: type[Exception]) -> None:
     with pytest.raises(error):
@@ -60,8 +104,9 @@ def test_only_what_is_listed_and_makes_something_is_built(
         "def some(context): return [context]\ndef none(context): return None\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    tiny = Capability(name="tiny", **{part: "tiny_capability:some"})
-    absent = Capability(name="absent", **{part: "tiny_capability:none"})
+    some: dict[str, Any] = {part: "tiny_capability:some"}
+    none: dict[str, Any] = {part: "tiny_capability:none"}
+    tiny, absent = Capability(name="tiny", **some), Capability(name="absent", **none)
 
     assert list(built([absent, tiny, Capability(name="bare")], part, "context")) == [["context"]]
     assert list(built([absent], part, "context")) == []

@@ -1,6 +1,10 @@
 """Documents: an organisation's published pages, synced from its repository."""
 
-from commonplace.kernel.capability import Capability
+from commonplace.kernel.capability import Capability, ObjectKeys, Objects
+
+CONTENT, RAW, ATTACHMENTS, METADATA = "content/", "raw/", "attachments/", "metadata/"
+PUBLISHED = (CONTENT, RAW, ATTACHMENTS, METADATA)
+"""Everything readers may see. Plans, staged files and reports of the operators are not among it."""
 
 DOCUMENTS = Capability(
     name="documents",
@@ -9,4 +13,12 @@ DOCUMENTS = Capability(
     collection="commonplace.documents.collection:collection",
     sources="commonplace.documents.source:sources",
     steps="commonplace.documents.sync.steps:steps",
+    access=(
+        Objects(("sync-run",), ("GetObject", "PutObject", "DeleteObject"), PUBLISHED),
+        Objects(("rest", "mcp"), ("GetObject",), PUBLISHED),
+        Objects(("index", "index-build"), ("GetObject",), (CONTENT, METADATA)),
+    ),
+    indexed_objects=(ObjectKeys(CONTENT),),
+    # What a run works with is of no use once it is over; operators look back at reports for a quarter.
+    expiry_days={"operations/blobs/": 7, "operations/reports/": 90},
 )

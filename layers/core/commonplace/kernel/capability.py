@@ -1,16 +1,87 @@
-"""What a capability declares of itself, once: the names of its parts, by which functions load what they serve.
+"""What a capability declares of itself, once: the names of its parts, by which functions load what they serve, and what
+those functions may do for it.
 
 A part is named `module:attribute`. A declaration imports nothing but this module, so that reading all of them costs
-nothing; a function loads the parts it has a use for and no others.
+nothing; a function loads the parts it has a use for and no others. So keys and log messages stand here as text; a test
+compares them with those of the room.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Literal, get_args
 
 Part = Literal["toolset", "routes", "pages", "collection", "sources", "steps"]
 PARTS: tuple[Part, ...] = get_args(Part)
+
+Function = Literal["webhook", "sync-run", "sync-store", "index", "index-build", "rest", "mcp"]
+"""The deployed functions that run parts of capabilities."""
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """Permission for these functions to do this with items of a table."""
+
+    functions: tuple[Function, ...]
+    table: Literal["records", "activity", "cache"]
+    actions: tuple[str, ...]
+    """Of DynamoDB: `GetItem`."""
+    partitions: tuple[str, ...]
+    """Partition keys, in which `*` stands for any text: whose items a call reaches is decided by its verified token."""
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """Permission for these functions to do this with objects of the content bucket. Who may read may list as well."""
+
+    functions: tuple[Function, ...]
+    actions: tuple[Literal["GetObject", "PutObject", "DeleteObject"], ...]
+    prefixes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectKeys:
+    """Keys of the content bucket that begin and end like this."""
+
+    prefix: str
+    suffix: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogMetric:
+    """Lines in the log of a function, counted, with a graph on the dashboard."""
+
+    name: str
+    title: str
+    """Of the graph."""
+    function: Function
+    message: str
+    condition: str = ""
+    """What else has to hold for a line, as a term of a CloudWatch filter pattern: `$.fallback IS TRUE`."""
+    dimensions: Mapping[str, str] = field(default_factory=dict)
+    """Name -> field of the line: `$.phase`. Each combination of values is a metric that is paid for."""
+    minutes: int = 5
+    """The period over which lines are added up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alarm:
+    """When a metric tells an operator to do something."""
+
+    name: str
+    """In kebab case; the stage comes before it."""
+    description: str
+    metric: str
+    """Of a `LogMetric` without dimensions; with `namespace` one of AWS."""
+    namespace: str = ""
+    dimensions: Mapping[str, str] = field(default_factory=dict)
+    statistic: Literal["Sum", "Maximum", "Minimum", "Average"] = "Sum"
+    threshold: float = 1
+    """Reached or exceeded."""
+    minutes: int = 5
+    periods: int = 1
+    runbook: str
+    """File in docs/runbooks that says what to do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +102,17 @@ class Capability:
     """Takes the environment; returns the `repository.sources.BranchSource`s to follow. Standard library only."""
     steps: str | None = None
     """Takes a `repository.sources.StepContext`; returns the `RunSteps` of one of those sources."""
+    requires: str | None = None
+    """The setting without which a deployment has none of it, and grants and watches nothing for it."""
+    access: tuple[Items | Objects, ...] = ()
+    indexed_objects: tuple[ObjectKeys, ...] = ()
+    """Objects whose changes are queued for the index function."""
+    indexed_records: tuple[str, ...] = ()
+    """How the partitions of the table of records end whose changes are queued for the index function."""
+    expiry_days: Mapping[str, int] = field(default_factory=dict)
+    """Prefix of the content bucket -> age at which its objects are deleted."""
+    metrics: tuple[LogMetric, ...] = ()
+    alarms: tuple[Alarm, ...] = ()
 
 
 def load(part: str) -> Any:

@@ -1,9 +1,65 @@
 """The memory of a team of agents."""
 
-from commonplace.kernel.capability import Capability
+from commonplace.kernel.capability import Capability, Items, LogMetric
+
+ENTRIES, CARDS, HASHES, ONCE = (f"*#memory#{name}" for name in ("entries", "cards", "hashes", "once"))
+JOBS, PIECES, QUERIES = "*#memory#jobs", "*#memory#pieces#*", "*#memory#queries"
+ORGANISATIONS, VECTORS, AUDIT = "organisations", "*#vectors", "memory#*"
+QUERIED = "memory query"
+
+READ = (
+    Items(("index", "index-build"), "records", ("GetItem", "BatchGetItem"), (ENTRIES,)),
+    Items(("index", "index-build"), "records", ("Query",), (CARDS, ORGANISATIONS)),
+    Items(("index", "index-build"), "cache", ("BatchGetItem", "BatchWriteItem"), (VECTORS,)),
+)
+"""What an index of entries is built from, and the vectors that are known already."""
+
+CONTINUED = (
+    Items(("index",), "records", ("PutItem", "UpdateItem"), (ENTRIES, CARDS)),
+    Items(("index",), "records", ("BatchGetItem", "PutItem"), (HASHES,)),
+    Items(("index",), "records", ("PutItem",), (ORGANISATIONS,)),
+    Items(("index",), "records", ("GetItem", "PutItem", "Query"), (JOBS,)),
+    Items(("index",), "records", ("GetItem",), (PIECES,)),
+    Items(("index",), "activity", ("PutItem",), (AUDIT,)),
+)
+"""What goes on after a call has been answered: large imports, vectors made anew, children of what is gone. Entries are
+added and changed, never taken out."""
+
+CALLS = (
+    Items(("mcp",), "records", ("GetItem", "BatchGetItem"), (ENTRIES,)),
+    Items(("mcp",), "records", ("PutItem", "UpdateItem", "DeleteItem"), (ENTRIES, CARDS)),
+    Items(("mcp",), "records", ("Query",), (CARDS, QUERIES)),
+    Items(("mcp",), "records", ("BatchGetItem", "PutItem", "DeleteItem", "ConditionCheckItem"), (HASHES,)),
+    Items(("mcp",), "records", ("GetItem", "PutItem"), (ONCE, PIECES)),
+    Items(("mcp",), "records", ("GetItem", "PutItem", "Query"), (JOBS,)),
+    Items(("mcp",), "records", ("PutItem",), (ORGANISATIONS,)),
+    Items(("mcp",), "records", ("UpdateItem",), (QUERIES,)),
+    Items(("mcp",), "cache", ("BatchGetItem", "BatchWriteItem", "Query"), (VECTORS,)),
+    Items(("mcp",), "activity", ("PutItem",), (AUDIT,)),
+)
+"""Entries, their vectors, how often the memory was asked, and the record of who changed what."""
 
 MEMORY = Capability(
     name="memory",
     toolset="commonplace.memory.tools.toolset:toolset",
     collection="commonplace.memory.collection:collection",
+    access=(*READ, *CONTINUED, *CALLS),
+    indexed_records=("#memory#entries", "#memory#jobs"),
+    metrics=(
+        LogMetric(
+            name="MemoryQueries",
+            title="Searches of the memory, by phase and role",
+            function="mcp",
+            message=QUERIED,
+            # Five phases and none, four roles: 24 metrics at most. What was asked for is in no log.
+            dimensions={"Phase": "$.phase", "Role": "$.role"},
+        ),
+        LogMetric(
+            name="MemoryFallbacks",
+            title="Searches of the memory by words alone",
+            function="mcp",
+            message=QUERIED,
+            condition="$.fallback IS TRUE",
+        ),
+    ),
 )

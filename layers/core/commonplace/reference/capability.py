@@ -1,6 +1,8 @@
 """The reference of a product: its commands, endpoints and guides."""
 
-from commonplace.kernel.capability import Capability
+from commonplace.kernel.capability import Alarm, Capability, Items, LogMetric, ObjectKeys, Objects
+
+CATALOGUES = "reference/"
 
 REFERENCE = Capability(
     name="reference",
@@ -8,4 +10,29 @@ REFERENCE = Capability(
     collection="commonplace.reference.collection:collection",
     sources="commonplace.reference.settings:sources",
     steps="commonplace.reference.sync.steps:steps",
+    requires="catalogues",
+    access=(
+        Objects(("sync-run",), ("GetObject", "PutObject", "DeleteObject"), (CATALOGUES,)),
+        Objects(("index", "index-build", "mcp"), ("GetObject",), (CATALOGUES,)),
+        Items(("mcp",), "records", ("UpdateItem", "Query"), ("*#reference#gaps",)),
+    ),
+    indexed_objects=(ObjectKeys(CATALOGUES, "/manifest.json"),),
+    metrics=(
+        LogMetric(
+            name="CataloguesRefused",
+            title="Catalogues that were refused",
+            function="sync-run",
+            message="catalogue refused",
+            minutes=15,
+        ),
+    ),
+    alarms=(
+        Alarm(
+            name="catalogue-refused",
+            description="A catalogue of the product reference has errors; the last good one goes on answering.",
+            metric="CataloguesRefused",
+            minutes=15,
+            runbook="catalogue-refused.md",
+        ),
+    ),
 )

@@ -16,6 +16,7 @@ from commonplace.kernel.audit import Lost
 from commonplace.kernel.items import Item, key
 from commonplace.kernel.table import Contended, Table
 from commonplace.repository.ports import LeaseHeld, RunState
+from commonplace.repository.sources import BranchSource
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -45,7 +46,7 @@ class DynamoSyncState:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._table = Table(client, table, sleep=sleep)
-        self._pk = f"sync#reference#{catalogue}" if catalogue else f"sync#{repository}#{branch}"
+        self._pk = BranchSource(catalogue, repository, branch).state_partition
         self._clock = clock
 
     def read(self) -> RunState:

@@ -43,6 +43,11 @@ class BranchSource:
     status: str = STATUS_CONTEXT
     """Context of the commit statuses that tell how runs went."""
 
+    @property
+    def state_partition(self) -> str:
+        """Of the table of activity, where the state of its runs is. A catalogue's outlives a move to another branch."""
+        return f"sync#reference#{self.name}" if self.name else f"sync#{self.repository}#{self.branch}"
+
 
 @dataclass(frozen=True, slots=True)
 class StepContext:
