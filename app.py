@@ -17,7 +17,7 @@ def main(arguments: list[str]) -> int:
         sys.exit("CDK needs Node.js: run `make setup-all`, which brings one")
 
     from infra.configuration import ConfigurationError
-    from infra.synthesis import application
+    from infra.stack import application
 
     try:
         app, _ = application(None if "CDK_OUTDIR" in os.environ else ROOT / "cdk.out", context)

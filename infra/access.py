@@ -12,8 +12,7 @@ from commonplace.kernel.objects import OPERATIONS_PREFIX
 from commonplace.search.store import PARTITION as CHANGES_OF_DOCUMENTS
 from infra.configuration import Configuration
 from infra.functions import PythonFunction
-from infra.state import State
-from infra.store import Store
+from infra.store import State, Store
 
 COUNTERS = "counter#*"
 """Partitions of the rate limits' counters (`commonplace.kernel.limit_store`)."""

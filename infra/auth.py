@@ -7,7 +7,7 @@ from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction
 from infra.guarding import ROLES, guard_environment
 from infra.identity_state import WRITE, IdentityState
-from infra.state import State
+from infra.store import State
 
 AUDIT = "audit#*"
 """Partition of the activity table, by organisation."""

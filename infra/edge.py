@@ -1,18 +1,192 @@
 """The second stack, in us-east-1: what stands before the API. The first works without it; a laptop has none."""
 
-from typing import Any
+import json
+from typing import Any, cast
 
-from aws_cdk import App, Aws, CfnOutput, Environment, Stack
+from aws_cdk import App, Aws, CfnOutput, Duration, Environment, Fn, RemovalPolicy, Stack
 from aws_cdk import aws_apigatewayv2 as apigateway
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_secretsmanager as secretsmanager
+from aws_cdk import aws_wafv2 as waf
 from constructs import Construct
 
 from infra.configuration import Configuration
 from infra.edge_distribution import Distribution
 from infra.edge_keys import EDGE_REGION
-from infra.edge_logs import EdgeLogs
-from infra.edge_secret import Rotation, origin_secret
 from infra.edge_waf import WebAcl
-from infra.functions import Platform
+from infra.functions import Platform, PythonFunction, accept
+from infra.observability import alarm_topic
+from infra.search_alarms import ROTATION_STUCK
+from infra.secrets import rotate, secret_name
+
+REPLICATE = "lambda:EnableReplication*"
+"""Source: "Set up IAM permissions and roles for Lambda@Edge" in the CloudFront developer guide: the star is needed."""
+
+
+def origin_secret(scope: Construct, configuration: Configuration) -> secretsmanager.Secret:
+    """In the distribution's region, for the template and the rotation; its replica is what functions read."""
+    elsewhere = configuration.region if configuration.region != EDGE_REGION else None
+    return secretsmanager.Secret(
+        scope,
+        "OriginSecret",
+        secret_name=secret_name(configuration),
+        description=f"Commonplace {configuration.stage}: by which the functions know their front door",
+        generate_secret_string=secretsmanager.SecretStringGenerator(
+            secret_string_template=json.dumps({}),
+            generate_string_key="value",
+            exclude_punctuation=True,
+            password_length=64,
+        ),
+        replica_regions=[secretsmanager.ReplicaRegion(region=elsewhere)] if elsewhere else None,
+        removal_policy=RemovalPolicy.DESTROY,
+    )
+
+
+class Rotation(PythonFunction):
+    """Writes the next value into the distribution, and waits until every edge location sends it."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        platform: Platform,
+        *,
+        secret: secretsmanager.Secret,
+        front: Distribution,
+        web_acl: str | None,
+    ) -> None:
+        super().__init__(
+            scope,
+            construct_id,
+            platform,
+            name="origin-secret",
+            description="Rotates the value between the front door and the functions",
+            source="functions/origin_secret",
+            memory_mb=256,
+            timeout_seconds=900,
+            environment={
+                "ORIGIN_SECRET_ARN": secret.secret_arn,
+                "DISTRIBUTION_ID": front.distribution.distribution_id,
+            },
+        )
+        self.allow(
+            [
+                f"secretsmanager:{action}"
+                for action in ("DescribeSecret", "GetSecretValue", "PutSecretValue", "UpdateSecretVersionStage")
+            ],
+            [secret.secret_arn],
+        )
+        self.allow(
+            [f"cloudfront:{action}" for action in ("GetDistribution", "GetDistributionConfig", "UpdateDistribution")],
+            [front.arn],
+        )
+        # CloudFront asks whether who updates a distribution may use what is attached to it, changed or not.
+        if web_acl:
+            self.allow(["wafv2:GetWebACL"], [web_acl])
+        if front.restoring_arn:
+            self.allow(["lambda:GetFunction", REPLICATE], [front.restoring_arn])
+            accept(self.role, "AWS wants this one action written with a star.", f"IAM5[Action::{REPLICATE}]")
+        # The first one makes the next value, and leaves the distribution as it is.
+        rotate(self, secret, platform.configuration.origin_secret_rotation_days, front.distribution)
+        self._watch(platform.configuration)
+
+    def _watch(self, configuration: Configuration) -> None:
+        """A failed step is tried again by itself; three of them within a day are one rotation that does not end."""
+        alarm = cloudwatch.Alarm(
+            self,
+            "Stuck",
+            alarm_name=f"commonplace-{configuration.stage}-{ROTATION_STUCK}",
+            alarm_description="The value between front door and functions could not be changed.",
+            metric=self.function.metric_errors(period=Duration.days(1)),
+            threshold=3,
+            evaluation_periods=1,
+            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+        )
+        alarm.add_alarm_action(cast(cloudwatch.IAlarmAction, actions.SnsAction(alarm_topic(self, configuration))))
+
+
+FIELDS = (
+    *("date", "time", "x-edge-location", "c-ip", "cs-method", "cs-uri-stem", "sc-status", "sc-bytes", "time-taken"),
+    *("x-edge-result-type", "x-edge-request-id", "cs-protocol", "ssl-protocol", "cs(User-Agent)"),
+)
+"""No query string, no cookie, no referrer: codes of a sign-in travel there, and what people search for is theirs."""
+
+SECRET_FIELDS = ("authorization", "cookie", "x-commonplace-origin")
+
+
+class EdgeLogs(Construct):
+    """What an operator may want written down: requests without their query strings, and refusals of WAF.
+
+    Both are kept as long as all logs are.
+    """
+
+    def __init__(
+        self, scope: Construct, construct_id: str, configuration: Configuration, front: Distribution, acl: WebAcl | None
+    ) -> None:
+        super().__init__(scope, construct_id)
+        stage = configuration.stage
+        requests = self._group("Requests", f"/commonplace/{stage}/edge", configuration)
+        self._requests(f"commonplace-{stage}-edge", requests, front)
+        if acl:
+            # WAF writes to groups of such names alone.
+            self._refusals(self._group("Refusals", f"aws-waf-logs-commonplace-{stage}", configuration), acl)
+
+    def _group(self, construct_id: str, name: str, configuration: Configuration) -> logs.LogGroup:
+        group = logs.LogGroup(self, construct_id, log_group_name=name, removal_policy=RemovalPolicy.DESTROY)
+        cast(logs.CfnLogGroup, group.node.default_child).retention_in_days = configuration.log_retention_days
+        return group
+
+    def _requests(self, name: str, group: logs.LogGroup, front: Distribution) -> None:
+        source = logs.CfnDeliverySource(self, "Source", name=name, log_type="ACCESS_LOGS", resource_arn=front.arn)
+        destination = logs.CfnDeliveryDestination(
+            self,
+            "Destination",
+            name=name,
+            output_format="json",
+            destination_resource_arn=_without_star(group.log_group_arn),
+        )
+        delivery = logs.CfnDelivery(
+            self,
+            "Delivery",
+            delivery_source_name=source.ref,
+            delivery_destination_arn=destination.attr_arn,
+            record_fields=list(FIELDS),
+        )
+        delivery.add_resource_dependency(source)
+
+    def _refusals(self, group: logs.LogGroup, acl: WebAcl) -> None:
+        blocked = {
+            "DefaultBehavior": "DROP",
+            "Filters": [
+                {
+                    "Behavior": "KEEP",
+                    "Requirement": "MEETS_ANY",
+                    "Conditions": [{"ActionCondition": {"Action": "BLOCK"}}],
+                }
+            ],
+        }
+        waf.CfnLoggingConfiguration(
+            self,
+            "WafLogs",
+            resource_arn=acl.attr_arn,
+            log_destination_configs=[_without_star(group.log_group_arn)],
+            logging_filter=blocked,
+            redacted_fields=[
+                waf.CfnLoggingConfiguration.FieldToMatchProperty(query_string={}),
+                *(
+                    waf.CfnLoggingConfiguration.FieldToMatchProperty(single_header={"Name": name})
+                    for name in SECRET_FIELDS
+                ),
+            ],
+        )
+
+
+def _without_star(arn: str) -> str:
+    """A log group's ARN ends in `:*`, which these services do not take."""
+    return Fn.select(0, Fn.split(":*", arn))
 
 
 class EdgeStack(Stack):

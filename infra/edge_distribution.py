@@ -12,7 +12,7 @@ from constructs import Construct
 
 from commonplace.web.origin import ORIGIN_HEADER
 from infra.configuration import Configuration
-from infra.nag import accept
+from infra.functions import accept
 from infra.requirements import ROOT
 
 FUNCTIONS = ROOT / "infra/edge_functions"

@@ -10,9 +10,7 @@ from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
 from infra.configuration import Configuration
-from infra.functions import PythonFunction
-from infra.log_groups import log_group
-from infra.nag import accept
+from infra.functions import PythonFunction, accept, log_group
 
 ANY = apigateway.HttpMethod.ANY
 POST = apigateway.HttpMethod.POST

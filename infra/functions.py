@@ -1,8 +1,10 @@
-"""What every function has in common: platform, alias, role and log group of its own, logs as JSON, traces."""
+"""What every function, log group and queue has in common: platform, alias, a role of its own, logs as JSON, traces; and
+why a finding of cdk-nag is accepted."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+import aws_cdk as cdk
 from aws_cdk import Annotations, Duration, RemovalPolicy, Size, Stack
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
@@ -10,14 +12,81 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sqs as sqs
-from constructs import Construct
+from constructs import Construct, IConstruct
 
 from infra import bundling
 from infra.configuration import Configuration
-from infra.log_groups import log_group
-from infra.nag import accept, accept_warning, accept_wildcards
 from infra.providers import located
 from infra.requirements import GROUPS, ONNX
+
+PACK = "AwsSolutions"
+
+
+def accept(construct: IConstruct, reason: str, *rules: str) -> None:
+    """Accepts findings of these rules (`S1`, `IAM5[Resource::*]`) on the construct and everything below it."""
+    acknowledgments = (cdk.Acknowledgment(id=f"{PACK}::{PACK}-{rule}", reason=reason) for rule in rules)
+    cdk.Validations.of(construct).acknowledge(*acknowledgments)
+
+
+def accept_warning(construct: IConstruct, reason: str, warning: str) -> None:
+    """Accepts a warning of CDK's own."""
+    cdk.Validations.of(construct).acknowledge(cdk.Acknowledgment(id=f"Annotation::{warning}", reason=reason))
+
+
+def accept_wildcards(construct: IConstruct, reason: str, *resources: str) -> None:
+    """Accepts resources that end in a star, each by the very text cdk-nag reports it under."""
+    stack = cdk.Stack.of(construct)
+    accept(construct, reason, *(f"IAM5[Resource::{_as_reported(stack.resolve(resource))}]" for resource in resources))
+
+
+def _as_reported(resource: Any) -> str:
+    """cdk-nag writes references as `<LogicalId.Attribute>` and keeps the text between them."""
+    match resource:
+        case {"Ref": name}:
+            return f"<{name}>"
+        case {"Fn::GetAtt": [name, attribute]}:
+            return f"<{name}.{attribute}>"
+        case {"Fn::Join": [separator, parts]}:
+            return str(separator).join(_as_reported(part) for part in parts)
+    return str(resource)
+
+
+def log_group(scope: Construct, name: str, configuration: Configuration) -> logs.LogGroup:
+    """A group that goes with the stack: logs are for operating it, the record of what was done is in the store."""
+    group = logs.LogGroup(scope, "Logs", log_group_name=name, removal_policy=RemovalPolicy.DESTROY)
+    cast(logs.CfnLogGroup, group.node.default_child).retention_in_days = configuration.log_retention_days
+    return group
+
+
+RETENTION = Duration.days(14)
+"""SQS keeps nothing for longer."""
+
+
+def dead_letters(scope: Construct, construct_id: str) -> sqs.Queue:
+    """Where messages end that could not be dealt with. Somebody is told (`observability.py`)."""
+    queue = sqs.Queue(
+        scope,
+        construct_id,
+        encryption=sqs.QueueEncryption.SQS_MANAGED,
+        enforce_ssl=True,
+        retention_period=RETENTION,
+    )
+    accept(queue, "This is a dead-letter queue; its own would be one without end.", "SQS3")
+    return queue
+
+
+def work_queue(scope: Construct, construct_id: str, dead: sqs.Queue, *, visibility: Duration) -> sqs.Queue:
+    """`visibility` is at least six times the consumer's timeout, so that nobody is handed a message still in work."""
+    return sqs.Queue(
+        scope,
+        construct_id,
+        encryption=sqs.QueueEncryption.SQS_MANAGED,
+        enforce_ssl=True,
+        visibility_timeout=visibility,
+        retention_period=RETENTION,
+        dead_letter_queue=sqs.DeadLetterQueue(queue=dead, max_receive_count=5),
+    )
+
 
 PLATFORM = lambda_.Architecture.ARM_64
 RUNTIME = lambda_.Runtime.PYTHON_3_13

@@ -9,7 +9,7 @@ from infra.catalogues import catalogues_environment
 from infra.configuration import Configuration
 from infra.functions import PythonFunction
 from infra.identity_state import WRITE, IdentityState
-from infra.state import State
+from infra.store import State
 
 GRANTS = "grant#*"
 PUBLIC_KEYS = "keys"

@@ -8,9 +8,8 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from infra.configuration import Configuration
-from infra.functions import PythonFunction
-from infra.nag import accept
-from infra.state import table
+from infra.functions import PythonFunction, accept
+from infra.store import table
 
 READ = ("kms:Decrypt", "kms:DescribeKey")
 WRITE = (*READ, "kms:Encrypt", "kms:GenerateDataKey", "kms:ReEncryptFrom", "kms:ReEncryptTo")

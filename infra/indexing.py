@@ -11,15 +11,12 @@ from constructs import Construct
 
 from infra.catalogues import catalogues_environment
 from infra.configuration import Configuration
-from infra.functions import Platform, PythonFunction
+from infra.functions import Platform, PythonFunction, dead_letters, work_queue
 from infra.models import allow_embedding, embedding_environment
-from infra.opensearch import SearchEngine
 from infra.providers import memory_mb
-from infra.queues import dead_letters, work_queue
-from infra.records import Records
 from infra.remembering import memory_environment
-from infra.state import State
-from infra.store import Store
+from infra.search_engine import SearchEngine
+from infra.store import Records, State, Store
 
 TIMEOUT_SECONDS = 120
 

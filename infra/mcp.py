@@ -6,13 +6,12 @@ from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction
 from infra.guarding import guard_environment, let_guard
 from infra.identity_state import IdentityState
-from infra.opensearch import SearchEngine
 from infra.providers import memory_mb
 from infra.reading import let_search, reader_environment
 from infra.remembering import memory_environment
+from infra.search_engine import SearchEngine
 from infra.secrets import Secrets
-from infra.state import State
-from infra.store import Store
+from infra.store import State, Store
 
 MCP_PATHS = ("/mcp", "/mcp/{proxy+}")
 

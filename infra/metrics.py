@@ -15,8 +15,8 @@ from commonplace.identity.oauth.server.log import Event, Outcome
 from commonplace.kernel.capability import Alarm, Capability
 from commonplace.web.mcp.surface import MESSAGE as MCP_CALL
 from infra.functions import PythonFunction
-from infra.records import Records
 from infra.search_alarms import SearchAlarm
+from infra.store import Records
 
 Row = list[cloudwatch.GraphWidget]
 

@@ -8,15 +8,12 @@ from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
 from infra.configuration import Configuration
-from infra.functions import Platform, PythonFunction
+from infra.functions import Platform, PythonFunction, accept, log_group
 from infra.indexing import let_write, writer_environment
-from infra.log_groups import log_group
-from infra.nag import accept
-from infra.opensearch import SearchEngine
 from infra.providers import memory_mb
 from infra.requirements import ROOT
-from infra.state import State
-from infra.store import Store
+from infra.search_engine import SearchEngine
+from infra.store import State, Store
 
 MACHINE = ROOT / "functions/index/migration.asl.json"
 

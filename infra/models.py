@@ -7,8 +7,7 @@ from aws_cdk import aws_dynamodb as dynamodb
 
 from commonplace.search.models.bedrock import AMAZON, COHERE, CohereEmbeddings, TitanEmbeddings, geography
 from infra.configuration import Configuration
-from infra.functions import PythonFunction
-from infra.nag import accept
+from infra.functions import PythonFunction, accept
 from infra.providers import deployed
 
 EMBEDDINGS: Mapping[str, str] = {

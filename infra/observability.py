@@ -4,16 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from aws_cdk import Duration, Fn, Stack
+from aws_cdk import Duration, Fn, RemovalPolicy, Stack
 from aws_cdk import aws_apigatewayv2 as apigateway
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sns_subscriptions as subscriptions
 from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
 from infra.access import present
-from infra.alarm_topic import alarm_topic
 from infra.configuration import Configuration
 from infra.functions import PythonFunction
 from infra.metrics import (
@@ -27,8 +30,44 @@ from infra.metrics import (
     identity_panel,
     record_panel,
 )
-from infra.records import Records
 from infra.search_alarms import MIGRATION_FAILED, MODEL_FALLBACKS
+from infra.store import Records
+
+
+def alarm_topic(scope: Construct, configuration: Configuration) -> sns.Topic:
+    """Encrypted; CloudWatch alone may publish. Alarms reach topics of their own region only."""
+    key = kms.Key(
+        scope,
+        "TopicKey",
+        description=f"Commonplace {configuration.stage}: alarms at rest",
+        enable_key_rotation=True,
+        removal_policy=RemovalPolicy.DESTROY,
+    )
+    # The key that SNS has by itself cannot be used by CloudWatch, so alarms would be lost without a word.
+    alarms = cast(iam.IPrincipal, iam.ServicePrincipal("cloudwatch.amazonaws.com"))
+    key.add_to_resource_policy(
+        iam.PolicyStatement(
+            principals=[alarms],
+            actions=["kms:Decrypt", "kms:GenerateDataKey"],
+            resources=["*"],
+            conditions={"StringEquals": {"aws:SourceAccount": Stack.of(scope).account}},
+        )
+    )
+    topic = sns.Topic(
+        scope, "Alarms", display_name=f"Commonplace {configuration.stage}", master_key=key, enforce_ssl=True
+    )
+    topic.add_to_resource_policy(
+        iam.PolicyStatement(
+            principals=[alarms],
+            actions=["sns:Publish"],
+            resources=[topic.topic_arn],
+            conditions={"StringEquals": {"aws:SourceAccount": Stack.of(scope).account}},
+        )
+    )
+    if configuration.alarm_email:
+        topic.add_subscription(cast(sns.ITopicSubscription, subscriptions.EmailSubscription(configuration.alarm_email)))
+    return topic
+
 
 RECONCILES_MISSED = 3
 """So many periods of the schedule without a finished run, and an hour at least, mean that the store is out of date."""

@@ -8,8 +8,7 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from infra.configuration import Configuration
-from infra.functions import PythonFunction
-from infra.nag import accept
+from infra.functions import PythonFunction, accept
 
 
 class OpenAi(Construct):

@@ -15,11 +15,10 @@ from constructs import Construct
 
 from commonplace.search.opensearch.roles import REVISION
 from infra.configuration import Configuration
-from infra.functions import Platform, PythonFunction
-from infra.log_groups import log_group
+from infra.functions import Platform, PythonFunction, accept, log_group
 from infra.metrics import WatchedSearch
-from infra.nag import accept
-from infra.opensearch import (
+from infra.search_alarms import DOMAIN_ALARMS
+from infra.search_engine import (
     READING,
     WRITING,
     Requests,
@@ -31,7 +30,6 @@ from infra.opensearch import (
     own_names,
     resources,
 )
-from infra.search_alarms import DOMAIN_ALARMS
 
 LOGS = {
     "SEARCH_SLOW_LOGS": "search-slow",

@@ -9,9 +9,8 @@ from infra.models import (
     embedding_environment,
     ranking_environment,
 )
-from infra.opensearch import SearchEngine
-from infra.state import State
-from infra.store import Store
+from infra.search_engine import SearchEngine
+from infra.store import State, Store
 
 
 def reader_environment(

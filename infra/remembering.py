@@ -1,7 +1,7 @@
 """What functions are told of the memory."""
 
 from infra.configuration import Configuration
-from infra.state import State
+from infra.store import State
 
 
 def memory_environment(configuration: Configuration, state: State) -> dict[str, str]:

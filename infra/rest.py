@@ -7,11 +7,10 @@ from infra.functions import Platform, PythonFunction
 from infra.guarding import guard_environment, let_guard
 from infra.identity_state import IdentityState
 from infra.models import operator_environment
-from infra.opensearch import SearchEngine
 from infra.providers import memory_mb
 from infra.reading import let_search, reader_environment
-from infra.state import State
-from infra.store import Store
+from infra.search_engine import SearchEngine
+from infra.store import State, Store
 
 
 class Rest(PythonFunction):

@@ -1,13 +1,14 @@
-"""What nobody may read in a template or a log."""
+"""What nobody may read in a template or a log, and what has a function change it on a schedule."""
 
 import json
 
-from aws_cdk import RemovalPolicy, SecretValue
+from aws_cdk import ArnFormat, RemovalPolicy, SecretValue, Stack
+from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_secretsmanager as secretsmanager
-from constructs import Construct
+from constructs import Construct, IDependable
 
 from infra.configuration import Configuration
-from infra.nag import accept
+from infra.functions import PythonFunction, accept
 
 
 class Secrets(Construct):
@@ -54,3 +55,54 @@ class Secrets(Construct):
         )
         accept(secret, "GitHub gives out the credential, so a new one is an operator's act.", "SMG4")
         return secret
+
+
+def rotate(function: PythonFunction, secret: secretsmanager.Secret, days: int, *after: IDependable) -> None:
+    """At once, and then every so many days. Asked for when the function may do all that it has to: the first rotation
+    comes with the schedule, so that waits for the function's permissions, and for whatever else is named."""
+    permission = lambda_.CfnPermission(
+        function,
+        "Invoked",
+        action="lambda:InvokeFunction",
+        function_name=function.live.function_arn,
+        principal="secretsmanager.amazonaws.com",
+        source_account=Stack.of(function).account,
+    )
+    schedule = secretsmanager.CfnRotationSchedule(
+        function,
+        "Schedule",
+        secret_id=secret.secret_arn,
+        rotation_lambda_arn=function.live.function_arn,
+        rotate_immediately_on_update=True,
+        rotation_rules=secretsmanager.CfnRotationSchedule.RotationRulesProperty(automatically_after_days=days),
+    )
+    schedule.add_resource_dependency(permission)
+    policy = function.role.node.try_find_child("DefaultPolicy")
+    for needed in (*after, *([policy] if policy else [])):
+        schedule.node.add_dependency(needed)
+
+
+def secret_name(configuration: Configuration) -> str:
+    """The same in both regions. It is fixed because the stack of the functions is made before that of the secret."""
+    return f"commonplace/{configuration.stage}/origin"
+
+
+def secret_arn(scope: Construct, configuration: Configuration, suffix: str = "") -> str:
+    """The replica in the functions' own region. Secrets Manager takes an ARN without its six random characters, too."""
+    name = f"{secret_name(configuration)}{suffix}"
+    return Stack.of(scope).format_arn(
+        service="secretsmanager", resource="secret", resource_name=name, arn_format=ArnFormat.COLON_RESOURCE_NAME
+    )
+
+
+def lock_origin(configuration: Configuration, *functions: PythonFunction) -> None:
+    """Lets these functions answer only what comes through the front door, where there is one."""
+    if not configuration.locks_origin:
+        return
+    for function in functions:
+        function.function.add_environment("ORIGIN_SECRET_ARN", secret_arn(function, configuration))
+        function.allow(
+            ["secretsmanager:GetSecretValue"],
+            [secret_arn(function, configuration, "-??????")],
+            because="An ARN ends in six characters that nobody knows before the secret is made in another stack.",
+        )

@@ -5,7 +5,7 @@ from constructs import Construct
 from infra.functions import Platform, PythonFunction
 from infra.guarding import PUBLIC_KEYS
 from infra.identity_state import WRITE, IdentityState
-from infra.rotating import rotate
+from infra.secrets import rotate
 
 DAYS = 30
 

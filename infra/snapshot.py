@@ -33,7 +33,7 @@ def normalised(template: dict[str, Any]) -> str:
 def main() -> int:
     """Rewrites the snapshot."""
     provide_node()
-    from infra.synthesis import WITHOUT_BUNDLES, application
+    from infra.stack import WITHOUT_BUNDLES, application
 
     with tempfile.TemporaryDirectory() as folder:
         app, stack = application(Path(folder), WITHOUT_BUNDLES)

@@ -1,17 +1,22 @@
-"""The stack: every capability once, and what is told about them when they stand."""
+"""The stack, what is told of it when it stands, and the one way to synthesize it."""
 
+import json
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+import aws_cdk as cdk
 from aws_cdk import App, CfnOutput, Environment, Fn, Stack
 from aws_cdk import aws_sqs as sqs
+from cdk_nag import AwsSolutionsChecks
 from constructs import Construct
 
 from infra.access import grant
 from infra.auth import AUTH_PATHS, Auth
-from infra.configuration import Configuration
-from infra.embedded import EmbeddedIndex
+from infra.configuration import Configuration, from_context
+from infra.edge import build_edge
 from infra.front import ANY, POST, Front
-from infra.functions import Platform
+from infra.functions import Platform, dead_letters
 from infra.identity_state import IdentityState
 from infra.indexing import Indexing
 from infra.mcp import MCP_PATHS, Mcp
@@ -19,19 +24,19 @@ from infra.metrics import WatchedSearch
 from infra.migration import Migration
 from infra.observability import Observability, Watched
 from infra.openai import OpenAi
-from infra.opensearch import ExistingOpenSearch
 from infra.opensearch_domain import Domain
-from infra.opensearch_serverless import Collection
-from infra.origin import lock_origin
-from infra.queues import dead_letters
+from infra.requirements import ROOT
 from infra.rest import Rest
 from infra.schedules import Schedules
-from infra.secrets import Secrets
+from infra.search_engine import Collection, EmbeddedIndex, ExistingOpenSearch
+from infra.secrets import Secrets, lock_origin
 from infra.signing import Signing
-from infra.state import State
-from infra.store import Store
+from infra.store import State, Store
 from infra.sync import Sync
 from infra.webhook import WEBHOOK_PATH, Webhook
+
+WITHOUT_BUNDLES: Mapping[str, Any] = {"aws:cdk:bundling-stacks": [], "aws:cdk:disable-asset-staging": True}
+"""Context for a template alone: no packages are installed, no zips are made."""
 
 
 class CommonplaceStack(Stack):
@@ -169,3 +174,20 @@ def build(app: App, configuration: Configuration) -> CommonplaceStack:
         tags={"application": "commonplace", "stage": configuration.stage},
         termination_protection=configuration.retains,
     )
+
+
+def application(outdir: Path | None, context: Mapping[str, Any] | None = None) -> tuple[App, CommonplaceStack]:
+    """An app that is ready to synthesize, and its first stack.
+
+    Only CDK's command line loads `cdk.json`, so it is loaded here for everybody.
+
+    Raises ConfigurationError when the context is not valid.
+    """
+    settings = json.loads((ROOT / "cdk.json").read_text())["context"]
+    app = App(outdir=str(outdir) if outdir else None, context={**settings, **(context or {})})
+    configuration = from_context(app.node.get_all_context())
+    stack = build(app, configuration)
+    if configuration.edge:
+        build_edge(app, configuration, stack.api)
+    cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+    return app, stack

@@ -1,8 +1,13 @@
-"""The canonical store: one versioned bucket (layout: `commonplace.documents.content.keys`)."""
+"""What is kept: the bucket of content, the tables, and the way of records into the index."""
 
+import json
 from typing import cast
 
-from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import Duration, RemovalPolicy, Stack
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_pipes as pipes
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct, IDependable
@@ -11,7 +16,7 @@ from commonplace.capabilities import CAPABILITIES
 from commonplace.kernel.capability import ObjectKeys
 from commonplace.repository.plan import RUNS_PREFIX
 from infra.configuration import Configuration
-from infra.nag import accept
+from infra.functions import accept, dead_letters, work_queue
 
 EXPIRY_DAYS = {RUNS_PREFIX: 7}
 """What a run works with is of no use once the run is over."""
@@ -88,3 +93,124 @@ def _lifecycle() -> list[s3.LifecycleRule]:
         abort_incomplete_multipart_upload_after=Duration.days(7),
     )
     return [*expiring, housekeeping]
+
+
+class State(Construct):
+    """One table per consistency domain, all of one key shape: `pk`, `sk`, and `expiresAt` in epoch seconds."""
+
+    def __init__(self, scope: Construct, construct_id: str, configuration: Configuration) -> None:
+        super().__init__(scope, construct_id)
+        self.activity = table(self, "Activity", configuration)
+        self.cache = table(self, "Cache", configuration)
+        self.records = table(self, "Records", configuration, tells=True)
+
+
+def table(
+    scope: Construct, name: str, configuration: Configuration, *, key: kms.Key | None = None, tells: bool = False
+) -> dynamodb.TableV2:
+    """Encrypted under the key, or without one under DynamoDB's own. One that `tells` has a stream of changed keys."""
+    encryption = dynamodb.TableEncryptionV2
+    made = dynamodb.TableV2(
+        scope,
+        name,
+        partition_key=dynamodb.Attribute(name="pk", type=dynamodb.AttributeType.STRING),
+        sort_key=dynamodb.Attribute(name="sk", type=dynamodb.AttributeType.STRING),
+        time_to_live_attribute="expiresAt",
+        billing=dynamodb.Billing.on_demand(),
+        dynamo_stream=dynamodb.StreamViewType.KEYS_ONLY if tells else None,
+        encryption=encryption.aws_managed_key() if key else encryption.dynamo_owned_key(),
+        point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
+            point_in_time_recovery_enabled=True
+        ),
+        deletion_protection=configuration.retains,
+        removal_policy=RemovalPolicy.RETAIN if configuration.retains else RemovalPolicy.DESTROY,
+    )
+    if key:
+        # CDK names a key of one's own only in stacks that know their region.
+        resource = cast(dynamodb.CfnGlobalTable, made.node.default_child)
+        resource.add_property_override("Replicas.0.SSESpecification", {"KMSMasterKeyId": key.key_arn})
+    return made
+
+
+PER_SEND = 10
+"""SQS takes so many messages at once, and a pipe may not gather more than its target takes."""
+
+INDEXED = [{"suffix": ending} for capability in CAPABILITIES for ending in capability.indexed_records]
+FILTER = {"dynamodb": {"Keys": {"pk": {"S": INDEXED}}}}
+
+MESSAGE = {"table": "records", "pk": "<$.dynamodb.Keys.pk.S>", "sk": "<$.dynamodb.Keys.sk.S>"}
+"""Neither key can hold what JSON would have to escape: names of organisations, ids, numbers."""
+
+
+class Records(Construct):
+    """Table -> stream -> pipe -> queue -> the index function, which reads the item again.
+
+    Events say which item to look at again; their order and number do not matter. The stream tells keys alone, and the
+    pipe passes on those that a capability has indexed; what else is written with them concerns nobody else.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        configuration: Configuration,
+        *,
+        state: State,
+        visibility: Duration,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self.dead = dead_letters(self, "DeadLetters")
+        self.queue = work_queue(self, "Queue", self.dead, visibility=visibility)
+        stream = state.records.table_stream_arn
+        assert stream is not None  # noqa: S101 - the table is made with one
+        role = self._role(configuration, stream)
+        self.pipe_name = pipe_name(configuration)
+        pipe = pipes.CfnPipe(
+            self,
+            "Pipe",
+            name=self.pipe_name,
+            description="Queues what changed in the table of records and concerns the index",
+            role_arn=role.role_arn,
+            source=stream,
+            source_parameters=self._source(),
+            target=self.queue.queue_arn,
+            target_parameters=pipes.CfnPipe.PipeTargetParametersProperty(input_template=json.dumps(MESSAGE)),
+        )
+        pipe.node.add_dependency(role)  # with its policy: a pipe is refused whose role cannot read the stream yet
+
+    def _source(self) -> pipes.CfnPipe.PipeSourceParametersProperty:
+        """From the table's first write on. What cannot be queued is tried for as long as the stream keeps it."""
+        return pipes.CfnPipe.PipeSourceParametersProperty(
+            filter_criteria=pipes.CfnPipe.FilterCriteriaProperty(
+                filters=[pipes.CfnPipe.FilterProperty(pattern=json.dumps(FILTER))]
+            ),
+            dynamo_db_stream_parameters=pipes.CfnPipe.PipeSourceDynamoDBStreamParametersProperty(
+                starting_position="TRIM_HORIZON",
+                batch_size=PER_SEND,
+                on_partial_batch_item_failure="AUTOMATIC_BISECT",
+                dead_letter_config=pipes.CfnPipe.DeadLetterConfigProperty(arn=self.dead.queue_arn),
+            ),
+        )
+
+    def _role(self, configuration: Configuration, stream: str) -> iam.Role:
+        """For this pipe alone: the conditions keep the service from using the role on behalf of anybody else's."""
+        stack = Stack.of(self)
+        arn = stack.format_arn(service="pipes", resource="pipe", resource_name=pipe_name(configuration))
+        own = {"StringEquals": {"aws:SourceAccount": stack.account, "aws:SourceArn": arn}}
+        service = iam.ServicePrincipal("pipes.amazonaws.com", conditions=own)
+        role = iam.Role(
+            self,
+            "Role",
+            assumed_by=cast(iam.IPrincipal, service),
+            description=f"Commonplace {configuration.stage}: the pipe from the records to the index",
+        )
+        reading = [f"dynamodb:{each}" for each in ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")]
+        queues = [self.queue.queue_arn, self.dead.queue_arn]
+        role.add_to_policy(iam.PolicyStatement(actions=reading, resources=[stream]))
+        role.add_to_policy(iam.PolicyStatement(actions=["sqs:SendMessage"], resources=queues))
+        return role
+
+
+def pipe_name(configuration: Configuration) -> str:
+    """Fixed, so that the role can name the pipe before it exists."""
+    return f"commonplace-{configuration.stage}-records"

@@ -13,13 +13,10 @@ from commonplace.repository.plan import RUNS_PREFIX
 from infra.access import run_states
 from infra.catalogues import catalogues_environment
 from infra.configuration import Configuration
-from infra.functions import Platform, PythonFunction
-from infra.log_groups import log_group
-from infra.nag import accept, accept_wildcards
+from infra.functions import Platform, PythonFunction, accept, accept_wildcards, log_group
 from infra.requirements import ROOT
 from infra.secrets import Secrets
-from infra.state import State
-from infra.store import Store
+from infra.store import State, Store
 
 MACHINE = ROOT / "functions/sync/machine.asl.json"
 

@@ -6,7 +6,7 @@ from infra.access import run_states
 from infra.catalogues import catalogues_environment
 from infra.functions import Platform, PythonFunction
 from infra.secrets import Secrets
-from infra.state import State
+from infra.store import State
 from infra.sync import Sync, machine_name, states_arn
 
 WEBHOOK_PATH = "/webhooks/github"

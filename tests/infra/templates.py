@@ -98,7 +98,7 @@ REPORT = "validation-report.json"
 
 def synthesize(folder: Path, **context: str) -> Template:
     """One synthesis without bundles. Findings of cdk-nag are in the report instead of an exception."""
-    from infra.synthesis import WITHOUT_BUNDLES, application
+    from infra.stack import WITHOUT_BUNDLES, application
 
     app, _ = application(folder, {**WITHOUT_BUNDLES, **context})
     try:

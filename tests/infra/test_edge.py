@@ -8,8 +8,7 @@ import pytest
 
 from commonplace.web.origin import ORIGIN_HEADER
 from infra.configuration import ConfigurationError, from_context
-from infra.edge_logs import FIELDS
-from infra.edge_secret import REPLICATE
+from infra.edge import FIELDS, REPLICATE
 from infra.edge_waf import AUTH_PATHS, LARGE_BODIES
 from tests.infra.conftest import PROD
 from tests.infra.templates import Template, as_list, lint_findings
