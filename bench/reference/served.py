@@ -24,7 +24,7 @@ from bench.retrieval.bootstrap import ratio_of_medians
 from bench.serving import RUN_SECONDS, NotSynced
 from bench.table import Row
 from commonplace.reference.model import SETTINGS_FILE
-from generators.writing import written
+from generators.catalogue_file import written
 from local.cli.dev import SAMPLE, SAMPLE_NAME
 from local.dev.laptop import Laptop
 from local.dev.source import CatalogueFolder, Source, plain_folder

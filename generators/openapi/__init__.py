@@ -9,13 +9,13 @@ from typing import Any
 
 from commonplace.reference.model import Entry
 from generators.generated import Generated, Unread
-from generators.openapi import documents, naming, security
+from generators.openapi import documents, names, security
 from generators.openapi.content import Parameter, markdown, parameters, summary
 from generators.openapi.examples import examples
+from generators.openapi.operation_reader import Reader
 from generators.openapi.operations import Operation, operations
 from generators.openapi.options import Options, options_of
 from generators.openapi.pointers import Pointers
-from generators.openapi.reading import Reader
 from generators.openapi.security import Need
 from generators.openapi.texts import line
 
@@ -33,16 +33,16 @@ def generate(raw: bytes, *, source: str, options: Mapping[str, Any]) -> Generate
     reader = Reader(pointers, "components")
     schemes = security.known(root, reader)
     unread += [*_besides(root), *reader.unread]
-    names = naming.ids(found, wanted.id_prefix)
-    near = naming.related(found, names)
+    ids = names.ids(found, wanted.id_prefix)
+    near = names.related(found, ids)
     secrets = frozenset(one.name.lower() for one in schemes.values() if one.name)
     known: dict[str, Any] = {}
     entries = []
-    for one, name, related in zip(found, names, near, strict=True):
+    for one, entry_id, related in zip(found, ids, near, strict=True):
         reader = Reader(pointers, one.where, secrets, known)
         alternatives = security.needs(one.body.get("security", root.get("security")), schemes, reader)
         entry = _entry(one, alternatives, wanted, reader)
-        entries.append(entry.model_copy(update={"id": name, "related_ids": related}))
+        entries.append(entry.model_copy(update={"id": entry_id, "related_ids": related}))
         unread += reader.unread
     return Generated(tuple(entries), _counted(unread))
 
@@ -61,9 +61,9 @@ def _shown(unread: Unread) -> Unread:
 def _entry(operation: Operation, alternatives: list[list[Need]] | None, options: Options, reader: Reader) -> Entry:
     """Its id and relations are said where all operations are known."""
     found = parameters(operation, reader)
-    title = naming.title(operation)
+    title = names.title(operation)
     said = summary(operation, title)
-    category, subcategory = naming.category(operation, options)
+    category, subcategory = names.category(operation, options)
     return Entry(
         id="",
         type="api",
@@ -75,8 +75,8 @@ def _entry(operation: Operation, alternatives: list[list[Need]] | None, options:
         path_template=operation.template,
         summary=said,
         content=markdown(operation, found, security.described(alternatives), said, reader),
-        keywords=naming.keywords(operation, _telling(found), options),
-        aliases=naming.aliases(operation),
+        keywords=names.keywords(operation, _telling(found), options),
+        aliases=names.aliases(operation),
         examples=examples(operation, found, alternatives, reader),
         deprecated=operation.body.get("deprecated") is True,
         last_updated="",

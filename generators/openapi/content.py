@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from generators.openapi.operation_reader import Reader, listed, mappings
 from generators.openapi.operations import Operation
 from generators.openapi.outlines import Outline
-from generators.openapi.reading import Reader, listed, mappings
 from generators.openapi.schemas import label, limits
 from generators.openapi.texts import code, line, paragraphs, sentences
 

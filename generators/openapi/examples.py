@@ -7,8 +7,8 @@ from typing import Any
 from commonplace.reference.model import Example
 from generators.openapi import curl
 from generators.openapi.content import Parameter, media, responses, succeeds
+from generators.openapi.operation_reader import Reader
 from generators.openapi.operations import Operation
-from generators.openapi.reading import Reader
 from generators.openapi.samples import Sample, given
 from generators.openapi.security import Need
 from generators.openapi.texts import line

@@ -10,9 +10,9 @@ from commonplace.kernel.errors import TooLarge
 from commonplace.reference.endpoints import shape
 from commonplace.reference.model import METHODS, Method
 from generators.generated import Unread
+from generators.openapi.operation_reader import BUNDLE, listed, mappings
 from generators.openapi.options import Options
 from generators.openapi.pointers import Pointers
-from generators.openapi.reading import BUNDLE, listed, mappings
 
 MAX_OPERATIONS = 20_000
 MAX_PATH = 500

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from generators.openapi.reading import Reader
+from generators.openapi.operation_reader import Reader
 from generators.openapi.schemas import MAX_DEPTH, MAX_LOOKED, MAX_VARIANTS, Shape, label, limits, shape, visible
 from generators.openapi.texts import code, line
 

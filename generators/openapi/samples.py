@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from generators.openapi.credentials import masked, placeholder, secret
-from generators.openapi.reading import Reader, listed, mappings
+from generators.openapi.operation_reader import Reader, listed, mappings
 from generators.openapi.schemas import shape, types, visible
 
 MAX_DEPTH = 5

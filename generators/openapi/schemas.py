@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from generators.openapi.credentials import masked, secret
+from generators.openapi.operation_reader import Reader, listed
 from generators.openapi.pointers import ANNOTATIONS, Pointers
-from generators.openapi.reading import Reader, listed
 from generators.openapi.texts import code, line
 
 MAX_DEPTH = 3

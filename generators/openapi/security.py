@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from generators.openapi.reading import Reader, listed, mappings
+from generators.openapi.operation_reader import Reader, listed, mappings
 from generators.openapi.texts import code, line
 
 Place = Literal["header", "query", "cookie", "basic", "certificate"]

@@ -106,7 +106,7 @@ assert not {"web3", "siwe", "eth_account", "jinja2"} & {module.partition(".")[0]
 
 
 LOOK_UP = """
-from commonplace.reference import wiring as reference_wiring
+from commonplace.reference.composition import reference as reference_of
 from commonplace.reference.model import Catalogue, Placed
 from commonplace.reference.model import Entry
 from commonplace.reference.library import CatalogueLibrary
@@ -121,7 +121,7 @@ catalogue = Catalogue(name="helios", title="Helios", repository="a/b", branch="m
                       synced_at="2026-01-01T00:00:00Z", entries=[placed])
 CatalogueLibrary.edition = lambda self: Edition((catalogue,), "1")
 catalogues = catalogue_sources(os.environ)
-reference = reference_wiring.reference(handler.SETTINGS, catalogues, handler.OBJECTS, "records")
+reference = reference_of(handler.SETTINGS, catalogues, handler.OBJECTS, "records")
 assert reference.command("helios users list").hit, "the exact name"
 """
 

@@ -196,17 +196,17 @@ def _one(folder: Path, item: Item, *, check: bool) -> Done:
 
 
 def _made(folder: Path, item: Item, *, check: bool) -> Done:
-    from generators import writing
+    from generators import catalogue_file
 
     into = target(folder, item.into)
     made = generated(folder, item)
     before = into.read_bytes() if into.is_file() else None
-    counts = writing.changes(made.entries, before)
-    if not writing.stale(made.entries, before):
+    counts = catalogue_file.changes(made.entries, before)
+    if not catalogue_file.stale(made.entries, before):
         return Done(item, "unchanged", len(made.entries), *counts, made.unread)
     if check:
         return Done(item, "stale", len(made.entries), *counts, made.unread)
-    raw = writing.written(writing.dated(made.entries, before, today(os.environ)))
+    raw = catalogue_file.written(catalogue_file.dated(made.entries, before, today(os.environ)))
     if len(raw) > MAX_FILE_BYTES:
         hint = "Take fewer tags into one file: several items of `generate` may read one source."
         raise CommandError(f"{item.into} would be larger than {MAX_FILE_BYTES:,} bytes.", hint)

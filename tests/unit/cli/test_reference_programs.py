@@ -11,7 +11,7 @@ import pytest
 
 from commonplace.reference.model import Entry
 from commonplace.reference.source.reader import read_catalogue
-from generators import plan, writing
+from generators import catalogue_file, plan
 from generators.generated import Generated
 from local.cli.reference import programs
 from local.cli.reference.programs import ran, raw_of
@@ -108,7 +108,7 @@ def test_a_typer_program_gives_its_commands() -> None:
 )
 def test_what_is_generated_is_a_catalogue_that_can_be_published(kind: str, target: str, root: str) -> None:
     found = made(kind, target, {"root": root})
-    raw = writing.written(writing.dated(found.entries, None, "2026-01-01T00:00:00Z"))
+    raw = catalogue_file.written(catalogue_file.dated(found.entries, None, "2026-01-01T00:00:00Z"))
     reading = read_catalogue({"commands.json": raw}, "programs")
     assert len(reading.entries) == len(found.entries)
     assert not reading.errors

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from commonplace.kernel.errors import InvalidInput, TooLarge
 from commonplace.reference.model import Entry
 from commonplace.reference.source.reader import read_catalogue
-from generators import console, plan, tsx, writing
+from generators import catalogue_file, console, plan, tsx
 from generators.console_patterns import accepted
 from generators.generated import Generated
 from tests.examples import examples
@@ -354,12 +354,12 @@ def test_constants_that_double_each_other_cost_nothing() -> None:
 def test_the_commands_of_the_catalogue_of_the_tests_are_those_of_its_console(helios: Generated) -> None:
     folder = SOURCE.parents[1]
     made = plan.generate("console", SOURCE.read_bytes(), source=SOURCE.name, options=OPTIONS)
-    assert not writing.stale(made.entries, (folder / "commands.json").read_bytes())
+    assert not catalogue_file.stale(made.entries, (folder / "commands.json").read_bytes())
 
 
 def test_what_is_generated_is_a_catalogue_that_can_be_published(helios: Generated) -> None:
     made = plan.generate("console", SOURCE.read_bytes(), source=SOURCE.name, options=OPTIONS)
-    raw = writing.written(writing.dated(made.entries, None, "2026-01-01T00:00:00Z"))
+    raw = catalogue_file.written(catalogue_file.dated(made.entries, None, "2026-01-01T00:00:00Z"))
     reading = read_catalogue({"commands.json": raw}, "helios")
     assert len(reading.entries) == len(helios.entries)
     assert not reading.problems

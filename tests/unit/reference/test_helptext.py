@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from commonplace.kernel.errors import InvalidInput
 from commonplace.reference.model import Entry
 from commonplace.reference.source.reader import read_catalogue
-from generators import helptext, programs, writing
+from generators import catalogue_file, helptext, programs
 from generators.help_lines import lines_of
 from generators.help_pages import page
 from tests.examples import examples
@@ -247,7 +247,7 @@ def test_names_that_differ_in_their_signs_alone_are_one_command() -> None:
     raw = json.dumps({"format": 1, "program": told}).encode()
     found = programs.generate(raw, source="x", options={}).entries
     assert [(one.id, one.aliases) for one in found if one.name == "x a-b"] == [("cmd-a-b", ["x a_b"])]
-    raw = writing.written(writing.dated(found, None, "2026-01-01T00:00:00Z"))
+    raw = catalogue_file.written(catalogue_file.dated(found, None, "2026-01-01T00:00:00Z"))
     reading = read_catalogue({"commands.json": raw}, "x")
     assert not reading.errors
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
+from generators.catalogue_file import written
 from generators.openapi.credentials import masked, scrubbed, secret
-from generators.writing import written
 from tests.unit.reference.openapi_documents import made, operation
 
 GITHUB = "ghp_" + "a1B2" * 9

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from commonplace.kernel.errors import InvalidInput
 from commonplace.reference.source.reader import read_catalogue
+from generators.catalogue_file import dated, written
 from generators.plan import generate
-from generators.writing import dated, written
 from tests.examples import examples
 from tests.unit.reference.test_openapi import TIDES
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from commonplace.memory.composition import caches, entries, jobs, new_id, now
 from commonplace.memory.index_source import StoredEntries
 from commonplace.memory.ports import Parts
 from commonplace.memory.settings import MemorySettings
 from commonplace.memory.upkeep import Upkeep, carry_on
-from commonplace.memory.wiring import caches, entries, jobs, new_id, now
 from commonplace.search import providers
 from commonplace.search.collections import collection_operations
 from commonplace.search.indexer import nobody_waits

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.documents.content.ontology import ONTOLOGY
-from commonplace.documents.tools import documents, paging
+from commonplace.documents.tools import documents, pagination
 from commonplace.documents.tools.names import locate
 from commonplace.kernel.errors import CommonplaceError, InvalidInput, NotFound, Unavailable
 from commonplace.web.mcp.budgets import DEFAULT_TOKENS
@@ -184,8 +184,8 @@ def test_pages_of_a_long_document_are_the_document(asked: dict[str, int]) -> Non
     (entry,) = at.services().library.manifest().documents
     (stored,) = at.services().library.documents([entry])
     assert stored is not None
-    assert "".join(data(page)["content"] for page in told) == paging.body_of(stored)
-    assert all(paging.cost(page) <= asked.get("maxTokens", DEFAULT_TOKENS) for page in told)
+    assert "".join(data(page)["content"] for page in told) == pagination.body_of(stored)
+    assert all(pagination.cost(page) <= asked.get("maxTokens", DEFAULT_TOKENS) for page in told)
     assert [data(page)["truncated"] for page in told] == [True] * (len(told) - 1) + [False]
 
 

@@ -1,6 +1,6 @@
 """`list_groups` and `list_releases`."""
 
-from commonplace.documents.tools import groups, paging
+from commonplace.documents.tools import groups, pagination
 from commonplace.web.mcp.budgets import DEFAULT_TOKENS
 from tests.fakes.library import garden, make
 from tests.unit.mcp.knowledge.calling import ORIGIN, called, data, services
@@ -65,4 +65,4 @@ def test_too_many_groups_are_cut_to_those_with_most_documents() -> None:
     assert len(shown) < 400
     assert data(answer)["total"] == 400
     assert answer.text.startswith(f"400 groups; the {len(shown)} with most documents:")
-    assert paging.cost(answer) <= DEFAULT_TOKENS
+    assert pagination.cost(answer) <= DEFAULT_TOKENS

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.documents.content.document import Entry
-from commonplace.documents.tools.paging import excerpt, position, shares, twice
+from commonplace.documents.tools.pagination import excerpt, position, shares, twice
 from tests.fakes.library import FakeLibrary, make
 
 texts = st.text(st.sampled_from('abc de.\n\r"\\#é漢🌱'), max_size=400)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from commonplace.documents.content.ontology import ONTOLOGY
-from commonplace.documents.tools import documents, paging, search
+from commonplace.documents.tools import documents, pagination, search
 from commonplace.documents.tools.toolset import knowledge_toolset
 from commonplace.kernel.errors import InvalidInput, Unavailable
 from commonplace.search.filters import Filters
@@ -274,7 +274,7 @@ def large(characters: int, count: int = 5) -> World:
 def test_large_documents_share_the_room_and_go_on_with_get_document() -> None:
     at = large(9_000, count=4)
     answer = whole(at)
-    assert paging.cost(answer) <= DEFAULT_TOKENS
+    assert pagination.cost(answer) <= DEFAULT_TOKENS
     first, *_, small = data(answer)["results"]
     assert small["content"] == "Little to say."
     assert "nextCursor" not in small
@@ -289,7 +289,7 @@ def test_large_documents_share_the_room_and_go_on_with_get_document() -> None:
 @pytest.mark.parametrize("tokens", [2_000, 5_000, 12_000, 20_000])
 def test_an_answer_with_documents_is_as_large_as_it_may_be(tokens: int) -> None:
     answer = whole(large(40_000, count=3), maxTokens=tokens)
-    assert 0.8 * tokens <= paging.cost(answer) <= tokens
+    assert 0.8 * tokens <= pagination.cost(answer) <= tokens
 
 
 def test_where_there_is_no_room_for_texts_the_passages_are_told_and_that_there_is_more() -> None:

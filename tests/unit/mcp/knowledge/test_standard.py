@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from commonplace.documents.tools import connector, documents, paging
+from commonplace.documents.tools import connector, documents, pagination
 from commonplace.kernel.errors import InvalidInput, NotFound
 from commonplace.web.mcp.budgets import DEFAULT_TOKENS
 from commonplace.web.mcp.declaration import Answer
@@ -71,7 +71,7 @@ def test_a_long_document_is_fetched_in_parts_by_the_ids_it_names() -> None:
     at, wanted, told = long(), "file/long", ""
     for _ in range(100):
         answer = asked(at, "fetch", id=wanted)
-        assert paging.cost(answer) <= DEFAULT_TOKENS
+        assert pagination.cost(answer) <= DEFAULT_TOKENS
         told += data(answer)["text"]
         assert data(answer)["metadata"]["truncated"] is ("next" in data(answer)["metadata"])
         if "next" not in data(answer)["metadata"]:
@@ -79,7 +79,7 @@ def test_a_long_document_is_fetched_in_parts_by_the_ids_it_names() -> None:
         wanted = data(answer)["metadata"]["next"]
     (whole,) = at.services().library.documents(at.services().library.manifest().documents)
     assert whole is not None
-    assert told == paging.body_of(whole)
+    assert told == pagination.body_of(whole)
 
 
 def test_get_document_goes_on_where_fetch_stopped() -> None:

@@ -60,8 +60,8 @@ def routes(context: RestContext) -> Routes:
     fusion = Fusion.parse(settings.fusion) if settings.fusion else None
 
     def search_service() -> SearchService:
-        from commonplace.documents import wiring
+        from commonplace.documents import composition
 
-        return wiring.search_service(settings, fusion, context.objects, library)
+        return composition.search_service(settings, fusion, context.objects, library)
 
     return document_routes(Services(library, DeferredSearch(search_service), context.site))

@@ -5,7 +5,7 @@ from functools import partial
 from pydantic import Field
 
 from commonplace.documents.content.document import reference
-from commonplace.documents.tools import paging
+from commonplace.documents.tools import pagination
 from commonplace.documents.tools.documents import read
 from commonplace.documents.tools.search import FilterArguments, ask
 from commonplace.documents.tools.services import KnowledgeServices, citation
@@ -95,7 +95,7 @@ def fetch(using: KnowledgeServices, call: Call, asked: DocumentId) -> Answer:
     name, handle = _parts(asked.id)
     resolved, body = read(using, None, name)
     entry = resolved.entry
-    start = paging.position(entry, handle)
+    start = pagination.position(entry, handle)
     told = {
         "content_type": entry.content_type,
         "date": entry.date,
@@ -106,7 +106,7 @@ def fetch(using: KnowledgeServices, call: Call, asked: DocumentId) -> Answer:
         "link": entry.url,
     }
 
-    def answer(excerpt: paging.Excerpt | None) -> Answer:
+    def answer(excerpt: pagination.Excerpt | None) -> Answer:
         cursor = excerpt.cursor if excerpt else None
         onward = {"truncated": cursor is not None, "next": f"{entry.ref}{CONTINUED}{cursor}" if cursor else None}
         return _verbatim(
@@ -119,9 +119,9 @@ def fetch(using: KnowledgeServices, call: Call, asked: DocumentId) -> Answer:
             )
         )
 
-    room = paging.budget(None) - paging.cost(answer(None)) - paging.MARGIN
-    most, weigh = paging.PAGE_CHARACTERS, paging.twice_as_data
-    return answer(paging.excerpt(entry, body, start, room, max_characters=most, weigh=weigh))
+    room = pagination.budget(None) - pagination.cost(answer(None)) - pagination.MARGIN
+    most, weigh = pagination.PAGE_CHARACTERS, pagination.twice_as_data
+    return answer(pagination.excerpt(entry, body, start, room, max_characters=most, weigh=weigh))
 
 
 def _parts(text: str) -> tuple[str, str | None]:

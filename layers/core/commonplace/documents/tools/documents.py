@@ -7,7 +7,7 @@ from pydantic import Field
 
 from commonplace.documents.content.document import Entry
 from commonplace.documents.content.document_index import Catalogue, Resolved
-from commonplace.documents.tools import paging
+from commonplace.documents.tools import pagination
 from commonplace.documents.tools.names import locate
 from commonplace.documents.tools.services import KnowledgeServices, citation, link
 from commonplace.documents.views import moment
@@ -23,7 +23,7 @@ class DocumentArguments(Arguments):
     content_type: str | None = Field(None, description="pattern, tag, article ...")
     id: str = Field(description="Id; type/id, title, source path or address do too")
     cursor: str | None = Field(None, description="nextCursor of the page before")
-    max_tokens: int | None = Field(None, ge=paging.LEAST_TOKENS, le=MAX_TOKENS, description="Of the answer")
+    max_tokens: int | None = Field(None, ge=pagination.LEAST_TOKENS, le=MAX_TOKENS, description="Of the answer")
 
 
 class DocumentPage(Output):
@@ -62,12 +62,12 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
 
 def get_document(using: KnowledgeServices, call: Call, asked: DocumentArguments) -> Answer:
     resolved, body = read(using, asked.content_type, asked.id)
-    start = paging.position(resolved.entry, asked.cursor)
+    start = pagination.position(resolved.entry, asked.cursor)
     bare = _answer(using, call, resolved, asked.id, None)
-    room = paging.budget(asked.max_tokens) - paging.cost(bare) - paging.MARGIN
-    most = paging.PAGE_CHARACTERS if asked.max_tokens is None else None
+    room = pagination.budget(asked.max_tokens) - pagination.cost(bare) - pagination.MARGIN
+    most = pagination.PAGE_CHARACTERS if asked.max_tokens is None else None
     return _answer(
-        using, call, resolved, asked.id, paging.excerpt(resolved.entry, body, start, room, max_characters=most)
+        using, call, resolved, asked.id, pagination.excerpt(resolved.entry, body, start, room, max_characters=most)
     )
 
 
@@ -83,11 +83,11 @@ def read(using: KnowledgeServices, content_type: str | None, name: str) -> tuple
     if found is None:
         raise NotFound("This document has just been removed.", hint="Find another with search_knowledge.")
     entry, stored = found
-    return Resolved(entry, resolved.former), paging.body_of(stored)
+    return Resolved(entry, resolved.former), pagination.body_of(stored)
 
 
 def _answer(
-    using: KnowledgeServices, call: Call, resolved: Resolved, name: str, excerpt: paging.Excerpt | None
+    using: KnowledgeServices, call: Call, resolved: Resolved, name: str, excerpt: pagination.Excerpt | None
 ) -> Answer:
     entry = resolved.entry
     facts = _facts(call, entry) | {"former_id": name if resolved.former else None}
@@ -114,7 +114,7 @@ def _facts(call: Call, entry: Entry) -> dict[str, Any]:
     }
 
 
-def _text(page: DocumentPage, excerpt: paging.Excerpt | None) -> str:
+def _text(page: DocumentPage, excerpt: pagination.Excerpt | None) -> str:
     """Metadata, whether this is all, and the Markdown."""
     named = (("group", page.group), ("release", page.release), ("status", page.status))
     facts = [page.date, *(f"{name} {value}" for name, value in named if value)]

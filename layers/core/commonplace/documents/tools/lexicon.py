@@ -8,7 +8,7 @@ from pydantic import Field
 
 from commonplace.documents.content.document import Document, Entry
 from commonplace.documents.content.lexicon import TERM, Lexicon, Likeness, Match, lexicon_of
-from commonplace.documents.tools import paging
+from commonplace.documents.tools import pagination
 from commonplace.documents.tools.names import shown
 from commonplace.documents.tools.services import KnowledgeServices, citation, link
 from commonplace.kernel.errors import InvalidInput, NotFound
@@ -112,7 +112,7 @@ def _define(using: KnowledgeServices, call: Call, asked: TermArguments) -> Answe
         raise _missing(lexicon, asked.term)
     entry, stored = found
     document = Document.model_validate_json(stored.body)
-    text = paging.excerpt(entry, document.content, 0, TEXT_TOKENS, paging.PAGE_CHARACTERS)
+    text = pagination.excerpt(entry, document.content, 0, TEXT_TOKENS, pagination.PAGE_CHARACTERS)
     definition = Definition(
         term=entry.title,
         id=entry.id,
@@ -164,7 +164,7 @@ def _related(lexicon: Lexicon, document: Document) -> list[RelatedTerm]:
     return list(found.values())
 
 
-def _definition_text(told: Definition, text: paging.Excerpt) -> str:
+def _definition_text(told: Definition, text: pagination.Excerpt) -> str:
     """Where it stands and how much is missing come first: a reader takes a page that looks full for all there is."""
     lines = [f"# {told.term}", f"{TERM}/{told.id}, a tag of {document_count(told.documents)}"]
     lines += [f"Also called: {', '.join(told.aliases)}"] if told.aliases else []

@@ -22,9 +22,9 @@ from commonplace.documents.content.document import DocumentRef, Entry, reference
 from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.lexicon import lexicon_of
 from commonplace.documents.findings import MAX_HITS, Findings, published, settle, with_spares
-from commonplace.documents.tools import paging
+from commonplace.documents.tools import pagination
 from commonplace.documents.tools.names import leaf_types, shown, sound
-from commonplace.documents.tools.paging import Excerpt
+from commonplace.documents.tools.pagination import Excerpt
 from commonplace.documents.tools.services import KnowledgeServices, citation, link
 from commonplace.kernel.errors import InvalidInput
 from commonplace.kernel.terms import key
@@ -350,7 +350,7 @@ class SearchArguments(Arguments):
 class DocumentsArguments(Arguments):
     query: str
     filters: FilterArguments | None = None
-    max_tokens: int = Field(DEFAULT_TOKENS, ge=paging.LEAST_TOKENS, le=MAX_TOKENS)
+    max_tokens: int = Field(DEFAULT_TOKENS, ge=pagination.LEAST_TOKENS, le=MAX_TOKENS)
 
 
 def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
@@ -393,23 +393,23 @@ def search_with_documents(using: KnowledgeServices, call: Call, asked: Documents
     came = replace(came, cursor=None)
     hits = came.findings.hits
     bare = _with_documents(using, call, came, [None] * len(hits))
-    room = paging.budget(asked.max_tokens) - paging.cost(bare) - paging.MARGIN * (1 + len(hits))
+    room = pagination.budget(asked.max_tokens) - pagination.cost(bare) - pagination.MARGIN * (1 + len(hits))
     return _with_documents(using, call, came, _excerpts(came, room))
 
 
-def _excerpts(came: SearchOutcome, room: int) -> list[paging.Excerpt | None]:
+def _excerpts(came: SearchOutcome, room: int) -> list[pagination.Excerpt | None]:
     """As much of each document as its share of the room holds; what a short one leaves goes to the long ones."""
     bodies = [hit.document.content if hit.document else None for hit in came.findings.hits]
-    needs = [paging.twice(body) if body else 0 for body in bodies]
+    needs = [pagination.twice(body) if body else 0 for body in bodies]
     entries = [came.known[reference(hit.content_type, hit.id)] for hit in came.findings.hits]
     return [
-        paging.excerpt(entry, body, 0, given) if body is not None and given >= min(need, LEAST_EXCERPT) else None
-        for entry, body, need, given in zip(entries, bodies, needs, paging.shares(needs, room), strict=True)
+        pagination.excerpt(entry, body, 0, given) if body is not None and given >= min(need, LEAST_EXCERPT) else None
+        for entry, body, need, given in zip(entries, bodies, needs, pagination.shares(needs, room), strict=True)
     ]
 
 
 def _with_documents(
-    using: KnowledgeServices, call: Call, came: SearchOutcome, excerpts: Sequence[paging.Excerpt | None]
+    using: KnowledgeServices, call: Call, came: SearchOutcome, excerpts: Sequence[pagination.Excerpt | None]
 ) -> Answer:
     if None in excerpts:
         came = replace(came, hints=(*came.hints, NOT_ALL))

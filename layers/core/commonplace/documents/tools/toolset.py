@@ -71,9 +71,9 @@ def toolset(context: ToolsetContext) -> Toolset:
     fusion = Fusion.parse(settings.fusion) if settings.fusion else None
 
     def search_service() -> SearchService:
-        from commonplace.documents import wiring
+        from commonplace.documents import composition
 
-        return wiring.search_service(settings, fusion, context.objects, library)
+        return composition.search_service(settings, fusion, context.objects, library)
 
     def pull_requests() -> Proposals:
         from commonplace.documents.proposals.github import CALL_SECONDS, GitHubProposals

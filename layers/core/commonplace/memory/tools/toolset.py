@@ -59,9 +59,9 @@ def toolset(context: ToolsetContext) -> Toolset | None:
         return None
 
     def memory() -> Memory:
-        from commonplace.memory import wiring
+        from commonplace.memory import composition
 
-        return wiring.memory(told, context.settings, context.objects)
+        return composition.memory(told, context.settings, context.objects)
 
     return memory_toolset(
         MemoryServices(memory=deferred(memory), default_limit=told.default_limit, min_confidence=told.min_confidence)

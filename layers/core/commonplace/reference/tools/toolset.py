@@ -60,9 +60,9 @@ def toolset(context: ToolsetContext) -> Toolset | None:
     records = context.environ.get("RECORDS_TABLE", "").strip() or None
 
     def reference() -> Reference:
-        from commonplace.reference import wiring
+        from commonplace.reference import composition
 
-        return wiring.reference(context.settings, catalogues, context.objects, records, max_age_seconds=age)
+        return composition.reference(context.settings, catalogues, context.objects, records, max_age_seconds=age)
 
     return reference_toolset(
         ReferenceServices(

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from commonplace.kernel.settings import EmbeddingChoice, RetrievalSettings
-from commonplace.reference import wiring
+from commonplace.reference import composition
 from commonplace.reference.collection import collection
 from commonplace.reference.model import Asked
 from commonplace.reference.settings import CatalogueSource
@@ -69,7 +69,7 @@ def test_what_is_published_is_found_by_name_words_and_meaning(
     assert made is not None and made.take([MANIFEST]) == []
     assert (tmp_path / "reference.sqlite").exists()
 
-    reference = wiring.reference(settings, [HELIOS], store)
+    reference = composition.reference(settings, [HELIOS], store)
 
     found = reference.command("helios users list").hit
     assert found is not None
@@ -85,7 +85,7 @@ def test_without_a_model_words_alone_are_compared_and_no_index_is_opened(
 ) -> None:
     words = replace(settings, embedding_provider=EmbeddingChoice("none"))
 
-    answer = wiring.reference(words, [HELIOS], store).search(Asked("low water"))
+    answer = composition.reference(words, [HELIOS], store).search(Asked("low water"))
 
     assert ([hit.entry.id for hit in answer.hits], answer.fallback, opened) == (["tides"], True, [])
 
@@ -93,7 +93,7 @@ def test_without_a_model_words_alone_are_compared_and_no_index_is_opened(
 def test_before_anything_is_indexed_words_answer(
     store: FakeObjectStore, settings: RetrievalSettings, opened: list[Any]
 ) -> None:
-    answer = wiring.reference(settings, [HELIOS], store).search(Asked("low water"))
+    answer = composition.reference(settings, [HELIOS], store).search(Asked("low water"))
 
     assert ([hit.entry.id for hit in answer.hits], answer.fallback) == (["tides"], True)
 
@@ -102,10 +102,10 @@ def test_gaps_are_kept_where_there_is_a_table(
     store: FakeObjectStore, settings: RetrievalSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gaps = MemoryGaps(lambda: 0.0)
-    monkeypatch.setattr(wiring, "_gaps", lambda table: gaps if table == "records" else None)
+    monkeypatch.setattr(composition, "_gaps", lambda table: gaps if table == "records" else None)
 
     reported = [
-        wiring.reference(settings, [HELIOS], store, table).report_gap("acme", "helios fly").count
+        composition.reference(settings, [HELIOS], store, table).report_gap("acme", "helios fly").count
         for table in (None, "records")
     ]
 

@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
+from generators.openapi.operation_reader import listed
 from generators.openapi.operations import Operation
 from generators.openapi.options import Options
-from generators.openapi.reading import listed
 from generators.openapi.texts import cut, line, sentences
 
 MAX_ID = 160

@@ -34,11 +34,11 @@ def reference(
     names = [catalogue.name for catalogue in catalogues]
     shelf = CatalogueLibrary(objects, names, max_age_seconds=max_age_seconds)
     words_only = settings.embedding_provider.kind == "none" and settings.embedding_provider_next is None
-    meaning = None if words_only else LaterMeaning(lambda: _meaning(settings.collection("reference"), objects))
+    meaning = None if words_only else DeferredMeaning(lambda: _meaning(settings.collection("reference"), objects))
     return Reference(shelf, meaning, _gaps(records_table))
 
 
-class LaterMeaning:
+class DeferredMeaning:
     """`Meaning` that is made by the first search which compares it: a look-up of a name needs neither model nor
     index."""
 
