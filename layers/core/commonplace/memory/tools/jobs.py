@@ -145,8 +145,7 @@ def kb_rebuild_embeddings(using: MemoryServices, call: Call, asked: RebuildArgum
     if asked.handle is not None:
         done = using.memory.rebuild_progress(author, validation.handle(asked.handle))
     else:
-        size = validation.batch_size(asked.batch_size)
-        done = using.memory.rebuild(author, batch_size=size, clear_cache=asked.clear_cache, enough=enough)
+        done = using.memory.rebuild(author, batch_size=asked.batch_size, clear_cache=asked.clear_cache, enough=enough)
     data = RebuildProgress(total=done.total, processed=done.processed, status=done.status, handle=done.handle)
     return Answer(f"{done.processed} of {done.total} entries embedded anew: {_state(done)}", data)
 

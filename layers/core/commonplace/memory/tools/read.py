@@ -178,23 +178,14 @@ def tools(using: MemoryServices) -> tuple[Tool, ...]:
 
 def kb_get_related(using: MemoryServices, call: Call, asked: RelatedArguments) -> Answer:
     id = validation.entry_id(asked.entry_id, "entry_id")
-    related = using.memory.related(author_of(call), id, validation.related_limit(asked.limit))
+    related = using.memory.related(author_of(call), id, asked.limit)
     shown = fitted(related, lambda one: (one.entry.content,) * 2, _related, _related_line, usual=DEFAULT_RELATED)
     head = f"{len(shown.rows)} related to `{id}`:" if related else f"Nothing is related to `{id}`."
     return Answer("\n\n".join([head, *shown.text]), RelatedEntries(entries=shown.rows))
 
 
 def kb_list(using: MemoryServices, call: Call, asked: ListArguments) -> Answer:
-    listing = validation.listing(
-        role=asked.role,
-        tags=asked.tags,
-        entry_type=asked.entry_type,
-        limit=asked.limit,
-        offset=asked.offset,
-        order_by=asked.order_by,
-        order=asked.order,
-    )
-    answer = using.memory.list(author_of(call), listing)
+    answer = using.memory.list(author_of(call), validation.listing(**dict(asked)))
     shown = fitted(
         answer.entries,
         lambda entry: (entry.content,) * 2,

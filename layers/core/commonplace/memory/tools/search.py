@@ -69,15 +69,7 @@ def tools(using: MemoryServices) -> tuple[Tool, ...]:
 
 
 def kb_search(using: MemoryServices, call: Call, asked: SearchArguments) -> Answer:
-    question = validation.asked(
-        query=asked.query,
-        role=asked.role,
-        tags=asked.tags,
-        entry_type=asked.entry_type,
-        limit=asked.limit,
-        min_confidence=asked.min_confidence,
-        phase=asked.phase,
-    )
+    question = validation.asked(**dict(asked))
     answer = using.memory.search(author_of(call), question)
     note_query(question, fallback=answer.fallback)
     shown = fitted(answer.found, _contents, _row, _line, usual=DEFAULT_LIMIT)

@@ -109,18 +109,9 @@ def tools(using: MemoryServices) -> tuple[Tool, ...]:
 
 
 def kb_add(using: MemoryServices, call: Call, asked: AddArguments) -> Answer:
-    new = validation.new_entry(
-        content=asked.content,
-        entry_type=asked.entry_type,
-        roles=asked.roles,
-        tags=asked.tags,
-        source_file=asked.source_file,
-        source_story=asked.source_story,
-        parent_id=asked.parent_id,
-        confidence=asked.confidence,
-        metadata=asked.metadata,
-    )
-    key = validation.idempotency_key(asked.idempotency_key)
+    fields = dict(asked)
+    key = validation.idempotency_key(fields.pop("idempotency_key"))
+    new = validation.new_entry(**fields)
     added = using.memory.add(author_of(call), new, idempotency_key=key)
     nearest = [NearEntry(id=one.id, similarity=round(one.similarity, 4), excerpt=one.excerpt) for one in added.nearest]
     data = AddedEntry(
@@ -134,14 +125,10 @@ def kb_add(using: MemoryServices, call: Call, asked: AddArguments) -> Answer:
 
 
 def kb_update(using: MemoryServices, call: Call, asked: UpdateArguments) -> Answer:
-    changes = validation.changes(
-        content=asked.content,
-        roles=asked.roles,
-        tags=asked.tags,
-        confidence=asked.confidence,
-        metadata=asked.metadata,
-    )
-    id, expected = validation.entry_id(asked.id), validation.expected_version(asked.expected_version)
+    fields = dict(asked)
+    id = validation.entry_id(fields.pop("id"))
+    expected = validation.expected_version(fields.pop("expected_version"))
+    changes = validation.changes(**fields)
     updated = using.memory.update(author_of(call), id, changes, expected_version=expected)
     data = UpdatedEntry(success=True, re_embedded=updated.re_embedded, version=updated.entry.version)
     anew = " Its content is new, so its vectors are made anew." if data.re_embedded else ""
