@@ -17,7 +17,7 @@ from constructs import Construct, IConstruct
 from infra import bundling
 from infra.configuration import Configuration
 from infra.providers import located
-from infra.requirements import GROUPS, ONNX
+from infra.requirements import CORE, GROUPS, ONNX
 
 PACK = "AwsSolutions"
 
@@ -114,9 +114,10 @@ class Platform(Construct):
             )
 
     def layers(self, source: str) -> list[lambda_.ILayerVersion]:
-        """The library, the packages of that folder if it has any, and models of one's own where they are used."""
+        """The library, its packages, those of the folder if it has any, and models of one's own where they are used."""
         models = self._model_layers() if source in SOURCES_WITH_MODELS else []
-        return [self._core, *([self._package_layer(source)] if source in GROUPS else []), *models]
+        sources = (CORE, source) if source in GROUPS else (CORE,)
+        return [self._core, *map(self._package_layer, sources), *models]
 
     def _package_layer(self, source: str) -> lambda_.LayerVersion:
         if source not in self._packages:

@@ -10,9 +10,11 @@ ROOT = Path(__file__).resolve().parent.parent
 REQUIREMENTS_FILE = "requirements.txt"
 DATA_FILE = "data-requirements.txt"
 
+CORE = "layers/core"
 ONNX = "layers/onnx"
 
 GROUPS = {
+    CORE: "core",
     "functions/sync": "sync",
     "functions/index": "index",
     "functions/rest": "rest",
@@ -21,7 +23,8 @@ GROUPS = {
     "functions/rotate": "rotate",
     ONNX: "onnx",
 }
-"""Source folder -> dependency group. The webhook has no packages: GitHub waits ten seconds, and imports take time."""
+"""Source folder -> dependency group; `core` goes with every function. The webhook has none of its own: GitHub waits ten
+seconds, and imports take time."""
 
 BESIDE = {ONNX: ("numpy", "tokenizers")}
 """Packages of a group that every function which uses the layer carries already."""

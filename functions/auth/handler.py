@@ -6,7 +6,6 @@ those is loaded by the first request that wants it. The token endpoint never loa
 
 from __future__ import annotations
 
-import logging
 import os
 import time
 from typing import TYPE_CHECKING
@@ -28,15 +27,13 @@ from commonplace.identity.settings import AuthSettings
 from commonplace.identity.wallets import SignIn, SignInSettings
 from commonplace.kernel.deferred import Deferred, deferred
 from commonplace.kernel.limits import Limiter
+from commonplace.kernel.telemetry import instrument
 from commonplace.reference.settings import served
 from commonplace.web.gateway import Gateway
 from commonplace.web.origin import origin_values
 
 if TYPE_CHECKING:
     from commonplace.identity.auth_wiring import AuthParts
-
-logging.getLogger("commonplace").setLevel(logging.INFO)
-logging.getLogger("mangum").setLevel(logging.WARNING)  # the gateway writes the access log
 
 SETTINGS = AuthSettings.from_environ(os.environ)
 RESOURCES = Resources(SETTINGS.issuer, SETTINGS.toolsets, served(os.environ))
@@ -170,4 +167,4 @@ SERVICES = OAuthServices(
     if CLAIMS
     else None,
 )
-handler = Gateway(create_app(SERVICES), origin=origin_values(os.environ))
+handler = instrument(Gateway(create_app(SERVICES), origin=origin_values(os.environ)), os.environ)

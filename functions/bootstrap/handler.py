@@ -1,6 +1,7 @@
 """Lets the functions at their indexes: makes the roles inside the OpenSearch domain when CloudFormation asks for it."""
 
 import logging
+import os
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -10,10 +11,10 @@ from typing import Any
 from commonplace.kernel import aws
 from commonplace.kernel.custom_resource import ResourceRequest, answer
 from commonplace.kernel.settings import Environment
+from commonplace.kernel.telemetry import instrument
 from commonplace.search.opensearch.roles import DomainRoles, RolesRefused
 
 logger = logging.getLogger(__name__)
-logging.getLogger("commonplace").setLevel(logging.INFO)
 
 SPARE_SECONDS = 40
 """Of the function's time, for the answer."""
@@ -22,7 +23,7 @@ NAMES = re.compile(r"commonplace-[a-z][a-z0-9-]{0,15}")
 ROLE = re.compile(r"arn:aws[a-z-]*:iam::[0-9]{12}:role/.{1,512}")
 
 
-def handler(event: Mapping[str, Any], context: Any) -> None:
+def _answer(event: Mapping[str, Any], context: Any) -> None:
     """Answers every request of CloudFormation, whatever happens. Only an answer that cannot be put is an error."""
     bootstrap(event, context.get_remaining_time_in_millis() / 1000 - SPARE_SECONDS)
 
@@ -71,3 +72,6 @@ def _members(request: ResourceRequest, name: str) -> list[str]:
     if isinstance(given, list) and all(isinstance(each, str) and ROLE.fullmatch(each) for each in given):
         return given
     raise ValueError(f"{name} is a list of ARNs of IAM roles")
+
+
+handler = instrument(_answer, os.environ)

@@ -1,6 +1,5 @@
 """Brings the indexes to what their sources hold: for events of bucket and table, on schedules, for an operator."""
 
-import logging
 import os
 
 from commonplace.capabilities import CAPABILITIES
@@ -8,11 +7,10 @@ from commonplace.kernel import aws
 from commonplace.kernel.capability import built
 from commonplace.kernel.s3 import S3ObjectStore
 from commonplace.kernel.settings import IndexSettings
+from commonplace.kernel.telemetry import instrument
 from commonplace.search import providers
 from commonplace.search.collections import IndexContext, IndexFunction
 from commonplace.search.store import DynamoChanges, DynamoNote
-
-logging.getLogger("commonplace").setLevel(logging.INFO)
 
 SETTINGS = IndexSettings.from_environ(os.environ)
 ACTIVITY = (aws.dynamodb(attempts=2), SETTINGS.activity_table) if SETTINGS.activity_table else None
@@ -24,4 +22,5 @@ CONTEXT = IndexContext(
     note=lambda collection: DynamoNote(*ACTIVITY, collection) if ACTIVITY else None,
     changes=DynamoChanges(*ACTIVITY) if ACTIVITY else None,
 )
-handler = INDEX = IndexFunction(list(built(CAPABILITIES, "collection", CONTEXT)))
+INDEX = IndexFunction(list(built(CAPABILITIES, "collection", CONTEXT)))
+handler = instrument(INDEX, os.environ)

@@ -11,7 +11,6 @@ import gc
 # What is imported stays. To look through it for garbage again and again is a tenth of a cold start.
 gc.disable()
 
-import logging
 import os
 import time
 from typing import TYPE_CHECKING
@@ -25,6 +24,7 @@ from commonplace.kernel.capability import built
 from commonplace.kernel.deferred import deferred
 from commonplace.kernel.limits import CounterStore, Limiter, Slots
 from commonplace.kernel.settings import McpSettings
+from commonplace.kernel.telemetry import instrument
 from commonplace.reference.settings import served
 from commonplace.web.challenges import Challenges
 from commonplace.web.gateway import Gateway
@@ -41,10 +41,6 @@ if TYPE_CHECKING:
 
 gc.freeze()
 gc.enable()
-
-logging.getLogger("commonplace").setLevel(logging.INFO)
-for noisy in ("mangum", "mcp"):  # the gateway writes the access log, and the SDK a few lines for each request
-    logging.getLogger(noisy).setLevel(logging.WARNING)
 
 SETTINGS = McpSettings.from_environ(os.environ)
 IDENTITY = GuardSettings.from_environ(os.environ) if SETTINGS.assumed_tier is None else None
@@ -137,4 +133,4 @@ APP = create_app(
         secret=COUNTING_SECRET,
     ),
 )
-handler = Gateway(APP, origin=origin_values(os.environ))
+handler = instrument(Gateway(APP, origin=origin_values(os.environ)), os.environ)

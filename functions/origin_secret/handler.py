@@ -1,6 +1,5 @@
 """Rotates the value between front door and functions when Secrets Manager asks for it."""
 
-import logging
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -8,10 +7,9 @@ from typing import Any
 from commonplace.kernel import aws
 from commonplace.kernel.rotation import Rotation
 from commonplace.kernel.settings import OriginRotationSettings
+from commonplace.kernel.telemetry import instrument
 from commonplace.web.origin import ORIGIN_HEADER
 from commonplace.web.origin_rotation import Door, OriginRotation
-
-logging.getLogger("commonplace").setLevel(logging.INFO)
 
 SPARE_SECONDS = 30
 """Of the function's time, so that a wait ends in an error of ours and not in a function cut off."""
@@ -21,7 +19,10 @@ SECRETS = aws.secretsmanager()
 DOOR = Door(aws.cloudfront(), SETTINGS.distribution_id, header=ORIGIN_HEADER)
 
 
-def handler(event: Mapping[str, Any], context: Any) -> None:
+def _step(event: Mapping[str, Any], context: Any) -> None:
     """One step. An error makes Secrets Manager try the rotation again."""
     seconds = context.get_remaining_time_in_millis() / 1000 - SPARE_SECONDS
     Rotation(SECRETS, SETTINGS.secret_arn, OriginRotation(DOOR, seconds=seconds)).step(event)
+
+
+handler = instrument(_step, os.environ)

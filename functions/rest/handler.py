@@ -5,7 +5,6 @@ What judges tokens is loaded with the first, and whatever a capability's endpoin
 
 from __future__ import annotations
 
-import logging
 import os
 import time
 
@@ -19,6 +18,7 @@ from commonplace.kernel.limit_store import DynamoCounters
 from commonplace.kernel.limits import Limiter
 from commonplace.kernel.s3 import S3ObjectStore
 from commonplace.kernel.settings import RestSettings
+from commonplace.kernel.telemetry import instrument
 from commonplace.reference.settings import served
 from commonplace.web.challenges import Accounts, Challenges
 from commonplace.web.gateway import Gateway
@@ -26,8 +26,6 @@ from commonplace.web.origin import origin_values
 from commonplace.web.rest.app import create_app
 from commonplace.web.rest.declaration import RestContext
 from commonplace.web.rest.services import Site
-
-logging.getLogger("mangum").setLevel(logging.WARNING)  # the gateway writes the access log
 
 SETTINGS = RestSettings.from_environ(os.environ)
 IDENTITY = GuardSettings.from_environ(os.environ)
@@ -58,4 +56,4 @@ APP = create_app(
     pages=list(built(CAPABILITIES, "pages", CONTEXT)),
     accounts=_accounts(IDENTITY) if IDENTITY is not None else None,
 )
-handler = Gateway(APP, origin=origin_values(os.environ))
+handler = instrument(Gateway(APP, origin=origin_values(os.environ)), os.environ)

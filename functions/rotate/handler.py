@@ -6,14 +6,14 @@ An operator's event is `{"source": "commonplace.operator", "atOnce": true}`: one
 import logging
 import os
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from commonplace.identity.settings import RotationSettings
 from commonplace.identity.signing_rotation import SigningRotation
 from commonplace.kernel import aws
 from commonplace.kernel.rotation import Rotation
-
-logging.getLogger("commonplace").setLevel(logging.INFO)
+from commonplace.kernel.telemetry import instrument
 
 OPERATOR = "commonplace.operator"
 
@@ -23,7 +23,7 @@ KEYS = SigningRotation(aws.dynamodb(), SETTINGS.identity_table, time.time)
 ROTATION = Rotation(SECRETS, SETTINGS.signing_secret_arn, KEYS)
 
 
-def handler(event: dict[str, Any], context: object) -> None:  # noqa: ARG001
+def _rotate(event: Mapping[str, Any], _context: object) -> None:
     """Raises what went wrong: Secrets Manager tries again, and an alarm tells of it."""
     if event.get("source") == OPERATOR and event.get("atOnce") is True:
         _replace()
@@ -37,3 +37,6 @@ def _replace() -> None:
     SECRETS.put_secret_value(SecretId=SETTINGS.signing_secret_arn, SecretString=ring)
     KEYS.publish(ring)
     logging.getLogger("commonplace.rotate").warning("signing keys replaced at once")
+
+
+handler = instrument(_rotate, os.environ)

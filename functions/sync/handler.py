@@ -1,20 +1,14 @@
 """The steps of a sync run, as the state machine calls them: `run` for those of the whole run, `store` for its files."""
 
-import logging
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any
-
-from botocore.exceptions import BotoCoreError, ClientError
 
 from commonplace.capabilities import CAPABILITIES
 from commonplace.kernel import aws
 from commonplace.kernel.capability import built, load
-from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.parallel import Threads
 from commonplace.kernel.s3 import S3ObjectStore
 from commonplace.kernel.settings import SyncSettings
+from commonplace.kernel.telemetry import instrument
 from commonplace.repository.github import GitHubRepository
 from commonplace.repository.github_client import GitHubClient, http_client
 from commonplace.repository.github_credentials import SecretCredentials
@@ -22,9 +16,7 @@ from commonplace.repository.github_secrets import GitHubSecrets
 from commonplace.repository.run import RunSteps
 from commonplace.repository.run_state import DynamoSyncState
 from commonplace.repository.sources import StepContext
-
-logger = logging.getLogger(__name__)
-logging.getLogger("commonplace").setLevel(logging.INFO)
+from commonplace.repository.sync_function import SyncFunction
 
 WORKERS = 16
 """Calls to the store side by side; GitHub asks for fewer than a hundred, ten of these functions run at once."""
@@ -44,36 +36,7 @@ SOURCES = {
 """By name, each with what makes the steps of its runs."""
 
 
-class StoreUnavailable(Exception):
-    """S3, DynamoDB or Secrets Manager does not answer: worth a retry by the workflow's schedule."""
-
-
-def run(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
-    """`step` names it: plan, archive, publish, finish or fail. `source` is empty, or the name of a catalogue."""
-    steps = _steps(event)
-    calls = {
-        "plan": steps.plan,
-        "archive": steps.archive,
-        "publish": steps.publish,
-        "finish": steps.finish,
-        "fail": steps.fail,
-    }
-    step = event.get("step")
-    if step not in calls:
-        raise ValueError(f"step must be one of: {', '.join(calls)}")
-    with _retryable():
-        return calls[step](event)
-
-
-def store(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
-    """One item of the Map: a few blobs."""
-    with _retryable():
-        return _steps(event).store(event)
-
-
-def _steps(event: Mapping[str, Any]) -> RunSteps:
-    """Anew for each event: the count of GitHub calls is the event's own."""
-    name = event.get("source") or ""
+def _steps_of(name: str) -> RunSteps:
     if name not in SOURCES:
         raise ValueError(f"there is no catalogue {name!r} in CATALOGUES")
     source, steps_of = SOURCES[name]
@@ -94,19 +57,6 @@ def _steps(event: Mapping[str, Any]) -> RunSteps:
     return steps
 
 
-@contextmanager
-def _retryable() -> Iterator[None]:
-    """The workflow retries by name, and AWS's own failures have many."""
-    try:
-        yield
-    except (BotoCoreError, ClientError, Unavailable) as error:
-        cause = error.__cause__ if isinstance(error, Unavailable) else error
-        if isinstance(cause, ClientError) and not _is_passing(cause):
-            raise
-        raise StoreUnavailable(type(cause or error).__name__) from error
-
-
-def _is_passing(error: ClientError) -> bool:
-    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 500)
-    code = error.response.get("Error", {}).get("Code", "")
-    return status >= 500 or status == 429 or "Throttl" in code or code == "ProvisionedThroughputExceededException"
+SYNC = SyncFunction(_steps_of)
+run = instrument(SYNC.run, os.environ)
+store = instrument(SYNC.store, os.environ)

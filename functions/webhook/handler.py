@@ -12,6 +12,7 @@ from commonplace.kernel import aws
 from commonplace.kernel.capability import built
 from commonplace.kernel.errors import CommonplaceError, Unavailable
 from commonplace.kernel.settings import WebhookSettings
+from commonplace.kernel.telemetry import instrument
 from commonplace.repository.github_secrets import GitHubSecrets, MalformedSecret
 from commonplace.repository.run_state import DynamoSyncState
 from commonplace.repository.webhook import Followed, Poker, Receiver, response
@@ -19,7 +20,6 @@ from commonplace.repository.workflow import StepFunctionsWorkflow
 from commonplace.web.origin import entered, origin_values, refused
 
 logger = logging.getLogger(__name__)
-logging.getLogger("commonplace").setLevel(logging.INFO)
 
 SETTINGS = WebhookSettings.from_environ(os.environ)
 SECRETS = GitHubSecrets(aws.secretsmanager(), SETTINGS.github_secret_arn)
@@ -40,7 +40,7 @@ FOLLOWED = [
 RECEIVER = Receiver(FOLLOWED, lambda: SECRETS.current().webhook_secret)
 
 
-def handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
+def _answer(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
     """A delivery gets an HTTP answer; a failed reminder raises, so that its sender tries again."""
     if "requestContext" not in event:
         return RECEIVER.remind(event)
@@ -58,3 +58,6 @@ def handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
         logger.exception("a delivery failed")
         body = {"error": {"code": "INTERNAL_ERROR", "message": "An unexpected error occurred", "details": {}}}
         return response(500, body)
+
+
+handler = instrument(_answer, os.environ)

@@ -16,7 +16,7 @@ import pytest
 from commonplace.capabilities import CAPABILITIES
 from commonplace.identity.principals import SERVED
 from commonplace.kernel.capability import Part
-from infra.requirements import DATA_FILE, DATA_PACKAGE, GROUPS, IN_THE_RUNTIME, ONNX, REQUIREMENTS_FILE, ROOT
+from infra.requirements import CORE, DATA_FILE, DATA_PACKAGE, GROUPS, IN_THE_RUNTIME, ONNX, REQUIREMENTS_FILE, ROOT
 from tests.infra.templates import Template
 
 RUNTIME = {*IN_THE_RUNTIME, "jmespath", "python-dateutil", "six", "urllib3"}
@@ -40,7 +40,7 @@ HANDLERS = {
 }
 
 SCRIPT = """
-import json, sys
+import json, sys, types
 
 hidden = {hidden!r}
 loaded = []
@@ -74,7 +74,9 @@ headers = {"host": "abc.execute-api.eu-central-1.amazonaws.com", "content-type":
 http = {"method": "POST", "path": "/mcp", "sourceIp": "203.0.113.7"}
 event = {"version": "2.0", "rawPath": "/mcp", "rawQueryString": "", "headers": headers, "body": body}
 event |= {"isBase64Encoded": False, "requestContext": {"http": http, "stage": "$default"}}
-answer = handler.handler(event, None)
+context = types.SimpleNamespace(function_name="", memory_limit_in_mb=0, invoked_function_arn="", aws_request_id="")
+context.get_remaining_time_in_millis = lambda: 30_000
+answer = handler.handler(event, context)
 assert answer["statusCode"] == 200, answer
 assert len(json.loads(answer["body"])["result"]["tools"]) > 10, answer
 """
@@ -165,8 +167,8 @@ def loaded(request: pytest.FixtureRequest) -> Loaded:
 
 
 def bundled(name: str) -> set[str]:
-    folder = ROOT / "functions" / HANDLERS[name]
-    files = [file for each in (REQUIREMENTS_FILE, DATA_FILE) if (file := folder / each).exists()]
+    folders = (ROOT / "functions" / HANDLERS[name], ROOT / CORE)
+    files = [file for folder in folders for each in (REQUIREMENTS_FILE, DATA_FILE) if (file := folder / each).exists()]
     return {pin for file in files for pin in re.findall(r"^([a-z0-9-]+)==", file.read_text(), re.MULTILINE)}
 
 
@@ -203,10 +205,10 @@ def test_every_import_that_a_handler_can_come_to_is_bundled(imports: grimp.Impor
     assert named(imports, source) <= bundled(name) | RUNTIME
 
 
-@pytest.mark.parametrize("source", [source for source in GROUPS if source != ONNX])
+@pytest.mark.parametrize("source", [source for source in GROUPS if source not in (CORE, ONNX)])
 def test_nothing_is_bundled_that_no_import_asks_for(imports: grimp.ImportGraph, source: str) -> None:
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
-    bundled_for_a_reason = set(groups[GROUPS[source]]) - {DATA_PACKAGE} - CHOSEN.get(source, set())
+    bundled_for_a_reason = {*groups[GROUPS[source]], *groups[GROUPS[CORE]]} - {DATA_PACKAGE} - CHOSEN.get(source, set())
     assert bundled_for_a_reason == named(imports, source) - (RUNTIME - OWN)
 
 

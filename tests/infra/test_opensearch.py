@@ -346,7 +346,7 @@ def test_a_model_of_ones_own_comes_in_layers_of_those_who_use_it(
     stack = synthesized(embeddingProvider=f"onnx:{tmp_path}/encoder")
     for name, more in {"index": 2, "rest": 2, "mcp": 2, "sync-run": 0, "webhook": -1}.items():
         properties = stack.function(name)
-        assert len(properties["Layers"]) == 2 + more, name
+        assert len(properties["Layers"]) == 3 + more, name
         assert properties["MemorySize"] == (2048 if more == 2 else properties["MemorySize"])
     index = IndexSettings.from_environ(stack.environment(stack.function("index")))
     assert index.cache_table, "a slow model goes on where it was stopped"

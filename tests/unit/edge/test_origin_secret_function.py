@@ -19,6 +19,9 @@ REFUSED = """
 import handler
 
 class Context:
+    function_name = invoked_function_arn = aws_request_id = ""
+    memory_limit_in_mb = 0
+
     @staticmethod
     def get_remaining_time_in_millis():
         return 900_000

@@ -10,6 +10,7 @@ import pytest
 
 from commonplace.kernel import aws
 from functions.bootstrap.handler import bootstrap, handler
+from tests.fakes.lambda_context import LambdaContext
 from tests.fakes.security_api import SecurityApi, security_api
 
 READER, WRITER = "commonplace-dev-reader", "commonplace-dev-writer"
@@ -34,7 +35,7 @@ class Time:
         self.slept.append(seconds)
 
 
-class Context:
+class Context(LambdaContext):
     """As much of Lambda's as is asked."""
 
     def get_remaining_time_in_millis(self) -> int:

@@ -21,6 +21,7 @@ from commonplace.reference.sync.steps import CatalogueSteps
 from commonplace.repository.ports import RunState
 from commonplace.repository.run_state import DynamoSyncState
 from tests.aws_fixture import BUCKET, TABLE
+from tests.fakes.lambda_context import CONTEXT
 from tests.unit.functions.deliveries import BRANCH, REPOSITORY, SECRET, SHA, delivery, push
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def load(name: str) -> ModuleType:
 def test_a_push_becomes_an_execution(environment: dict[str, str]) -> None:
     webhook = load("functions.webhook.handler")
 
-    answer = webhook.handler(delivery(push()), None)
+    answer = webhook.handler(delivery(push()), CONTEXT)
 
     assert (answer["statusCode"], json.loads(answer["body"])["run"]) == (202, f"{SHA}-1")
     client = boto3.client("stepfunctions", region_name="us-east-1")
@@ -97,9 +98,9 @@ def test_a_push_becomes_an_execution(environment: dict[str, str]) -> None:
 def test_a_schedule_becomes_an_execution(environment: dict[str, str]) -> None:
     webhook = load("functions.webhook.handler")
 
-    assert webhook.handler({"source": "aws.events"}, None) == {"status": "started", "run": "reconcile-1"}
+    assert webhook.handler({"source": "aws.events"}, CONTEXT) == {"status": "started", "run": "reconcile-1"}
     with pytest.raises(BadRequest):
-        webhook.handler({"source": "elsewhere"}, None)
+        webhook.handler({"source": "elsewhere"}, CONTEXT)
 
 
 def test_a_delivery_that_aws_cannot_take_is_to_be_sent_again(
@@ -108,7 +109,7 @@ def test_a_delivery_that_aws_cannot_take_is_to_be_sent_again(
     monkeypatch.setenv("ACTIVITY_TABLE", "elsewhere")
     webhook = load("functions.webhook.handler")
 
-    answer = webhook.handler(delivery(push()), None)
+    answer = webhook.handler(delivery(push()), CONTEXT)
 
     assert answer["statusCode"] == 503
     assert json.loads(answer["body"])["error"]["code"] == "UNAVAILABLE"
@@ -124,7 +125,7 @@ def test_an_unexpected_error_shows_nothing_internal(
         raise RuntimeError("internal matters")
 
     monkeypatch.setattr(webhook.RECEIVER, "receive", broken)
-    answer = webhook.handler(delivery(push()), None)
+    answer = webhook.handler(delivery(push()), CONTEXT)
 
     assert answer["statusCode"] == 500
     assert json.loads(answer["body"])["error"]["code"] == "INTERNAL_ERROR"
@@ -145,14 +146,14 @@ def test_each_step_is_handed_to_its_method(
     sync = load("functions.sync.handler")
     monkeypatch.setattr(Steps, step, lambda _, event: {"did": step, "run": event["run"]})
 
-    assert sync.run({"step": step, "run": "run-1"}, None) == {"did": step, "run": "run-1"}
+    assert sync.run({"step": step, "run": "run-1"}, CONTEXT) == {"did": step, "run": "run-1"}
 
 
 def test_an_item_is_handed_to_store(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     sync = load("functions.sync.handler")
     monkeypatch.setattr(Steps, "store", lambda _, event: event["item"])
 
-    assert sync.store({"run": "run-1", "item": {"blobs": []}, "waits": 0}, None) == {"blobs": []}
+    assert sync.store({"run": "run-1", "item": {"blobs": []}, "waits": 0}, CONTEXT) == {"blobs": []}
 
 
 @pytest.mark.parametrize("step", ["store", "__init__", None, 3])
@@ -160,7 +161,7 @@ def test_a_step_that_is_none_is_refused(environment: dict[str, str], step: objec
     sync = load("functions.sync.handler")
 
     with pytest.raises(ValueError, match="step must be one of: plan, archive, publish, finish, fail"):
-        sync.run({"step": step, "run": "run-1"}, None)
+        sync.run({"step": step, "run": "run-1"}, CONTEXT)
 
 
 def aws_error(code: str, status: int) -> ClientError:
@@ -188,17 +189,17 @@ def test_what_passes_by_itself_has_the_name_that_the_machine_retries(
 
     monkeypatch.setattr(Steps, "plan", fail)
     with pytest.raises(Exception) as caught:
-        sync.run({"step": "plan", "run": "run-1"}, None)
+        sync.run({"step": "plan", "run": "run-1"}, CONTEXT)
 
     assert type(caught.value).__name__ == name
 
 
 def test_finishing_a_run_gives_its_claim_up(environment: dict[str, str]) -> None:
     webhook, sync = load("functions.webhook.handler"), load("functions.sync.handler")
-    started = webhook.handler({"source": "aws.events"}, None)["run"]
+    started = webhook.handler({"source": "aws.events"}, CONTEXT)["run"]
 
-    assert sync.run({"step": "finish", "run": started, "seen": 0}, None) == {"again": True}
-    assert sync.run({"step": "finish", "run": started, "seen": 1}, None) == {"again": False}
+    assert sync.run({"step": "finish", "run": started, "seen": 0}, CONTEXT) == {"again": True}
+    assert sync.run({"step": "finish", "run": started, "seen": 1}, CONTEXT) == {"again": False}
     assert run_state().running is None
 
 
@@ -208,7 +209,7 @@ def test_a_schedule_wakes_every_source_and_each_has_a_run_state_of_its_own(
     monkeypatch.setenv("CATALOGUES", '[{"name": "helios", "folder": "reference"}]')
     webhook, sync = load("functions.webhook.handler"), load("functions.sync.handler")
 
-    answer = webhook.handler({"source": "aws.events"}, None)
+    answer = webhook.handler({"source": "aws.events"}, CONTEXT)
 
     assert answer == {
         "status": "started",
@@ -220,7 +221,7 @@ def test_a_schedule_wakes_every_source_and_each_has_a_run_state_of_its_own(
     inputs = [client.describe_execution(executionArn=one["executionArn"])["input"] for one in executions]
     assert sorted(json.loads(text)["source"] for text in inputs) == ["", "helios"]
     ended = {"step": "finish", "source": "helios", "run": "helios-reconcile-1", "seen": 1}
-    assert sync.run(ended, None) == {"again": False}
+    assert sync.run(ended, CONTEXT) == {"again": False}
     assert (run_state("helios").running, run_state().running) == (None, "reconcile-1")
 
 
@@ -232,7 +233,7 @@ def test_a_step_of_a_catalogue_is_handed_to_its_own_steps(
     sync = load("functions.sync.handler")
     monkeypatch.setattr(CatalogueSteps, step, lambda steps, _: {"of": steps.source.name, "at": steps.repository})
 
-    answer = sync.run({"step": step, "source": "helios", "run": "run-1"}, None)
+    answer = sync.run({"step": step, "source": "helios", "run": "run-1"}, CONTEXT)
 
     assert (answer["of"], answer["at"].name, answer["at"].branch) == ("helios", "octo/helios", "v2")
 
@@ -241,7 +242,7 @@ def test_a_catalogue_that_nobody_configured_is_not_synced(environment: dict[str,
     sync = load("functions.sync.handler")
 
     with pytest.raises(ValueError, match="there is no catalogue 'helios'"):
-        sync.run({"step": "plan", "source": "helios", "run": "run-1"}, None)
+        sync.run({"step": "plan", "source": "helios", "run": "run-1"}, CONTEXT)
 
 
 def test_the_folder_of_a_catalogue_in_the_knowledge_base_holds_no_documents(
@@ -252,7 +253,7 @@ def test_the_folder_of_a_catalogue_in_the_knowledge_base_holds_no_documents(
     monkeypatch.setenv("CATALOGUES", json.dumps([here, elsewhere]))
     sync = load("functions.sync.handler")
 
-    exclusions = sync._steps({}).exclusions
+    exclusions = sync._steps_of("").exclusions
     assert not exclusions.is_content("docs/reference/guides/start.md")
     assert exclusions.is_content("docs/references.md")
     assert not exclusions.is_content("drafts/a.md")

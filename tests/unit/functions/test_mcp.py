@@ -24,6 +24,7 @@ from commonplace.search.models.local import LocalEmbeddings
 from commonplace.web.mcp.declaration import Toolset
 from tests.aws_fixture import BUCKET, TABLE
 from tests.fakes.catalogues import publish
+from tests.fakes.lambda_context import CONTEXT
 from tests.fakes.library import FakeLibrary, garden
 from tests.fakes.store import FakeObjectStore
 from tests.reference_files import helios
@@ -53,6 +54,7 @@ HEAVY = (
     *("boto3", "botocore", "fastapi", "numpy", "tokenizers", "httpx", "markdown_it", "rapidfuzz", "orjson"),
     *("wordllama", "yaml", "joserfc", "moto", "tree_sitter"),
 )
+"""The bare package `botocore`, without anything in it, is Powertools' and half a millisecond."""
 
 Load = Callable[..., ModuleType]
 
@@ -91,7 +93,7 @@ def load(monkeypatch: pytest.MonkeyPatch, index: Path, s3: "S3Client", dynamodb:
 
 
 def ask(function: ModuleType, event: dict[str, Any]) -> dict[str, Any]:
-    answer: dict[str, Any] = function.handler(event, None)
+    answer: dict[str, Any] = function.handler(event, CONTEXT)
     return answer
 
 
@@ -106,7 +108,7 @@ def test_a_start_loads_nothing_that_a_call_may_not_need() -> None:
         f"import sys, os, json; sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / 'layers' / 'core')!r}]\n"
         f"os.environ.update({variables!r})\n"
         "import functions.mcp.handler\n"
-        "print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"
+        "print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules if name != 'botocore'})))"
     )
     told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     loaded = set(json.loads(told.stdout))

@@ -19,6 +19,7 @@ from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.embeddings import embed_records
 from commonplace.search.models.local import LocalEmbeddings
 from tests.aws_fixture import BUCKET
+from tests.fakes.lambda_context import CONTEXT
 from tests.fakes.library import FakeLibrary, garden
 from tests.unit.rest.events import payload_2
 
@@ -77,7 +78,7 @@ def write_index(path: Path) -> None:
 
 
 def ask(handler: ModuleType, path: str, query: str = "", **headers: str) -> dict[str, Any]:
-    answer: dict[str, Any] = handler.handler(payload_2(path, query, **headers), None)
+    answer: dict[str, Any] = handler.handler(payload_2(path, query, **headers), CONTEXT)
     return answer
 
 

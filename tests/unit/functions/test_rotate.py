@@ -13,6 +13,7 @@ from commonplace.kernel import aws
 from commonplace.kernel.environment import SettingsError
 from commonplace.kernel.rotation import RotationRefused
 from tests.aws_fixture import create_table
+from tests.fakes.lambda_context import CONTEXT
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -40,7 +41,7 @@ class Deployed:
         """As Secrets Manager does."""
         token = str(uuid.uuid4())
         for step in STEPS:
-            self.handler({"Step": step, "SecretId": self.arn, "ClientRequestToken": token}, None)
+            self.handler({"Step": step, "SecretId": self.arn, "ClientRequestToken": token}, CONTEXT)
 
     def kids(self) -> list[str]:
         answer = self._secrets.get_secret_value(SecretId=self.arn, VersionStage="AWSCURRENT")
@@ -78,9 +79,9 @@ def test_two_rotations_leave_two_keys_of_which_all_are_published(deployed: Deplo
 
 
 def test_an_operator_replaces_every_key_at_once(deployed: Deployed) -> None:
-    deployed.handler({"source": "commonplace.operator", "atOnce": True}, None)
+    deployed.handler({"source": "commonplace.operator", "atOnce": True}, CONTEXT)
     before = deployed.kids()
-    deployed.handler({"source": "commonplace.operator", "atOnce": True}, None)
+    deployed.handler({"source": "commonplace.operator", "atOnce": True}, CONTEXT)
     assert len(deployed.kids()) == 1
     assert deployed.kids() == deployed.published() != before
 
@@ -88,7 +89,7 @@ def test_an_operator_replaces_every_key_at_once(deployed: Deployed) -> None:
 @pytest.mark.parametrize("event", [{}, {"source": "commonplace.operator"}, {"source": "aws.events", "atOnce": True}])
 def test_any_other_event_is_refused(deployed: Deployed, event: dict[str, Any]) -> None:
     with pytest.raises(RotationRefused):
-        deployed.handler(event, None)
+        deployed.handler(event, CONTEXT)
     assert deployed.kids() == []
 
 

@@ -16,6 +16,7 @@ from moto import mock_aws
 from commonplace.kernel import aws
 from commonplace.web.gateway import MAX_TEXT_BYTES, Gateway
 from commonplace.web.rest.services import Site
+from tests.fakes.lambda_context import CONTEXT
 from tests.fakes.library import garden, make
 from tests.unit.rest.conftest import World
 from tests.unit.rest.events import payload_1, payload_2
@@ -161,7 +162,7 @@ def function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
         spec.loader.exec_module(module)
 
         def ask(event: dict[str, Any]) -> dict[str, Any]:
-            answer: dict[str, Any] = module.handler(event, None)
+            answer: dict[str, Any] = module.handler(event, CONTEXT)
             return answer
 
         yield ask

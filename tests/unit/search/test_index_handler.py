@@ -25,6 +25,7 @@ from commonplace.search.store import DynamoChanges
 from tests.aws_fixture import BUCKET
 from tests.fakes.catalogues import catalogue, entry
 from tests.fakes.catalogues import publish as publish_catalogue
+from tests.fakes.lambda_context import CONTEXT
 from tests.unit.search.records import TEST_EVENT, body_of, document, notification, publish, put, versions
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def test_a_batch_of_the_queue_reaches_the_published_index(store: S3ObjectStore, 
             body_of(notification("content/note/bad.json")),
             body_of(notification("content/note/gone.json", "ObjectRemoved:DeleteMarkerCreated")),
         ),
-        None,
+        CONTEXT,
     )
 
     assert answer == {"batchItemFailures": [{"itemIdentifier": "m2"}]}
@@ -123,11 +124,11 @@ def test_a_batch_of_the_queue_reaches_the_published_index(store: S3ObjectStore, 
 def test_a_delete_marker_takes_the_document_out_of_the_index(store: S3ObjectStore, load: Load) -> None:
     publish(store, [document("note/a", "rain"), document("note/b", "wind")], generation=1)
     handler = load()
-    handler.handler({"source": "aws.events", "detail-type": "Scheduled Event"}, None)
+    handler.handler({"source": "aws.events", "detail-type": "Scheduled Event"}, CONTEXT)
 
     publish(store, [document("note/b", "wind")], generation=2)
     gone = notification("content/note/a.json", "ObjectRemoved:DeleteMarkerCreated")
-    answer = handler.handler(queue(body_of(gone)), None)
+    answer = handler.handler(queue(body_of(gone)), CONTEXT)
 
     assert answer == {"batchItemFailures": []}
     assert versions(engine_of(handler)) == {"note/b": 1}
@@ -138,19 +139,19 @@ def test_the_schedule_reconciles_and_an_operator_rebuilds(store: S3ObjectStore, 
     handler = load()
     nothing = {"indexed": 0, "removed": 0, "unreadable": 0, "incomplete": 0, "remaining": 0, "swept": 0}
 
-    first = handler.handler({"source": "aws.events"}, None)
-    second = handler.handler({"source": "commonplace.operator"}, None)
-    rebuilt = handler.handler({"source": "commonplace.operator", "rebuild": True}, None)
+    first = handler.handler({"source": "aws.events"}, CONTEXT)
+    second = handler.handler({"source": "commonplace.operator"}, CONTEXT)
+    rebuilt = handler.handler({"source": "commonplace.operator", "rebuild": True}, CONTEXT)
 
     assert (first, second, rebuilt) == (nothing | {"indexed": 2}, nothing, nothing | {"indexed": 2})
 
 
 def test_a_function_with_another_provider_rebuilds_on_its_first_event(store: S3ObjectStore, load: Load) -> None:
     publish(store, [document("note/a", "rain")], generation=1)
-    load().handler({"source": "aws.events"}, None)
+    load().handler({"source": "aws.events"}, CONTEXT)
 
     lexical = load(EMBEDDING_PROVIDER="none")
-    answer = lexical.handler(queue(body_of(notification("content/note/a.json"))), None)
+    answer = lexical.handler(queue(body_of(notification("content/note/a.json"))), CONTEXT)
 
     assert answer == {"batchItemFailures": []}
     assert (versions(engine_of(lexical)), list(engine_of(lexical).incomplete())) == ({"note/a": 1}, [])
@@ -160,7 +161,7 @@ def test_on_a_laptop_the_index_is_a_file(store: S3ObjectStore, load: Load, tmp_p
     put(store, document("note/a", "rain"))
     path = tmp_path / "index" / "documents.sqlite"
 
-    load(INDEX_LOCATION=path.as_uri()).handler(queue(body_of(notification("content/note/a.json"))), None)
+    load(INDEX_LOCATION=path.as_uri()).handler(queue(body_of(notification("content/note/a.json"))), CONTEXT)
 
     assert path.is_file()
     assert store.get("index/documents.sqlite") is None
@@ -168,7 +169,7 @@ def test_on_a_laptop_the_index_is_a_file(store: S3ObjectStore, load: Load, tmp_p
 
 def test_an_event_of_nobody_known_is_refused(load: Load) -> None:
     with pytest.raises(ValueError, match="neither"):
-        load().handler({"rebuild": True}, None)
+        load().handler({"rebuild": True}, CONTEXT)
 
 
 def table(name: str) -> None:
@@ -224,17 +225,17 @@ def test_entries_have_an_index_beside_that_of_the_documents(
     handler = load(**TABLES)
 
     batch = [told("acme", "entries", "e0"), body_of(notification("content/note/a.json")), told("no one", "jobs", "x")]
-    answer = handler.handler(queue(*batch, told("acme", "jobs", "gone")), None)
+    answer = handler.handler(queue(*batch, told("acme", "jobs", "gone")), CONTEXT)
 
     assert answer == {"batchItemFailures": [{"itemIdentifier": "m2"}]}
     assert versions(engine_of(handler)) == {"note/a": 1}
     assert store.get("index/memory.sqlite") is not None
-    answer = handler.handler({"source": "aws.events"}, None)
+    answer = handler.handler({"source": "aws.events"}, CONTEXT)
     assert (answer["indexed"], answer["memory"]["indexed"]) == (0, 2)
 
 
 def test_without_a_table_of_entries_their_messages_fail(store: S3ObjectStore, load: Load) -> None:
-    answer = load().handler(queue(told("acme", "entries", "e0")), None)
+    answer = load().handler(queue(told("acme", "entries", "e0")), CONTEXT)
 
     assert answer == {"batchItemFailures": [{"itemIdentifier": "m0"}]}
 
@@ -245,14 +246,14 @@ def test_an_operator_names_the_collection(store: S3ObjectStore, load: Load, entr
     handler = load(**TABLES)
     ask = {"source": "commonplace.operator"}
 
-    assert handler.handler({**ask, "rebuild": True, "collection": "memory"}, None)["indexed"] == 2
-    assert handler.handler({**ask, "rebuild": True}, None)["indexed"] == 1
-    step = handler.handler({**ask, "step": "plan", "input": {"collection": "memory"}}, None)
+    assert handler.handler({**ask, "rebuild": True, "collection": "memory"}, CONTEXT)["indexed"] == 2
+    assert handler.handler({**ask, "rebuild": True}, CONTEXT)["indexed"] == 1
+    step = handler.handler({**ask, "step": "plan", "input": {"collection": "memory"}}, CONTEXT)
     assert (step["action"], step["collection"]) == ("refused", "memory")
-    refused = handler.handler({**ask, "step": "plan", "collection": "people"}, None)
+    refused = handler.handler({**ask, "step": "plan", "collection": "people"}, CONTEXT)
     assert (refused["action"], refused["hint"]) == ("refused", "Collections here: documents, memory.")
     assert refused["collection"] == "people"
-    only = handler.handler({**ask, "collection": "memory"}, None)
+    only = handler.handler({**ask, "collection": "memory"}, CONTEXT)
     assert only.keys() == {"memory"}
 
 
@@ -267,9 +268,9 @@ def test_one_index_that_cannot_be_compared_does_not_keep_the_other_from_it(
 
     monkeypatch.setattr(handler.INDEX.collections["documents"].operations, "reconcile", fail)
     with pytest.raises(Unavailable):
-        handler.handler({"source": "aws.events"}, None)
+        handler.handler({"source": "aws.events"}, CONTEXT)
 
-    assert handler.handler({"source": "aws.events", "collection": "memory"}, None)["memory"]["indexed"] == 0
+    assert handler.handler({"source": "aws.events", "collection": "memory"}, CONTEXT)["memory"]["indexed"] == 0
 
 
 def test_vectors_come_by_themselves_once_the_model_answers(
@@ -280,17 +281,20 @@ def test_vectors_come_by_themselves_once_the_model_answers(
     handler = load(**TABLES)
     event = {"source": "aws.events", "complete": True}
     nothing = {"indexed": 0, "removed": 0, "unreadable": 0, "incomplete": 0, "remaining": 0, "swept": 0}
-    assert handler.handler(event, None) == {"documents": nothing, "memory": nothing}
+    assert handler.handler(event, CONTEXT) == {"documents": nothing, "memory": nothing}
 
     def away(_texts: object, **_told: object) -> None:
         raise Unavailable("The model does not answer.")
 
     with monkeypatch.context() as patch:
         patch.setattr(type(handler.CONTEXT.models[0]), "embed", lambda _self, texts, **told: away(texts, **told))
-        handler.handler(queue(told("acme", "entries", "e0"), body_of(notification("content/note/a.json"))), None)
-        assert handler.handler(event, None)["memory"] == nothing | {"incomplete": 1}
+        handler.handler(queue(told("acme", "entries", "e0"), body_of(notification("content/note/a.json"))), CONTEXT)
+        assert handler.handler(event, CONTEXT)["memory"] == nothing | {"incomplete": 1}
 
-    assert handler.handler(event, None) == {"documents": nothing | {"indexed": 1}, "memory": nothing | {"indexed": 1}}
+    assert handler.handler(event, CONTEXT) == {
+        "documents": nothing | {"indexed": 1},
+        "memory": nothing | {"indexed": 1},
+    }
 
 
 CATALOGUES = {"CATALOGUES": '[{"name": "helios"}]', "GITHUB_REPOSITORY": "example/product", "GITHUB_BRANCH": "main"}
@@ -304,14 +308,14 @@ def test_a_manifest_brings_the_entries_of_its_catalogue_into_an_index_of_their_o
     handler = load(**CATALOGUES)
 
     told = [body_of(notification(key)) for key in ("reference/helios/manifest.json", "content/note/a.json")]
-    assert handler.handler(queue(*told, "{}"), None) == {"batchItemFailures": [{"itemIdentifier": "m2"}]}
+    assert handler.handler(queue(*told, "{}"), CONTEXT) == {"batchItemFailures": [{"itemIdentifier": "m2"}]}
 
     assert versions(engine_of(handler)) == {"note/a": 1}
     assert store.get("index/reference.sqlite") is not None
-    answer = handler.handler({"source": "aws.events"}, None)
+    answer = handler.handler({"source": "aws.events"}, CONTEXT)
     assert (answer["indexed"], answer["reference"]["indexed"]) == (0, 0)
     ask = {"source": "commonplace.operator", "rebuild": True, "collection": "reference"}
-    assert handler.handler(ask, None)["indexed"] == 2
+    assert handler.handler(ask, CONTEXT)["indexed"] == 2
 
 
 def test_an_index_of_entries_that_takes_no_writes_keeps_no_document_from_its_own(
@@ -326,14 +330,14 @@ def test_an_index_of_entries_that_takes_no_writes_keeps_no_document_from_its_own
     monkeypatch.setattr(handler.INDEX.collections["reference"].operations, "reconcile", fail)
     told = [body_of(notification(key)) for key in ("reference/helios/manifest.json", "content/note/a.json")]
 
-    assert handler.handler(queue(*told), None) == {"batchItemFailures": [{"itemIdentifier": "m0"}]}
+    assert handler.handler(queue(*told), CONTEXT) == {"batchItemFailures": [{"itemIdentifier": "m0"}]}
     assert versions(engine_of(handler)) == {"note/a": 1}
 
 
 def test_without_catalogues_a_manifest_is_nobodys_matter(store: S3ObjectStore, load: Load) -> None:
     handler = load()
 
-    answer = handler.handler(queue(body_of(notification("reference/helios/manifest.json"))), None)
+    answer = handler.handler(queue(body_of(notification("reference/helios/manifest.json"))), CONTEXT)
 
     assert answer == {"batchItemFailures": []}
     assert store.get("index/reference.sqlite") is None
@@ -351,9 +355,9 @@ def test_entries_of_catalogues_that_lack_vectors_get_them_by_the_schedule(
 
     with monkeypatch.context() as patch:
         patch.setattr(type(handler.CONTEXT.models[0]), "embed", away)
-        handler.handler(queue(body_of(notification("reference/helios/manifest.json"))), None)
+        handler.handler(queue(body_of(notification("reference/helios/manifest.json"))), CONTEXT)
 
-    assert handler.handler({"source": "aws.events", "complete": True}, None)["reference"]["indexed"] == 1
+    assert handler.handler({"source": "aws.events", "complete": True}, CONTEXT)["reference"]["indexed"] == 1
 
 
 def test_what_the_index_takes_is_told_in_the_table_that_is_set(store: S3ObjectStore, load: Load) -> None:
@@ -362,6 +366,6 @@ def test_what_the_index_takes_is_told_in_the_table_that_is_set(store: S3ObjectSt
     position = feed.position()
     put(store, document("note/a", "rain", generation=4))
 
-    load(ACTIVITY_TABLE="activity").handler(queue(body_of(notification("content/note/a.json"))), None)
+    load(ACTIVITY_TABLE="activity").handler(queue(body_of(notification("content/note/a.json"))), CONTEXT)
 
     assert feed.since(position)[0] == [Change(RecordId("note/a"), "written", 4, added=True)]
