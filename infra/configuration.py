@@ -34,7 +34,7 @@ class Configuration:
     branch: str = "main"
     domain: str | None = None
     certificate_arn: str | None = None
-    engine: Engine = "embedded"
+    engine: Engine = "opensearch"
     open_search_service: OpenSearchService = "domain"
     open_search_version: str = "3.5"
     open_search_instance_type: str = "t3.small.search"

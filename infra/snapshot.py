@@ -1,7 +1,8 @@
 """Writes `infra/template.json`: `make snapshot`.
 
-The snapshot is the template of stage dev with all that changes from build to build taken out. A test keeps it equal to
-what the code says, reviews show what a change does to AWS, and the laptop cloud builds itself from it.
+The snapshot is the template of stage dev on the embedded engine, which is the laptop's, with all that changes from build
+to build taken out. A test keeps it equal to what the code says, reviews show what a change does to AWS, and the laptop
+cloud builds itself from it.
 """
 
 import json
@@ -15,6 +16,7 @@ from infra.node import provide_node
 from infra.requirements import ROOT
 
 SNAPSHOT = ROOT / "infra/template.json"
+CONTEXT = {"engine": "embedded"}
 
 _VOLATILE = (
     (re.compile(r"\b[0-9a-f]{64}\b"), "ASSET"),
@@ -36,7 +38,7 @@ def main() -> int:
     from infra.stack import WITHOUT_BUNDLES, application
 
     with tempfile.TemporaryDirectory() as folder:
-        app, stack = application(Path(folder), WITHOUT_BUNDLES)
+        app, stack = application(Path(folder), {**WITHOUT_BUNDLES, **CONTEXT})
         template = json.loads((Path(app.synth().directory) / stack.template_file).read_text())
     SNAPSHOT.write_text(normalised(template))
     print(f"{SNAPSHOT.relative_to(ROOT)}: {len(template['Resources'])} resources")

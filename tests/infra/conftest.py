@@ -30,7 +30,13 @@ def synthesized(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Templ
 
 @pytest.fixture(scope="session")
 def template(synthesized: Callable[..., Template]) -> Template:
-    """Stage dev, as the snapshot has it."""
+    """Stage dev on the embedded engine, as the snapshot has it."""
+    return synthesized(engine="embedded")
+
+
+@pytest.fixture(scope="session")
+def default(synthesized: Callable[..., Template]) -> Template:
+    """Stage dev with nothing configured."""
     return synthesized()
 
 
@@ -95,6 +101,7 @@ def referenced(synthesized: Callable[..., Template]) -> Template:
 def identified(synthesized: Callable[..., Template]) -> Template:
     """Stage dev with all that identity has to offer, and functions that start from snapshots."""
     return synthesized(
+        engine="embedded",
         snapStart="true",
         organisation="club",
         roleMap='{"hats": {"30.3.1": {"role": "editor", "tier": "vibecoder"}}, "groups": {"*": {"tier": "member"}}}',
@@ -116,6 +123,7 @@ def prod(synthesized: Callable[..., Template]) -> Template:
     return synthesized(
         **PROD,
         **DOMAIN,
+        engine="embedded",
         alarmEmail="operators@example.org",
         exclude='["drafts/"]',
         reconcileMinutes="15",

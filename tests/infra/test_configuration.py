@@ -118,7 +118,7 @@ def test_an_empty_value_means_the_default() -> None:
         ("bedrockRegion", "Virginia"),
         ("embeddingProvider", "bedrock"),
         ("embeddingProvider", "bedrock-titan:300"),
-        ("embeddingProviderNext", "openai"),
+        ("embeddingProviderNext", "openai:mine"),
         ("embeddingProviderNext", "none"),
         ("rerankProvider", "bedrock-titan"),
         ("rerankProvider", "onnx:"),
@@ -345,8 +345,9 @@ def test_a_collection_cannot_be_told_to_use_lucene() -> None:
 
 
 def test_a_change_of_model_is_for_an_index_that_can_stand_beside_another() -> None:
-    with pytest.raises(ConfigurationError, match="needs engine opensearch"):
-        from_context({"embeddingProviderNext": "bedrock-titan"})
+    for model in ("bedrock-titan", "openai"):
+        with pytest.raises(ConfigurationError, match="needs engine opensearch"):
+            from_context({"engine": "embedded", "embeddingProviderNext": model})
     with pytest.raises(ConfigurationError, match="the model to change to"):
         from_context({"engine": "opensearch", "embeddingProviderNext": "local"})
 

@@ -16,7 +16,7 @@ from tests.unit.docs.test_costs import prices, shown, table, usage
 
 CERTIFICATE = "arn:aws:acm:us-east-1:123456789012:certificate/00000000-0000-0000-0000-000000000000"
 HOME = "eu-central-1"
-FIRST = {"edge": "true", "region": HOME}
+FIRST = {"engine": "embedded", "edge": "true", "region": HOME}
 DOMAIN = {"domain": "knowledge.example.org", "certificateArn": CERTIFICATE}
 WHOLE = {**PROD, **FIRST, **DOMAIN, "edgeLogs": "true", "alarmEmail": "operators@example.org"}
 SMALL = {

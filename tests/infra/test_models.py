@@ -18,7 +18,9 @@ def test_openai_has_a_secret_of_its_own_that_only_those_who_need_vectors_can_rea
     synthesized: Callable[..., Template], template: Template
 ) -> None:
     stack = synthesized(
-        embeddingProvider="openai:text-embedding-3-small:512", openAiBaseUrl="https://eu.example.org/v1"
+        engine="embedded",
+        embeddingProvider="openai:text-embedding-3-small:512",
+        openAiBaseUrl="https://eu.example.org/v1",
     )
     output = stack.body["Outputs"]["OpenAiSecretArn"]["Value"]
     for name in ("index", "rest", "mcp"):

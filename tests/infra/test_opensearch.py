@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from fnmatch import fnmatch
 from operator import attrgetter
@@ -32,7 +33,36 @@ def domain(template: Template) -> dict[str, Any]:
     return properties
 
 
-def test_the_default_stack_has_nothing_of_opensearch(template: Template) -> None:
+def test_a_domain_is_made_unless_another_engine_is_asked_for(default: Template, template: Template) -> None:
+    def kinds(of: Template) -> Counter[str]:
+        return Counter(each["Type"].removeprefix("AWS::") for each in of.body["Resources"].values())
+
+    assert kinds(default) - kinds(template) == {
+        "OpenSearchService::Domain": 1,
+        "CloudFormation::CustomResource": 1,
+        "Logs::ResourcePolicy": 1,
+        "Logs::LogGroup": 6,
+        "StepFunctions::StateMachine": 1,
+        "Lambda::Function": 2,
+        "Lambda::Version": 2,
+        "Lambda::Alias": 2,
+        "Lambda::EventInvokeConfig": 1,
+        "IAM::Role": 3,
+        "IAM::Policy": 3,
+        "CloudWatch::Alarm": 12,
+    }
+    for name in ("index", "index-build", "rest", "mcp"):
+        variables = default.environment(default.function(name))
+        assert variables["SEARCH_ENGINE"] == "opensearch"
+        assert variables["OPENSEARCH_INDEX"] == "commonplace-dev-documents"
+    assert {"SearchEndpoint", "IndexBuildMachineArn", "BootstrapFunction"} <= default.body["Outputs"].keys()
+
+
+def test_the_smallest_domain_is_what_is_made(default: Template, opensearch: Template) -> None:
+    assert {**domain(default), "AccessPolicies": None} == {**domain(opensearch), "AccessPolicies": None}
+
+
+def test_a_stack_on_the_embedded_engine_has_nothing_of_opensearch(template: Template) -> None:
     kinds = {each["Type"] for each in template.body["Resources"].values()}
     assert not [kind for kind in kinds if "OpenSearch" in kind]
     assert "fused order" not in json.dumps(template.properties("AWS::Logs::MetricFilter"))
@@ -343,7 +373,7 @@ def test_a_model_of_ones_own_comes_in_layers_of_those_who_use_it(
     for name in ("model.onnx", "tokenizer.json"):
         (tmp_path / "encoder").mkdir(exist_ok=True)
         (tmp_path / "encoder" / name).touch()
-    stack = synthesized(embeddingProvider=f"onnx:{tmp_path}/encoder")
+    stack = synthesized(engine="embedded", embeddingProvider=f"onnx:{tmp_path}/encoder")
     for name, more in {"index": 2, "rest": 2, "mcp": 2, "sync-run": 0, "webhook": -1}.items():
         properties = stack.function(name)
         assert len(properties["Layers"]) == 3 + more, name

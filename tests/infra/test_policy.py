@@ -24,7 +24,7 @@ NO_RESOURCE = {
 }
 """Actions that AWS lets nobody narrow to a resource."""
 
-EVERY = ("template", "prod", "opensearch", "large", "serverless", "existing", "identified", "referenced")
+EVERY = ("template", "default", "prod", "opensearch", "large", "serverless", "existing", "identified", "referenced")
 
 ROLES = ("Webhook", "SyncRun", "SyncStore", "Index", "Rest", "Mcp", "AuthRole", "Signing")
 

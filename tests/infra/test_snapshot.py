@@ -2,7 +2,7 @@ import json
 from pathlib import Path
 
 from infra.requirements import ROOT
-from infra.snapshot import SNAPSHOT, normalised
+from infra.snapshot import CONTEXT, SNAPSHOT, normalised
 from tests.infra.templates import Template, synthesize
 
 
@@ -11,7 +11,7 @@ def test_the_committed_template_is_what_the_code_says(template: Template) -> Non
 
 
 def test_two_syntheses_are_equal_to_the_byte(template: Template, tmp_path: Path) -> None:
-    assert normalised(synthesize(tmp_path).body) == normalised(template.body)
+    assert normalised(synthesize(tmp_path, **CONTEXT).body) == normalised(template.body)
 
 
 def test_the_snapshot_knows_neither_this_machine_nor_this_build() -> None:
