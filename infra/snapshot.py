@@ -1,7 +1,7 @@
 """Writes `infra/template.json`: `make snapshot`.
 
-The snapshot is the template of stage dev on the embedded engine, which is the laptop's, with all that changes from build
-to build taken out. A test keeps it equal to what the code says, reviews show what a change does to AWS, and the laptop
+The snapshot is the template of stage dev on the embedded engine, the laptop's, with all that changes from build to
+build taken out. A test keeps it equal to what the code says, reviews show what a change does to AWS, and the laptop
 cloud builds itself from it.
 """
 
