@@ -7,7 +7,7 @@ import pytest
 from pydantic.alias_generators import to_camel
 from starlette.testclient import TestClient
 
-from commonplace.documents.rest import shapes
+from commonplace.documents.rest import models
 from commonplace.kernel.operator_key import fresh_key, key_hash
 from commonplace.search import model
 from commonplace.web.rest.services import Site
@@ -142,11 +142,11 @@ def test_an_explanation_speaks_in_the_names_of_the_interface(world: World) -> No
 @pytest.mark.parametrize(
     ("value", "shape"),
     [
-        (model.Explanation, shapes.Explanation),
-        (model.HitTrace, shapes.HitTrace),
-        (model.LegShare, shapes.LegShare),
-        (model.Expectation, shapes.Expectation),
-        (model.Standing, shapes.Standing),
+        (model.Explanation, models.Explanation),
+        (model.HitTrace, models.HitTrace),
+        (model.LegShare, models.LegShare),
+        (model.Expectation, models.Expectation),
+        (model.Standing, models.Standing),
     ],
 )
 def test_every_part_of_an_explanation_is_described(value: Any, shape: Any) -> None:
@@ -155,11 +155,11 @@ def test_every_part_of_an_explanation_is_described(value: Any, shape: Any) -> No
 
 
 def test_every_verdict_is_described() -> None:
-    described = shapes.Expectation.model_json_schema()["properties"]["verdict"]["enum"]
+    described = models.Expectation.model_json_schema()["properties"]["verdict"]["enum"]
     assert set(described) == set(get_args(model.Verdict))
 
 
 def test_an_explanation_keeps_to_its_description(world: World) -> None:
     asked = ASKED | {"expect": "tag/governance"}
     answer = client(world, explain="anyone").get(SEARCH, params=asked)
-    shapes.SearchAnswer.model_validate_json(answer.content, strict=True)
+    models.SearchAnswer.model_validate_json(answer.content, strict=True)

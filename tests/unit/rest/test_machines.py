@@ -165,7 +165,7 @@ def test_everything_as_text_is_cut_with_a_notice(world: World, monkeypatch: pyte
 
 def test_map_is_cut_with_a_notice(monkeypatch: pytest.MonkeyPatch) -> None:
     documents = [make("file", f"note-{number}", f"notes/{number}.md") for number in range(50)]
-    monkeypatch.setattr(llms, "fitting", lambda lines: list(lines)[:11])
+    monkeypatch.setattr(llms, "fitting", lambda lines, _: list(lines)[:11])
     text = World(FakeLibrary(documents), FakeSearch()).client().get("/llms.txt").text
     assert "40 more documents are left out" in text
 

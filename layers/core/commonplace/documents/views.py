@@ -44,11 +44,13 @@ def release(facet: Facet) -> Json:
     }
 
 
+def in_utc(value: datetime | None) -> datetime | None:
+    return value.astimezone(UTC) if value else None
+
+
 def moment(value: datetime | None) -> str | None:
     """RFC 3339 in UTC."""
-    if value is None:
-        return None
-    return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return value.astimezone(UTC).isoformat().replace("+00:00", "Z") if value else None
 
 
 def markdown(entry: Entry, content: str) -> bytes:

@@ -10,26 +10,22 @@ from starlette.responses import Response
 
 from commonplace.documents.content.document import Entry
 from commonplace.documents.content.document_index import Catalogue
-from commonplace.documents.content.graph import GraphNode
 from commonplace.documents.content.ontology import ONTOLOGY
-from commonplace.documents.rest import examples, shapes
+from commonplace.documents.rest import examples, models
 from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.parameters import Listing, PathId, PathType, link_header
 from commonplace.documents.rest.services import Services, services
-from commonplace.documents.rest.views import broken_link, entry_url, summary
-from commonplace.documents.views import markdown, pointer
+from commonplace.documents.rest.views import entry_url
+from commonplace.documents.views import markdown
 from commonplace.kernel.errors import NotFound
 from commonplace.kernel.objects import StoredObject
 from commonplace.web.rest.documentation import STRING
+from commonplace.web.rest.models import leading
 from commonplace.web.rest.pages import (
     API,
     MARKDOWN,
     PAGE_BYTES,
     Page,
-    encode,
-    fitting,
-    json_array,
-    json_object,
     unchanged,
 )
 
@@ -45,7 +41,7 @@ LINKS_BYTES = PAGE_BYTES // 3
     "/entries",
     operation_id="listEntries",
     summary="List documents",
-    response_model=shapes.EntryList,
+    response_model=models.EntryList,
     responses=answers(examples.ENTRIES, 422, description="A page of documents, without bodies."),
 )
 async def list_entries(request: Request, asked: Annotated[Listing, Query()]) -> Response:
@@ -58,20 +54,19 @@ async def list_entries(request: Request, asked: Annotated[Listing, Query()]) -> 
 
 def _list(catalogue: Catalogue, asked: Listing) -> Page:
     matching = catalogue.select(asked.selection(), asked.sort)
-    shown = fitting(summary(entry) for entry in matching[asked.offset : asked.offset + asked.limit])
+    window = matching[asked.offset : asked.offset + asked.limit]
+    shown = leading(map(models.EntrySummary.of, window))
     total = len(matching)
-    body = json_object(
-        entries=json_array(shown), total=encode(total), limit=encode(asked.limit), offset=encode(asked.offset)
-    )
+    told = models.EntryList(entries=shown, total=total, limit=asked.limit, offset=asked.offset)
     links = link_header(f"{API}/entries", asked, limit=asked.limit, offset=asked.offset, shown=len(shown), total=total)
-    return Page.of(body, headers=links)
+    return Page.of(told.to_json(), headers=links)
 
 
 @router.get(
     "/entries/by-path",
     operation_id="getEntryByPath",
     summary="Get a document by its place in the repository",
-    response_model=shapes.Entry,
+    response_model=models.Entry,
     responses=answers(examples.DOCUMENT, 404, 413, 422, description="The document that is there."),
 )
 async def get_entry_by_path(
@@ -126,7 +121,7 @@ async def get_entry_markdown(request: Request, content_type: PathType, document_
     "/entries/{contentType}/{id}",
     operation_id="getEntry",
     summary="Get a document",
-    response_model=shapes.Entry,
+    response_model=models.Entry,
     responses=answers(examples.DOCUMENT, 404, 413, 422, description="The document, as it is stored."),
 )
 async def get_entry(request: Request, content_type: PathType, document_id: PathId) -> Response:
@@ -143,7 +138,7 @@ async def get_entry(request: Request, content_type: PathType, document_id: PathI
     operation_id="getEntryLinks",
     summary="Get the links of a document",
     tags=["Connections"],
-    response_model=shapes.EntryLinks,
+    response_model=models.EntryLinks,
     responses=answers(examples.LINKS, 404, 422, description="Links out, links back, and broken links."),
 )
 async def get_entry_links(request: Request, content_type: PathType, document_id: PathId) -> Response:
@@ -158,23 +153,20 @@ def _links(using: Services, entry: Entry) -> Page:
     graph = using.library.graph()
     by_ref = using.library.edition().catalogue.manifest.by_ref
 
-    def pointers(nodes: list[GraphNode]) -> list[bytes]:
-        found = (by_ref.get(node.ref) for node in nodes)
-        return [encode(pointer(entry)) for entry in found if entry]
-
-    told = {
-        "out": pointers(graph.out(entry.ref)),
-        "back": pointers(graph.back(entry.ref)),
-        "broken": [encode(broken_link(link)) for link in graph.broken_of(entry.ref)],
-    }
-    shown = {name: fitting(links, LINKS_BYTES) for name, links in told.items()}
-    return Page.of(
-        json_object(
-            ref=encode(entry.ref),
-            **{name: json_array(links) for name, links in shown.items()},
-            truncated=encode(any(len(shown[name]) < len(told[name]) for name in told)),
-        )
+    out, back = (
+        [models.Pointer.of(found) for node in nodes if (found := by_ref.get(node.ref))]
+        for nodes in (graph.out(entry.ref), graph.back(entry.ref))
     )
+    broken = [models.BrokenLink.of(link) for link in graph.broken_of(entry.ref)]
+    told = models.EntryLinks(
+        ref=entry.ref,
+        out=leading(out, LINKS_BYTES),
+        back=leading(back, LINKS_BYTES),
+        broken=leading(broken, LINKS_BYTES),
+        truncated=False,
+    )
+    told.truncated = len(told.out) + len(told.back) + len(told.broken) < len(out) + len(back) + len(broken)
+    return Page.of(told.to_json())
 
 
 def _resolve(catalogue: Catalogue, content_type: str, document_id: str) -> tuple[Entry, bool]:

@@ -1,7 +1,7 @@
 """What connects documents: the link graph, groups, releases, tags."""
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from starlette.requests import Request
@@ -12,13 +12,14 @@ from commonplace.documents.content.document import DocumentRef
 from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.facets import Facet
 from commonplace.documents.content.graph import Graph
-from commonplace.documents.rest import examples, shapes
+from commonplace.documents.rest import examples, models
 from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.parameters import Counting, Place, link_header
 from commonplace.documents.rest.services import services
-from commonplace.documents.views import group, pointer, release
+from commonplace.documents.views import group, release
 from commonplace.kernel.errors import NotFound
-from commonplace.web.rest.pages import API, PAGE_BYTES, Page, encode, fitting, json_array, json_object
+from commonplace.web.rest.models import Answer, leading
+from commonplace.web.rest.pages import API, PAGE_BYTES, Page
 
 router = APIRouter(tags=["Connections"])
 
@@ -27,7 +28,7 @@ router = APIRouter(tags=["Connections"])
     "/graph",
     operation_id="getGraph",
     summary="Get the link graph",
-    response_model=shapes.Graph,
+    response_model=models.Graph,
     responses=answers(examples.GRAPH, 404, 422, description="Documents as nodes, links between them as pairs."),
 )
 async def get_graph(request: Request, asked: Annotated[Place, Query()]) -> Response:
@@ -50,84 +51,87 @@ def _start(catalogue: Catalogue, around: str) -> DocumentRef:
 
 def _graph(graph: Graph, around: DocumentRef | None, depth: int) -> Page:
     wanted = graph.neighbourhood(around, depth) if around else graph
-    nodes = fitting((node.to_json() for node in wanted.nodes), PAGE_BYTES // 2)
-    kept = {node.ref for node in wanted.nodes[: len(nodes)]}
+    nodes = leading(map(models.GraphNode.of, wanted.nodes), PAGE_BYTES // 2)
+    kept = {node.ref for node in nodes}
     inside = (edge for edge in wanted.edges if edge.source in kept and edge.target in kept)
-    links = fitting((edge.to_json() for edge in inside), PAGE_BYTES // 2)
-    return Page.of(
-        json_object(
-            nodes=json_array(nodes),
-            links=json_array(links),
-            total=encode({"nodes": len(wanted.nodes), "links": len(wanted.edges)}),
-            truncated=encode(len(nodes) < len(wanted.nodes) or len(links) < len(wanted.edges)),
-        )
+    links = leading(map(models.GraphLink.of, inside), PAGE_BYTES // 2)
+    told = models.Graph(
+        nodes=nodes,
+        links=links,
+        total=models.GraphTotal(nodes=len(wanted.nodes), links=len(wanted.edges)),
+        truncated=len(nodes) < len(wanted.nodes) or len(links) < len(wanted.edges),
     )
+    return Page.of(told.to_json())
 
 
 @router.get(
     "/groups",
     operation_id="listGroups",
     summary="List groups",
-    response_model=shapes.GroupList,
+    response_model=models.GroupList,
     responses=answers(examples.GROUPS, 422, description="Groups by name, with how many documents each has."),
 )
 async def list_groups(request: Request, asked: Annotated[Counting, Query()]) -> Response:
     """Every group that documents name, that has a page, or that has a folder under `docs/`."""
-    return _counted(request, "groups", asked, facets.groups, group)
+    return _counted(request, asked, models.GroupList, facets.groups, _group)
 
 
 @router.get(
     "/releases",
     operation_id="listReleases",
     summary="List releases",
-    response_model=shapes.ReleaseList,
+    response_model=models.ReleaseList,
     responses=answers(examples.RELEASES, 422, description="Releases by name, with how many documents each has."),
 )
 async def list_releases(request: Request, asked: Annotated[Counting, Query()]) -> Response:
     """Every release that documents name or that has a page. An empty list means that there is none."""
-    return _counted(request, "releases", asked, facets.releases, release)
+    return _counted(request, asked, models.ReleaseList, facets.releases, _release)
 
 
 @router.get(
     "/tags",
     operation_id="listTags",
     summary="List tags",
-    response_model=shapes.TagList,
+    response_model=models.TagList,
     responses=answers(examples.TAGS, 422, description="Tags, most used first."),
 )
 async def list_tags(request: Request, asked: Annotated[Counting, Query()]) -> Response:
     """Every tag in use, and the lexicon document that defines it, found by id, title or alias."""
-    return _counted(request, "tags", asked, facets.tags, _tag)
+    return _counted(request, asked, models.TagList, facets.tags, _tag)
 
 
 def _counted(
     request: Request,
-    name: str,
     asked: Counting,
+    kind: type[Answer],
     count: Callable[[Catalogue], Sequence[Facet]],
-    view: Callable[[Facet], dict[str, Any]],
+    item: Callable[[Facet], Answer],
 ) -> Response:
     using = services(request)
     edition = using.library.edition()
+    name = next(iter(kind.model_fields))
 
     def build() -> Page:
-        return _counting_page(name, asked, count(edition.catalogue), view)
+        found = count(edition.catalogue)
+        total = len(found)
+        shown = leading(map(item, found[asked.offset : asked.offset + asked.limit]))
+        told = kind.model_validate({name: shown, "total": total, "limit": asked.limit, "offset": asked.offset})
+        links = link_header(
+            f"{API}/{name}", asked, limit=asked.limit, offset=asked.offset, shown=len(shown), total=total
+        )
+        return Page.of(told.to_json(), headers=links)
 
     return using.pages.page(edition.etag, (name, asked.query()), build).answer(request)
 
 
-def _counting_page(name: str, asked: Counting, found: Sequence[Facet], view: Callable[[Facet], dict[str, Any]]) -> Page:
-    shown = fitting(encode(view(facet)) for facet in found[asked.offset : asked.offset + asked.limit])
-    body = json_object(
-        **{name: json_array(shown)},
-        total=encode(len(found)),
-        limit=encode(asked.limit),
-        offset=encode(asked.offset),
-    )
-    total = len(found)
-    links = link_header(f"{API}/{name}", asked, limit=asked.limit, offset=asked.offset, shown=len(shown), total=total)
-    return Page.of(body, headers=links)
+def _group(facet: Facet) -> models.Group:
+    return models.Group.model_validate(group(facet))
 
 
-def _tag(facet: Facet) -> dict[str, Any]:
-    return {"tag": facet.name, "count": facet.count, "entry": pointer(facet.page) if facet.page else None}
+def _release(facet: Facet) -> models.Release:
+    return models.Release.model_validate(release(facet))
+
+
+def _tag(facet: Facet) -> models.Tag:
+    page = models.Pointer.of(facet.page) if facet.page else None
+    return models.Tag(tag=facet.name, count=facet.count, entry=page)

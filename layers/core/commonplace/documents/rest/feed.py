@@ -9,14 +9,15 @@ from starlette.responses import JSONResponse, Response
 
 from commonplace.documents.content.document import Entry
 from commonplace.documents.content.document_index import Catalogue, Selection
-from commonplace.documents.rest import examples, shapes
+from commonplace.documents.rest import examples, models
 from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.parameters import Feed
 from commonplace.documents.rest.services import Services, services
 from commonplace.documents.rest.views import entry_url
 from commonplace.documents.views import moment
 from commonplace.kernel.objects import StoredObject
-from commonplace.web.rest.pages import API, Page, encode, fitting, json_array, json_object
+from commonplace.web.rest.models import json_bytes
+from commonplace.web.rest.pages import API, Page, fitting
 
 router = APIRouter(tags=["For machines"])
 
@@ -36,7 +37,7 @@ class FeedResponse(JSONResponse):
     operation_id="getFeed",
     summary="Follow what changes",
     response_class=FeedResponse,
-    response_model=shapes.JsonFeed,
+    response_model=models.JsonFeed,
     responses=answers(
         examples.FEED,
         422,
@@ -57,20 +58,20 @@ def _feed(using: Services, catalogue: Catalogue, host: str, asked: Feed) -> Page
     latest = catalogue.select(Selection(asked.filters()), "-updated")
     shown = latest[asked.offset : asked.offset + asked.limit]
     stored = using.library.documents(shown)
-    taken = fitting(
-        encode(_item(host, entry, found)) if found else b"" for entry, found in zip(shown, stored, strict=True)
+    items = (_item(host, entry, found) if found else None for entry, found in zip(shown, stored, strict=True))
+    taken = fitting(items, lambda item: json_bytes(item) if item else 0)
+    told = models.JsonFeed(
+        version=FEED_VERSION,
+        title=using.site.name,
+        home_page_url=f"{host}/docs",
+        feed_url=_address(host, asked),
+        description=f"What changed last in {using.site.name}.",
+        items=[item for item in taken if item],
     )
-    members = {
-        "version": encode(FEED_VERSION),
-        "title": encode(using.site.name),
-        "home_page_url": encode(f"{host}/docs"),
-        "feed_url": encode(_address(host, asked)),
-        "description": encode(f"What changed last in {using.site.name}."),
-    }
     following = asked.offset + len(taken)
     if following < len(latest):
-        members["next_url"] = encode(_address(host, asked.model_copy(update={"offset": following})))
-    return Page.of(json_object(**members, items=json_array(filter(None, taken))), FEED_JSON)
+        told.next_url = _address(host, asked.model_copy(update={"offset": following}))
+    return Page.of(told.to_json(), FEED_JSON)
 
 
 def _address(host: str, asked: Feed) -> str:
@@ -78,7 +79,7 @@ def _address(host: str, asked: Feed) -> str:
     return f"{host}{API}/feed.json" + (f"?{query}" if query else "")
 
 
-def _item(host: str, entry: Entry, stored: StoredObject) -> dict[str, Any]:
+def _item(host: str, entry: Entry, stored: StoredObject) -> models.FeedItem:
     document = json.loads(stored.body)
     address = f"{host}{entry_url(entry)}"
     item = {
@@ -93,7 +94,7 @@ def _item(host: str, entry: Entry, stored: StoredObject) -> dict[str, Any]:
         "authors": _authors(document["metadata"].get("author")),
         "tags": entry.tags or None,
     }
-    return {name: value for name, value in item.items() if value is not None}
+    return models.FeedItem.model_validate({name: value for name, value in item.items() if value is not None})
 
 
 def _text(content: str, whole: str) -> str:

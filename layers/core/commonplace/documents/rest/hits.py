@@ -4,16 +4,14 @@ What a search found, as it is answered. The command line shows searches of its o
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
 from html import escape
-from typing import Any
-
-from pydantic.alias_generators import to_camel
 
 from commonplace.documents.content.document import DocumentRef, Entry
-from commonplace.documents.findings import Findings, settle
+from commonplace.documents.findings import settle
+from commonplace.documents.rest import models
 from commonplace.search.model import Hit, SearchRequest, SearchResults
-from commonplace.web.rest.pages import PAGE_BYTES, encode, json_array, json_object
+from commonplace.web.rest.models import json_bytes
+from commonplace.web.rest.pages import PAGE_BYTES
 
 
 def highlighted(snippet: str, marks: Iterable[tuple[int, int]]) -> str:
@@ -38,11 +36,6 @@ def _joined(marks: Iterable[tuple[int, int]], length: int) -> list[tuple[int, in
     return spans
 
 
-Json = dict[str, Any]
-
-NULL = b"null"
-
-
 def answer(
     found: SearchResults,
     asked: SearchRequest,
@@ -59,84 +52,61 @@ def answer(
     named. Nothing else is ever left out for its size.
     """
     settled = settle(found, asked, published, limit=limit)
-    shown = settled.hits
-    hits = [_hit(hit, highlight=highlight) for hit in shown]
-    members = {name: encode(value) for name, value in _whole(found, settled, next_cursor).items()}
-    query = encode(found.query)
-    if not asked.documents:
-        return json_object(query=query, results=json_array(map(encode, hits)), **members)
+    told = models.SearchAnswer(
+        query=found.query,
+        results=[_hit(hit, highlight=highlight) for hit in settled.hits],
+        total=settled.total,
+        total_relation=settled.relation,
+        next_cursor=next_cursor,
+        suggestion=settled.suggestion,
+        fallback=found.fallback,
+        reranked=found.reranked,
+        took_ms=found.took_ms,
+    )
+    if found.explanation is not None:
+        told.explanation = models.Explanation.model_validate(found.explanation)
+    if asked.documents:
+        _add_documents(told, settled.hits, max_bytes)
+    return told.to_json()
 
-    def body(documents: Sequence[bytes], left_out: Sequence[str]) -> bytes:
-        whole = [_with_document(hit, document) for hit, document in zip(hits, documents, strict=True)]
-        return json_object(query=query, results=json_array(whole), **members, documentsLeftOut=encode(left_out))
 
+def _add_documents(told: models.SearchAnswer, hits: Sequence[Hit], max_bytes: int) -> None:
+    """Best first, as long as there is room; names those for which there was none."""
+    for one in told.results:
+        one.document = None
     # As long as the rest can be: every document left out, and named.
-    bare = body([NULL] * len(shown), [_ref(hit) for hit in shown])
-    return body(*_fitting(shown, max_bytes - len(bare)))
+    told.documents_left_out = refs = [f"{hit.content_type}/{hit.id}" for hit in hits]
+    room = max_bytes - json_bytes(told)
+    told.documents_left_out = []
+    for one, hit, ref in zip(told.results, hits, refs, strict=True):
+        if hit.document is None:
+            continue
+        document = models.Entry.model_validate(vars(hit.document))
+        if (more := json_bytes(document) - len(b"null")) > room:
+            told.documents_left_out.append(ref)
+            continue
+        one.document = document
+        room -= more
 
 
-def camel(value: Any) -> Any:
-    """A value of the search as JSON: fields and keys in camelCase, and numbers as they are."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {to_camel(field.name): camel(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Mapping):
-        return {to_camel(str(name)): camel(one) for name, one in value.items()}
-    if isinstance(value, Sequence | frozenset) and not isinstance(value, str):
-        return [camel(one) for one in value]
-    return value
-
-
-def _whole(found: SearchResults, settled: Findings, next_cursor: str | None) -> Json:
-    """What is told of the search as a whole."""
-    told: Json = {
-        "total": settled.total,
-        "totalRelation": settled.relation,
-        "nextCursor": next_cursor,
-        "suggestion": settled.suggestion,
-        "fallback": found.fallback,
-        "reranked": found.reranked,
-        "tookMs": found.took_ms,
-    }
-    return told if found.explanation is None else told | {"explanation": camel(found.explanation)}
-
-
-def _fitting(hits: Sequence[Hit], room: int) -> tuple[list[bytes], list[str]]:
-    """The documents, best first as long as there is room; and whose document had none."""
-    documents, left_out = [], []
-    for hit in hits:
-        document = hit.document.to_json() if hit.document else NULL
-        if hit.document and len(document) - len(NULL) > room:
-            left_out.append(_ref(hit))
-            document = NULL
-        room -= len(document) - len(NULL)
-        documents.append(document)
-    return documents, left_out
-
-
-def _with_document(hit: Json, document: bytes) -> bytes:
-    return encode(hit)[:-1] + b',"document":' + document + b"}"
-
-
-def _hit(hit: Hit, *, highlight: bool) -> Json:
-    told: Json = {
-        "id": hit.id,
-        "contentType": hit.content_type,
-        "title": hit.title,
-        "description": hit.description,
-        "snippet": hit.snippet,
-        "heading": hit.heading,
-        "score": hit.score,
-        "rerankScore": hit.rerank_score,
-        "url": hit.url,
-        "sourceUrl": hit.source_url,
-        "path": hit.path,
-        "group": hit.group,
-        "tags": list(hit.tags),
-        "date": hit.date,
-        "duplicates": list(hit.duplicates),
-    }
-    return told | {"highlight": highlighted(hit.snippet, hit.marks)} if highlight else told
-
-
-def _ref(hit: Hit) -> str:
-    return f"{hit.content_type}/{hit.id}"
+def _hit(hit: Hit, *, highlight: bool) -> models.SearchHit:
+    told = models.SearchHit(
+        id=hit.id,
+        content_type=hit.content_type,
+        title=hit.title,
+        description=hit.description,
+        snippet=hit.snippet,
+        heading=hit.heading,
+        score=hit.score,
+        rerank_score=hit.rerank_score,
+        url=hit.url,
+        source_url=hit.source_url,
+        path=hit.path,
+        group=hit.group,
+        tags=list(hit.tags),
+        date=hit.date,
+        duplicates=list(hit.duplicates),
+    )
+    if highlight:
+        told.highlight = highlighted(hit.snippet, hit.marks)
+    return told

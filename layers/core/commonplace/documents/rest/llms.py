@@ -70,7 +70,7 @@ async def get_llms_full_text(request: Request) -> Response:
 def _map(using: Services, edition: Edition, host: str) -> Page:
     entries = edition.catalogue.entries
     lines = list(_map_lines(entries, host))
-    shown = fitting(lines)
+    shown = fitting(lines, len)
     left_out = sum(line.startswith(b"- [") for line in lines[len(shown) :])
     head = f"""# {using.site.name}
 
@@ -104,7 +104,8 @@ def _everything(using: Services, edition: Edition, host: str) -> Page:
     entries = sorted(edition.catalogue.entries, key=lambda entry: _type_order(entry.content_type))
     chosen = list(_affordable(entries))
     stored = using.library.documents(chosen)
-    texts = fitting(_text(entry, found, host) for entry, found in zip(chosen, stored, strict=True) if found)
+    written = (_text(entry, found, host) for entry, found in zip(chosen, stored, strict=True) if found)
+    texts = fitting(written, len)
     head = f"# {using.site.name}\n\n> {len(entries)} published documents, as Markdown.\n".encode()
     left_out = len(entries) - len(texts)
     notice = _notice(left_out, f"{host}{API}/llms.txt") if left_out else b""

@@ -5,7 +5,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from commonplace.documents.content.ontology import ONTOLOGY
-from commonplace.documents.rest import examples, shapes
+from commonplace.documents.rest import examples, models
 from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.parameters import CONTENT_TYPES, PathType
 from commonplace.kernel.errors import NotFound
@@ -23,7 +23,7 @@ _PAGES: dict[str, Page] = {}
     "/ontology",
     operation_id="getOntology",
     summary="Get the ontology",
-    response_model=shapes.Ontology,
+    response_model=models.Ontology,
     responses=answers(examples.ONTOLOGY, description="Types with their parents and fields, aliases, folders."),
 )
 async def get_ontology(request: Request) -> Response:
@@ -37,21 +37,21 @@ async def get_ontology(request: Request) -> Response:
     "/schemas",
     operation_id="listSchemas",
     summary="List schemas",
-    response_model=shapes.SchemaList,
+    response_model=models.SchemaList,
     responses=answers(examples.SCHEMAS, description="One JSON Schema per content type."),
 )
 async def list_schemas(request: Request) -> Response:
     """Where the JSON Schema of each content type is."""
     listed = [
-        {
-            "contentType": spec.name,
-            "parent": spec.parent,
-            "description": spec.description,
-            "url": f"{API}/schemas/{spec.name}.json",
-        }
+        models.SchemaLink(
+            content_type=spec.name,
+            parent=spec.parent,
+            description=spec.description,
+            url=f"{API}/schemas/{spec.name}.json",
+        )
         for spec in ONTOLOGY.types.values()
     ]
-    return Page.of(encode({"schemas": listed})).answer(request)
+    return Page.of(models.SchemaList(schemas=listed).to_json()).answer(request)
 
 
 @router.get(

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from commonplace.documents import findings
-from commonplace.documents.rest import cursors, examples, hits, shapes
+from commonplace.documents.rest import cursors, examples, hits, models
 from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.parameters import Question, next_link
 from commonplace.documents.rest.services import services
@@ -30,7 +30,7 @@ BRIEFLY = {"cache-control": "public, max-age=30"}
     "/search",
     operation_id="search",
     summary="Search documents",
-    response_model=shapes.SearchAnswer,
+    response_model=models.SearchAnswer,
     responses=answers(
         examples.SEARCH,
         *(400, 401, 403, 422),

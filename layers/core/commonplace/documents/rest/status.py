@@ -2,22 +2,25 @@
 
 import logging
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
+from urllib.parse import quote
 
 from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
+from commonplace.documents.content.document import Attachment, Entry
 from commonplace.documents.content.library import Edition
-from commonplace.documents.rest import examples, shapes
+from commonplace.documents.rest import examples, models
 from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.parameters import Inventory, link_header
 from commonplace.documents.rest.services import services
-from commonplace.documents.rest.views import manifest_attachment, manifest_document
-from commonplace.documents.views import moment
+from commonplace.documents.rest.views import entry_url
+from commonplace.documents.views import in_utc
 from commonplace.kernel.errors import NotFound, Unavailable
 from commonplace.web.rest.documentation import API_VERSION, example_content
-from commonplace.web.rest.pages import API, JSON, NO_STORE, PAGE_BYTES, Page, encode, fitting, json_array, json_object
+from commonplace.web.rest.models import leading
+from commonplace.web.rest.pages import API, JSON, NO_STORE, PAGE_BYTES, Page
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +33,7 @@ health_router = APIRouter(tags=["State"])
     operation_id="getManifest",
     summary="Get the manifest",
     tags=["For machines"],
-    response_model=shapes.Manifest,
+    response_model=models.Manifest,
     responses=answers(examples.MANIFEST, 422, description="Every document and attachment, with what identifies it."),
 )
 async def get_manifest(request: Request, asked: Annotated[Inventory, Query()]) -> Response:
@@ -44,33 +47,57 @@ async def get_manifest(request: Request, asked: Annotated[Inventory, Query()]) -
 def _manifest(edition: Edition, asked: Inventory) -> Page:
     manifest = edition.manifest
     window = manifest.documents[asked.offset : asked.offset + asked.limit]
-    documents = fitting(map(manifest_document, window), PAGE_BYTES * 3 // 4)
-    attachments = fitting(map(manifest_attachment, manifest.attachments), PAGE_BYTES // 4)
+    documents = leading(map(_document, window), PAGE_BYTES * 3 // 4)
+    attachments = leading(map(_attachment, manifest.attachments), PAGE_BYTES // 4)
     total, shown = len(manifest.documents), len(documents)
-    more = asked.offset + shown < total or len(attachments) < len(manifest.attachments)
-    body = json_object(
-        schemaVersion=encode(manifest.schema_version),
-        repository=encode(manifest.repository or None),
-        branch=encode(manifest.branch or None),
-        commitSha=encode(manifest.commit_sha or None),
-        syncedAt=encode(moment(manifest.synced_at) if edition.etag else None),
-        documents=json_array(documents),
-        total=encode(total),
-        attachments=json_array(attachments),
-        attachmentsTotal=encode(len(manifest.attachments)),
-        limit=encode(asked.limit),
-        offset=encode(asked.offset),
-        truncated=encode(more),
+    told = models.Manifest(
+        schema_version=manifest.schema_version,
+        repository=manifest.repository or None,
+        branch=manifest.branch or None,
+        commit_sha=manifest.commit_sha or None,
+        synced_at=in_utc(manifest.synced_at) if edition.etag else None,
+        documents=documents,
+        total=total,
+        attachments=attachments,
+        attachments_total=len(manifest.attachments),
+        limit=asked.limit,
+        offset=asked.offset,
+        truncated=asked.offset + shown < total or len(attachments) < len(manifest.attachments),
     )
     links = link_header(f"{API}/manifest", asked, limit=asked.limit, offset=asked.offset, shown=shown, total=total)
-    return Page.of(body, headers=links)
+    return Page.of(told.to_json(), headers=links)
+
+
+def _document(entry: Entry) -> models.ManifestDocument:
+    return models.ManifestDocument(
+        ref=entry.ref,
+        id=entry.id,
+        content_type=entry.content_type,
+        path=entry.path,
+        key=entry.key,
+        etag=entry.etag,
+        blob_sha=entry.blob_sha,
+        updated_at=in_utc(entry.updated_at),
+        url=entry_url(entry),
+    )
+
+
+def _attachment(attachment: Attachment) -> models.ManifestAttachment:
+    return models.ManifestAttachment(
+        name=attachment.name,
+        path=attachment.path,
+        media_type=attachment.media_type,
+        size=attachment.size,
+        blob_sha=attachment.blob_sha,
+        url=f"{API}/attachments/{quote(attachment.name)}?v={attachment.blob_sha}",
+    )
 
 
 @router.get(
     "/sync",
     operation_id="getSync",
     summary="Get the last sync",
-    response_model=shapes.SyncSummary,
+    response_model=models.SyncSummary,
     responses=answers(examples.SYNC, 404, description="What the last run did.", conditional=False),
 )
 async def get_sync(request: Request) -> Response:
@@ -83,7 +110,7 @@ async def get_sync(request: Request) -> Response:
 
 _HEALTH = answers(examples.HEALTH, description="The store answers.", conditional=False) | {
     503: {
-        "model": shapes.Health,
+        "model": models.Health,
         "description": "The store does not answer.",
         "content": {JSON: example_content(examples.UNHEALTHY)},
     }
@@ -95,7 +122,7 @@ _HEALTH.pop(429)
     "/health",
     operation_id="getHealth",
     summary="Check health",
-    response_model=shapes.Health,
+    response_model=models.Health,
     responses=_HEALTH,
 )
 async def get_health(request: Request) -> Response:
@@ -108,22 +135,22 @@ async def get_health(request: Request) -> Response:
         edition = using.library.edition(fresh=True)
 
     store, index = _answers(reach_store), _answers(using.search.check)
-    told: dict[str, Any] = {
-        "status": "unavailable" if not store else "ok" if index else "degraded",
-        "store": {"status": "ok" if store else "unavailable"},
-        "index": {"status": "ok" if index else "unavailable"},
-        "commitSha": None,
-        "syncedAt": None,
-        "lagSeconds": None,
-        "documents": 0,
-        "version": API_VERSION,
-    }
+    told = models.Health(
+        status="unavailable" if not store else "ok" if index else "degraded",
+        store=models.Part(status="ok" if store else "unavailable"),
+        index=models.Part(status="ok" if index else "unavailable"),
+        commit_sha=None,
+        synced_at=None,
+        lag_seconds=None,
+        documents=0,
+        version=API_VERSION,
+    )
     if edition is not None and edition.etag is not None:
         manifest = edition.manifest
-        told["commitSha"], told["syncedAt"] = manifest.commit_sha, moment(manifest.synced_at)
-        told["lagSeconds"] = max(0, int((using.clock() - manifest.synced_at).total_seconds()))
-        told["documents"] = len(manifest.documents)
-    return Response(encode(told), status_code=200 if store else 503, media_type=JSON, headers=NO_STORE)
+        told.commit_sha, told.synced_at = manifest.commit_sha, in_utc(manifest.synced_at)
+        told.lag_seconds = max(0, int((using.clock() - manifest.synced_at).total_seconds()))
+        told.documents = len(manifest.documents)
+    return Response(told.to_json(), status_code=200 if store else 503, media_type=JSON, headers=NO_STORE)
 
 
 def _answers(reach: Callable[[], None]) -> bool:

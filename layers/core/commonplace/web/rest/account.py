@@ -1,6 +1,6 @@
 """Who calls: what a client, or a person, wants to know of the token at hand."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends
 from pydantic import Field
@@ -9,13 +9,13 @@ from starlette.responses import Response
 from commonplace.identity.principals import Principal, ordered
 from commonplace.web.rest.accounts import PRIVATE, account
 from commonplace.web.rest.documentation import TOKEN_MUST_COME, answers
-from commonplace.web.rest.models import Shape
-from commonplace.web.rest.pages import JSON, encode
+from commonplace.web.rest.models import Answer
+from commonplace.web.rest.pages import JSON
 
 router = APIRouter(tags=["Account"])
 
 
-class Me(Shape):
+class Me(Answer):
     """The account behind an access token, and what the token may do now."""
 
     subject: str = Field(description="A wallet's address, `oidc:{issuer}#{sub}` or `agent:{name}`.")
@@ -33,21 +33,21 @@ class Me(Shape):
     grant: str | None = Field(description="The consent behind the token, as connected apps list it.")
 
 
-ME = {
-    "subject": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
-    "name": "rosa.eth",
-    "tier": "member",
-    "roles": ["member"],
-    "uncertain": False,
-    "organisation": "default",
-    "member": "mem_8c1f0e5d2b3a49687f6e5d4c",
-    "scopes": ["knowledge:write"],
-    "attainable": ["knowledge:read", "knowledge:write", "reference:read"],
-    "permission": "action",
-    "resourceScopes": None,
-    "client": "https://app.example.org/client.json",
-    "grant": "5feceb66ffc86f38d952786c6d696c79c2dbc239dd4e91b46729d73a27fb57e9",
-}
+ME = Me(
+    subject="0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+    name="rosa.eth",
+    tier="member",
+    roles=["member"],
+    uncertain=False,
+    organisation="default",
+    member="mem_8c1f0e5d2b3a49687f6e5d4c",
+    scopes=["knowledge:write"],
+    attainable=["knowledge:read", "knowledge:write", "reference:read"],
+    permission="action",
+    resource_scopes=None,
+    client="https://app.example.org/client.json",
+    grant="5feceb66ffc86f38d952786c6d696c79c2dbc239dd4e91b46729d73a27fb57e9",
+)
 
 
 @router.get(
@@ -60,23 +60,20 @@ ME = {
 )
 async def get_me(principal: Annotated[Principal, Depends(account)]) -> Response:
     """The account behind the access token, with its tier and roles as of now, and what the token may do."""
-    return Response(encode(_told(principal)), media_type=JSON, headers=PRIVATE)
-
-
-def _told(principal: Principal) -> dict[str, Any]:
     kinds = principal.resource_scopes
-    return {
-        "subject": principal.subject,
-        "name": principal.display_name,
-        "tier": principal.tier,
-        "roles": sorted(principal.roles),
-        "uncertain": principal.uncertain,
-        "organisation": principal.organisation,
-        "member": principal.member,
-        "scopes": list(ordered(principal.scopes)),
-        "attainable": list(ordered(principal.attainable)),
-        "permission": principal.permission,
-        "resourceScopes": None if kinds is None else sorted(kinds),
-        "client": principal.client,
-        "grant": principal.grant,
-    }
+    told = Me(
+        subject=principal.subject,
+        name=principal.display_name,
+        tier=principal.tier,
+        roles=sorted(principal.roles),
+        uncertain=principal.uncertain,
+        organisation=principal.organisation,
+        member=principal.member,
+        scopes=list(ordered(principal.scopes)),
+        attainable=list(ordered(principal.attainable)),
+        permission=principal.permission,
+        resource_scopes=None if kinds is None else sorted(kinds),
+        client=principal.client,
+        grant=principal.grant,
+    )
+    return Response(told.to_json(), media_type=JSON, headers=PRIVATE)

@@ -10,7 +10,7 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
 from commonplace.web.rest.declaration import Routes
-from commonplace.web.rest.models import Error
+from commonplace.web.rest.models import Answer, Error
 from commonplace.web.rest.pages import JSON
 from commonplace.web.rest.services import Site
 
@@ -123,7 +123,7 @@ def _error_answer(description: str, example: dict[str, Any]) -> dict[str, Any]:
 
 def example_content(value: Any) -> dict[str, Any]:
     # As text, for the framework drops every null on its way; `build_openapi` reads it back.
-    return {"example": json.dumps(value)}
+    return {"example": value.to_json().decode() if isinstance(value, Answer) else json.dumps(value)}
 
 
 def build_openapi(app: FastAPI, site: Site, declared: Sequence[Routes]) -> dict[str, Any]:

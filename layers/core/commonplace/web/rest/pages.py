@@ -4,12 +4,14 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from commonplace.kernel.byte_cache import ByteCache
+
+T = TypeVar("T")
 
 API = "/api/v1"
 JSON = "application/json"
@@ -75,21 +77,12 @@ def encode(value: Any) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def fitting(items: Iterable[bytes], budget: int = PAGE_BYTES) -> list[bytes]:
-    """As many leading items as stay within the budget; at least one, so that paging always moves on."""
-    taken: list[bytes] = []
+def fitting(items: Iterable[T], size: Callable[[T], int], budget: int = PAGE_BYTES) -> list[T]:
+    """As many leading items as stay within the budget of bytes; at least one, so that paging always moves on."""
+    taken: list[T] = []
     for item in items:
-        budget -= len(item) + 1
+        budget -= size(item) + 1
         if budget < 0 and taken:
             break
         taken.append(item)
     return taken
-
-
-def json_array(items: Iterable[bytes]) -> bytes:
-    return b"[" + b",".join(items) + b"]"
-
-
-def json_object(**members: bytes) -> bytes:
-    """An object of members that are encoded already."""
-    return b"{" + b",".join(b'"%b":%b' % (name.encode(), value) for name, value in members.items()) + b"}"

@@ -1,19 +1,16 @@
-"""The shapes of answers, for the OpenAPI document and those who generate clients from it.
+"""What is answered of documents. The shapes of whole documents and of the last sync describe what is stored."""
 
-Answers are written as bytes and never pass through these models; the conformance tests check that they match.
-
-The shapes of a search's answer and of its explanation; see `shapes.py`.
-"""
-
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic.alias_generators import to_camel
 
-from commonplace.web.rest.models import Shape
+from commonplace.web.rest.models import Answer
 
 
-class Pointer(Shape):
+class Pointer(Answer):
     """A document, shortly."""
 
     id: str
@@ -23,7 +20,7 @@ class Pointer(Shape):
     path: str
 
 
-class EntrySummary(Shape):
+class EntrySummary(Answer):
     """A document without its body."""
 
     id: str = Field(description="Unique within its type, and lasting: a document that moves keeps answering to it.")
@@ -55,20 +52,20 @@ class Entry(EntrySummary):
     generation: int = Field(description="The publication that wrote this document.")
 
 
-class EntryList(Shape):
+class EntryList(Answer):
     entries: list[EntrySummary]
     total: int = Field(description="Documents that match, on all pages.")
     limit: int
     offset: int
 
 
-class BrokenLink(Shape):
+class BrokenLink(Answer):
     target: str = Field(description="As authored.")
     line: int | None = Field(description="Line of the source file.")
     suggestion: str | None = Field(description="`contentType/id` of a published document that may be meant.")
 
 
-class EntryLinks(Shape):
+class EntryLinks(Answer):
     ref: str = Field(description="`contentType/id`.")
     out: list[Pointer] = Field(description="Documents it links to.")
     back: list[Pointer] = Field(description="Documents that link to it.")
@@ -76,7 +73,7 @@ class EntryLinks(Shape):
     truncated: bool
 
 
-class GraphNode(Shape):
+class GraphNode(Answer):
     ref: str
     id: str
     content_type: str
@@ -85,24 +82,24 @@ class GraphNode(Shape):
     tags: list[str]
 
 
-class GraphLink(Shape):
+class GraphLink(Answer):
     source: str = Field(description="`ref` of the document that links.")
     target: str = Field(description="`ref` of the document linked to.")
 
 
-class GraphTotal(Shape):
+class GraphTotal(Answer):
     nodes: int
     links: int
 
 
-class Graph(Shape):
+class Graph(Answer):
     nodes: list[GraphNode]
     links: list[GraphLink]
     total: GraphTotal
     truncated: bool = Field(description="True when cut to stay under 4 MB; ask `around` a document then.")
 
 
-class Group(Shape):
+class Group(Answer):
     id: str
     title: str
     description: str | None
@@ -111,14 +108,14 @@ class Group(Shape):
     page: Pointer | None = Field(description="The group's own document, or the index page of its folder.")
 
 
-class GroupList(Shape):
+class GroupList(Answer):
     groups: list[Group]
     total: int
     limit: int
     offset: int
 
 
-class Release(Shape):
+class Release(Answer):
     id: str
     title: str
     description: str | None
@@ -126,27 +123,27 @@ class Release(Shape):
     page: Pointer | None = Field(description="The document that the release is named after.")
 
 
-class ReleaseList(Shape):
+class ReleaseList(Answer):
     releases: list[Release]
     total: int
     limit: int
     offset: int
 
 
-class Tag(Shape):
+class Tag(Answer):
     tag: str
     count: int = Field(description="Documents with this tag.")
     entry: Pointer | None = Field(description="The lexicon document that defines it.")
 
 
-class TagList(Shape):
+class TagList(Answer):
     tags: list[Tag]
     total: int
     limit: int
     offset: int
 
 
-class ManifestDocument(Shape):
+class ManifestDocument(Answer):
     ref: str
     id: str
     content_type: str
@@ -158,7 +155,7 @@ class ManifestDocument(Shape):
     url: str = Field(description="Where to fetch it.")
 
 
-class ManifestAttachment(Shape):
+class ManifestAttachment(Answer):
     name: str
     path: str
     media_type: str
@@ -167,7 +164,7 @@ class ManifestAttachment(Shape):
     url: str = Field(description="Where to fetch it; names this very version, so it may be kept for ever.")
 
 
-class Manifest(Shape):
+class Manifest(Answer):
     """Everything published at one commit."""
 
     schema_version: int
@@ -184,20 +181,20 @@ class Manifest(Shape):
     truncated: bool = Field(description="True when more documents or attachments exist than are shown here.")
 
 
-class SyncProblem(Shape):
+class SyncProblem(Answer):
     model_config = ConfigDict(extra="allow")
 
     code: str
     message: str
 
 
-class SyncNote(Shape):
+class SyncNote(Answer):
     ref: str = Field(description="`contentType/id` of the document.")
     path: str
     problem: SyncProblem = Field(description="What its authors could mend, and how.")
 
 
-class SyncSummary(Shape):
+class SyncSummary(Answer):
     """The last run. It speaks of published documents only."""
 
     model_config = ConfigDict(extra="allow")
@@ -212,11 +209,11 @@ class SyncSummary(Shape):
     notes: list[SyncNote]
 
 
-class Part(Shape):
+class Part(Answer):
     status: Literal["ok", "unavailable"]
 
 
-class Health(Shape):
+class Health(Answer):
     status: Literal["ok", "degraded", "unavailable"] = Field(
         description="`degraded`: documents answer, search does not. `unavailable`: the store does not answer."
     )
@@ -229,11 +226,11 @@ class Health(Shape):
     version: str
 
 
-class FeedAuthor(Shape):
+class FeedAuthor(Answer):
     name: str
 
 
-class FeedItem(Shape):
+class FeedItem(Answer):
     id: str
     url: str
     external_url: str | None = Field(None, alias="external_url")
@@ -246,30 +243,30 @@ class FeedItem(Shape):
     tags: list[str] | None = None
 
 
-class JsonFeed(Shape):
+class JsonFeed(Answer):
     """JSON Feed 1.1."""
 
     version: str
     title: str
     home_page_url: str = Field(alias="home_page_url")
     feed_url: str = Field(alias="feed_url")
-    next_url: str | None = Field(None, alias="next_url")
     description: str
+    next_url: str | None = Field(None, alias="next_url")
     items: list[FeedItem]
 
 
-class SchemaLink(Shape):
+class SchemaLink(Answer):
     content_type: str
     parent: str | None
     description: str
     url: str
 
 
-class SchemaList(Shape):
+class SchemaList(Answer):
     schemas: list[SchemaLink]
 
 
-class OntologyType(Shape):
+class OntologyType(Answer):
     model_config = ConfigDict(extra="allow")
 
     name: str
@@ -277,7 +274,7 @@ class OntologyType(Shape):
     description: str
 
 
-class Ontology(Shape):
+class Ontology(Answer):
     """Types, fields, aliases and folders, as the table that everything else is generated from says it."""
 
     model_config = ConfigDict(extra="allow")
@@ -285,7 +282,7 @@ class Ontology(Shape):
     types: list[OntologyType]
 
 
-class SearchHit(Shape):
+class SearchHit(Answer):
     id: str
     content_type: str
     title: str
@@ -309,13 +306,13 @@ class SearchHit(Shape):
     )
 
 
-class LegShare(Shape):
+class LegShare(Answer):
     rank: int = Field(description="From 1.")
     score: float = Field(description="As the engine gave it.")
     share: float = Field(description="From 0 to 1: what it counts for in the fusion, before weighing.")
 
 
-class HitTrace(Shape):
+class HitTrace(Answer):
     """Why a result stands where it stands."""
 
     id: str = Field(description="`contentType/id`.")
@@ -327,7 +324,7 @@ class HitTrace(Shape):
     rerank_score: float | None
 
 
-class Standing(Shape):
+class Standing(Answer):
     """Where one document stands in each ranking, however deep: rank and score."""
 
     lexical: tuple[int, float] | None
@@ -337,7 +334,7 @@ class Standing(Shape):
     admitted: bool = Field(description="Whether it passes the filters.")
 
 
-class Expectation(Shape):
+class Expectation(Answer):
     """Why the expected document is shown, or is not."""
 
     id: str
@@ -355,7 +352,11 @@ class Expectation(Shape):
     standing: Standing | None
 
 
-class Explanation(Shape):
+def _camel(told: Mapping[str, Any]) -> dict[str, Any]:
+    return {to_camel(name): value for name, value in told.items()}
+
+
+class Explanation(Answer):
     """How a ranking came about."""
 
     engine: str
@@ -363,17 +364,17 @@ class Explanation(Shape):
     model: str | None
     reranker: str | None
     fusion: str
-    filters: dict[str, Any] = Field(description="Those in force.")
+    filters: Annotated[dict[str, Any], BeforeValidator(_camel)] = Field(description="Those in force.")
     lexical_hits: int
     vector_hits: int
     named_hits: int
     candidates: int
     hits: list[HitTrace]
-    timings_ms: dict[str, float]
+    timings_ms: Annotated[dict[str, float], BeforeValidator(_camel)]
     expectation: Expectation | None
 
 
-class SearchAnswer(Shape):
+class SearchAnswer(Answer):
     query: str
     results: list[SearchHit]
     total: int = Field(description="How many were found: see `totalRelation`.")
@@ -386,7 +387,7 @@ class SearchAnswer(Shape):
     fallback: bool = Field(description="True when meaning could not be compared and only words were.")
     reranked: bool
     took_ms: int
+    explanation: Explanation | None = Field(None, description="With `explain`.")
     documents_left_out: list[str] | None = Field(
         None, description="With `include=documents`: `contentType/id` of those that did not fit into the answer."
     )
-    explanation: Explanation | None = Field(None, description="With `explain`.")
