@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from commonplace.identity.principals import SERVED, TIERS
+from commonplace.identity.principals import TIERS, TOOLSETS
 from infra.catalogues import CATALOGUE_KEYS
 from infra.edge_keys import EDGE_KEYS
 from infra.identity_keys import IDENTITY_KEYS
@@ -76,7 +76,7 @@ KEYS: Mapping[str, Reader] = {
     "indexReconcileHours": number(1, 24),
     "rateLimitReads": number(0, 1_000_000),
     "rateLimitSearches": number(0, 1_000_000),
-    "mcpToolsets": names("|".join(SERVED), f"names of toolsets (there are: {', '.join(SERVED)})"),
+    "mcpToolsets": names("|".join(TOOLSETS), f"names of toolsets (there are: {', '.join(TOOLSETS)})"),
     "mcpReadOnly": flag,
     "mcpAllowedOrigins": names(
         r"https://[a-z0-9.-]+(:\d{1,5})?", "origins such as https://chat.example.org", every="*"

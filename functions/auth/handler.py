@@ -10,6 +10,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+from commonplace.capabilities import served_toolsets
 from commonplace.identity.access_tokens import Issuer, subject_hash
 from commonplace.identity.oauth.client_auth import Assertions, Authentication
 from commonplace.identity.oauth.client_documents import Documents
@@ -28,7 +29,6 @@ from commonplace.identity.wallets import SignIn, SignInSettings
 from commonplace.kernel.deferred import Deferred, deferred
 from commonplace.kernel.limits import Limiter
 from commonplace.kernel.telemetry import instrument
-from commonplace.reference.settings import served
 from commonplace.web.gateway import Gateway
 from commonplace.web.origin import origin_values
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from commonplace.identity.auth_wiring import AuthParts
 
 SETTINGS = AuthSettings.from_environ(os.environ)
-RESOURCES = Resources(SETTINGS.issuer, SETTINGS.toolsets, served(os.environ))
+RESOURCES = Resources(SETTINGS.issuer, SETTINGS.toolsets, served_toolsets(os.environ))
 CLOCK = time.time
 
 

@@ -15,7 +15,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from commonplace.capabilities import CAPABILITIES
+from commonplace.capabilities import CAPABILITIES, served_toolsets
 from commonplace.identity.composition import token_principals
 from commonplace.identity.principals import ANONYMOUS, Everybody, Level, Principal, Principals, scope
 from commonplace.identity.resources import Resources
@@ -25,7 +25,6 @@ from commonplace.kernel.deferred import deferred
 from commonplace.kernel.limits import CounterStore, Limiter, Slots
 from commonplace.kernel.settings import McpSettings
 from commonplace.kernel.telemetry import instrument
-from commonplace.reference.settings import served
 from commonplace.web.challenges import Challenges
 from commonplace.web.gateway import Gateway
 from commonplace.web.mcp.app import create_app
@@ -88,7 +87,7 @@ def _principals() -> Principals:
             organisation=SETTINGS.organisation,
             display_name="this laptop",
             tier=SETTINGS.assumed_tier,
-            scopes=frozenset(scope(name, highest) for name in served(os.environ)),
+            scopes=frozenset(scope(name, highest) for name in served_toolsets(os.environ)),
         )
     )
 
@@ -121,7 +120,7 @@ APP = create_app(
     origins=SETTINGS.allowed_origins,
     read_only=SETTINGS.read_only,
     principals=_principals(),
-    challenges=Challenges(Resources(IDENTITY.issuer, SETTINGS.toolsets, served(os.environ)))
+    challenges=Challenges(Resources(IDENTITY.issuer, SETTINGS.toolsets, served_toolsets(os.environ)))
     if IDENTITY is not None
     else None,
     feed=deferred(_changes),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 
-from commonplace.capabilities import CAPABILITIES
+from commonplace.capabilities import CAPABILITIES, served_toolsets
 from commonplace.identity.composition import token_principals
 from commonplace.identity.resources import Resources
 from commonplace.identity.settings import GuardSettings
@@ -19,7 +19,6 @@ from commonplace.kernel.limits import Limiter
 from commonplace.kernel.s3 import S3ObjectStore
 from commonplace.kernel.settings import RestSettings
 from commonplace.kernel.telemetry import instrument
-from commonplace.reference.settings import served
 from commonplace.web.challenges import Accounts, Challenges
 from commonplace.web.gateway import Gateway
 from commonplace.web.origin import origin_values
@@ -43,7 +42,7 @@ CONTEXT = RestContext(os.environ, SETTINGS, SITE, OBJECTS)
 
 
 def _accounts(settings: GuardSettings) -> Accounts:
-    toolsets = served(os.environ)
+    toolsets = served_toolsets(os.environ)
     resources = Resources(settings.issuer, toolsets, toolsets)
     principals = token_principals(settings, SETTINGS.activity_table, names=True)
     return Accounts(principals, Challenges(resources), resources.api)

@@ -19,7 +19,7 @@ from commonplace.documents.content.library import Library
 from commonplace.documents.findings import MAX_HITS
 from commonplace.documents.index_source import record_from_document
 from commonplace.documents.sync.report import Counts, Note, Summary
-from commonplace.identity.principals import SERVED
+from commonplace.identity.principals import TOOLSETS
 from commonplace.identity.resources import Resources
 from commonplace.kernel.limits import Limiter
 from commonplace.repository.problems import Problem
@@ -60,7 +60,7 @@ def published() -> FakeLibrary:
 INDEXES: list[EmbeddedEngine] = []
 """Opened for as long as this module's tests run."""
 
-RESOURCES = Resources(ISSUER, SERVED, SERVED)
+RESOURCES = Resources(ISSUER, TOOLSETS, TOOLSETS)
 REALM = Realm()
 APP = rest_app(
     Library(published()),

@@ -13,7 +13,7 @@ from commonplace.identity.oauth.server.services import OAuthServices
 from commonplace.identity.oauth.token_endpoint import TokenEndpoint
 from commonplace.identity.oidc import OidcSignIn
 from commonplace.identity.oidc_sessions import NO_PROVIDER, ProviderSessions, ReadsClaims
-from commonplace.identity.principals import SERVED
+from commonplace.identity.principals import TOOLSETS
 from commonplace.identity.resources import Resources
 from commonplace.identity.settings import AuthSettings
 from commonplace.identity.wallets import NAMELESS, BadSignature, Named, SignIn, SignInSettings, Terms
@@ -105,7 +105,7 @@ class AuthorizationServer:
         issuer, limiter = self.settings.issuer, Limiter(Counters(), now)
         documents = Documents(self.client_store, self.web, limiter, now)
         clients = Clients(self.client_store, documents, now)
-        resources = Resources(issuer, self.settings.toolsets, SERVED)
+        resources = Resources(issuer, self.settings.toolsets, TOOLSETS)
         assertions = Assertions(
             self.client_store, self.web, limiter, now, issuer=issuer, token_endpoint=f"{issuer}/token"
         )

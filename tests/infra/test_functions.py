@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from commonplace.capabilities import served_toolsets
 from commonplace.identity.name_cache import RememberedNames
 from commonplace.identity.role_cache import RememberedHats
 from commonplace.identity.settings import AuthSettings, GuardSettings, RotationSettings
@@ -13,7 +14,7 @@ from commonplace.kernel.audit_store import DynamoAudit
 from commonplace.kernel.limit_store import DynamoCounters
 from commonplace.kernel.settings import IndexSettings, McpSettings, RestSettings, SyncSettings, WebhookSettings
 from commonplace.memory.settings import MemorySettings
-from commonplace.reference.settings import catalogue_sources, served
+from commonplace.reference.settings import catalogue_sources
 from commonplace.repository.run_state import DynamoSyncState
 from commonplace.search.records import RecordId
 from commonplace.search.source import Change
@@ -35,7 +36,7 @@ class ToolsetSettings:
 
     @staticmethod
     def from_environ(environ: Mapping[str, str]) -> bool:
-        return bool(served(environ))
+        return bool(served_toolsets(environ))
 
 
 FUNCTIONS = {

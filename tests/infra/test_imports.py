@@ -14,7 +14,7 @@ import grimp
 import pytest
 
 from commonplace.capabilities import CAPABILITIES
-from commonplace.identity.principals import SERVED
+from commonplace.identity.principals import TOOLSETS
 from commonplace.kernel.capability import Part
 from infra.requirements import CORE, DATA_FILE, DATA_PACKAGE, GROUPS, IN_THE_RUNTIME, ONNX, REQUIREMENTS_FILE, ROOT
 from tests.infra.templates import Template
@@ -255,7 +255,7 @@ def test_the_first_token_loads_what_judges_it_and_the_bundle_holds_that(loaded: 
 
 
 def test_every_toolset_that_can_be_configured_is_there(loaded: Loaded) -> None:
-    assert loaded("template", "mcp", MCP_TOOLSETS=",".join(SERVED), CATALOGUES='[{"name": "helios"}]')
+    assert loaded("template", "mcp", MCP_TOOLSETS=",".join(TOOLSETS), CATALOGUES='[{"name": "helios"}]')
 
 
 def test_the_first_look_up_loads_neither_models_nor_what_reads_files(loaded: Loaded) -> None:

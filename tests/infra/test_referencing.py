@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from commonplace.capabilities import served_toolsets
 from commonplace.reference.library import REFERENCE_PREFIX
-from commonplace.reference.settings import CatalogueSource, catalogue_sources, served
+from commonplace.reference.settings import CatalogueSource, catalogue_sources
 from commonplace.reference.sync.plan import REFUSED
 from commonplace.search.store import DynamoNote
 from tests.infra.templates import Template, as_list, reaches
@@ -65,7 +66,7 @@ def test_nobody_else_is_told_and_by_default_nobody_is(referenced: Template, temp
 @pytest.mark.parametrize("name", TAKE_TOKENS)
 def test_tokens_are_for_the_reference_where_there_is_one(referenced: Template, template: Template, name: str) -> None:
     def toolsets(of: Template) -> tuple[str, ...]:
-        return served(of.environment(of.function(name)))
+        return served_toolsets(of.environment(of.function(name)))
 
     assert (toolsets(referenced), toolsets(template)) == (
         ("knowledge", "memory", "reference"),

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commonplace.capabilities import served_toolsets
 from commonplace.kernel.environment import SettingsError
 from commonplace.reference.settings import (
     CatalogueSource,
     catalogue_sources,
     max_age_seconds,
     parse_catalogues,
-    served,
 )
 from commonplace.repository.sources import folders_within
 
@@ -30,7 +30,7 @@ def sources(*given: dict[str, Any]) -> tuple[CatalogueSource, ...]:
 @pytest.mark.parametrize("text", ["", "  "])
 def test_without_the_variable_there_is_no_catalogue_and_no_toolset(text: str) -> None:
     assert catalogue_sources({"CATALOGUES": text}) == ()
-    assert served({"CATALOGUES": text}) == ("knowledge", "memory")
+    assert served_toolsets({"CATALOGUES": text}) == ("knowledge", "memory")
 
 
 def test_a_catalogue_is_in_the_repository_of_the_knowledge_base_unless_it_says_otherwise() -> None:
@@ -38,7 +38,7 @@ def test_a_catalogue_is_in_the_repository_of_the_knowledge_base_unless_it_says_o
         CatalogueSource("helios", "example/kb", "main", "docs/reference"),
         CatalogueSource("api", "a/b", "main", ""),
     )
-    assert served({"CATALOGUES": "[]"}) == ("knowledge", "memory", "reference")
+    assert served_toolsets({"CATALOGUES": "[]"}) == ("knowledge", "memory", "reference")
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,19 @@
 """The capabilities of the product. The order is the order of every list: of toolsets, routes, collections, commands."""
 
+from collections.abc import Mapping
+
 from commonplace.documents.capability import DOCUMENTS
 from commonplace.memory.capability import MEMORY
 from commonplace.reference.capability import REFERENCE
 from commonplace.site.capability import SITE
 
 CAPABILITIES = (DOCUMENTS, MEMORY, REFERENCE, SITE)
+
+
+def served_toolsets(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The toolsets that a deployment with these variables has: what it requires is there."""
+    return tuple(
+        one.scopes.toolset
+        for one in CAPABILITIES
+        if one.scopes and (one.requires is None or environ.get(one.requires.upper(), "").strip())
+    )

@@ -14,7 +14,7 @@ from tests.fakes.identity_stores import Clock
 ALICE = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
 FRIEND = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 PUBLIC = {"knowledge:read", "reference:read"}
-MEMBER = PUBLIC | {"knowledge:write", "memory:read", "memory:write", "reference:write", "hive:read", "hive:write"}
+MEMBER = PUBLIC | {"knowledge:write", "memory:read", "memory:write", "reference:write"}
 
 
 class Deployment:
@@ -65,10 +65,10 @@ def test_a_role_gives_scopes_beside_its_tiers_and_names_an_organisation() -> Non
 
 
 def test_tiers_of_ones_own_replace_the_defaults_whole_and_each_includes_those_before_it() -> None:
-    deployment = Deployment(tiers={"public": ["knowledge:read"], "vibecoder": ["hive:admin"]})
+    deployment = Deployment(tiers={"public": ["knowledge:read"], "vibecoder": ["reference:admin"]})
     assert set(deployment.of(ALICE).scopes) == {"knowledge:read"}
     assert set(deployment.of(ALICE, "30.3.5").scopes) == {"knowledge:read"}
-    assert set(deployment.of(ALICE, "30.3.1").scopes) == {"knowledge:read", "hive:admin"}
+    assert set(deployment.of(ALICE, "30.3.1").scopes) == {"knowledge:read", "reference:admin"}
 
 
 def test_groups_of_a_provider_give_roles_to_who_is_no_wallet_and_to_no_wallet() -> None:
@@ -114,7 +114,7 @@ def test_a_wallet_to_which_the_list_gives_as_much_as_any_hat_needs_no_chain() ->
     deployment = Deployment(addresses={FRIEND: {"role": "keeper", "tier": "vibecoder"}})
     deployment.hats.down = True
     assert (deployment.of(FRIEND).tier, deployment.of(FRIEND).roles) == ("vibecoder", ("keeper",))
-    for more in ({"scopes": ["hive:admin"]}, {"organisation": "other"}):
+    for more in ({"scopes": ["reference:admin"]}, {"organisation": "other"}):
         deployment = Deployment(
             hats={"30.3.1": {"tier": "vibecoder", **more}}, addresses={FRIEND: {"role": "keeper", "tier": "vibecoder"}}
         )
@@ -157,7 +157,7 @@ def test_a_fresh_standing_reads_the_hats_anew() -> None:
         ('{"hats": {"30.3.1": {"level": 1}}}', "must be an object"),
         ('{"hats": {"30.3.1": {"role": "a:b"}}}', "a role is"),
         ('{"hats": {"30.3.1": {"scopes": ["everything"]}}}', "scopes must be among"),
-        ('{"hats": {"30.3.1": {"scopes": "hive:read"}}}', "scopes must be among"),
+        ('{"hats": {"30.3.1": {"scopes": "memory:read"}}}', "scopes must be among"),
         ('{"hats": {"30.3.1": {"organisation": "Big Org"}}}', "an organisation is"),
         ('{"addresses": {"alice.eth": {}}}', "an address is"),
         ('{"tiers": {"admin": []}}', "tiers must be"),

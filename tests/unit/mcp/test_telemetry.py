@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,7 @@ FIELDS = {
     "tier": "member",
     "client": "claude-ai",
 }
-FILTERS = Path(__file__).parents[3] / "infra" / "mcp_watch.py"
+TEMPLATE = Path(__file__).parents[3] / "infra" / "template.json"
 
 
 @pytest.fixture
@@ -53,5 +54,11 @@ def test_the_runtime_writes_every_field(line: logging.LogRecord) -> None:
 
 
 def test_metric_filters_ask_for_fields_that_are_written() -> None:
-    asked = {part.split('"')[0].split(" ")[0] for part in FILTERS.read_text().split("$.")[1:]}
+    filters = [
+        one["Properties"]
+        for one in json.loads(TEMPLATE.read_text())["Resources"].values()
+        if one["Type"] == "AWS::Logs::MetricFilter" and f'"{MESSAGE}"' in one["Properties"]["FilterPattern"]
+    ]
+    assert filters
+    asked = set(re.findall(r"\$\.(\w+)", json.dumps(filters)))
     assert asked - {"message"} <= set(FIELDS)

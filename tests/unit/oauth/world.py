@@ -23,7 +23,7 @@ from commonplace.identity.oauth.server.app import create_app
 from commonplace.identity.oauth.server.services import OAuthServices
 from commonplace.identity.oauth.token_endpoint import TokenEndpoint
 from commonplace.identity.oidc_sessions import NO_PROVIDER, ReadsClaims
-from commonplace.identity.principals import SERVED
+from commonplace.identity.principals import TOOLSETS
 from commonplace.identity.records import Client
 from commonplace.identity.resources import Resources
 from commonplace.identity.settings import AuthSettings
@@ -125,7 +125,7 @@ class World:
     def __init__(self, **environment: str) -> None:
         self.clock = Clock()
         self.settings = AuthSettings.from_environ(ENVIRONMENT | environment)
-        self.resources = Resources(self.settings.issuer, self.settings.toolsets, SERVED)
+        self.resources = Resources(self.settings.issuer, self.settings.toolsets, TOOLSETS)
         self.audit = MemoryAudit()
         self.grants = MemoryGrants(self.clock, self.audit)
         self.sign_ins = MemorySignIns(self.clock)

@@ -1,6 +1,6 @@
 """Documents: an organisation's published pages, synced from its repository."""
 
-from commonplace.kernel.capability import Capability, ObjectKeys, Objects
+from commonplace.kernel.capability import Capability, ObjectKeys, Objects, Scopes
 
 CONTENT, RAW, ATTACHMENTS, METADATA = "content/", "raw/", "attachments/", "metadata/"
 PUBLISHED = (CONTENT, RAW, ATTACHMENTS, METADATA)
@@ -8,6 +8,16 @@ PUBLISHED = (CONTENT, RAW, ATTACHMENTS, METADATA)
 
 DOCUMENTS = Capability(
     name="documents",
+    scopes=Scopes(
+        toolset="knowledge",
+        words={
+            "read": "Search and read the knowledge base",
+            "write": "Propose links and drafts, which people review before anything is published",
+            "admin": "Look after the knowledge base",
+        },
+        tiers={"read": "public", "write": "member"},
+        kinds=("documents",),
+    ),
     toolset="commonplace.documents.tools.toolset:toolset",
     routes="commonplace.documents.rest.routes:routes",
     collection="commonplace.documents.collection:collection",

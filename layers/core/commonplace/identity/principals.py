@@ -9,15 +9,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol, get_args
 
-Level = Literal["read", "write", "admin"]
+from commonplace.capabilities import CAPABILITIES
+from commonplace.kernel.capability import Level, Tier
+
 LEVELS: tuple[Level, ...] = get_args(Level)
 """Lowest first: who may administer may write, who may write may read."""
 
-TOOLSETS = ("knowledge", "memory", "reference", "hive", "governance")
-"""Every toolset that scopes are for."""
-
-SERVED = ("knowledge", "memory", "reference")
-"""Those that a deployment may have: each has a path, and a resource of its own (`reference_settings.served`)."""
+DECLARED = tuple(one.scopes for one in CAPABILITIES if one.scopes)
+TOOLSETS = tuple(one.toolset for one in DECLARED)
+"""Those that a deployment may have: each has a path, and a resource of its own (`capabilities.served_toolsets`)."""
 
 OFFLINE_ACCESS = "offline_access"
 """Some clients ask for it before they expect a refresh token. It is never granted, never required, and no error."""
@@ -25,13 +25,7 @@ OFFLINE_ACCESS = "offline_access"
 Permission = Literal["readonly", "action"]
 """What a token may do at all (seed 002, section 3)."""
 
-KINDS = {
-    "knowledge": ("documents",),
-    "memory": ("entries",),
-    "reference": ("commands",),
-    "hive": ("contributions",),
-    "governance": ("teams", "members", "roles", "channels", "messages", "decisions", "policies", "topics"),
-}
+KINDS = {one.toolset: one.kinds for one in DECLARED}
 """Kinds of things that a token's resource scopes may name (seed 002, section 3), by toolset."""
 
 _TOKEN = re.compile(r"[\x21\x23-\x5B\x5D-\x7E]{1,64}")  # RFC 6749, section 3.3
@@ -105,29 +99,12 @@ def kinds_of(toolsets: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(kind for toolset in toolsets for kind in KINDS.get(toolset, ())))
 
 
-WORDS = {
-    "knowledge:read": "Search and read the knowledge base",
-    "knowledge:write": "Propose links and drafts, which people review before anything is published",
-    "knowledge:admin": "Look after the knowledge base",
-    "memory:read": "Search and read the team's memory",
-    "memory:write": "Add to the team's memory, import into it, change and delete what is in it",
-    "memory:admin": "Look after the team's memory: compute anew what its searches compare",
-    "reference:read": "Look up commands and endpoints of the product reference",
-    "reference:write": "Report gaps in the product reference",
-    "reference:admin": "Look after the product reference",
-    "hive:read": "Search and read contributed knowledge",
-    "hive:write": "Contribute knowledge, which is checked before others see it",
-    "hive:admin": "Approve and remove contributions",
-    "governance:read": "Read teams, roles, decisions and policies",
-    "governance:write": "Send messages, vote and respond in your name",
-    "governance:admin": "Look after the organisation's governance",
-}
+WORDS = {scope(one.toolset, level): words for one in DECLARED for level, words in one.words.items()}
 """What a person consents to, by scope."""
 
 
 __all__ = ["ANONYMOUS", "LEVELS", "TIERS", "Everybody", "Level", "Principal", "Principals", "Tier", "covers", "scope"]
 
-Tier = Literal["public", "member", "vibecoder"]
 TIERS: tuple[Tier, ...] = get_args(Tier)
 """Lowest first; each includes those before it."""
 

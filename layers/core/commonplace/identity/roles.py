@@ -9,15 +9,21 @@ from hashlib import sha256
 from typing import Any, Self, cast
 
 from commonplace.identity.accounts import OIDC, Hats, Standing
-from commonplace.identity.principals import CATALOGUE, TIERS, Tier, highest
+from commonplace.identity.principals import CATALOGUE, DECLARED, TIERS, Tier, highest, scope
 from commonplace.kernel.errors import Unavailable
 
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 
-_PUBLIC = frozenset({"knowledge:read", "reference:read"})
-_MEMBER = _PUBLIC | {"knowledge:write", "memory:read", "memory:write", "reference:write", "hive:read", "hive:write"}
-_VIBECODER = _MEMBER | {"memory:admin"}
-DEFAULT_SCOPES: Mapping[Tier, frozenset[str]] = {"public": _PUBLIC, "member": _MEMBER, "vibecoder": _VIBECODER}
+DEFAULT_SCOPES: Mapping[Tier, frozenset[str]] = {
+    tier: frozenset(
+        scope(one.toolset, level)
+        for one in DECLARED
+        for level, least in one.tiers.items()
+        if least in TIERS[: rank + 1]
+    )
+    for rank, tier in enumerate(TIERS)
+}
+"""What the accounts of a tier have, as the capabilities declare it."""
 
 MAX_RULES = 200
 MAX_GROUPS = 64

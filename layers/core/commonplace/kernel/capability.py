@@ -18,6 +18,24 @@ Function = Literal["webhook", "sync-run", "sync-store", "index", "index-build", 
 """The deployed functions that run parts of capabilities."""
 
 
+Level = Literal["read", "write", "admin"]
+Tier = Literal["public", "member", "vibecoder"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scopes:
+    """The OAuth scopes of a toolset, `{toolset}:{level}`."""
+
+    toolset: str
+    """Its name: of the path `/mcp/{toolset}`, and of the resource that tokens are for."""
+    words: Mapping[Level, str]
+    """What a person consents to."""
+    tiers: Mapping[Level, Tier]
+    """The lowest tier whose accounts have it, unless the role map says otherwise; nobody has a level that is absent."""
+    kinds: tuple[str, ...]
+    """Kinds of things that a token's resource scopes may name (seed 002, section 3)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Items:
     """Permission for these functions to do this with items of a table."""
@@ -90,6 +108,8 @@ class Capability:
 
     name: str
     """Of the room, and of its collection in the index."""
+    scopes: Scopes | None = None
+    """Of its toolset."""
     toolset: str | None = None
     """Takes a `web.mcp.context.ToolsetContext`; returns a `Toolset`, or None where a deployment has none of it."""
     routes: str | None = None

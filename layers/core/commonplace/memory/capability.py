@@ -1,6 +1,6 @@
 """The memory of a team of agents."""
 
-from commonplace.kernel.capability import Capability, Items, LogMetric
+from commonplace.kernel.capability import Capability, Items, LogMetric, Scopes
 
 ENTRIES, CARDS, HASHES, ONCE = (f"*#memory#{name}" for name in ("entries", "cards", "hashes", "once"))
 JOBS, PIECES, QUERIES = "*#memory#jobs", "*#memory#pieces#*", "*#memory#queries"
@@ -41,6 +41,16 @@ CALLS = (
 
 MEMORY = Capability(
     name="memory",
+    scopes=Scopes(
+        toolset="memory",
+        words={
+            "read": "Search and read the team's memory",
+            "write": "Add to the team's memory, import into it, change and delete what is in it",
+            "admin": "Look after the team's memory: compute anew what its searches compare",
+        },
+        tiers={"read": "member", "write": "member", "admin": "vibecoder"},
+        kinds=("entries",),
+    ),
     toolset="commonplace.memory.tools.toolset:toolset",
     collection="commonplace.memory.collection:collection",
     access=(*READ, *CONTINUED, *CALLS),

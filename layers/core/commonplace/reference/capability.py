@@ -1,11 +1,21 @@
 """The reference of a product: its commands, endpoints and guides."""
 
-from commonplace.kernel.capability import Alarm, Capability, Items, LogMetric, ObjectKeys, Objects
+from commonplace.kernel.capability import Alarm, Capability, Items, LogMetric, ObjectKeys, Objects, Scopes
 
 CATALOGUES = "reference/"
 
 REFERENCE = Capability(
     name="reference",
+    scopes=Scopes(
+        toolset="reference",
+        words={
+            "read": "Look up commands and endpoints of the product reference",
+            "write": "Report gaps in the product reference",
+            "admin": "Look after the product reference",
+        },
+        tiers={"read": "public", "write": "member"},
+        kinds=("commands",),
+    ),
     toolset="commonplace.reference.tools.toolset:toolset",
     collection="commonplace.reference.collection:collection",
     sources="commonplace.reference.settings:sources",

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from commonplace.identity.principals import SERVED
 from commonplace.kernel.settings import Environment
 from commonplace.repository.sources import BranchSource
 
@@ -66,12 +65,6 @@ def max_age_seconds(environ: Mapping[str, str]) -> float:
     """How long a function answers from the catalogues it holds before it looks for newer ones. Raises SettingsError."""
     valid = "a whole number of seconds from 1 to 3600"
     return Environment(environ).parsed("REFERENCE_MAX_AGE_SECONDS", valid, _seconds, "60")
-
-
-def served(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The toolsets that the deployment has: without catalogues there is no reference to ask for a token for."""
-    has_catalogues = bool(environ.get("CATALOGUES", "").strip())
-    return tuple(name for name in SERVED if name != "reference" or has_catalogues)
 
 
 def parse_catalogues(text: str, repository: str, branch: str) -> tuple[CatalogueSource, ...] | None:
