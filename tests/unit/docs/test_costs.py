@@ -1,8 +1,6 @@
 """The tables of docs/costs.md follow from its prices by the formulas it gives."""
 
-import json
 import re
-from collections import Counter
 
 import pytest
 
@@ -11,7 +9,6 @@ from infra.configuration import Configuration
 from tests.unit.docs.pages import ROOT, rows, section
 
 PAGE = ROOT / "docs" / "costs.md"
-TEMPLATE = ROOT / "infra" / "template.json"
 HOURS = 730
 MONTHS = ("idle", "light", "busy")
 
@@ -102,14 +99,53 @@ def test_metrics_of_the_memory_cost_what_their_number_does() -> None:
     ]
 
 
-def test_what_is_always_there_costs_the_same() -> None:
+def month(column: int) -> dict[str, float]:
+    """What a deployment does in it."""
+    return {name: float(cells[column].replace(",", "")) for name, cells in table("A million requests").items()}
+
+
+def parts(used: dict[str, float], engine: float, alarm_metrics: int) -> list[float]:
+    """What each part costs, in the order of the page."""
     price = prices()
-    kinds = Counter(
-        resource["Type"] for resource in json.loads(TEMPLATE.read_text(encoding="utf-8"))["Resources"].values()
-    )
-    counted = {"AWS::CloudWatch::Alarm": "alarm", "AWS::KMS::Key": "key", "AWS::SecretsManager::Secret": "secret"}
-    dollars = sum(kinds[kind] * price[name] for kind, name in counted.items()) + price["dashboard"]
-    assert set(table("The rest of the stack")["alarms, keys, secrets, dashboard"]) == {shown(dollars)}
+    return [
+        engine,
+        used["searches over REST"] * (0.1 * price["gb-second"] + price["request"] / 1e6)
+        + used["calls of agents"] * (0.1 * 1.73 * price["gb-second"] + price["request"] / 1e6),
+        alarm_metrics * price["alarm"],
+        2 * price["key"] + 5 * price["secret"] + price["dashboard"],
+        used["metrics of one's own"] * price["metric"],
+        used["traces"] / 1e6 * price["trace"],
+        used["GB of logs"] * (price["log-ingest"] + 0.15 * price["log-storage"]),
+        used["write units"] / 1e6 * price["item-write"] + used["read units"] / 1e6 * price["item-read"],
+        used["GB of items"] * (price["item-storage"] + price["item-backup"]),
+    ]
+
+
+def alarm_metrics(row: str) -> dict[str, int]:
+    """Engine -> metrics in its alarms, as the page has them."""
+    return {engine: int(number) for number, engine in re.findall(r"(\d+) (embedded|OpenSearch)", row)}
+
+
+def test_either_engine_costs_the_sum_of_its_parts() -> None:
+    price = prices()
+    small = HOURS * price["t3.small.search"] + 10 * price["gp3"]
+    large = 2 * (HOURS * price["r7g.medium.search"] + 20 * price["gp3"])
+    page = table("Both engines")
+    (counted,) = [alarm_metrics(row) for row in page if "metrics of alarms" in row]
+    idle, million = month(0), month(1)
+    columns = [
+        parts(idle, 0, counted["embedded"]),
+        parts(million, 0, counted["embedded"]),
+        parts(idle, small, counted["OpenSearch"]),
+        parts(million, large, counted["OpenSearch"]),
+    ]
+    expected = [[shown(each) for each in (*column, sum(column))] for column in columns]
+    assert [list(column) for column in zip(*page.values(), strict=True)] == expected
+
+
+def test_the_metrics_of_a_million_requests_are_those_of_a_busy_month() -> None:
+    kinds = ("agents' calls", "identity", "the memory")
+    assert month(1)["metrics of one's own"] == sum(usage(f"metrics of {kind}")[-1] for kind in kinds)
 
 
 def test_models_cost_by_tokens_or_by_queries() -> None:
