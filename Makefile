@@ -9,7 +9,7 @@ export UV_PROJECT_ENVIRONMENT := .venv
 # Some images forbid Python to keep what it has compiled; then each of hundreds of processes compiles everything again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help dev setup setup-all test test-fast soak lint types contracts unit integration conformance browser infra bench bench-retrieval bench-memory bench-reference acceptance synth snapshot requirements cdk deploy format clean
+.PHONY: help dev setup setup-all test test-fast soak lint types contracts unit integration conformance browser infra bench bench-retrieval bench-memory bench-reference acceptance synth docs snapshot requirements cdk deploy format clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -81,6 +81,9 @@ acceptance: setup ## Sync and check any clone: make acceptance REPOSITORY=PATH
 
 synth: setup-all ## Write the AWS template to cdk.out: make synth ARGS="-c stage=prod -c repository=owner/name -c branch=main"
 	@$(RUN) python app.py $(ARGS)
+
+docs: setup-all ## Rewrite the tables of docs/configuration.md from the settings
+	@$(RUN) python -m infra.docs
 
 snapshot: setup-all ## Rewrite infra/template.json, from which the laptop cloud is built
 	@$(RUN) python -m infra.snapshot

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from commonplace.kernel.configuration import Kind
 from commonplace.reference.settings import CATALOGUES, parse_catalogues
-from infra.readers import ConfigurationError, Reader, checked
+from infra.declarations import ConfigurationError, checked, written
 
 if TYPE_CHECKING:
     from infra.configuration import Configuration
 
 MAX_CATALOGUES_BYTES = 1_000
-"""All that a function is told has to fit into 4 KB; see `infra.identity_keys.MAX_TOLD` as well."""
+"""All that a function is told has to fit into 4 KB; see `infra.configuration.MAX_TOLD` as well."""
 
 _ANYWHERE = ("example/knowledge-base", "main")
 """Stands in for repository and branch of the knowledge base, which are checked for themselves."""
@@ -21,14 +21,12 @@ _ANYWHERE = ("example/knowledge-base", "main")
 
 def catalogues(key: str, value: Any) -> str:
     """A JSON list or its text, without needless spaces."""
-    given = str(checked(lambda text: parse_catalogues(text, *_ANYWHERE), CATALOGUES)(key, value))
-    found = json.dumps(json.loads(given), separators=(",", ":"), ensure_ascii=False)
+    kind = Kind(CATALOGUES, lambda text: parse_catalogues(text, *_ANYWHERE))
+    checked(key, kind, value)
+    found = json.dumps(json.loads(written(kind, value)), separators=(",", ":"), ensure_ascii=False)
     if (size := len(found.encode())) > MAX_CATALOGUES_BYTES:
         raise ConfigurationError(f"{key} has {size} bytes; a function can be told {MAX_CATALOGUES_BYTES}")
     return found
-
-
-CATALOGUE_KEYS: Mapping[str, Reader] = {"catalogues": catalogues}
 
 
 def catalogues_environment(configuration: Configuration) -> dict[str, str]:

@@ -1,131 +1,362 @@
-"""What one deployment is: read from `cdk.json` and `-c key=value`, checked once, then only passed on."""
+"""What one deployment is: read from `cdk.json` and `-c key=value`, checked once, then only passed on.
 
+What rooms and frame let an operator choose is declared there, in their settings; here is what is the stack's own.
+"""
+
+import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
-from commonplace.identity.principals import Tier
-from commonplace.kernel.settings import DEFAULT_RATE_LIMITS
-from commonplace.memory.model import BATCH, DEFAULT_LIMIT, DEFAULT_MIN_CONFIDENCE
-from infra.edge_keys import check_edge
-from infra.identity_keys import MAINNET_RPC_URLS, OPTIMISM_RPC_URLS, check_identity
-from infra.keys import KEYS
-from infra.providers import OPENAI, bundled_folder
-from infra.readers import ConfigurationError
-from infra.search_checks import check_search
+from pydantic import model_validator
+from pydantic_settings import SettingsConfigDict
+
+from commonplace.identity.principals import TIERS, TOOLSETS, Tier
+from commonplace.kernel.configuration import (
+    COUNT,
+    FLAG,
+    Declaration,
+    Kind,
+    Settings,
+    declaration,
+    listed,
+    matching,
+    one_of,
+    setting,
+    whole,
+)
+from infra.catalogues import catalogues
+from infra.declarations import ROOM_KEYS, ConfigurationError, camel_case, checked, room_value, snake_case
+from infra.identity_keys import MAINNET_RPC_URLS, OPTIMISM_RPC_URLS, parameters, role_map, waap
+from infra.memory_keys import DEFAULT_RATE_LIMITS, limits
+from infra.providers import (
+    OPENAI,
+    bundled_folder,
+    embedding_provider,
+    fusion,
+    located,
+    next_embedding_provider,
+    opensearch_parameters,
+    rerank_provider,
+)
 
 __all__ = ["Configuration", "ConfigurationError", "from_context"]
-
-Engine = Literal["embedded", "opensearch"]
-OpenSearchService = Literal["domain", "serverless"]
-RemovalPolicy = Literal["destroy", "retain"]
 
 EXAMPLE_REPOSITORY = "example/knowledge-base"
 """Stands in where no repository is configured, so that `make synth` works in a fresh clone. Never deployed to prod."""
 
+EDGE_REGION = "us-east-1"
+"""Where CloudFront takes certificates, web ACLs and functions from; everything of the edge is there."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Configuration:
-    """One deployment. The context key of a field is its name in camelCase."""
+LOG_RETENTION_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 3653)
+"""The periods CloudWatch Logs knows."""
 
-    stage: str = "dev"
-    repository: str = EXAMPLE_REPOSITORY
-    branch: str = "main"
-    domain: str | None = None
-    certificate_arn: str | None = None
-    engine: Engine = "opensearch"
-    open_search_service: OpenSearchService = "domain"
-    open_search_version: str = "3.5"
-    open_search_instance_type: str = "t3.small.search"
-    open_search_nodes: int = 1
-    open_search_zones: int = 1
-    open_search_master_type: str | None = None
-    open_search_storage_gb: int = 10
-    open_search_max_ocu: int = 4
-    open_search_endpoint: str | None = None
-    open_search_arn: str | None = None
-    open_search_parameters: str | None = None
-    bedrock_region: str | None = None
-    open_ai_base_url: str | None = None
-    embedding_provider: str = "local"
-    embedding_provider_next: str | None = None
-    rerank_provider: str = "none"
-    fusion: str | None = None
-    operator_key_hash: str | None = None
-    removal_policy: RemovalPolicy = "destroy"
-    region: str | None = None
-    account: str | None = None
-    site_name: str = "Commonplace"
-    github_api_url: str = "https://api.github.com"
-    alarm_email: str | None = None
-    log_retention_days: int = 30
-    reconcile_minutes: int = 60
-    index_reconcile_hours: int = 6
-    rate_limit_reads: int = 600
-    rate_limit_searches: int = 60
-    mcp_toolsets: str = "knowledge"
-    mcp_read_only: bool = False
-    mcp_allowed_origins: str | None = None
-    full_text_tier: Tier = "member"
-    uri_host: str = "superbenefit"
-    name_authors: bool = False
-    rate_limit_mcp_reads: int = 60
-    rate_limit_mcp_writes: int = 10
-    rate_limit_mcp_searches: int = 20
-    mcp_rate_limits: str = DEFAULT_RATE_LIMITS
-    service_rate_factor: int = 5
-    account_rate_factor: int = 3
-    listens_per_account: int = 2
-    listens: int = 5
-    kb_default_search_limit: int = DEFAULT_LIMIT
-    kb_min_confidence: str = str(DEFAULT_MIN_CONFIDENCE)
-    kb_fusion: str | None = None
-    kb_batch_size: int = BATCH
-    catalogues: str | None = None
-    throttle_rate: int = 100
-    throttle_burst: int = 200
-    exclude: tuple[str, ...] | None = None
-    snap_start: bool = False
-    organisation: str = "default"
-    role_map: str | None = None
-    hats_contract: str = "0x3bc1A0Ad72417f2d411118085256fC53CBdDd137"
-    hats_chain_id: int = 10
-    siwe_chain_id: int = 10
-    optimism_rpc_urls: str = OPTIMISM_RPC_URLS
-    mainnet_rpc_urls: str = MAINNET_RPC_URLS
-    registrations_per_day: int = 20
-    sign_ins_per_hour: int = 30
-    agent_sessions_per_hour: int = 5
-    oidc_issuer: str | None = None
-    oidc_client_id: str | None = None
-    oidc_name: str | None = None
-    oidc_claims_hours: int = 24
-    oidc_parameters: str | None = None
-    waap: str | None = None
-    edge: bool = False
-    public_url: str | None = None
-    origin_lock: bool = True
-    origin_secret_rotation_days: int = 30
-    restore_challenge: bool = True
-    waf: bool = True
-    waf_rate_limit: int = 2_000
-    waf_auth_rate_limit: int = 300
-    hsts_days: int = 365
-    edge_logs: bool = False
+OCU_LIMITS = (1, 2, 4, 8, 16)
+"""The limits of capacity that OpenSearch Serverless takes; beyond 16 it goes on in steps of 16, and is not for us."""
 
-    def __post_init__(self) -> None:
-        if self.domain and not self.certificate_arn:
-            raise ConfigurationError("domain needs certificateArn: the ACM certificate of that name in this region")
-        if self.certificate_arn and not self.domain:
-            raise ConfigurationError("certificateArn without domain has no use; set both or neither")
-        if self.stage == "prod" and self.removal_policy != "retain":
-            raise ConfigurationError("stage prod keeps its data: removalPolicy can only be retain")
-        if "reference" in self.mcp_toolsets.split(",") and not self.catalogues:
-            raise ConfigurationError("mcpToolsets names reference, which needs catalogues")
-        check_identity(self)
-        check_search(self)
-        check_edge(self)
+MAX_TOLD = 1_800
+"""Bytes of role map, `openSearchParameters` and `catalogues` together: a function can be told 4 KB."""
+
+_CLASSIC = (
+    "classic vector collections take neither ids nor versions of our own, so that a late write would undo a newer one "
+    "and a repeated one would double a document; serverless means NextGen"
+)
+_OLD = "before 3.5 filters inside nested k-NN fail and hybrid search loses the best hits without an error"
+_ORIGIN = r"https://[A-Za-z0-9.-]+(:\d{1,5})?"
+
+
+def _service(text: str) -> str | None:
+    if text == "serverless-classic":
+        raise ValueError(_CLASSIC)
+    return text if text in ("domain", "serverless") else None
+
+
+def _version(text: str) -> str | None:
+    found = re.fullmatch(r"(\d{1,2})\.(\d{1,2})", text)
+    if found and (int(found[1]), int(found[2])) < (3, 5):
+        raise ValueError(_OLD)
+    if found and found[1] != "3":
+        raise ValueError("no other major version has been tried")
+    return text if found else None
+
+
+def _among(numbers: tuple[int, ...]) -> Kind:
+    found = {str(number): number for number in numbers}
+    return Kind(f"one of {', '.join(found)}", found.get)
+
+
+def _patterns(text: str) -> tuple[str, ...] | None:
+    found = json.loads(text)
+    return tuple(found) if isinstance(found, list) and all(isinstance(each, str) and each for each in found) else None
+
+
+REGION = matching(r"[a-z]{2}(-[a-z]+)+-\d", "an AWS region such as eu-central-1")
+INSTANCE = matching(
+    r"(?!t2\.)[a-z][a-z0-9]{1,7}\.[a-z0-9]{4,10}\.search", "an instance type such as m7g.medium.search, and not a t2"
+)
+HTTPS = matching(r"https://[^\s/?#@]+(/[^\s?#]*[^\s/?#])?", "an https URL without a slash at its end")
+SHARE = matching(r"0(\.[0-9]{1,6})?|1(\.0{1,6})?", "a number from 0 to 1 with six decimal places at most")
+URLS = listed(matching(rf"{_ORIGIN}(/[^\s,]*)?", "a URL"), "https URLs, the first before its fall-backs, each once")
+TEXT = Kind("text", str)
+
+
+class Configuration(Settings):
+    """One deployment. The context key of a field is its name in camelCase; fields of rooms are named after theirs."""
+
+    model_config = SettingsConfigDict(extra="allow")
+
+    stage: str = setting(
+        matching(r"[a-z][a-z0-9-]{0,15}", "lower-case letters, digits and dashes (at most 16)"), default="dev"
+    )
+    """Name of the deployment; part of resource names. `prod` keeps its data and must name repository and branch."""
+    repository: str = setting(
+        matching(r"[A-Za-z0-9-]{1,39}/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}", "owner/name on GitHub"),
+        default=EXAMPLE_REPOSITORY,
+    )
+    """`owner/name` on GitHub."""
+    branch: str = setting(
+        matching(r"(?![/.-])(?!.*(\.\.|//|@\{|/\.))[^\x00-\x20\x7f~^:?*\[\\]{1,200}(?<![/.])", "the name of a branch"),
+        default="main",
+    )
+    """The branch that is served."""
+    domain: str | None = setting(
+        matching(r"([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}", "a lower-case host name without scheme or path"),
+        default=None,
+    )
+    """Host name of the API, for example `kb.example.org`; needs `certificateArn`."""
+    certificate_arn: str | None = setting(
+        matching(r"arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate/[a-f0-9-]+", "the ARN of a certificate"),
+        default=None,
+    )
+    """ACM certificate for `domain`, in the same region; with `edge` in us-east-1."""
+    engine: Literal["embedded", "opensearch"] = setting(one_of("embedded", "opensearch"), default="opensearch")
+    """Search engine: [`opensearch`](deploy.md#opensearch), a managed domain with k-NN, or `embedded`, a file that the
+    functions carry."""
+    open_search_service: Literal["domain", "serverless"] = setting(
+        Kind("domain or serverless", _service), default="domain"
+    )
+    """`domain` (managed nodes) or `serverless` (a NextGen collection: experimental). Classic vector collections are
+    refused: they take neither ids nor versions of our own."""
+    open_search_version: str = setting(Kind("3.5 or newer", _version), default="3.5")
+    """Of the domain. Older ones are refused: filters inside nested k-NN fail there, and hybrid search loses its best
+    hits without an error."""
+    open_search_instance_type: str = setting(INSTANCE, default="t3.small.search")
+    """Of the data nodes."""
+    open_search_nodes: int = setting(whole(1, 80), default=1)
+    """Number of data nodes; a multiple of `openSearchZones`. From two on, every shard of an index built from then on
+    has one replica, unless `openSearchParameters` says otherwise."""
+    open_search_zones: int = setting(whole(1, 3), default=1)
+    """Availability zones that the nodes are spread over (1 to 3)."""
+    open_search_master_type: str | None = setting(INSTANCE, default=None)
+    """Instance type of three masters of their own, for many nodes."""
+    open_search_storage_gb: int = setting(whole(10, 12_288), default=10)
+    """Gp3 storage of each data node."""
+    open_search_max_ocu: int = setting(_among(OCU_LIMITS), default=4)
+    """Most that a collection may grow to, for searching and for indexing each: 1, 2, 4, 8 or 16 OCU."""
+    open_search_endpoint: str | None = setting(
+        matching(r"https://[a-z0-9.-]+\.[a-z]+(:\d{1,5})?", "an https URL without a path"), default=None
+    )
+    """`https` URL of a domain or collection that is there already; nothing is made then, see
+    [deploy](deploy.md#a-domain-that-is-there-already)."""
+    open_search_arn: str | None = setting(
+        matching(
+            r"arn:aws[a-z-]*:(es:[a-z0-9-]+:\d{12}:domain|aoss:[a-z0-9-]+:\d{12}:collection)/[a-z0-9-]{2,40}",
+            "the ARN of a domain or a collection",
+        ),
+        default=None,
+    )
+    """Its ARN; needed with `openSearchEndpoint`."""
+    open_search_parameters: str | None = setting(TEXT, default=None)
+    """JSON object as in `OPENSEARCH_PARAMETERS` below, at most 2,048 bytes; after a change [build a new
+    index](opensearch.md)."""
+    bedrock_region: str | None = setting(REGION, default=None, shown="the deployment's own")
+    """Where Bedrock's models are called."""
+    open_ai_base_url: str | None = setting(HTTPS, default=None)
+    """With `embeddingProvider: openai`: another address than `https://api.openai.com/v1`, such as
+    `https://eu.api.openai.com/v1`, or that of a service that speaks the same."""
+    embedding_provider: str = setting(TEXT, default="local")
+    """`local` (a small model inside the function), `none` (words only), `bedrock-titan[:256|512|1024]`,
+    `bedrock-cohere[:256|512|1024|1536]`, [`openai[:MODEL[:DIMENSION]]`](models.md#openai), or `onnx:FOLDER` with
+    `model.onnx` and `tokenizer.json`, see [models](models.md)."""
+    embedding_provider_next: str | None = setting(TEXT, default=None)
+    """The model to change to, not with `engine: embedded`, while its index is built and swapped in."""
+    rerank_provider: str = setting(TEXT, default="none")
+    """`none`, `bedrock-cohere`, `bedrock-amazon` or `onnx:FOLDER`."""
+    fusion: str | None = setting(TEXT, default=None, shown="the [code's own](search.md)")
+    """`min-max` or `rrf`, with or without weights of words and meaning, such as `min-max:0.6,0.4`."""
+    operator_key_hash: str | None = setting(
+        matching(r"[0-9a-f]{64}", "the SHA-256 of the operators' key, in 64 hexadecimal digits"), default=None
+    )
+    """SHA-256 of the operators' key, 64 hexadecimal digits; with it explanations can be asked for."""
+    removal_policy: Literal["destroy", "retain"] = setting(
+        one_of("destroy", "retain"), default="destroy", shown="`destroy`, in prod `retain`"
+    )
+    """Whether bucket and tables outlive the stack."""
+    region: str | None = setting(REGION, default=None, shown="from your AWS profile")
+    """AWS region."""
+    account: str | None = setting(
+        matching(r"\d{12}", "an AWS account number of twelve digits"), default=None, shown="from your AWS profile"
+    )
+    """AWS account number."""
+    site_name: str = setting(matching(r"[^\x00-\x1f]{1,80}", "a title of at most 80 characters"), default="Commonplace")
+    """The name that readers see in `/llms.txt`, the feed and the API description."""
+    github_api_url: str = setting(HTTPS, default="https://api.github.com")
+    """Another one for GitHub Enterprise Server."""
+    alarm_email: str | None = setting(matching(r"[^@\s]+@[^@\s]+\.[^@\s]+", "an e-mail address"), default=None)
+    """Who gets the alarms; AWS sends a confirmation first."""
+    log_retention_days: int = setting(_among(LOG_RETENTION_DAYS), default=30)
+    """How long logs are kept; one of the periods that CloudWatch knows."""
+    reconcile_minutes: int = setting(whole(5, 1440), default=60)
+    """How often the branch is compared with the store (5 to 1440)."""
+    index_reconcile_hours: int = setting(whole(1, 24), default=6)
+    """How often the store is compared with the index (1 to 24)."""
+    rate_limit_reads: int = setting(COUNT, default=600)
+    """Requests for each client address and minute, and for each account where a token is taken; 0 switches it off."""
+    rate_limit_searches: int = setting(COUNT, default=60)
+    """The same for searches."""
+    mcp_toolsets: str = setting(TEXT, default="knowledge")
+    """Toolsets that agents find at `/mcp`: a JSON list, or text with commas. See [MCP](mcp.md#paths-and-modes)."""
+    mcp_read_only: bool = setting(FLAG, default=False)
+    """`true` leaves out the tools that propose something, and the [credentials](deploy.md#the-secret-for-proposals)
+    they would need."""
+    mcp_allowed_origins: str | None = setting(TEXT, default=None, shown="the deployment's own")
+    """Origins whose pages may call the MCP server from a browser, with commas, or `*` for all. Clients that are no
+    browsers need none."""
+    full_text_tier: Tier = setting(one_of(*TIERS), default="member")
+    """Who reads whole documents over MCP: `public`, `member` or `vibecoder`. A [courtesy](mcp.md#tools), since REST
+    serves the same to everybody."""
+    uri_host: str = setting(
+        matching(r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?", "a name of lower-case letters, digits, dots and dashes"),
+        default="superbenefit",
+    )
+    """Host part of the `mcp://` addresses of resources."""
+    name_authors: bool = setting(FLAG, default=False)
+    """Whether a proposal names the person behind it, by wallet address or ENS name."""
+    rate_limit_mcp_reads: int = setting(COUNT, default=60)
+    """MCP calls that read, for each token (or address of those without) and minute; 0 switches it off."""
+    rate_limit_mcp_writes: int = setting(COUNT, default=10)
+    """The same for calls that propose something."""
+    rate_limit_mcp_searches: int = setting(COUNT, default=20)
+    """The same for searches."""
+    listens_per_account: int = setting(whole(0, 1_000), default=2)
+    """MCP requests that [wait for changes](mcp.md#changes) which one account may hold open at once; 0 lets nobody wait.
+    Each is a running function."""
+    listens: int = setting(whole(0, 1_000), default=5)
+    """The same of all accounts together: half of the ten executions that a new AWS account may run at once. See [what
+    that costs](costs.md#waiting-for-changes)."""
+    mcp_rate_limits: str = setting(TEXT, default=DEFAULT_RATE_LIMITS)
+    """JSON object: classes of calls that a toolset has of its own, for each token and minute, in place of the three
+    above; 0 switches one off; at most 300 bytes."""
+    service_rate_factor: int = setting(whole(1, 100), default=5)
+    """How much more often agents may call that sign in by themselves (1 to 100)."""
+    account_rate_factor: int = setting(whole(1, 100), default=3)
+    """How many tokens' worth of MCP reads and searches one account may make with all its tokens, for people use several
+    clients (1 to 100). All tokens of an account together write as much as one."""
+    catalogues: str | None = setting(TEXT, default=None)
+    """[catalogues](reference.md) of the product reference: a JSON list of at most ten, such as `[{"name": "helios",
+    "folder": "reference"}]`. `name` is what they are called here (lower-case letters, digits, hyphens), `folder`
+    where they stand (default: the whole repository); `repository` and `branch` default to those of the knowledge
+    base. At most 1,000 bytes. Without one nothing of the reference is served."""
+    throttle_rate: int = setting(whole(1, 10_000), default=100)
+    """Requests a second for the whole API, at the gateway."""
+    throttle_burst: int = setting(whole(1, 5_000), default=200)
+    """Short bursts above that."""
+    exclude: tuple[str, ...] | None = setting(
+        Kind('a JSON list of path patterns such as ["drafts/"]', _patterns),
+        default=None,
+        shown="the [usual folders](write-content.md#folders-that-are-never-read)",
+    )
+    """JSON list of paths that are never read; replaces the default."""
+    snap_start: bool = setting(FLAG, default=False)
+    """`true` starts `rest`, `mcp` and `auth` from a snapshot of their memory instead of anew: sooner, and [at a
+    price](costs.md#the-rest-of-the-stack)."""
+    role_map: str | None = setting(TEXT, default=None)
+    """What hats, wallets and groups give, see [identity](identity.md): a JSON object, or the path of a file with one;
+    at most 1,500 bytes, enough for some twenty wallets beside the hats, and 1,800 together with
+    `openSearchParameters` and `catalogues`."""
+    hats_contract: str = setting(
+        matching(r"0x[0-9a-fA-F]{40}", "the address of a contract: 0x and 40 hexadecimal digits"),
+        default="0x3bc1A0Ad72417f2d411118085256fC53CBdDd137",
+    )
+    """Hats Protocol, the same on every chain."""
+    hats_chain_id: int = setting(whole(1, 999_999_999), default=10)
+    """The chain that hats are on: the one of `optimismRpcUrls`."""
+    siwe_chain_id: int = setting(whole(1, 999_999_999), default=10)
+    """The chain that every text names which a wallet signs."""
+    optimism_rpc_urls: str = setting(TEXT, default=OPTIMISM_RPC_URLS)
+    """Endpoints for hats and for contract wallets, the first before its fall-backs: a JSON list, or text with commas.
+    First value of [a secret](deploy.md#the-secrets-of-identity), where addresses with access keys belong."""
+    mainnet_rpc_urls: str = setting(TEXT, default=MAINNET_RPC_URLS)
+    """The same for ENS names."""
+    registrations_per_day: int = setting(COUNT, default=20)
+    """Clients that may register from one network; 0 switches it off, as in the next two."""
+    sign_ins_per_hour: int = setting(COUNT, default=30)
+    """Sign-ins of one account."""
+    agent_sessions_per_hour: int = setting(COUNT, default=5)
+    """New grants of one account to agents."""
+    oidc_issuer: str | None = setting(
+        matching(rf"{_ORIGIN}(/[^\s?#]*[^\s?#/])?", "an https URL without a slash at its end"), default=None
+    )
+    """An OIDC provider that people may sign in with beside their wallets; needs `oidcClientId`."""
+    oidc_client_id: str | None = setting(
+        matching(r"[\x21-\x7e]{1,200}", "the id of this deployment at the provider"), default=None
+    )
+    """The id of this deployment at that provider; the client secret goes into [a
+    secret](deploy.md#the-secrets-of-identity)."""
+    oidc_name: str | None = setting(matching(r"[^\x00-\x1f]{1,60}", "a name of at most 60 characters"), default=None)
+    """What the provider is called on the page."""
+    oidc_claims_hours: int = setting(whole(1, 4_320), default=24)
+    """How old groups may be where the provider lets nobody read them again (1 to 4320): then people [sign in
+    anew](identity.md#groups-of-an-oidc-provider)."""
+    oidc_parameters: str | None = setting(TEXT, default=None)
+    """Sent to the provider with each sign-in, beside our own: `name=value` with `&` between them, such as
+    `access_type=offline&prompt=consent`, with which Google gives refresh tokens."""
+    waap: str | None = setting(TEXT, default=None)
+    """JSON object of `methods`, `socials`, `theme` and `title`: sign-in by e-mail and social accounts, whose bundle
+    `python -m infra.waap` builds first, see [identity](identity.md); at most 500 bytes."""
+    edge: bool = setting(FLAG, default=False)
+    """`true` puts a CloudFront distribution before the API, in a second stack, see [behind
+    CloudFront](deploy.md#behind-cloudfront); needs `region`. `domain` is the distribution's then, and
+    `certificateArn` a certificate in us-east-1."""
+    public_url: str | None = setting(
+        matching(r"https://([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}", "an https URL without a path"), default=None
+    )
+    """With `edge` and without `domain`: the distribution's own address, which the first deployment prints."""
+    origin_lock: bool = setting(FLAG, default=True)
+    """Whether functions refuse what went round the distribution, as soon as the public address is known; `false` for
+    the time of a move."""
+    origin_secret_rotation_days: int = setting(whole(1, 365), default=30)
+    """How often the value is changed by which they tell (1 to 365)."""
+    restore_challenge: bool = setting(FLAG, default=True)
+    """Whether a function at the edge gives `WWW-Authenticate` its name back, which the gateway may change. Agents
+    cannot sign in without that header."""
+    waf: bool = setting(FLAG, default=True)
+    """With `edge`: rules of AWS WAF before the distribution, see [costs](costs.md#the-front-door)."""
+    waf_rate_limit: int = setting(whole(10, 2_000_000), default=2_000)
+    """Requests of one address in five minutes."""
+    waf_auth_rate_limit: int = setting(whole(10, 2_000_000), default=300)
+    """The same for signing in and for tokens. Agents of the large providers share few addresses."""
+    hsts_days: int = setting(whole(0, 730), default=365)
+    """With `edge`: for how many days browsers are told to come by https alone; 0 tells them nothing."""
+    edge_logs: bool = setting(FLAG, default=False)
+    """With `edge`: a line for each request and each refusal of WAF in CloudWatch, without query strings."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """What the rooms' settings say."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_defaults(cls, given: dict[str, Any]) -> dict[str, Any]:
+        return {snake_case(key): declared.default for key, declared in ROOM_KEYS.items()} | given
+
+    def told(self, declared: Declaration) -> str | None:
+        """What the variable of a setting is set to. None where there is no key, or nothing is chosen."""
+        value = getattr(self, snake_case(declared.key)) if declared.key else None
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        return None if value is None else str(value)
 
     @property
     def retains(self) -> bool:
@@ -179,20 +410,64 @@ class Configuration:
         return self.engine == "opensearch" and self.open_search_service != "domain" and not self.open_search_endpoint
 
 
+OWN_KEYS = {camel_case(name): declaration(field) for name, field in Configuration.model_fields.items()}
+
+
+def _names(kind: Kind) -> Callable[[str, Any], str]:
+    return lambda key, value: ",".join(checked(key, kind, value))
+
+
+_TOOLSETS = listed(one_of(*TOOLSETS), f"names of toolsets (there are: {', '.join(TOOLSETS)}), each once")
+_ORIGINS = listed(
+    matching(r"https://[a-z0-9.-]+(:\d{1,5})?", "an origin"),
+    "origins such as https://chat.example.org, each once and separated by commas, or * alone",
+    every="*",
+)
+
+READERS: Mapping[str, Callable[[str, Any], Any]] = {
+    "roleMap": role_map,
+    "waap": waap,
+    "catalogues": catalogues,
+    "embeddingProvider": embedding_provider,
+    "embeddingProviderNext": next_embedding_provider,
+    "rerankProvider": rerank_provider,
+    "openSearchParameters": opensearch_parameters,
+    "fusion": fusion,
+    "mcpRateLimits": limits,
+    "oidcParameters": parameters,
+    "mcpToolsets": _names(_TOOLSETS),
+    "mcpAllowedOrigins": _names(_ORIGINS),
+    "optimismRpcUrls": _names(URLS),
+    "mainnetRpcUrls": _names(URLS),
+}
+"""Of keys that say more than their variables: files of this machine, for one."""
+
+
 def from_context(context: Mapping[str, Any]) -> Configuration:
     """The deployment that a CDK context describes. Values given on the command line are text and are read as such.
 
     Raises ConfigurationError for an unknown key, a value out of bounds, or a prod stage that leaves essentials open.
     """
+    known = OWN_KEYS.keys() | ROOM_KEYS.keys()
     own = {key: value for key, value in context.items() if not _is_cdks(key)}
-    if unknown := sorted(own.keys() - KEYS.keys()):
-        raise ConfigurationError(f"unknown context {', '.join(unknown)}; known are {', '.join(sorted(KEYS))}")
+    if unknown := sorted(own.keys() - known):
+        raise ConfigurationError(f"unknown context {', '.join(unknown)}; known are {', '.join(sorted(known))}")
     given = {key: value for key, value in own.items() if value not in (None, "")}
     if given.get("stage") == "prod":
         if missing := [key for key in ("repository", "branch") if key not in given]:
             raise ConfigurationError(f"stage prod needs {' and '.join(missing)}")
         given.setdefault("removalPolicy", "retain")
-    return Configuration(**{_snake_case(key): KEYS[key](key, value) for key, value in given.items()})
+    chosen = Configuration(**{snake_case(key): _value(key, value) for key, value in given.items()})
+    _check_stack(chosen)
+    _check_identity(chosen)
+    _check_search(chosen)
+    return chosen
+
+
+def _value(key: str, value: Any) -> Any:
+    if reader := READERS.get(key):
+        return reader(key, value)
+    return checked(key, OWN_KEYS[key].kind, value) if key in OWN_KEYS else room_value(key, value)
 
 
 def _is_cdks(key: str) -> bool:
@@ -200,5 +475,63 @@ def _is_cdks(key: str) -> bool:
     return any(mark in key for mark in "@/:")
 
 
-def _snake_case(key: str) -> str:
-    return re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", key)
+def _check_stack(chosen: Configuration) -> None:
+    """Raises ConfigurationError for what cannot stand together; so do the next two."""
+    if chosen.domain and not chosen.certificate_arn:
+        raise ConfigurationError("domain needs certificateArn: the ACM certificate of that name in this region")
+    if chosen.certificate_arn and not chosen.domain:
+        raise ConfigurationError("certificateArn without domain has no use; set both or neither")
+    if chosen.stage == "prod" and chosen.removal_policy != "retain":
+        raise ConfigurationError("stage prod keeps its data: removalPolicy can only be retain")
+    if "reference" in chosen.mcp_toolsets.split(",") and not chosen.catalogues:
+        raise ConfigurationError("mcpToolsets names reference, which needs catalogues")
+    if chosen.public_url and chosen.domain:
+        raise ConfigurationError("publicUrl is for a deployment without a domain; with one it is the domain's")
+    if not chosen.edge:
+        if chosen.public_url:
+            raise ConfigurationError("publicUrl without edge has no use: it is the address of the distribution")
+        return
+    if not chosen.region:
+        raise ConfigurationError("edge needs region: the secret of the front door is kept there, too")
+    if chosen.certificate_arn and chosen.certificate_arn.split(":")[3] != EDGE_REGION:
+        raise ConfigurationError(f"certificateArn names a certificate in {EDGE_REGION} when edge is true: CloudFront's")
+
+
+def _check_identity(chosen: Configuration) -> None:
+    if bool(chosen.oidc_issuer) != bool(chosen.oidc_client_id):
+        raise ConfigurationError("oidcIssuer and oidcClientId are a provider and our name there: set both")
+    for key, value in (("oidcName", chosen.oidc_name), ("oidcParameters", chosen.oidc_parameters)):
+        if value and not chosen.oidc_issuer:
+            raise ConfigurationError(f"{key} without oidcIssuer has no use; set both or neither")
+    told = (chosen.role_map, chosen.open_search_parameters, chosen.catalogues)
+    if sum(len(each.encode()) for each in told if each) > MAX_TOLD:
+        raise ConfigurationError(f"roleMap, openSearchParameters and catalogues have {MAX_TOLD} bytes together at most")
+
+
+def _check_search(chosen: Configuration) -> None:
+    if len({located(folder).name for folder in chosen.model_folders}) < len(chosen.model_folders):
+        raise ConfigurationError("folders of ONNX models need different names: a function sees them side by side")
+    if chosen.embedding_provider_next and chosen.engine == "embedded":
+        raise ConfigurationError(
+            "embeddingProviderNext needs engine opensearch; the embedded index is built anew in place: "
+            "set embeddingProvider"
+        )
+    if chosen.embedding_provider_next == chosen.embedding_provider:
+        raise ConfigurationError("embeddingProviderNext is the model to change to, and embeddingProvider is that one")
+    if chosen.open_ai_base_url and not chosen.asks_openai:
+        raise ConfigurationError("openAiBaseUrl is the address of embeddingProvider openai, which is not chosen")
+    if bool(chosen.open_search_endpoint) != bool(chosen.open_search_arn):
+        raise ConfigurationError("openSearchEndpoint and openSearchArn name one domain or collection: set both")
+    if chosen.open_search_arn:
+        service = {"domain": "es", "serverless": "aoss"}[chosen.open_search_service]
+        if chosen.open_search_arn.split(":")[2] != service:
+            raise ConfigurationError(f"openSearchArn is not one of a {chosen.open_search_service} (openSearchService)")
+    if chosen.open_search_nodes % chosen.open_search_zones:
+        raise ConfigurationError(
+            f"openSearchNodes is a multiple of openSearchZones ({chosen.open_search_zones}), "
+            f"not {chosen.open_search_nodes}: every zone gets as many nodes"
+        )
+    if chosen.open_search_service == "serverless":
+        parameters = json.loads(chosen.open_search_parameters or "{}")
+        if parameters.get("engine", "faiss") != "faiss":
+            raise ConfigurationError("openSearchParameters: a serverless collection knows the k-NN engine faiss only")

@@ -12,9 +12,8 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_wafv2 as waf
 from constructs import Construct
 
-from infra.configuration import Configuration
+from infra.configuration import EDGE_REGION, Configuration
 from infra.edge_distribution import Distribution
-from infra.edge_keys import EDGE_REGION
 from infra.edge_waf import WebAcl
 from infra.functions import Platform, PythonFunction, accept
 from infra.observability import alarm_topic

@@ -16,6 +16,7 @@ from constructs import Construct, IConstruct
 
 from infra import bundling
 from infra.configuration import Configuration
+from infra.declarations import variables
 from infra.providers import located
 from infra.requirements import CORE, GROUPS, ONNX
 
@@ -108,10 +109,20 @@ class Platform(Construct):
         self._core = self._layer("Core", bundling.library_code(self), "The commonplace library")
         self._packages: dict[str, lambda_.LayerVersion] = {}
         self._models: list[lambda_.LayerVersion] = []
+        self._wired: dict[str, str] = {}
         if Stack.of(self).bundling_required and not bundling.deployed_python():
             Annotations.of(self).add_info(
                 f"No Python {bundling.PYTHON} on this machine: the functions go without bytecode and start more slowly."
             )
+
+    def wire(self, **variables: str) -> None:
+        """What is made: functions of a later construct that read these variables are told so."""
+        self._wired |= variables
+
+    def told(self, name: str) -> dict[str, str]:
+        """What the function of this name reads from its environment, as far as it is known."""
+        found = {each: self._wired.get(each) or self.configuration.told(said) for each, said in variables(name).items()}
+        return {name: value for name, value in found.items() if value is not None}
 
     def layers(self, source: str) -> list[lambda_.ILayerVersion]:
         """The library, its packages, those of the folder if it has any, and models of one's own where they are used."""
@@ -195,7 +206,7 @@ class PythonFunction(Construct):
             memory_size=memory_mb,
             timeout=self.timeout,
             ephemeral_storage_size=Size.mebibytes(storage_mb),
-            environment={"STAGE": configuration.stage, **environment},
+            environment={"STAGE": configuration.stage, **environment, **platform.told(name)},
             role=cast(iam.IRole, self.role),
             log_group=cast(logs.ILogGroup, group),
             logging_format=lambda_.LoggingFormat.JSON,

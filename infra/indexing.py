@@ -14,7 +14,6 @@ from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction, dead_letters, work_queue
 from infra.models import allow_embedding, embedding_environment
 from infra.providers import memory_mb
-from infra.remembering import memory_environment
 from infra.search_engine import SearchEngine
 from infra.store import Records, State, Store
 
@@ -99,7 +98,6 @@ def writer_environment(
         "GITHUB_REPOSITORY": configuration.repository,
         "GITHUB_BRANCH": configuration.branch,
         **engine.environment,
-        **memory_environment(configuration, state),
         **catalogues_environment(configuration),
     }
     return environment | embedding_environment(configuration)

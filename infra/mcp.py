@@ -8,7 +8,6 @@ from infra.guarding import guard_environment, let_guard
 from infra.identity_state import IdentityState
 from infra.providers import memory_mb
 from infra.reading import let_search, reader_environment
-from infra.remembering import memory_environment
 from infra.search_engine import SearchEngine
 from infra.secrets import Secrets
 from infra.store import State, Store
@@ -48,7 +47,6 @@ class Mcp(PythonFunction):
             environment={
                 **reader_environment(configuration, store, state, engine),
                 **guard_environment(configuration, identity, state, base_url),
-                **memory_environment(configuration, state),
                 **_surface(configuration),
                 **_writing(configuration, secrets),
             },
@@ -75,12 +73,9 @@ def _surface(configuration: Configuration) -> dict[str, str]:
         "MCP_ACCOUNT_RATE_FACTOR": str(configuration.account_rate_factor),
         "MCP_LISTENS_PER_ACCOUNT": str(configuration.listens_per_account),
         "MCP_LISTENS": str(configuration.listens),
-        "KB_DEFAULT_SEARCH_LIMIT": str(configuration.kb_default_search_limit),
-        "KB_MIN_CONFIDENCE": configuration.kb_min_confidence,
     }
     origins = configuration.mcp_allowed_origins
-    given = {"MCP_ALLOWED_ORIGINS": origins, "KB_FUSION": configuration.kb_fusion}
-    return surface | {name: value for name, value in given.items() if value}
+    return surface | ({"MCP_ALLOWED_ORIGINS": origins} if origins else {})
 
 
 def _writing(configuration: Configuration, secrets: Secrets) -> dict[str, str]:

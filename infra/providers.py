@@ -4,10 +4,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from commonplace.kernel.configuration import Kind
 from commonplace.kernel.settings import EmbeddingChoice, Environment, RerankChoice
 from commonplace.search.fusion import Fusion
 from commonplace.search.opensearch.settings import IndexParameters
-from infra.readers import ConfigurationError, checked
+from infra.declarations import ConfigurationError, checked, written
 from infra.requirements import ROOT
 
 ONNX = "onnx:"
@@ -43,7 +44,8 @@ def embedding_provider(key: str, value: Any) -> str:
         "local, none, bedrock-titan[:256|512|1024], bedrock-cohere[:256|512|1024|1536], openai[:MODEL[:DIMENSION]],"
         " or onnx:FOLDER"
     )
-    return str(_existing(key, checked(lambda text: EmbeddingChoice.parse(deployed(text)), valid)(key, value)))
+    checked(key, Kind(valid, lambda text: EmbeddingChoice.parse(deployed(text))), value)
+    return _existing(key, str(value))
 
 
 def next_embedding_provider(key: str, value: Any) -> str:
@@ -55,7 +57,8 @@ def next_embedding_provider(key: str, value: Any) -> str:
 
 def rerank_provider(key: str, value: Any) -> str:
     valid = "none, bedrock-cohere, bedrock-amazon, or onnx:FOLDER"
-    return str(_existing(key, checked(lambda text: RerankChoice.parse(deployed(text)), valid)(key, value)))
+    checked(key, Kind(valid, lambda text: RerankChoice.parse(deployed(text))), value)
+    return _existing(key, str(value))
 
 
 def memory_mb(providers: Iterable[str], usual: int) -> int:
@@ -82,7 +85,10 @@ def _parameters(written: str) -> object:
     return IndexParameters.parse(written)
 
 
-opensearch_parameters = checked(_parameters, 'a JSON object such as {"m": 16, "efConstruction": 100}')
+def opensearch_parameters(key: str, value: Any) -> str:
+    kind = Kind('a JSON object such as {"m": 16, "efConstruction": 100}', _parameters)
+    checked(key, kind, value)
+    return written(kind, value)
 
 
 def _fusion(written: str) -> object:
@@ -91,4 +97,7 @@ def _fusion(written: str) -> object:
     return Fusion.parse(written)
 
 
-fusion = checked(_fusion, "min-max or rrf, with or without weights of words and meaning, such as min-max:0.6,0.4")
+def fusion(key: str, value: Any) -> str:
+    kind = Kind("min-max or rrf, with or without weights of words and meaning, such as min-max:0.6,0.4", _fusion)
+    checked(key, kind, value)
+    return written(kind, value)

@@ -23,11 +23,13 @@ GROUPS = {
     "functions/rotate": "rotate",
     ONNX: "onnx",
 }
-"""Source folder -> dependency group; `core` goes with every function. The webhook has none of its own: GitHub waits ten
-seconds, and imports take time."""
+"""Source folder -> dependency group; `core` goes with every function. The webhook has none of its own."""
 
 BESIDE = {ONNX: ("numpy", "tokenizers")}
 """Packages of a group that every function which uses the layer carries already."""
+
+IN_THE_CORE = ("pydantic",)
+"""What packages of a function need, and `core` brings."""
 
 IN_THE_RUNTIME = ("boto3", "botocore", "s3transfer")
 """Every Python runtime of Lambda brings these."""
@@ -59,7 +61,8 @@ def uv() -> str:
 def exported(source: str) -> dict[str, str]:
     """File name -> contents: what the lock says the function's folder holds now."""
     group = GROUPS[source]
-    left_out = (DATA_PACKAGE, *NEVER_IMPORTED, *BESIDE.get(source, ()))
+    beside = () if source == CORE else (*IN_THE_CORE, *BESIDE.get(source, ()))
+    left_out = (DATA_PACKAGE, *NEVER_IMPORTED, *beside)
     files = {REQUIREMENTS_FILE: _export(group, *_each("--prune", left_out))}
     if data := _only(DATA_PACKAGE, _export(group)):
         files[DATA_FILE] = data

@@ -47,6 +47,11 @@ class CommonplaceStack(Stack):
         platform = Platform(self, "Platform", configuration)
         store = Store(self, "Store", configuration)
         state = State(self, "State", configuration)
+        platform.wire(
+            ACTIVITY_TABLE=state.activity.table_name,
+            CACHE_TABLE=state.cache.table_name,
+            RECORDS_TABLE=state.records.table_name,
+        )
         secrets = Secrets(self, "Secrets", configuration)
         identity = IdentityState(self, "Identity", configuration)
         sync = Sync(self, "Sync", platform, store=store, state=state, secrets=secrets)
@@ -55,11 +60,16 @@ class CommonplaceStack(Stack):
         engine = _engine(self, platform, store, failed)
         indexing = Indexing(self, "Index", platform, store=store, state=state, engine=engine)
         front = Front(self, "Rest", configuration)
-        base_url = front.base_url
-        guarded: Any = {"store": store, "state": state, "engine": engine, "identity": identity, "base_url": base_url}
+        guarded: Any = {
+            "store": store,
+            "state": state,
+            "engine": engine,
+            "identity": identity,
+            "base_url": front.base_url,
+        }
         rest = Rest(front, "Rest", platform, **guarded)
         mcp = Mcp(self, "Mcp", platform, secrets=secrets, **guarded)
-        auth = Auth(self, "Auth", platform, state=state, identity=identity, base_url=base_url)
+        auth = Auth(self, "Auth", platform, state=state, identity=identity, base_url=front.base_url)
         signing = Signing(self, "Signing", platform, identity=identity)
         front.rest_of_the_paths("Rest", rest)
         front.route("Webhook", webhook, POST, WEBHOOK_PATH)
@@ -108,10 +118,10 @@ class CommonplaceStack(Stack):
             ),
         )
         self._say(
-            BaseUrl=base_url,
-            RestUrl=f"{base_url}/api/v1",
-            McpUrl=f"{base_url}/mcp",
-            WebhookUrl=f"{base_url}{WEBHOOK_PATH}",
+            BaseUrl=front.base_url,
+            RestUrl=f"{front.base_url}/api/v1",
+            McpUrl=f"{front.base_url}/mcp",
+            WebhookUrl=f"{front.base_url}{WEBHOOK_PATH}",
             GithubSecretArn=secrets.github.secret_arn,
             ContentBucket=store.bucket.bucket_name,
             ActivityTable=state.activity.table_name,

@@ -171,13 +171,11 @@ def find(data: Path | None = None, outputs: Path | None = None, stage: str | Non
 
 def web_address(url: str, what: str = "address") -> str:
     """As deployments have theirs, without a slash at its end. Raises CommandError."""
-    from commonplace.kernel.environment import SettingsError
-    from commonplace.kernel.settings import WEB_URL, Environment
+    from commonplace.kernel.environment import WEB_URL, web_url
 
-    try:
-        return Environment({"URL": url}).url("URL")
-    except SettingsError:
-        raise CommandError(f"{url} is not the {what} of a deployment.", f"It is {WEB_URL}.") from None
+    if found := web_url(url):
+        return found
+    raise CommandError(f"{url} is not the {what} of a deployment.", f"It is {WEB_URL}.")
 
 
 def laptop(data: Path | None = None) -> Deployment:

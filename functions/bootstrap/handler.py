@@ -10,7 +10,7 @@ from typing import Any
 
 from commonplace.kernel import aws
 from commonplace.kernel.custom_resource import ResourceRequest, answer
-from commonplace.kernel.settings import Environment
+from commonplace.kernel.environment import WEB_URL, web_url
 from commonplace.kernel.telemetry import instrument
 from commonplace.search.opensearch.roles import DomainRoles, RolesRefused
 
@@ -55,8 +55,9 @@ def bootstrap(
 
 
 def _carry_out(request: ResourceRequest, domain_roles: Callable[..., DomainRoles]) -> None:
-    properties = Environment({name: value for name, value in request.properties.items() if isinstance(value, str)})
-    endpoint, names = properties.url("Endpoint"), properties.matching("Names", "commonplace-STAGE", NAMES)
+    endpoint, names = web_url(str(request.properties.get("Endpoint", ""))), str(request.properties.get("Names", ""))
+    if endpoint is None or not NAMES.fullmatch(names):
+        raise ValueError(f"Endpoint must be {WEB_URL}, and Names commonplace-STAGE")
     credentials, region = aws.credentials(), aws.region()
     if credentials is None or region is None:
         raise ValueError("the function has no credentials or no region")

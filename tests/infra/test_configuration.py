@@ -1,13 +1,11 @@
 import json
 import re
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from infra.configuration import Configuration, ConfigurationError, from_context
-from infra.keys import KEYS
 from infra.providers import deployed
 from infra.requirements import ROOT
 
@@ -30,14 +28,6 @@ def test_keys_of_cdk_itself_are_left_alone() -> None:
 def test_an_unknown_key_is_refused_with_the_known_ones() -> None:
     with pytest.raises(ConfigurationError, match=r"unknown context brnach; known are .*branch.*repository"):
         from_context({"brnach": "main"})
-
-
-def test_every_field_can_be_configured_and_nothing_else() -> None:
-    camel = {
-        "".join(word.capitalize() if n else word for n, word in enumerate(f.name.split("_")))
-        for f in fields(Configuration)
-    }
-    assert camel == set(KEYS)
 
 
 def test_numbers_may_come_as_text_from_the_command_line() -> None:

@@ -11,14 +11,16 @@ from commonplace.identity.settings import AuthSettings, GuardSettings, RotationS
 from commonplace.identity.store.guard import OF_LAST_USE, DynamoGuard
 from commonplace.kernel.audit import AuditRecord
 from commonplace.kernel.audit_store import DynamoAudit
+from commonplace.kernel.configuration import Settings
 from commonplace.kernel.limit_store import DynamoCounters
 from commonplace.kernel.settings import IndexSettings, McpSettings, RestSettings, SyncSettings, WebhookSettings
-from commonplace.memory.settings import MemorySettings
+from commonplace.memory.settings import MemorySettings, MemoryToolSettings
 from commonplace.reference.settings import catalogue_sources
 from commonplace.repository.run_state import DynamoSyncState
 from commonplace.search.records import RecordId
 from commonplace.search.source import Change
 from commonplace.search.store import DynamoChanges
+from infra.declarations import declarations
 from tests.infra.templates import Template
 
 
@@ -52,7 +54,7 @@ FUNCTIONS = {
         29,
         McpSettings,
         GuardSettings,
-        MemorySettings,
+        MemoryToolSettings,
         CatalogueSettings,
     ),
     "auth": ("functions/auth", "handler.handler", 1769, 29, AuthSettings, ToolsetSettings),
@@ -139,7 +141,8 @@ def test_a_function_is_given_what_its_settings_read_and_nothing_else(
     environment = Environment(variables)
     readers: tuple[Any, ...] = FUNCTIONS[name][4:]
     assert all(settings.from_environ(environment) for settings in readers)
-    assert set(variables) <= environment.asked
+    declared = {said.variable for _, said in declarations(each for each in readers if issubclass(each, Settings))}
+    assert set(variables) <= environment.asked | declared
 
 
 def test_what_is_configured_reaches_the_functions(prod: Template) -> None:
@@ -154,12 +157,10 @@ def test_what_is_configured_of_the_memory_reaches_the_functions(prod: Template) 
     mcp = McpSettings.from_environ(variables)
     assert (mcp.rate_limits, mcp.service_rate_factor) == ({"memory": {"search": 7}}, 9)
     assert (mcp.account_rate_factor, mcp.listens_per_account, mcp.listens) == (2, 1, 3)
-    memory = MemorySettings.from_environ(variables)
-    assert memory is not None
+    memory = MemoryToolSettings.from_environ(variables)
     assert (memory.default_limit, memory.min_confidence, memory.batch) == (5, 0.25, 50)
     assert memory.fusion == "min-max:0.5,0.5"
     kept = MemorySettings.from_environ(prod.environment(prod.function("index")))
-    assert kept is not None
     assert (kept.batch, kept.organisation) == (50, "default")
 
 

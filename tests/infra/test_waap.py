@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from infra import identity_keys
-from infra.readers import ConfigurationError
+from infra.declarations import ConfigurationError
 from infra.requirements import ROOT
 from infra.waap import BUNDLE, __main__
 

@@ -3,18 +3,18 @@
 import pytest
 
 from commonplace.kernel.environment import SettingsError
-from commonplace.memory.settings import MemorySettings
+from commonplace.memory.settings import MemorySettings, MemoryToolSettings
 
 ENVIRONMENT = {"RECORDS_TABLE": "records", "CACHE_TABLE": "cache", "ACTIVITY_TABLE": "activity"}
 
 
 def test_without_a_table_nothing_is_remembered() -> None:
-    assert MemorySettings.from_environ({}) is None
-    assert MemorySettings.from_environ(ENVIRONMENT | {"RECORDS_TABLE": " "}) is None
+    assert MemorySettings.where_remembered({}) is None
+    assert MemorySettings.where_remembered(ENVIRONMENT | {"RECORDS_TABLE": " "}) is None
 
 
 def test_what_nobody_says_is_as_the_seed_has_it() -> None:
-    told = MemorySettings.from_environ(ENVIRONMENT)
+    told = MemoryToolSettings.where_remembered(ENVIRONMENT)
 
     assert told is not None
     assert (told.records_table, told.cache_table, told.activity_table) == ("records", "cache", "activity")
@@ -22,7 +22,7 @@ def test_what_nobody_says_is_as_the_seed_has_it() -> None:
 
 
 def test_the_settings_of_the_seed_are_honoured() -> None:
-    told = MemorySettings.from_environ(
+    told = MemoryToolSettings.where_remembered(
         ENVIRONMENT
         | {
             "ORGANISATION": "acme",
@@ -50,10 +50,10 @@ def test_the_settings_of_the_seed_are_honoured() -> None:
 )
 def test_a_malformed_variable_is_named(name: str, value: str) -> None:
     with pytest.raises(SettingsError, match=f"^{name} is malformed. It must be "):
-        MemorySettings.from_environ(ENVIRONMENT | {name: value})
+        MemoryToolSettings.where_remembered(ENVIRONMENT | {name: value})
 
 
 @pytest.mark.parametrize("name", ["CACHE_TABLE", "ACTIVITY_TABLE"])
 def test_a_table_that_is_missing_is_named(name: str) -> None:
     with pytest.raises(SettingsError, match=f"^{name} is not set."):
-        MemorySettings.from_environ(ENVIRONMENT | {name: ""})
+        MemoryToolSettings.where_remembered(ENVIRONMENT | {name: ""})

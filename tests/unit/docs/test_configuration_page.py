@@ -1,34 +1,20 @@
 """docs/configuration.md and the code name the same settings."""
 
-import dataclasses
 import json
 import re
 
 from commonplace.search.opensearch.roles import READER, WRITER
-from infra.configuration import Configuration
-from tests.unit.docs.pages import ROOT, blocks, first_cells, rows, section
+from tests.unit.docs.pages import ROOT, blocks, first_cells
 
 PAGE = ROOT / "docs" / "configuration.md"
-MODULES = ("kernel/settings.py", "identity/settings.py", "memory/settings.py", "reference/settings.py")
+MODULES = (
+    "kernel/settings.py",
+    "search/settings.py",
+    "identity/settings.py",
+    "memory/settings.py",
+    "reference/settings.py",
+)
 SETTINGS = [ROOT / "layers" / "core" / "commonplace" / name for name in MODULES]
-
-
-def camel_case(name: str) -> str:
-    head, *tail = name.split("_")
-    return head + "".join(word.capitalize() for word in tail)
-
-
-def test_the_context_keys_are_those_of_the_configuration() -> None:
-    keys = [camel_case(field.name) for field in dataclasses.fields(Configuration)]
-    assert sorted(first_cells(PAGE, "Context keys")) == sorted(keys)
-
-
-def test_the_documented_defaults_are_the_real_ones() -> None:
-    documented = {row[0].strip("`"): row[1].strip("`") for row in rows(section(PAGE, "Context keys"))}
-    for field in dataclasses.fields(Configuration):
-        if field.default is not None and field.name != "removal_policy":
-            shown = str(field.default).lower() if isinstance(field.default, bool) else str(field.default)
-            assert documented[camel_case(field.name)] == shown
 
 
 def test_the_environment_variables_are_those_the_functions_read() -> None:

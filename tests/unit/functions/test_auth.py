@@ -49,7 +49,7 @@ ENVIRONMENT = {
     "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
 }
 HEAVY = (
-    *("boto3", "botocore", "cryptography", "joserfc", "jinja2", "httpx", "requests", "aiohttp", "urllib3", "pydantic"),
+    *("boto3", "botocore", "cryptography", "joserfc", "jinja2", "httpx", "requests", "aiohttp", "urllib3"),
     *("web3", "siwe", "ens", "eth_abi", "eth_account", "eth_utils", "coincurve", "fastapi", "mcp", "numpy", "moto"),
 )
 """The bare package `botocore`, without anything in it, is Powertools' and half a millisecond."""

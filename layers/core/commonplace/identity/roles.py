@@ -10,6 +10,7 @@ from typing import Any, Self, cast
 
 from commonplace.identity.accounts import OIDC, Hats, Standing
 from commonplace.identity.principals import CATALOGUE, DECLARED, TIERS, Tier, highest, scope
+from commonplace.kernel.environment import ORGANISATION
 from commonplace.kernel.errors import Unavailable
 
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
@@ -191,7 +192,7 @@ def _scopes(where: str, values: Any) -> frozenset[str]:
 
 def is_organisation(text: Any) -> bool:
     """Whether this may name an organisation: it begins every key of its data."""
-    return isinstance(text, str) and re.fullmatch(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?", text) is not None
+    return isinstance(text, str) and re.fullmatch(ORGANISATION, text) is not None
 
 
 def hat_id(path: str) -> int:

@@ -133,6 +133,8 @@ class Capability:
     """Prefix of the content bucket -> age at which its objects are deleted."""
     metrics: tuple[LogMetric, ...] = ()
     alarms: tuple[Alarm, ...] = ()
+    settings: Mapping[Part, Sequence[str]] = field(default_factory=dict)
+    """The `kernel.configuration.Settings` that each part reads: functions that load the part are told them."""
 
 
 def load(part: str) -> Any:

@@ -1,5 +1,12 @@
 """What is said about the environment of a process, and of the hosts it names."""
 
+from urllib.parse import urlsplit
+
+WEB_URL = "an https:// URL, or an http:// URL of this machine"
+
+ORGANISATION = r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?"
+"""The name of one: it begins every key of its data."""
+
 _LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 
@@ -10,3 +17,11 @@ class SettingsError(ValueError):
 def is_loopback(host: str | None) -> bool:
     """Whether the host is this very machine."""
     return host in _LOOPBACK_HOSTS
+
+
+def web_url(text: str) -> str | None:
+    """Without a slash at its end; None for what is no `WEB_URL`."""
+    parts = urlsplit(text)
+    secure = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname))
+    plain = parts.username is None and not parts.query and not parts.fragment
+    return text.rstrip("/") if secure and plain and parts.hostname else None

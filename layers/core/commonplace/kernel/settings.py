@@ -14,7 +14,9 @@ from urllib.parse import urlsplit
 
 from commonplace.identity.principals import TIERS, Tier
 from commonplace.identity.roles import is_organisation
-from commonplace.kernel.environment import SettingsError, is_loopback
+from commonplace.kernel.configuration import Settings, matching, setting
+from commonplace.kernel.configuration import text as any_text
+from commonplace.kernel.environment import ORGANISATION, WEB_URL, SettingsError, is_loopback
 from commonplace.search.source import Collection
 
 SearchEngine = Literal["embedded", "opensearch"]
@@ -48,8 +50,6 @@ RATE_LIMITS = (
 
 FACTOR = "a whole number from 1 to 100"
 LISTENS = "a whole number from 0 to 1000, 0 for none"
-
-WEB_URL = "an https:// URL, or an http:// URL of this machine"
 
 _REPOSITORY = re.compile(r"[A-Za-z0-9-]{1,39}/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}")
 _BRANCH = re.compile(r"(?![/.-])(?!.*(?:\.\.|//|@\{|/\.))[^\x00-\x20\x7f~^:?*\[\\]{1,200}(?<![/.])")
@@ -125,6 +125,25 @@ class RerankChoice:
         if match is None:
             raise ValueError(text)
         return cls("onnx", Path(match["folder"])) if match["folder"] else cls(cast(RerankKind, match["kind"]))
+
+
+class Activity(Settings):
+    activity_table: str = setting(
+        any_text("the name of the table that holds run state, deliveries and counters"), "ACTIVITY_TABLE"
+    )
+    """The table with run state, deliveries, rate-limit counters, audit records and the latest changes of the index. For
+    index it may be missing: then nobody is told of changes."""
+
+
+class Organisation(Settings):
+    organisation: str = setting(
+        matching(ORGANISATION, "up to 64 lower-case letters, digits and hyphens"),
+        "ORGANISATION",
+        key="organisation",
+        default="default",
+    )
+    """Whose data accounts reach that no role gives another organisation: up to 64 lower-case letters, digits and
+    hyphens."""
 
 
 class Environment:

@@ -72,4 +72,8 @@ MEMORY = Capability(
             condition="$.fallback IS TRUE",
         ),
     ),
+    settings={
+        "toolset": ["commonplace.memory.settings:MemoryToolSettings"],
+        "collection": ["commonplace.memory.settings:MemorySettings"],
+    },
 )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def collection(context: IndexContext) -> Upkeep | None:
     """None for a deployment without a table of records. Nobody is told what changes in the memory."""
-    told = MemorySettings.from_environ(context.environ)
+    told = MemorySettings.where_remembered(context.environ)
     if told is None:
         return None
     settings, note = context.settings.collection("memory"), context.note("memory")

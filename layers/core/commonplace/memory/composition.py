@@ -25,7 +25,7 @@ from commonplace.search.store import DynamoVectorCaches
 if TYPE_CHECKING:
     from commonplace.kernel.objects import ObjectStore
     from commonplace.kernel.settings import RetrievalSettings
-    from commonplace.memory.settings import MemorySettings
+    from commonplace.memory.settings import MemorySettings, MemoryToolSettings
     from commonplace.search.model import EmbeddingProvider, Engine
 
 
@@ -56,7 +56,7 @@ REFRESH_SECONDS = 0.5
 """How old the copy of a one-file index may be: what was added is to be found within two seconds."""
 
 
-def memory(told: MemorySettings, settings: RetrievalSettings, objects: ObjectStore) -> Memory:
+def memory(told: MemoryToolSettings, settings: RetrievalSettings, objects: ObjectStore) -> Memory:
     """For the function that answers agents. `objects` is the store of an embedded index."""
     settings = settings.collection("memory")
     models = providers.embedding_providers(settings, read_seconds=providers.MEMORY_READ_SECONDS)

@@ -1,66 +1,48 @@
-"""What the memory reads from the environment: of the function that answers agents, and of the one that indexes.
+"""What the memory is told. The names that begin with `KB_` are those of seed 001 ("Configuration")."""
 
-As `settings`: a missing or malformed variable raises SettingsError with the variable's name and its valid values.
-Standard library only. The names that begin with `KB_` are those of seed 001 ("Configuration").
-"""
-
-import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Self
 
-from commonplace.kernel.settings import Environment
-from commonplace.memory.model import BATCH, DEFAULT_LIMIT, DEFAULT_MIN_CONFIDENCE, MAX_LIMIT
+from commonplace.kernel.configuration import Kind, setting, text, whole
+from commonplace.kernel.settings import Activity, Organisation
+from commonplace.memory.model import DEFAULT_LIMIT, DEFAULT_MIN_CONFIDENCE, MAX_LIMIT
+from commonplace.search.settings import FUSION, Batch
 
-_DECIMAL = re.compile(r"[0-9]{1,2}(?:\.[0-9]{1,6})?")
+
+def _confidence(given: str) -> float | None:
+    value = float(given) if re.fullmatch(r"[0-9]{1,2}(\.[0-9]{1,6})?", given) else -1
+    return value if 0 <= value <= 1 else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemorySettings:
-    """Where entries, their vectors and the records of who changed what are, and what a search is taken to mean."""
+class MemorySettings(Activity, Organisation, Batch):
+    """Where entries, their vectors and the records of who changed what are."""
 
-    records_table: str
-    cache_table: str
-    activity_table: str
-    organisation: str
-    """Of callers whom nobody asked who they are: on a laptop alone."""
-    default_limit: int = DEFAULT_LIMIT
-    """Entries that a search gives which asks for no number of them."""
-    min_confidence: float = DEFAULT_MIN_CONFIDENCE
-    """Of a search that asks for none."""
-    batch: int = BATCH
-    """Entries that are embedded and written together."""
-    fusion: str | None = None
-    """As `search.fusion` reads it; None means `memory.searching.SEED_FUSION`."""
+    records_table: str = setting(text("the name of the table that holds what is remembered"), "RECORDS_TABLE")
+    """The table with what is remembered; empty for mcp means that there is no toolset `memory`."""
+    cache_table: str = setting(text("the name of the table that remembers vectors"), "CACHE_TABLE")
+    """The table that remembers vectors and rerank orders; empty means that only the process remembers."""
 
     @classmethod
-    def from_environ(cls, environ: Mapping[str, str]) -> Self | None:
+    def where_remembered(cls, environ: Mapping[str, str]) -> Self | None:
         """None where nothing is remembered: a deployment without RECORDS_TABLE."""
-        if not environ.get("RECORDS_TABLE", "").strip():
-            return None
-        env = Environment(environ)
-        return cls(
-            records_table=env.text("RECORDS_TABLE", "the name of the table that holds what is remembered"),
-            cache_table=env.text("CACHE_TABLE", "the name of the table that remembers vectors"),
-            activity_table=env.activity_table(),
-            organisation=env.organisation(),
-            default_limit=_whole(env, "KB_DEFAULT_SEARCH_LIMIT", DEFAULT_LIMIT, MAX_LIMIT),
-            min_confidence=env.parsed(
-                "KB_MIN_CONFIDENCE", "a number from 0 to 1", _confidence, str(DEFAULT_MIN_CONFIDENCE)
-            ),
-            batch=_whole(env, "KB_BATCH_SIZE", BATCH, BATCH),
-            fusion=env.fusion("KB_FUSION"),
-        )
+        return cls.from_environ(environ) if environ.get("RECORDS_TABLE", "").strip() else None
 
 
-def _whole(env: Environment, name: str, default: int, most: int) -> int:
-    def parse(text: str) -> int | None:
-        return int(text) if re.fullmatch(r"[0-9]{1,3}", text) and 1 <= int(text) <= most else None
+class MemoryToolSettings(MemorySettings):
+    """What a search is taken to mean besides."""
 
-    return env.parsed(name, f"a whole number from 1 to {most}", parse, str(default))
-
-
-def _confidence(text: str) -> float | None:
-    value = float(text) if _DECIMAL.fullmatch(text) else math.nan
-    return value if 0 <= value <= 1 else None
+    default_limit: int = setting(
+        whole(1, MAX_LIMIT), "KB_DEFAULT_SEARCH_LIMIT", key="kbDefaultSearchLimit", default=DEFAULT_LIMIT
+    )
+    """Entries that `kb_search` gives when it is asked for no number (1 to 50)."""
+    min_confidence: float = setting(
+        Kind("a number from 0 to 1 with six decimal places at most", _confidence),
+        "KB_MIN_CONFIDENCE",
+        key="kbMinConfidence",
+        default=str(DEFAULT_MIN_CONFIDENCE),
+    )
+    """How sure an entry has to be, when a search asks for nothing else (0 to 1)."""
+    fusion: str | None = setting(FUSION, "KB_FUSION", key="kbFusion", default=None, shown="`rrf:0.3,0.7`")
+    """How words and meaning are weighed in the memory, as `fusion` does for documents. With the model `local`,
+    `min-max:0.5,0.5` finds [measurably more](memory-quality.md)."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from commonplace.kernel.deferred import deferred
-from commonplace.memory.settings import MemorySettings
+from commonplace.memory.settings import MemoryToolSettings
 from commonplace.memory.tools import jobs, prompts, read, search, write
 from commonplace.memory.tools.services import MemoryServices
 from commonplace.web.mcp.declaration import Toolset
@@ -54,7 +54,7 @@ def memory_toolset(using: MemoryServices) -> Toolset:
 
 def toolset(context: ToolsetContext) -> Toolset | None:
     """As a deployment serves it; None without a table of records. The first call loads stores, index and models."""
-    told = MemorySettings.from_environ(context.environ)
+    told = MemoryToolSettings.where_remembered(context.environ)
     if told is None:
         return None
 
