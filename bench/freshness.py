@@ -10,13 +10,13 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import median
 from urllib.parse import urlencode
 
 from bench import table
-from bench.client import Client
 from bench.corpus import asked_for, open_corpus
-from bench.figures import median, percentile, ratio
-from bench.serving import RUN_SECONDS, Bench, NotSynced, synced
+from bench.serving import RUN_SECONDS, Bench, Client, NotSynced, synced
+from bench.table import percentile, ratio
 
 ROUNDS = 7
 LOOK_AGAIN_SECONDS = 0.02

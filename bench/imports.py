@@ -11,9 +11,10 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 
 from bench import table
-from bench.figures import median, ratio
+from bench.table import ratio
 
 ROOT = Path(__file__).resolve().parents[1]
 ROUNDS = 9

@@ -13,14 +13,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from statistics import median
 from typing import Any
 from urllib.parse import urlsplit
 
 from bench import table
-from bench.figures import median, percentile
-from bench.mcp_events import modern
+from bench.mcp_servers import modern
 from bench.memory_quality.judged import FOLDER, JudgedMemory, judged_memory
-from bench.retrieval.bootstrap import ratio_of_medians
+from bench.retrieval.metrics import ratio_of_medians
+from bench.table import percentile
 from commonplace.web.mcp.budgets import estimate_tokens
 from local.cli.dev import SAMPLE, SAMPLE_NAME
 from local.dev.laptop import Laptop

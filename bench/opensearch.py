@@ -1,4 +1,10 @@
-"""How long a search takes on OpenSearch, beside bare requests to the same node for the same payload, by turns.
+"""Made-up documents of five chunks, with vectors: as many as are asked for, one at a time, the same every time.
+
+Texts follow Zipf's law over twenty thousand words. Each document has a subject; a sixth of its words are the subject's,
+and its vectors lie around the subject's: so words and vectors find the same documents, as they do in real text. Vectors
+without such clusters would make a graph search look worse than it is.
+
+How long a search takes on OpenSearch, beside bare requests to the same node for the same payload, by turns.
 
 Each query is asked in five ways, in an order that changes: by our whole search call; by the fastest raw requests for
 what it shows (both legs in one `_msearch`, then details and snippets of the same hits), whose answers are not even
@@ -12,32 +18,166 @@ import json
 import secrets
 import sys
 import time
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from statistics import median
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
 import orjson
 
-from bench import chunks, plot, table
-from bench.figures import median, percentile
-from bench.retrieval.bootstrap import ratio_of_medians
-from bench.retrieval.http import Node
+from bench import table
+from bench.retrieval.engines import Node
+from bench.retrieval.metrics import ratio_of_medians
 from bench.retrieval.run import node
-from bench.table import Row
+from bench.synthetic import WORDS
+from bench.table import Row, percentile
 from commonplace.search.candidates import CANDIDATES_PER_LEG
 from commonplace.search.embeddings import model_fingerprint
 from commonplace.search.filters import Filters
 from commonplace.search.fusion import Fusion
-from commonplace.search.model import QueryVector, SearchRequest
+from commonplace.search.model import Chunk, IndexedRecord, QueryVector, Record, RecordId, SearchRequest, Vector
 from commonplace.search.opensearch import queries
 from commonplace.search.opensearch.client import BoundedConnection, Numbers, OpenSearchClient, connect, encode
 from commonplace.search.opensearch.engine import OpenSearchEngine
 from commonplace.search.opensearch.queries import Words
 from commonplace.search.opensearch.settings import IndexParameters
 from commonplace.search.service import SearchService
+
+if TYPE_CHECKING:
+    import numpy
+
+    Array = numpy.ndarray[Any, Any]
+
+SEED = 20_260_223
+DIMENSION = 256
+CHUNKS_EACH = 5
+WORDS_EACH = 180
+"""Of a chunk: 1,600 characters, which is what 400 tokens are."""
+
+VOCABULARY = 20_000
+SUBJECTS = 60
+"""Of each, the smallest corpus that is measured has one document."""
+
+SUBJECT_WORDS = 40
+OF_SUBJECT = 1 / 6
+SPREAD = 0.7
+"""Length of what is added to a subject's unit vector: two chunks of a subject have a cosine of about two thirds."""
+
+
+class MadeUpModel:
+    """A model whose vectors are made up: it knows those of the queries it is given, and counts what it is asked."""
+
+    name = "made-up"
+    revision = "1"
+    dimension = DIMENSION
+
+    def __init__(self) -> None:
+        self.queries: dict[str, Vector] = {}
+        self.asked = 0
+
+    def embed(self, texts: list[str] | tuple[str, ...] | Any, *, query: bool = False) -> list[Vector]:  # noqa: ARG002
+        """The vectors of known queries."""
+        self.asked += len(texts)
+        return [self.queries[text] for text in texts]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query of two to five words of one subject, and its vector."""
+
+    text: str
+    vector: Vector
+
+
+class MadeUp:
+    """The corpus, and queries that go with it. Two of the same size say the same."""
+
+    def __init__(self, seed: int = SEED) -> None:
+        import numpy
+
+        self._random = numpy.random.default_rng(seed)
+        count = len(WORDS)
+        names = [
+            WORDS[n % count] + (WORDS[(n // count * 37 + n) % count] if n >= count else "") for n in range(VOCABULARY)
+        ]
+        self._names = numpy.array(names, dtype=object)
+        weights = 1 / numpy.arange(8, VOCABULARY + 8)
+        self._cumulated = numpy.cumsum(weights / weights.sum())
+        self._subjects = _unit(self._random.normal(size=(SUBJECTS, DIMENSION)))
+        # Not the commonest words: those belong to no subject.
+        self._words = self._random.integers(200, VOCABULARY, (SUBJECTS, SUBJECT_WORDS))
+
+    def documents(self, chunks: int, start: int = 0) -> Iterator[IndexedRecord]:
+        """Documents with so many chunks in all, numbered from `start`."""
+        for number in range(start, start + chunks // CHUNKS_EACH):
+            subject = number % SUBJECTS
+            texts = [self._text(subject) for _ in range(CHUNKS_EACH)]
+            title = " ".join(self._drawn(subject, 5)).capitalize()
+            yield IndexedRecord(_record(number, title, texts), tuple(self._near(subject, CHUNKS_EACH)))
+
+    def queries(self, count: int) -> list[Asked]:
+        """Distinct ones."""
+        found: dict[str, Asked] = {}
+        while len(found) < count:
+            subject = int(self._random.integers(SUBJECTS))
+            words = self._names[
+                self._random.choice(self._words[subject], int(self._random.integers(2, 6)), replace=False)
+            ]
+            text = " ".join(words)
+            found[text] = Asked(text, self._near(subject, 1)[0])
+        return list(found.values())
+
+    def _text(self, subject: int) -> str:
+        words = self._drawn(subject, WORDS_EACH)
+        return "\n\n".join(" ".join(words[start : start + 60]) + "." for start in range(0, WORDS_EACH, 60))
+
+    def _drawn(self, subject: int, count: int) -> list[str]:
+        import numpy
+
+        common = numpy.searchsorted(self._cumulated, self._random.random(count))
+        own = self._words[subject][self._random.integers(SUBJECT_WORDS, size=count)]
+        chosen = numpy.where(self._random.random(count) < OF_SUBJECT, own, numpy.minimum(common, VOCABULARY - 1))
+        return list(self._names[chosen])
+
+    def _near(self, subject: int, count: int) -> list[Vector]:
+        noise = _unit(self._random.normal(size=(count, DIMENSION))) * SPREAD
+        vectors = _unit(self._subjects[subject] + noise).astype("float32")
+        return [array("f", vector.tobytes()) for vector in vectors]
+
+
+def _unit(vectors: "Array") -> "Array":
+    import numpy
+
+    unit: Array = vectors / numpy.linalg.norm(vectors, axis=1, keepdims=True)
+    return unit
+
+
+def _record(number: int, title: str, texts: list[str]) -> Record:
+    return Record(
+        id=RecordId(f"file/made-up-{number}"),
+        version=1,
+        content_type="file",
+        document_id=f"made-up-{number}",
+        title=title,
+        description=texts[0][:180],
+        path=f"notes/made-up-{number}.md",
+        url=None,
+        source_url=f"https://example.org/notes/made-up-{number}.md",
+        group=None,
+        release=None,
+        status=None,
+        tags=(f"tag-{number % 50}",),
+        aliases=(),
+        date=f"20{10 + number % 16}-0{1 + number % 9}-11",
+        updated_at=None,
+        body="",
+        chunks=tuple(Chunk(ordinal, (f"Part {ordinal}",), text) for ordinal, text in enumerate(texts)),
+    )
+
 
 SIZES = (300, 3_000, 20_000, 100_000)
 QUERIES = 120
@@ -82,14 +222,14 @@ class Bench:
     raw: Node
     engine: OpenSearchEngine
     stem: str
-    model: chunks.MadeUpModel
-    asked: Sequence[chunks.Asked]
+    model: MadeUpModel
+    asked: Sequence[Asked]
     limit: int
 
     def service(self, engine: OpenSearchEngine | None = None) -> SearchService:
         return SearchService(engine or self.engine, self.model)
 
-    def search(self, service: SearchService, asked: chunks.Asked) -> Way:
+    def search(self, service: SearchService, asked: Asked) -> Way:
         request = SearchRequest(asked.text, limit=self.limit)
         return lambda: service.search(request)
 
@@ -114,15 +254,15 @@ def main(given: Sequence[str]) -> int:
     )
     table.show("opensearch", "A search on OpenSearch, beside bare requests for the same payload", rows, note=note)
     if not options.no_picture:
-        plot.draw(PICTURE, rows, {OURS: "ours p50", BARE: "bare p50", HYBRID: "hybrid p50"}, x="chunks")
+        table.draw(PICTURE, rows, {OURS: "ours p50", BARE: "bare p50", HYBRID: "hybrid p50"}, x="chunks")
     return 0
 
 
 def measure(url: str, sizes: Sequence[int], options: argparse.Namespace) -> Iterator[Row]:
     """A row for each size; the index grows from one to the next and is removed at the end."""
-    made_up, stem = chunks.MadeUp(), f"bench-latency-{secrets.token_hex(4)}"
+    made_up, stem = MadeUp(), f"bench-latency-{secrets.token_hex(4)}"
     asked = made_up.queries(options.queries)
-    model = chunks.MadeUpModel()
+    model = MadeUpModel()
     model.queries |= {query.text: query.vector for query in asked}
     with Node(url) as raw:
         try:
@@ -137,13 +277,13 @@ def measure(url: str, sizes: Sequence[int], options: argparse.Namespace) -> Iter
             raw.remove(stem)
 
 
-def _load(bench: Bench, made_up: chunks.MadeUp, held: int, size: int) -> None:
+def _load(bench: Bench, made_up: MadeUp, held: int, size: int) -> None:
     """Writes what is missing, as a build of an index does, and merges once."""
     started, written = time.perf_counter(), 0
-    documents = made_up.documents(size - held, held // chunks.CHUNKS_EACH)
+    documents = made_up.documents(size - held, held // CHUNKS_EACH)
     while batch := list(islice(documents, BATCH)):
         bench.engine.write(batch, ())
-        written += len(batch) * chunks.CHUNKS_EACH
+        written += len(batch) * CHUNKS_EACH
         if written % 10_000 == 0:
             _say(f"  {held + written:,} of {size:,} chunks, {time.perf_counter() - started:.0f} s")
     bench.raw.refresh(bench.stem)
@@ -165,7 +305,7 @@ def _row(bench: Bench, url: str, size: int, rounds: int) -> Row:
     ratio, low, high = ratio_of_medians(times[OURS], times[BARE])
     over, _, _ = ratio_of_medians(times[OURS], times[SAME])
     parsed, _, _ = ratio_of_medians(times[OURS], times[READ])
-    row: dict[str, table.Value] = {"chunks": size, "documents": size // chunks.CHUNKS_EACH}
+    row: dict[str, table.Value] = {"chunks": size, "documents": size // CHUNKS_EACH}
     for name, column in ((OURS, "ours"), (BARE, "bare"), (READ, "read"), (SAME, "same"), (HYBRID, "hybrid")):
         row |= {f"{column} p50": median(times[name]) * 1e3, f"{column} p95": percentile(times[name], 95) * 1e3}
     row |= {"times bare": ratio, "interval": f"{low:.2f} to {high:.2f}", "times read": parsed, "times same": over}
@@ -210,7 +350,7 @@ def _sending(raw: Node, requests: Sequence[Request], *, read: bool = False) -> W
     return send
 
 
-def _legs(ours: Request, asked: chunks.Asked) -> Request:
+def _legs(ours: Request, asked: Asked) -> Request:
     """Both legs as fast as they can be asked for: ids and scores, nothing counted, nothing else."""
     header = json.loads((ours.body or b"").split(b"\n", 1)[0])
     words = Words.of(asked.text)
@@ -224,12 +364,12 @@ def _legs(ours: Request, asked: chunks.Asked) -> Request:
     )
 
 
-def _hybrid(details: Request, asked: chunks.Asked) -> Request:
-    from bench.retrieval import hybrid
+def _hybrid(details: Request, asked: Asked) -> Request:
+    from bench.retrieval import systems
 
-    vector = QueryVector(model_fingerprint(chunks.MadeUpModel()), asked.vector)
-    fused = hybrid.pipeline("min-max", Fusion())
-    body = hybrid.body(asked.text, vector, Filters(), depth=CANDIDATES_PER_LEG, size=20, fused=fused)
+    vector = QueryVector(model_fingerprint(MadeUpModel()), asked.vector)
+    fused = systems.pipeline("min-max", Fusion())
+    body = systems.body(asked.text, vector, Filters(), depth=CANDIDATES_PER_LEG, size=20, fused=fused)
     return replace(details, path=details.path.split("?")[0], body=encode(body))
 
 

@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from bench import table
-from bench.figures import percentile
 from bench.reindexing import Died, KnowledgeBase, OtherModel, Tally, Traffic
+from bench.table import percentile
 from commonplace.documents.index_source import StoredDocuments
 from commonplace.search.indexer import Enough, Indexer
 from commonplace.search.migration import Migration, Refused, Target

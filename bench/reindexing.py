@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from bench.words import Prose
+from bench.synthetic import Prose
 from commonplace.documents.content.document import MANIFEST_KEY, Document, Entry, Manifest
 from commonplace.documents.content.keys import content_key
 from commonplace.kernel.errors import CommonplaceError, Unavailable

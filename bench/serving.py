@@ -1,5 +1,9 @@
-"""A laptop cloud to measure: started, synced, and watched for what a run costs."""
+"""A client that costs as little as it can: one kept connection, nothing parsed that nobody asks for.
 
+A laptop cloud to measure: started, synced, and watched for what a run costs.
+"""
+
+import http.client
 import json
 import sqlite3
 import threading
@@ -8,11 +12,49 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
+from urllib.parse import urlsplit
 
 from bench.corpus import Corpus
 from local.dev.laptop import Laptop
 from local.dev.screen import judge
+
+
+class Refused(Exception):
+    """The answer was not 200: its time would mean nothing."""
+
+
+class Client(closing["Client"]):
+    """Not for use from several threads."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(self)
+        parts = urlsplit(url)
+        self._connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def get(self, path: str) -> bytes:
+        self._connection.request("GET", path)
+        response = self._connection.getresponse()
+        body = response.read()
+        if response.status != 200:
+            raise Refused(f"{path} was answered with {response.status}")
+        return body
+
+    def json(self, path: str) -> Any:
+        return json.loads(self.get(path))
+
+    def timed(self, path: str) -> float:
+        """Seconds until the whole answer was read."""
+        began = time.perf_counter()
+        self.get(path)
+        return time.perf_counter() - began
+
 
 RUN_SECONDS = 900
 LOG_SECONDS = 0.3

@@ -9,12 +9,12 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from bench import table
-from bench.corpus import Corpus, Push, asked_for, open_corpus
-from bench.figures import Target, median, ratio
-from bench.parsing import parse_push
+from bench.corpus import Corpus, Push, asked_for, open_corpus, parse_push
 from bench.serving import Bench, Cost, started
+from bench.table import Target, ratio
 
 FIRST, UNCHANGED, ONE_FILE, ANY = Target(calls=20), Target(calls=2, texts=0), Target(calls=6), Target()
 REPEATED = 3

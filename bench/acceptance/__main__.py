@@ -13,10 +13,9 @@ from pathlib import Path
 
 from bench import table
 from bench.acceptance import history, interrupted, served
-from bench.acceptance.indexes import Index
-from bench.acceptance.node import OpenSearchIndex
-from bench.acceptance.statements import Statement, failures, rows
-from bench.acceptance.tap import Tap
+from bench.acceptance.indexes import Index, OpenSearchIndex
+from bench.acceptance.interrupted import Tap
+from bench.acceptance.truth import Statement, failures, rows
 from local.dev.laptop import Laptop
 from local.dev.session import ended_by_signals
 from local.dev.source import Source, clone

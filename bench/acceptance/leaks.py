@@ -6,10 +6,8 @@ from collections.abc import Iterable, Iterator
 import httpx
 
 from bench.acceptance.indexes import Index
-from bench.acceptance.reading import Page
-from bench.acceptance.statements import Statement, all_of, fact, none
-from bench.acceptance.traces import Traces, texts_in
-from bench.acceptance.truth import Truth
+from bench.acceptance.reading import Page, Traces, texts_in
+from bench.acceptance.truth import Statement, Truth, all_of, fact, none
 from commonplace.documents.content.keys import ATTACHMENTS_PREFIX
 from commonplace.kernel.objects import OPERATIONS_PREFIX
 from commonplace.search.chunks import chunk_body

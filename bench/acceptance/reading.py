@@ -1,9 +1,23 @@
-"""A Markdown file as the rules for editors say it is read, written anew: what checks must not be what is checked."""
+"""A Markdown file as the rules for editors say it is read, written anew: what checks must not be what is checked.
 
+Traces of text: does a piece of one text stand anywhere in another, whatever lies between its words?
+
+Texts are compared word by word, letter case and punctuation aside, so that JSON escapes, percent-encoding, line breaks
+and Markdown signs hide nothing. A trace of a text is a run of `RUN` of its words, that of a name is all of its words.
+
+Links of published pages, found with regular expressions and resolved by the plainest rules: what must be an edge.
+
+It finds fewer than a Markdown parser does, and nothing that is no link: it says what has to be there, not all that is.
+"""
+
+import json
+import posixpath
 import re
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+from urllib.parse import unquote
 
 import yaml
 from yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, NodeEvent
@@ -158,3 +172,197 @@ def _is_text(raw: bytes) -> bool:
 
 def _text(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
+
+
+RUN = 8
+"""Words in a row that nobody writes twice by chance."""
+SHORT_TEXT_WORDS = 40
+"""A text up to here is also looked for line by line: it has few runs or none."""
+SHORT_LINE_WORDS = 3
+
+_WORD = re.compile(r"\w+")
+_BREAK = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]+|^---[ \t\r]*$|\" ?[:,]", re.MULTILINE)
+"""Where one text ends and another begins: between joined documents, and between the values of JSON in a log."""
+_Trie = dict[str, Any]
+_END = ""
+
+
+def words(text: str) -> list[str]:
+    plain = unquote(text) if "%" in text else text
+    return _WORD.findall(unicodedata.normalize("NFC", plain).casefold())
+
+
+def runs(found: list[str]) -> Iterator[int]:
+    """A number for each run of words."""
+    return map(hash, zip(*(found[start:] for start in range(RUN)), strict=False))
+
+
+def texts_in(body: bytes) -> Iterator[str]:
+    """Every text of a JSON value, names included; anything else is one text."""
+    try:
+        yield from _strings(json.loads(body))
+    except ValueError:
+        yield body.decode("utf-8", "replace")
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item)
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield name
+            yield from _strings(item)
+
+
+class Names:
+    """Titles, paths and short lines, each of which must not be seen."""
+
+    def __init__(self, named: Mapping[str, str]) -> None:
+        """`named`: the name -> whose it is."""
+        self._named = dict(named)
+        self._trie: _Trie = {}
+        for name in named:
+            self._add(name)
+
+    def __len__(self) -> int:
+        return len(self._named)
+
+    def without(self, known: Iterable[str]) -> "Names":
+        """Those that stand in none of the known texts: only they tell anything when they are seen."""
+        said = {name for text in known for name in self.seen(words(text))}
+        return Names({name: owner for name, owner in self._named.items() if name not in said and words(name)})
+
+    def owners(self, found: list[str]) -> set[str]:
+        return {self._named[name] for name in self.seen(found)}
+
+    def seen(self, found: list[str]) -> Iterator[str]:
+        for start, word in enumerate(found):
+            node = self._trie.get(word)
+            at = start
+            while node is not None:
+                yield from node.get(_END, ())
+                at += 1
+                node = node.get(found[at]) if at < len(found) else None
+
+    def _add(self, name: str) -> None:
+        node = self._trie
+        for word in words(name):
+            node = node.setdefault(word, {})
+        node.setdefault(_END, []).append(name)
+
+
+class Traces:
+    """What is peculiar to some private texts, against all that may be known."""
+
+    def __init__(self, private: Mapping[str, str], names: Mapping[str, str], known: Iterable[str]) -> None:
+        """`private`: path -> text. `names`: name -> path. `known`: texts that are public."""
+        split = {path: words(text) for path, text in private.items()}
+        public = [*known]
+        said = {run for text in public for run in runs(words(text))}
+        self._runs = {run: path for path, found in split.items() for run in runs(found) if run not in said}
+        short = (path for path, found in split.items() if len(found) <= SHORT_TEXT_WORDS)
+        lines = {
+            line: path for path in short for line in private[path].splitlines() if len(words(line)) >= SHORT_LINE_WORDS
+        }
+        self._texts = Names(lines).without(public)
+        self._names = Names(names).without(public)
+
+    @property
+    def run_count(self) -> int:
+        return len(self._runs) + len(self._texts)
+
+    @property
+    def name_count(self) -> int:
+        return len(self._names)
+
+    def in_texts(self, texts: Iterable[str]) -> tuple[set[str], set[str]]:
+        """Paths whose text is in there, and paths whose title or path is."""
+        told: set[str] = set()
+        named: set[str] = set()
+        for text in (piece for whole in texts for piece in _BREAK.split(whole)):
+            found = words(text)
+            told |= {self._runs[run] for run in runs(found) if run in self._runs} | self._texts.owners(found)
+            named |= self._names.owners(found)
+        return told, named
+
+
+_CODE = re.compile(r"^[ \t]*(```|~~~).*?^[ \t]*\1|<!--.*?-->|(?<!`)(`+)(?!`).*?(?<!`)\2(?!`)", re.DOTALL | re.MULTILINE)
+_INDENTED = re.compile(r"^(?: {4}|\t).*$", re.MULTILINE)
+_LINK = re.compile(r"(?<!\\)\[[^\[\]\n]*(?<!\\)\]\(<?((?:[^()<>\s\\]|\([^()<>\s\\]*\))+)>?(?:[ \t]+\"[^\"\n]*\")?\)")
+_EMBED = re.compile(r"!?\[\[([^\[\]\n|#]+)[^\[\]\n]*\]\]")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """`edges`: (from, to) between published paths. `files`: other files of the tree that published pages point to."""
+
+    edges: frozenset[tuple[str, str]]
+    files: frozenset[str]
+
+
+def links_of(pages: Mapping[str, Page], files: Collection[str]) -> Links:
+    """`pages` are the published ones, `files` all paths of the tree that are not Markdown."""
+    edges: set[tuple[str, str]] = set()
+    used: set[str] = set()
+    for source, page in pages.items():
+        for target in _targets(page):
+            for path in _candidates(source, target):
+                if path in pages:
+                    edges.add((source, path))
+                elif path in files:
+                    used.add(path)
+                else:
+                    continue
+                break
+    return Links(frozenset(edge for edge in edges if edge[0] != edge[1]), frozenset(used))
+
+
+def unexplained(edges: Collection[tuple[str, str]], pages: Mapping[str, Page]) -> list[str]:
+    """Edges whose source nowhere writes a name of the target: its file name, title, alias, or folder."""
+    texts = {path: _flat(" ".join((page.body, *page.values))) for path, page in pages.items()}
+    return [f"{source} -> {target}" for source, target in edges if not _mentions(texts.get(source, ""), target, pages)]
+
+
+def _mentions(text: str, target: str, pages: Mapping[str, Page]) -> bool:
+    folder, _, name = target.rpartition("/")
+    stem = re.sub(r"\.(md|markdown)\Z", "", name, flags=re.IGNORECASE)
+    page = pages.get(target)
+    names = [stem, *((page.title or "", *page.aliases) if page else ())]
+    if stem.casefold() == "index":
+        names.append(folder.rpartition("/")[2])
+    return any(_flat(name) in text for name in names if words(name))
+
+
+def _flat(text: str) -> str:
+    """Its words between spaces, so that a name is looked for as whole words."""
+    return f" {' '.join(words(text))} "
+
+
+def _targets(page: Page) -> Iterator[str]:
+    body = _INDENTED.sub("", _CODE.sub("", page.body))
+    for found in _LINK.finditer(body):
+        target = unquote(found[1].partition("#")[0])
+        if target and not _SCHEME.match(found[1]):
+            yield target
+    for text in (body, *page.values):
+        yield from (found[1].strip() for found in _EMBED.finditer(text))
+
+
+def _candidates(source: str, target: str) -> Iterator[str]:
+    """Paths it can mean, most likely first: from the root, from the source's folder; as it is, `.md`, an index page."""
+    here = posixpath.dirname(source)
+    from_root, from_here = target.lstrip("/"), posixpath.join(here, target.lstrip("/"))
+    if target.startswith("/"):
+        bases = [from_root]
+    elif target.startswith("."):
+        bases = [from_here]
+    else:
+        bases = [from_root, from_here] if "/" in target.rstrip("/") else [from_here, from_root]
+    for base in bases:
+        path = posixpath.normpath(base)
+        if not path.startswith(".."):
+            yield from (path, f"{path}.md", posixpath.join(path, "index.md"))

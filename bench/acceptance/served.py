@@ -12,9 +12,8 @@ import httpx
 
 from bench.acceptance import leaks
 from bench.acceptance.indexes import EmbeddedIndex, Index
-from bench.acceptance.links import unexplained
-from bench.acceptance.statements import Statement, all_of, equal, fact, none, same
-from bench.acceptance.truth import Truth, blob, servable, truth_at
+from bench.acceptance.reading import unexplained
+from bench.acceptance.truth import Statement, Truth, all_of, blob, equal, fact, none, same, servable, truth_at
 from commonplace.documents.content.keys import ATTACHMENTS_PREFIX, CONTENT_PREFIX, RAW_PREFIX
 from commonplace.documents.content.paths import DEFAULT_EXCLUDES
 from local.dev.laptop import Laptop

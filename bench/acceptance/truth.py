@@ -1,14 +1,17 @@
-"""What a commit publishes, from Git's own listing and the reader of this package."""
+"""What a commit publishes, from Git's own listing and the reader of this package.
+
+What acceptance says: a sentence, what was expected, what was found, and whether it holds.
+"""
 
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 
-from bench.acceptance.links import Links, links_of
-from bench.acceptance.reading import Page, read
+from bench.acceptance.reading import Links, Page, links_of, read
+from bench.table import Row, Value
 from local.github.git import GitError, git, neutral_environment
 
 REGULAR = (b"100644", b"100755")
@@ -177,3 +180,75 @@ def _excludes(pattern: str, path: str) -> bool:
 def _environment() -> dict[str, str]:
     """A partial clone must not fetch what it lacks."""
     return neutral_environment() | {"GIT_NO_LAZY_FETCH": "1"}
+
+
+EXAMPLES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    text: str
+    expected: Value
+    found: Value
+    holds: bool
+    examples: tuple[str, ...] = ()
+    """Some of what makes it false."""
+
+
+def equal(text: str, expected: Value, found: Value, examples: Iterable[str] = ()) -> Statement:
+    return Statement(text, expected, found, expected == found, _some(examples))
+
+
+def same(text: str, expected: Collection[str], found: Collection[str]) -> Statement:
+    """Both hold the same members; the figures are their numbers."""
+    wanted, there = set(expected), set(found)
+    examples = [f"missing: {name}" for name in sorted(wanted - there)]
+    examples += [f"not expected: {name}" for name in sorted(there - wanted)]
+    return Statement(text, len(wanted), len(there), wanted == there and len(found) == len(there), _some(examples))
+
+
+def all_of(text: str, count: int, faults: Collection[str]) -> Statement:
+    """Each of `count` things is as it should be, but for the faults."""
+    return Statement(text, count, count - len(faults), not faults, _some(faults))
+
+
+def none(text: str, faults: Collection[str]) -> Statement:
+    return Statement(text, 0, len(faults), not faults, _some(faults))
+
+
+def fact(text: str, found: Value) -> Statement:
+    """A figure that nothing is expected of."""
+    return Statement(text, None, found, holds=True)
+
+
+def rows(statements: Sequence[Statement]) -> list[Row]:
+    """For a table of `bench.table`."""
+    return [
+        {
+            "statement": item.text,
+            "expected": _shown(item.expected),
+            "found": _shown(item.found),
+            "verdict": "FALSE" if not item.holds else "" if item.expected is None else "true",
+        }
+        for item in statements
+    ]
+
+
+def failures(statements: Iterable[Statement]) -> list[str]:
+    """Every false statement with its examples, a line each."""
+    lines = []
+    for item in statements:
+        if not item.holds:
+            lines.append(f"FALSE: {item.text}")
+            lines += [f"  {example}" for example in item.examples]
+    return lines
+
+
+def _some(examples: Iterable[str]) -> tuple[str, ...]:
+    known = list(examples)
+    more = [f"and {len(known) - EXAMPLES} more"] if len(known) > EXAMPLES else []
+    return (*known[:EXAMPLES], *more)
+
+
+def _shown(value: Value) -> Value:
+    return "" if value is None else value

@@ -7,10 +7,9 @@ from importlib.resources import files as resources
 from statistics import median
 from typing import cast
 
-from bench.memory_quality.files import story_files, story_of, whole_files
-from bench.memory_quality.judged import ORGANISATION, JudgedMemory, Query, id_of
+from bench.memory_quality.judged import ORGANISATION, JudgedMemory, Query, id_of, story_files, story_of, whole_files
 from bench.memory_quality.systems import store_of
-from bench.retrieval.bootstrap import paired
+from bench.retrieval.metrics import paired
 from bench.table import Row
 from commonplace.identity.principals import Principal
 from commonplace.memory.model import Asked, Author, SearchAnswer

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from bench import table
 from bench.mcp_servers import logging_as_on_lambda
 from bench.reference import costs, quality, served, speed
-from bench.reference.made import catalogue
-from bench.retrieval.models import Missing, embedding_model
+from bench.reference.judged import catalogue
+from bench.retrieval.engines import Missing, embedding_model
 from bench.table import Row
 from commonplace.reference.ports import Meaning
 from commonplace.search.model import EmbeddingProvider

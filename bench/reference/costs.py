@@ -3,13 +3,11 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
-from bench.figures import median
-from bench.mcp_events import CONTEXT, modern, result
-from bench.mcp_servers import Handler, ours
-from bench.reference.judged import paraphrases, unanswerable
-from bench.reference.made import catalogue
+from bench.mcp_servers import CONTEXT, Handler, modern, ours, result
+from bench.reference.judged import catalogue, paraphrases, unanswerable
 from bench.reference.quality import Fixed
 from bench.table import Row
 from commonplace.reference.model import Entry

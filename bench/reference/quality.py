@@ -5,8 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 
-from bench.reference.judged import Query, misspelt, paraphrases, unanswerable
-from bench.reference.made import catalogue
+from bench.reference.judged import Query, catalogue, misspelt, paraphrases, unanswerable
 from bench.retrieval import engines
 from bench.table import Row
 from commonplace.reference.index_source import record_of

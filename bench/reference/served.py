@@ -11,18 +11,17 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import Any
 from urllib.parse import urlsplit
 
 import yaml
 
-from bench.figures import median, percentile
-from bench.mcp_events import modern
-from bench.reference.judged import paraphrases
-from bench.reference.made import NAME, catalogue
-from bench.retrieval.bootstrap import ratio_of_medians
+from bench.mcp_servers import modern
+from bench.reference.judged import NAME, catalogue, paraphrases
+from bench.retrieval.metrics import ratio_of_medians
 from bench.serving import RUN_SECONDS, NotSynced
-from bench.table import Row
+from bench.table import Row, percentile
 from commonplace.reference.model import SETTINGS_FILE
 from generators.catalogue_file import written
 from local.cli.dev import SAMPLE, SAMPLE_NAME

@@ -3,13 +3,12 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from statistics import median
 
-from bench.figures import median, percentile
-from bench.reference.judged import paraphrases
-from bench.reference.made import catalogue, of_size
+from bench.reference.judged import catalogue, of_size, paraphrases
 from bench.reference.quality import Fixed
 from bench.retrieval import engines
-from bench.table import Row
+from bench.table import Row, percentile
 from commonplace.reference.index_source import record_of
 from commonplace.reference.model import Asked, Catalogue
 from commonplace.reference.search import VectorMeaning

@@ -5,11 +5,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from bench.retrieval import public, run
-from bench.retrieval.anchors import anchored_set
-from bench.retrieval.judged import JudgedSet
-from bench.retrieval.sample import sample_set
-from bench.retrieval.trec import load_folder
+from bench.retrieval import run, sets
+from bench.retrieval.judged import JudgedSet, load_folder
+from bench.retrieval.sets import anchored_set, sample_set
 
 
 def arguments(given: Sequence[str]) -> argparse.Namespace:
@@ -19,7 +17,7 @@ def arguments(given: Sequence[str]) -> argparse.Namespace:
         "--set", action="append", default=[], type=Path, help="a folder with documents, topics and qrels in TREC format"
     )
     parser.add_argument(
-        "--fetch", action="append", default=[], choices=sorted(public.SETS), help="a public set, downloaded at need"
+        "--fetch", action="append", default=[], choices=sorted(sets.SETS), help="a public set, downloaded at need"
     )
     parser.add_argument("--renumber", action="store_true", help="count the topics of --set from 1, as its qrels do")
     parser.add_argument("--links", action="append", default=[], type=Path, help="a clone whose links are the queries")
@@ -64,8 +62,8 @@ def _sets(options: argparse.Namespace) -> Iterator[JudgedSet]:
     yield from map(anchored_set, options.links)
     for name in options.fetch:
         try:
-            yield load_folder(public.fetch(name), renumber=public.SETS[name].renumber)
-        except public.Unreachable as error:
+            yield load_folder(sets.fetch(name), renumber=sets.SETS[name].renumber)
+        except sets.Unreachable as error:
             print(f"\nSkipped: the set {name}. {error}")
 
 

@@ -1,16 +1,78 @@
-"""An index of a judged set in either engine, made for the run and removed after it."""
+"""A bare client of an OpenSearch node: one kept connection, JSON in and out, nothing else.
 
+An index of a judged set in either engine, made for the run and removed after it.
+
+Models by their names in the configuration, and a sentence for each that cannot be had here.
+"""
+
+import http.client
+import json
 import secrets
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Self
+from urllib.parse import urlsplit
 
-from bench.retrieval.http import Node
+from commonplace.kernel.environment import SettingsError
+from commonplace.kernel.errors import CommonplaceError
+from commonplace.kernel.settings import EmbeddingChoice, RerankChoice, RestSettings, RetrievalSettings
+from commonplace.search import providers
 from commonplace.search.chunks import chunk_body
 from commonplace.search.embeddings import embed_records
-from commonplace.search.model import VECTOR_FLOOR, Chunk, EmbeddingProvider, Engine, IndexedRecord, Record
+from commonplace.search.model import VECTOR_FLOOR, Chunk, EmbeddingProvider, Engine, IndexedRecord, Record, Reranker
+
+
+class Node:
+    """One connection to one node on loopback."""
+
+    def __init__(self, url: str, timeout_seconds: float = 120) -> None:
+        parts = urlsplit(url)
+        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        self.url = url
+        self._connection = kind(parts.hostname or "127.0.0.1", parts.port, timeout=timeout_seconds)
+
+    def send(self, method: str, path: str, body: bytes | None = None) -> bytes:
+        """The answer's bytes. Raises RuntimeError with what the node says when it refuses."""
+        headers = {
+            "Content-Type": "application/x-ndjson" if path.endswith(("_bulk", "_msearch")) else "application/json"
+        }
+        self._connection.request(method, path, body, headers)
+        answer = self._connection.getresponse()
+        content = answer.read()
+        if answer.status >= 400:
+            raise RuntimeError(f"{method} {path}: {answer.status} {content[:300].decode('utf-8', 'replace')}")
+        return content
+
+    def ask(self, method: str, path: str, body: Any = None) -> Any:
+        """As `send`, with JSON on both ways."""
+        return json.loads(self.send(method, path, None if body is None else json.dumps(body).encode()) or b"{}")
+
+    def indices(self, stem: str) -> list[str]:
+        """Names of the indexes that begin with the stem."""
+        return [row["index"] for row in self.ask("GET", "/_cat/indices?format=json") if row["index"].startswith(stem)]
+
+    def refresh(self, stem: str) -> None:
+        """Makes what was written to indexes of the stem searchable."""
+        for name in self.indices(stem):
+            self.send("POST", f"/{name}/_refresh")
+
+    def remove(self, stem: str) -> None:
+        """Deletes the indexes of the stem, each by its own name."""
+        for name in self.indices(stem):
+            self.send("DELETE", f"/{name}")
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
 
 BATCH = 200
 """Records of one write."""
@@ -88,3 +150,59 @@ def opensearch_engine(
             engine.close()
         finally:
             node.remove(stem)
+
+
+_ENVIRONMENT = {
+    "STAGE": "bench",
+    "CONTENT_BUCKET": "bench",
+    "ACTIVITY_TABLE": "bench",
+    "GITHUB_REPOSITORY": "bench/bench",
+    "GITHUB_BRANCH": "main",
+    "INDEX_LOCATION": "file:///bench",
+}
+"""What settings ask for beside the model; nothing here uses it."""
+
+
+class Missing(Exception):
+    """The model is not here; the text says what it needs."""
+
+
+def embedding_model(name: str) -> EmbeddingProvider | None:
+    """The model as deployed; None for `none`, which is words only. Raises Missing."""
+    try:
+        choice = EmbeddingChoice.parse(name)
+        _check(choice.kind, choice.folder)
+        models = providers.embedding_providers(
+            RetrievalSettings(embedding_provider=choice), read_seconds=providers.INDEX_READ_SECONDS
+        )
+    except (ValueError, CommonplaceError, ImportError, OSError) as error:
+        raise Missing(_reason(name, error)) from error
+    return models[0] if models else None
+
+
+def rerank_model(name: str) -> Reranker | None:
+    """The reranker as deployed. Raises Missing; also for `none`, so that it is said that none was measured."""
+    if name == "none":
+        raise Missing("No reranker is named: give --rerank bedrock-cohere, bedrock-amazon or onnx:/FOLDER.")
+    try:
+        choice = RerankChoice.parse(name)
+        _check(choice.kind, choice.folder)
+        return providers.reranker(RestSettings.from_environ(_ENVIRONMENT | {"RERANK_PROVIDER": name}))
+    except (ValueError, CommonplaceError, ImportError, OSError) as error:
+        raise Missing(_reason(name, error)) from error
+
+
+def _check(kind: str, folder: Path | None) -> None:
+    if folder is not None and not (folder / "model.onnx").is_file():
+        raise Missing(f"{folder} has no model.onnx.")
+    if kind.startswith("bedrock"):
+        import boto3
+
+        if boto3.Session().get_credentials() is None:
+            raise Missing("There are no AWS credentials.")
+
+
+def _reason(name: str, error: Exception) -> str:
+    if isinstance(error, SettingsError) or not str(error):
+        return str(error) or type(error).__name__
+    return f"{error}" if not isinstance(error, ValueError) else f"{name} is no model: {error}"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench.acceptance import served
-from bench.acceptance.statements import Statement
+from bench.acceptance.truth import Statement
 from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.model import RecordId, Tombstone
 from commonplace.search.models.local import LocalEmbeddings

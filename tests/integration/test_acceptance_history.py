@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from bench.acceptance import history
+from bench.acceptance.history import settled
 from bench.acceptance.machine import Machine
-from bench.acceptance.settled import settled
-from bench.acceptance.statements import Statement
+from bench.acceptance.truth import Statement
 from commonplace.documents.index_source import StoredDocuments
 from commonplace.search.embeddings import embed_records
 from commonplace.search.model import RecordId

@@ -9,12 +9,11 @@ import pytest
 
 from bench.acceptance import history, interrupted, served
 from bench.acceptance.__main__ import main
+from bench.acceptance.history import settled
+from bench.acceptance.indexes import OpenSearchIndex
+from bench.acceptance.interrupted import Tap
 from bench.acceptance.machine import Machine
-from bench.acceptance.node import OpenSearchIndex
-from bench.acceptance.settled import settled
-from bench.acceptance.statements import Statement
-from bench.acceptance.tap import Tap
-from bench.acceptance.truth import truth_at
+from bench.acceptance.truth import Statement, truth_at
 from commonplace.documents.content.paths import DEFAULT_EXCLUDES
 from local.dev.laptop import Laptop, committed_template
 from local.dev.source import Source, clone

@@ -7,7 +7,7 @@ import pytest
 
 from bench import opensearch, table
 from bench.retrieval import __main__ as retrieval
-from bench.retrieval.http import Node
+from bench.retrieval.engines import Node
 from bench.retrieval.systems import BUILT, HYBRID_MIN_MAX, LEXICAL, MIN_MAX
 
 

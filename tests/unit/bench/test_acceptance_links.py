@@ -1,7 +1,6 @@
 import pytest
 
-from bench.acceptance.links import links_of, unexplained
-from bench.acceptance.reading import Page
+from bench.acceptance.reading import Page, links_of, unexplained
 
 FILES = frozenset({"attachments/pixel.png", "attachments/report.pdf"})
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.corpus import Corpus, open_corpus
-from bench.parsing import parse_push
+from bench.corpus import Corpus, open_corpus, parse_push
 from local.github.git import git, git_environment
 from tests.integration.repositories import Clone, document
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.figures import Target, percentile, ratio
+from bench.table import Target, percentile, ratio
 
 
 def test_percentiles_lie_between_the_samples() -> None:

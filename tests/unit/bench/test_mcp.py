@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from bench import mcp
-from bench.mcp_events import CONTEXT, event, modern, result
-from bench.mcp_servers import TOOLS, bare, logging_as_on_lambda, ours
+from bench.mcp_servers import CONTEXT, TOOLS, bare, event, logging_as_on_lambda, modern, ours, result
 
 pytestmark = pytest.mark.usefixtures("loop")
 

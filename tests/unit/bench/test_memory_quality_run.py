@@ -10,10 +10,8 @@ import pytest
 from bench import table
 from bench.memory_quality import __main__ as program
 from bench.memory_quality import run
-from bench.memory_quality.evaluation import EVERY, METRICS, Evaluated, by_kind, evaluate, every_figure, overall
-from bench.memory_quality.files import story_files, whole_files
-from bench.memory_quality.judged import JudgedMemory, Query, judged_memory
-from bench.memory_quality.pictures import draw
+from bench.memory_quality.evaluation import EVERY, METRICS, Evaluated, by_kind, draw, evaluate, every_figure, overall
+from bench.memory_quality.judged import JudgedMemory, Query, judged_memory, story_files, whole_files
 from bench.memory_quality.systems import BUILT, FUSIONS, GREP, LEXICAL, System, indexed, systems_of
 from bench.memory_quality.tokens import compared, ways
 from commonplace.memory.search import SEED_FUSION

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bench import plot
+from bench import table
 from bench.table import Row
 
 ROWS: list[Row] = [
@@ -17,7 +17,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def _drawn(rows: list[Row]) -> ElementTree.Element:
-    return ElementTree.fromstring(plot.svg(rows, {"ours": "ours", "bare & quick": "bare"}, x="chunks"))
+    return ElementTree.fromstring(table.svg(rows, {"ours": "ours", "bare & quick": "bare"}, x="chunks"))
 
 
 def test_every_line_has_a_point_for_every_size() -> None:
@@ -48,6 +48,6 @@ def test_one_size_alone_can_be_drawn() -> None:
 
 def test_nothing_is_not_drawn(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="nothing to draw"):
-        plot.draw(tmp_path / "a.svg", [], {}, x="chunks")
+        table.draw(tmp_path / "a.svg", [], {}, x="chunks")
     with pytest.raises(ValueError, match="no number"):
-        plot.svg([{"chunks": 1, "ours": None}], {"ours": "ours"}, x="chunks")
+        table.svg([{"chunks": 1, "ours": None}], {"ours": "ours"}, x="chunks")

@@ -12,8 +12,17 @@ from bench import table
 from bench.mcp_servers import Handler
 from bench.reference import __main__ as program
 from bench.reference import costs, quality, served, speed
-from bench.reference.judged import NOTHING, SCENARIO, Query, misspelt, paraphrases, queries, unanswerable
-from bench.reference.made import catalogue, of_size
+from bench.reference.judged import (
+    NOTHING,
+    SCENARIO,
+    Query,
+    catalogue,
+    misspelt,
+    of_size,
+    paraphrases,
+    queries,
+    unanswerable,
+)
 from bench.reference.quality import BUILT, SEED, VECTORS, WORDS, Figures
 from commonplace.reference.model import MAX_QUERY_CHARACTERS, Entry
 from commonplace.reference.source.reader import read_catalogue

@@ -8,12 +8,11 @@ import pytest
 from bench import table
 from bench.retrieval import __main__ as program
 from bench.retrieval import engines
-from bench.retrieval.anchors import anchored_set
-from bench.retrieval.evaluation import EVERY, by_category, evaluate, every_figure, overall
-from bench.retrieval.judged import JudgedSet, Topic, judged_set
-from bench.retrieval.models import Missing, embedding_model, rerank_model
+from bench.retrieval.engines import Missing, embedding_model, rerank_model
+from bench.retrieval.judged import JudgedSet, Topic, TrecDocument, judged_set, record_of
+from bench.retrieval.run import EVERY, by_category, evaluate, every_figure, overall
+from bench.retrieval.sets import anchored_set
 from bench.retrieval.systems import BUILT, LEXICAL, PERFECT, Asked, swept, systems_of
-from bench.retrieval.trec import TrecDocument, record_of
 from commonplace.search.fusion import Fusion
 from tests.fakes.embeddings import FakeEmbeddings
 

@@ -4,9 +4,8 @@ from collections import Counter
 
 import pytest
 
-from bench.retrieval.judged import JudgedSet, Topic
-from bench.retrieval.sample import FOLDER, documents, sample_set
-from bench.retrieval.trec import read_qrels, read_topics
+from bench.retrieval.judged import JudgedSet, Topic, read_qrels, read_topics
+from bench.retrieval.sets import FOLDER, documents, sample_set
 from commonplace.search.filters import Filters
 from commonplace.search.model import Record
 from commonplace.search.text import name_key, query_terms

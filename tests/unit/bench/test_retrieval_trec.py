@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.retrieval import public
-from bench.retrieval.judged import Topic, parse_filters
-from bench.retrieval.trec import load_folder, read_documents, read_qrels, read_topics
+from bench.retrieval import sets
+from bench.retrieval.judged import Topic, load_folder, parse_filters, read_documents, read_qrels, read_topics
 from commonplace.search.filters import Filters
 
 DOCUMENTS = """<DOC>
@@ -125,19 +124,19 @@ def test_bytes_that_are_not_utf_8_do_not_stop_the_reading(tmp_path: Path) -> Non
 
 def test_a_set_that_nobody_offers_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="cranfield"):
-        public.fetch("nothing", tmp_path)
+        sets.fetch("nothing", tmp_path)
 
 
 def test_what_was_downloaded_before_is_not_downloaded_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     content = b"<doc></doc>"
     digest = hashlib.sha256(content).hexdigest()
-    monkeypatch.setitem(public.SETS, "tiny", public.PublicSet("http://127.0.0.1:9/", {"docs.xml": digest}, "tiny"))
+    monkeypatch.setitem(sets.SETS, "tiny", sets.PublicSet("http://127.0.0.1:9/", {"docs.xml": digest}, "tiny"))
     (tmp_path / "tiny").mkdir()
     (tmp_path / "tiny" / "docs.xml").write_bytes(content)
-    assert public.fetch("tiny", tmp_path) == tmp_path / "tiny"
+    assert sets.fetch("tiny", tmp_path) == tmp_path / "tiny"
 
 
 def test_a_set_that_cannot_be_reached_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(public.SETS, "tiny", public.PublicSet("http://127.0.0.1:9/", {"docs.xml": "0" * 64}, "tiny"))
-    with pytest.raises(public.Unreachable, match="cannot be had"):
-        public.fetch("tiny", tmp_path)
+    monkeypatch.setitem(sets.SETS, "tiny", sets.PublicSet("http://127.0.0.1:9/", {"docs.xml": "0" * 64}, "tiny"))
+    with pytest.raises(sets.Unreachable, match="cannot be had"):
+        sets.fetch("tiny", tmp_path)

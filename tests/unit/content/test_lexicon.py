@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bench.retrieval.sample import documents
+from bench.retrieval.sets import documents
 from commonplace.documents.content.document import Document
 from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.lexicon import Lexicon, Likeness, Term, lexicon_of

@@ -1,0 +1,148 @@
+"""The sample knowledge base with our own judgements: read by the code that publishes it, judged by having read it.
+
+Judgements that a clone already holds: what a link says is a query, where it leads is what it should find.
+
+Nobody judged these as a search would be judged, so they compare systems and say little of how good one is. The page
+that holds the link uses the very words; it counts as of some use.
+
+Public judged sets, downloaded when they are asked for: none of their text is kept here.
+"""
+
+import hashlib
+import urllib.request
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench.retrieval.judged import JudgedSet, Topic, judged_set, read_qrels, read_topics
+from commonplace.documents.content.document import Document, reference
+from commonplace.documents.content.graph import LinkResolver, ToDocument, names_of
+from commonplace.documents.content.paths import Exclusions, assign_ids
+from commonplace.documents.content.reader import Published, extract_links, judge
+from commonplace.documents.index_source import record_from_document
+from commonplace.documents.sync.publication import Source, compose, read
+from commonplace.repository.blobs import git_blob_sha
+from commonplace.search.text import name_key, query_terms
+
+ROOT = Path(__file__).parents[2] / "samples" / "knowledge-base"
+FOLDER = Path(__file__).parent / "sample"
+_SOURCE = Source("sample/knowledge-base", "0" * 40, datetime(2026, 1, 1, tzinfo=UTC), generation=1)
+
+
+def sample_set() -> JudgedSet:
+    """The sample's published documents, our topics and our grades."""
+    topics = list(read_topics(FOLDER / "topics.tsv"))
+    grades = read_qrels((FOLDER / "qrels.txt").read_text(encoding="utf-8").splitlines())
+    return judged_set("sample", [record_from_document(document) for document in documents()], topics, grades)
+
+
+def documents(root: Path = ROOT) -> Sequence[Document]:
+    """What a folder of Markdown publishes, in the order of its paths."""
+    exclusions = Exclusions()
+    readings = {}
+    for file in sorted(root.rglob("*.md")):
+        path, raw = file.relative_to(root).as_posix(), file.read_bytes()
+        if exclusions.is_content(path) and (reading := read(path, git_blob_sha(raw), raw)):
+            readings[path] = reading
+    types = {path: reading.fields.content_type for path, reading in readings.items()}
+    ids = assign_ids(types)
+    return [
+        compose(reading, reference(types[path], ids[path]), _SOURCE, None) for path, reading in sorted(readings.items())
+    ]
+
+
+WANTED, OF_USE = 3, 1
+MIN_WORDS = 2
+"""Below that a link's text says nothing that could be searched for (`here`)."""
+
+
+def anchored_set(clone: Path) -> JudgedSet:
+    """The published documents of a clone, and texts of links that are no name of where they lead.
+
+    Raises ValueError when there is none.
+    """
+    published = documents(clone)
+    by_path = {document.path: document for document in published}
+    names = names_of((document.path, document.title, document.aliases) for document in published)
+    resolver = LinkResolver(by_path, [], names)
+    found: dict[str, dict[str, int]] = defaultdict(dict)
+    for source in published:
+        verdict = judge((clone / source.path).read_bytes())
+        for link in extract_links(verdict.file) if isinstance(verdict, Published) else ():
+            resolution = resolver.resolve(source.path, link)
+            text = " ".join(link.text.split())
+            if not isinstance(resolution, ToDocument) or len(query_terms(text)) < MIN_WORDS:
+                continue
+            target = by_path[resolution.path]
+            if target.ref == source.ref or name_key(text) in map(name_key, (target.title, *target.aliases)):
+                continue
+            useful = found[text.casefold()]
+            useful[target.ref] = WANTED
+            useful.setdefault(source.ref, OF_USE)
+    topics = [Topic(str(number), text) for number, text in enumerate(found, 1)]
+    grades = {topic.id: found[topic.text] for topic in topics}
+    return judged_set(
+        f"links of {clone.name}", [record_from_document(document) for document in published], topics, grades
+    )
+
+
+DOWNLOADS = Path(__file__).parents[2] / ".data" / "retrieval"
+TIMEOUT_SECONDS = 60
+MAX_BYTES = 50_000_000
+
+
+class Unreachable(Exception):
+    """The set cannot be had now; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublicSet:
+    """Where a set's files are, their sha256, and how its topics are numbered."""
+
+    base: str
+    files: Mapping[str, str]
+    about: str
+    renumber: bool = False
+
+
+SETS = {
+    "cranfield": PublicSet(
+        base="https://raw.githubusercontent.com/oussbenk/cranfield-trec-dataset/1208e6edfb6cb2527b2c44398d3d8fefd3249144/",
+        files={
+            "cran.all.1400.xml": "369eb64e59d855b62463832f1338f471cede578571ee7fb33e3592a2a138ff47",
+            "cran.qry.xml": "b609a59e980857ba59d098f33433822a5c200bcf6836a320babf2b1a5e7545eb",
+            "cranqrel.trec.txt": "98a13b4913d61a02690725aee7ac4f6a1979c13fc9088ad9b4a81be58b1a6f11",
+        },
+        about="1,400 abstracts on aerodynamics, 225 questions, every pair judged (1967)",
+        renumber=True,  # its qrels count the questions in the order of the file, the file numbers them otherwise
+    )
+}
+
+
+def fetch(name: str, folder: Path = DOWNLOADS) -> Path:
+    """The folder with the set's files, downloaded where they are not there yet. Raises Unreachable, and ValueError."""
+    if name not in SETS:
+        raise ValueError(f"there is no public set {name}; there are {', '.join(SETS)}")
+    wanted, target = SETS[name], folder / name
+    target.mkdir(parents=True, exist_ok=True)
+    for file, digest in wanted.files.items():
+        if not _is(target / file, digest):
+            (target / file).write_bytes(_download(wanted.base + file, digest))
+    return target
+
+
+def _is(file: Path, digest: str) -> bool:
+    return file.is_file() and hashlib.sha256(file.read_bytes()).hexdigest() == digest
+
+
+def _download(url: str, digest: str) -> bytes:
+    try:
+        with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as answer:
+            content: bytes = answer.read(MAX_BYTES)
+    except OSError as error:
+        raise Unreachable(f"{url} cannot be had: {error}") from error
+    if hashlib.sha256(content).hexdigest() != digest:
+        raise Unreachable(f"{url} is not what it was: its sha256 differs")
+    return content
