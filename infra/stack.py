@@ -18,21 +18,19 @@ from infra.edge import build_edge
 from infra.front import ANY, POST, Front
 from infra.functions import Platform, dead_letters
 from infra.identity_state import IdentityState
-from infra.indexing import Indexing
+from infra.indexing import Indexing, Migration
 from infra.mcp import MCP_PATHS, Mcp
 from infra.metrics import WatchedSearch
-from infra.migration import Migration
+from infra.models import OpenAi
 from infra.observability import Observability, Watched
-from infra.openai import OpenAi
 from infra.opensearch_domain import Domain
 from infra.requirements import ROOT
 from infra.rest import Rest
-from infra.schedules import Schedules
 from infra.search_engine import Collection, EmbeddedIndex, ExistingOpenSearch
 from infra.secrets import Secrets, lock_origin
 from infra.signing import Signing
 from infra.store import State, Store
-from infra.sync import Sync
+from infra.sync import Schedules, Sync
 from infra.webhook import WEBHOOK_PATH, Webhook
 
 WITHOUT_BUNDLES: Mapping[str, Any] = {"aws:cdk:bundling-stacks": [], "aws:cdk:disable-asset-staging": True}

@@ -1,11 +1,15 @@
-"""Brings the store to the head of the branch: a state machine and the two functions that are its steps."""
+"""Brings the store to the head of the branch: a state machine, the two functions that are its steps, and schedules."""
 
 import json
 from typing import cast
 
-from aws_cdk import ArnFormat, Stack
+from aws_cdk import ArnFormat, Duration, Stack
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
+from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
@@ -13,7 +17,7 @@ from commonplace.repository.plan import RUNS_PREFIX
 from infra.access import run_states
 from infra.catalogues import catalogues_environment
 from infra.configuration import Configuration
-from infra.functions import Platform, PythonFunction, accept, accept_wildcards, log_group
+from infra.functions import MAX_EVENT_AGE, RETRIES, Platform, PythonFunction, accept, accept_wildcards, log_group
 from infra.requirements import ROOT
 from infra.secrets import Secrets
 from infra.store import State, Store
@@ -129,3 +133,59 @@ def states_arn(scope: Construct, resource: str, name: str) -> str:
     return Stack.of(scope).format_arn(
         service="states", resource=resource, resource_name=name, arn_format=ArnFormat.COLON_RESOURCE_NAME
     )
+
+
+COMPLETE_MINUTES = 5
+COMPLETE = {"source": "aws.events", "complete": True}
+"""Says that entries are to get the vectors they wait for. Where none waits, only a note of that is read."""
+
+
+class Schedules(Construct):
+    """`sync` compares branch and store, `index` compares store and index. All cost little when all is well."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        platform: Platform,
+        *,
+        sync: PythonFunction,
+        index: PythonFunction,
+        dead: sqs.Queue,
+    ) -> None:
+        """`dead` takes what did not reach its function, and what its function failed at."""
+        super().__init__(scope, construct_id)
+        configuration = platform.configuration
+        self._dead = dead
+        for function in (sync, index):
+            function.set_failures_aside(dead)
+        self._every("Sync", Duration.minutes(configuration.reconcile_minutes), sync, "Compares branch and store")
+        self._every("Index", Duration.hours(configuration.index_reconcile_hours), index, "Compares store and index")
+        self._every(
+            "Complete", Duration.minutes(COMPLETE_MINUTES), index, "Embeds what no model could embed", event=COMPLETE
+        )
+
+    def _every(
+        self,
+        name: str,
+        period: Duration,
+        function: PythonFunction,
+        description: str,
+        *,
+        event: dict[str, object] | None = None,
+    ) -> None:
+        """Without `event` the function is given EventBridge's own."""
+        target = targets.LambdaFunction(
+            cast(lambda_.IFunction, function.live),
+            event=events.RuleTargetInput.from_object(event) if event else None,
+            dead_letter_queue=self._dead,
+            retry_attempts=RETRIES,
+            max_event_age=MAX_EVENT_AGE,
+        )
+        events.Rule(
+            self,
+            name,
+            description=description,
+            schedule=events.Schedule.rate(period),
+            targets=[cast(events.IRuleTarget, target)],
+        )
