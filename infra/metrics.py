@@ -1,4 +1,4 @@
-"""What logs and services count, when that is an alarm, and what the dashboard shows of it."""
+"""What functions and services count, when that is an alarm, and what the dashboard shows of it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,15 +6,11 @@ from typing import cast, get_args
 
 from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
-from aws_cdk import aws_logs as logs
 from aws_cdk import aws_stepfunctions as sfn
-from mcp_types import INTERNAL_ERROR
 
-from commonplace.identity.oauth.server.log import MESSAGE as AUTH_EVENT
 from commonplace.identity.oauth.server.log import Event, Outcome
-from commonplace.kernel.capability import Alarm, Capability
-from commonplace.web.mcp.surface import MESSAGE as MCP_CALL
-from infra.functions import PythonFunction
+from commonplace.kernel.capability import Alarm, Capability, Metric
+from commonplace.kernel.telemetry import namespace
 from infra.search_alarms import SearchAlarm
 from infra.store import Records
 
@@ -23,23 +19,7 @@ Row = list[cloudwatch.GraphWidget]
 AGE_LIMIT = Duration.minutes(5)
 """How long a change may wait for the index before somebody is told."""
 
-FALLBACKS = (
-    "the query could not be embedded, searching words only",
-    "reranking failed, keeping the fused order",
-    "embedding failed, indexing words only",
-    "entries are kept without vectors",
-)
-"""What functions log when a model does not answer and they go on without it."""
-
-BY_METHOD = {"Method": "$.method", "Outcome": "$.outcome"}
-BY_TOOL = {"Tool": "$.target"}
-BY_TOOL_AND_OUTCOME = {**BY_TOOL, "Outcome": "$.outcome"}
-"""Every value makes a metric that is paid for, so no caller may add to them: tools are those that are declared, and the
-names of resources, which are as many as documents, are no dimension."""
-
 AUTH_EVENTS = "AuthEvents"
-BY_EVENT = {"Event": "$.event", "Outcome": "$.outcome"}
-"""Both are ours and few; a reason would make a metric of its own for each code."""
 
 AUTH_MINUTES = 15
 ATTEMPTS = {"auth-sign-ins": 20, "auth-tokens": 50}
@@ -89,11 +69,6 @@ class WatchedSearch:
         return alarm.threshold * self.storage_mib if alarm.of_storage else alarm.threshold
 
 
-def namespace(stage: str) -> str:
-    """Of the metrics that are counted in logs."""
-    return f"Commonplace/{stage}"
-
-
 def graph(
     title: str, *metrics: cloudwatch.IMetric | cloudwatch.Metric | cloudwatch.MathExpression
 ) -> cloudwatch.GraphWidget:
@@ -101,38 +76,22 @@ def graph(
     return cloudwatch.GraphWidget(title=title, left=list(metrics), width=12)
 
 
-def fallback_metric(stage: str, functions: Sequence[PythonFunction]) -> cloudwatch.Metric:
-    """How often something was done without a model that should have helped, counted in the functions' logs."""
-    conditions = " || ".join(f'($.message = "{message}")' for message in FALLBACKS)
-    for function in functions:
-        logs.MetricFilter(
-            function,
-            "Fallbacks",
-            log_group=cast(logs.ILogGroup, function.logs),
-            filter_pattern=logs.FilterPattern.literal(f"{{ {conditions} }}"),
-            metric_namespace=namespace(stage),
-            metric_name="ModelFallbacks",
-            metric_value="1",
-        )
+def fallback_metric(stage: str) -> cloudwatch.Metric:
+    """How often something was done without a model that should have helped."""
     return _sum(stage, "ModelFallbacks", minutes=15)
 
 
-def capability_panel(stage: str, capabilities: Sequence[Capability], functions: Sequence[PythonFunction]) -> Panel:
+def capability_panel(stage: str, capabilities: Sequence[Capability]) -> Panel:
     """The metrics and alarms that capabilities declare; a row for each that has any."""
-    by_name = {function.name: function for function in functions}
-    rows: list[Row] = []
-    for capability in capabilities:
-        row: Row = []
-        for each in capability.metrics:
-            said = f'$.message = "{each.message}"'
-            pattern = f"({said}) && ({each.condition})" if each.condition else said
-            _count(by_name[each.function], stage, each.name, pattern, each.dimensions)
-            shown = (
-                _search(stage, each.name, each.dimensions) if each.dimensions else _sum(stage, each.name, each.minutes)
-            )
-            row.append(graph(each.title, shown))
-        rows += [row] if row else []
-    return Panel([_declared(stage, alarm) for each in capabilities for alarm in each.alarms], rows)
+    shown = [[graph(each.title, _shown(stage, each)) for each in capability.metrics] for capability in capabilities]
+    alarms = [_declared(stage, alarm) for each in capabilities for alarm in each.alarms]
+    return Panel(alarms, [row for row in shown if row])
+
+
+def _shown(stage: str, metric: Metric) -> cloudwatch.Metric | cloudwatch.MathExpression:
+    if metric.dimensions:
+        return _search(stage, metric.name, *metric.dimensions)
+    return _sum(stage, metric.name, metric.minutes)
 
 
 def _declared(stage: str, alarm: Alarm) -> MetricAlarm:
@@ -188,24 +147,8 @@ def record_panel(records: Records) -> Panel:
     return Panel(alarms, [[waiting]])
 
 
-def call_panel(stage: str, agents: PythonFunction) -> Panel:
+def call_panel(stage: str) -> Panel:
     """Agents' calls: how often what is called, how it ends, how long it takes."""
-    any_call = f'$.message = "{MCP_CALL}"'
-    of_a_tool = f'{any_call} && $.method = "tools/call"'
-    # The first outcome is of tools, the second, JSON-RPC's, of everything else.
-    unexpected = f'{any_call} && ($.outcome = "INTERNAL_ERROR" || $.outcome = "{INTERNAL_ERROR}")'
-    _count(agents, stage, "McpCalls", any_call, BY_METHOD)
-    _count(agents, stage, "McpToolCalls", of_a_tool, BY_TOOL_AND_OUTCOME)
-    _count(
-        agents,
-        stage,
-        "McpToolMilliseconds",
-        of_a_tool,
-        BY_TOOL,
-        value="$.milliseconds",
-        unit=cloudwatch.Unit.MILLISECONDS,
-    )
-    _count(agents, stage, "McpFailures", unexpected)
     failures = _sum(stage, "McpFailures", minutes=15)
     alarm = MetricAlarm(
         name="mcp-failures",
@@ -215,21 +158,19 @@ def call_panel(stage: str, agents: PythonFunction) -> Panel:
     )
     rows = [
         [
-            graph("Calls of tools", _search(stage, "McpToolCalls", BY_TOOL_AND_OUTCOME)),
-            graph("Calls of tools, milliseconds, p95", _search(stage, "McpToolMilliseconds", BY_TOOL, "p95")),
+            graph("Calls of tools", _search(stage, "McpToolCalls", "Tool", "Outcome")),
+            graph("Calls of tools, milliseconds, p95", _search(stage, "McpToolMilliseconds", "Tool", statistic="p95")),
         ],
         [
-            graph("Agents' calls by method", _search(stage, "McpCalls", BY_METHOD)),
+            graph("Agents' calls by method", _search(stage, "McpCalls", "Method", "Outcome")),
             graph("Agents' calls that failed", failures),
         ],
     ]
     return Panel([alarm], rows)
 
 
-def identity_panel(stage: str, functions: Sequence[PythonFunction]) -> Panel:
-    """Sign-ins, tokens and refusals, counted in the logs of whoever signs in, gives tokens, or judges them."""
-    for function in functions:
-        _count(function, stage, AUTH_EVENTS, f'$.message = "{AUTH_EVENT}"', BY_EVENT)
+def identity_panel(stage: str) -> Panel:
+    """Sign-ins, tokens and refusals, counted by whoever signs in, gives tokens, or judges them."""
     rates = (
         MetricAlarm(
             name="auth-sign-ins",
@@ -272,7 +213,7 @@ def identity_panel(stage: str, functions: Sequence[PythonFunction]) -> Panel:
         ),
     )
     row = [
-        graph("Sign-ins and tokens, by outcome", _search(stage, AUTH_EVENTS, BY_EVENT)),
+        graph("Sign-ins and tokens, by outcome", _search(stage, AUTH_EVENTS, "Event", "Outcome")),
         graph("Sign-ins and tokens that are refused, percent", *(each.metric for each in rates)),
     ]
     return Panel([*rates, *sums], [row])
@@ -315,35 +256,9 @@ def _sum(stage: str, name: str, minutes: int) -> cloudwatch.Metric:
     )
 
 
-def _search(
-    stage: str, metric: str, dimensions: Mapping[str, str], statistic: str = "Sum"
-) -> cloudwatch.MathExpression:
-    """Every combination of these dimensions: which there are is known from the lines alone."""
+def _search(stage: str, metric: str, *dimensions: str, statistic: str = "Sum") -> cloudwatch.MathExpression:
+    """Every combination of these dimensions: which there are is known from what was counted alone."""
     schema = ",".join([namespace(stage), *dimensions])
     return cloudwatch.MathExpression(
         expression=f"SEARCH('{{{schema}}} MetricName=\"{metric}\"', '{statistic}', 300)", label="", using_metrics={}
-    )
-
-
-def _count(
-    function: PythonFunction,
-    stage: str,
-    metric: str,
-    pattern: str,
-    dimensions: Mapping[str, str] | None = None,
-    *,
-    value: str = "1",
-    unit: cloudwatch.Unit = cloudwatch.Unit.COUNT,
-) -> None:
-    """Has the log of the function counted."""
-    logs.MetricFilter(
-        function,
-        metric,
-        log_group=cast(logs.ILogGroup, function.logs),
-        filter_pattern=logs.FilterPattern.literal(f"{{ {pattern} }}"),
-        metric_namespace=namespace(stage),
-        metric_name=metric,
-        metric_value=value,
-        dimensions=dict(dimensions) if dimensions else None,
-        unit=unit,
     )

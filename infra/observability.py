@@ -88,14 +88,10 @@ class Watched:
     records: Records
     machine: sfn.StateMachine
     api: apigateway.HttpApi
-    agents: PythonFunction
-    """Whose log tells of agents' calls."""
-    identity: Sequence[PythonFunction]
-    """Whose logs tell of sign-ins, of tokens, and of who was refused."""
     search: WatchedSearch | None = None
     """With OpenSearch."""
-    users_of_models: Sequence[PythonFunction] = ()
-    """Functions that go on without a model when it does not answer. Empty where the model is their own."""
+    foreign_models: bool = False
+    """Whether a model may fail to answer; functions then go on without it."""
 
 
 class Observability(Construct):
@@ -115,12 +111,12 @@ class Observability(Construct):
         self._api_alarm(watched.api)
         if watched.search:
             self._search_alarms(watched.search)
-        if watched.users_of_models:
-            self._model_alarm(watched.users_of_models)
+        if watched.foreign_models:
+            self._model_alarm()
         panels = [
-            call_panel(self._stage, watched.agents),
-            identity_panel(self._stage, watched.identity),
-            capability_panel(self._stage, present(configuration), watched.functions),
+            call_panel(self._stage),
+            identity_panel(self._stage),
+            capability_panel(self._stage, present(configuration)),
             record_panel(watched.records),
         ]
         for alarm in (each for panel in panels for each in panel.alarms):
@@ -215,11 +211,11 @@ class Observability(Construct):
             threshold=1,
         )
 
-    def _model_alarm(self, functions: Sequence[PythonFunction]) -> None:
+    def _model_alarm(self) -> None:
         self._alarm(
             MODEL_FALLBACKS,
             "A model did not answer ten times or more within 15 minutes; everything goes on without it, less well.",
-            fallback_metric(self._stage, functions),
+            fallback_metric(self._stage),
             threshold=10,
         )
 

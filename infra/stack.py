@@ -109,10 +109,8 @@ class CommonplaceStack(Stack):
                 records=indexing.records,
                 machine=sync.machine,
                 api=front.api,
-                agents=mcp,
-                identity=[auth, rest, mcp],
                 search=search,
-                users_of_models=users_of_models if set(configuration.providers) - {"local"} else (),
+                foreign_models=bool(set(configuration.providers) - {"local"}),
             ),
         )
         self._say(

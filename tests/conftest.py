@@ -10,6 +10,7 @@ import pytest
 from botocore.loaders import Loader
 from hypothesis import settings
 
+from commonplace.kernel import telemetry
 from tests.chain_fixture import chain, own_chain, running_chain
 from tests.dynamodb_fixture import dynamodb_local, dynamodb_local_url
 from tests.examples import SOAKING, examples
@@ -32,6 +33,13 @@ __all__ = [
 # How long an example takes says how busy the machine is, and nothing about the code.
 settings.register_profile("any machine", deadline=None, max_examples=examples(50, 1_000))
 settings.load_profile("any machine")
+
+
+@pytest.fixture(autouse=True)
+def no_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test that loads a function's handler leaves no process behind that counts."""
+    monkeypatch.setattr(telemetry, "_namespaces", [])
+
 
 TESTS = Path(__file__).parent
 PARTS = {"opensearch_url", "own_node", "dynamodb_local_url", "running_chain", "own_chain"}

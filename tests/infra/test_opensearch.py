@@ -15,7 +15,6 @@ import pytest
 from commonplace.kernel.settings import IndexSettings, McpSettings, RestSettings
 from commonplace.search.opensearch.roles import REVISION
 from commonplace.search.opensearch.settings import IndexParameters
-from infra.metrics import FALLBACKS
 from infra.requirements import ROOT
 from infra.search_alarms import DOMAIN_ALARMS, OPTIONAL_ALARMS, ROTATION_STUCK
 from tests.infra.templates import Template, as_list
@@ -65,7 +64,7 @@ def test_the_smallest_domain_is_what_is_made(default: Template, opensearch: Temp
 def test_a_stack_on_the_embedded_engine_has_nothing_of_opensearch(template: Template) -> None:
     kinds = {each["Type"] for each in template.body["Resources"].values()}
     assert not [kind for kind in kinds if "OpenSearch" in kind]
-    assert "fused order" not in json.dumps(template.properties("AWS::Logs::MetricFilter"))
+    assert not [each for each in _alarms(template) if "fallbacks" in each["AlarmName"]]
 
 
 def test_everything_is_encrypted_everywhere(opensearch: Template) -> None:
@@ -450,26 +449,21 @@ def test_alarms_are_for_what_is_there(template: Template, serverless: Template, 
     assert optional(existing) == {"index-build-failed"}
 
 
-def test_going_on_without_a_model_is_counted_in_the_log_of_every_function_that_can(opensearch: Template) -> None:
-    filters = [
-        each
-        for each in opensearch.properties("AWS::Logs::MetricFilter")
-        if not any(message in each["FilterPattern"] for message in ("mcp call", "auth event", "memory query"))
-    ]
-    groups = {each["LogGroupName"]["Ref"] for each in filters}
-    expected = {
-        opensearch.function(name)["LoggingConfig"]["LogGroup"]["Ref"]
-        for name in ("index", "index-build", "rest", "mcp")
-    }
-    assert groups == expected
-    for each in filters:
-        assert all(f'($.message = "{message}")' in each["FilterPattern"] for message in FALLBACKS)
-
-
-@pytest.mark.parametrize("message", FALLBACKS)
-def test_what_is_counted_is_what_is_logged(message: str) -> None:
-    rooms = [ROOT / "layers/core/commonplace" / name for name in ("search", "memory")]
-    assert any(f'"{message}"' in file.read_text() for room in rooms for file in room.glob("*.py"))
+@pytest.mark.parametrize(
+    ("file", "message"),
+    [
+        ("search/embeddings.py", "the query could not be embedded, searching words only"),
+        ("search/embeddings.py", "embedding failed, indexing words only"),
+        ("search/rerank.py", "reranking failed, keeping the fused order"),
+        ("memory/writes.py", "entries are kept without vectors"),
+    ],
+)
+def test_going_on_without_a_model_is_counted_where_it_is_logged(opensearch: Template, file: str, message: str) -> None:
+    (alarm,) = [each for each in _alarms(opensearch) if each["AlarmName"].endswith("-model-fallbacks")]
+    assert (alarm["Namespace"], alarm["MetricName"]) == ("Commonplace/dev", "ModelFallbacks")
+    assert "Dimensions" not in alarm
+    code = (ROOT / "layers/core/commonplace" / file).read_text()
+    assert re.search(rf'count\("ModelFallbacks"\)\n +logger\.warning\("{message}"', code)
 
 
 def test_an_operator_is_told_where_the_index_is_and_how_to_build_it(opensearch: Template, template: Template) -> None:

@@ -7,7 +7,6 @@ import pytest
 from commonplace.capabilities import served_toolsets
 from commonplace.reference.library import REFERENCE_PREFIX
 from commonplace.reference.settings import CatalogueSource, catalogue_sources
-from commonplace.reference.sync.plan import REFUSED
 from commonplace.search.store import DynamoNote
 from tests.infra.templates import Template, as_list, reaches
 
@@ -123,13 +122,7 @@ def test_a_refused_catalogue_is_an_alarm(referenced: Template, template: Templat
         ]
 
     (alarm,) = found(referenced)
-    (counted,) = [
-        each
-        for each in referenced.properties("AWS::Logs::MetricFilter")
-        if each["MetricTransformations"][0]["MetricName"] == alarm["MetricName"]
-    ]
-    assert counted["FilterPattern"] == f'{{ $.message = "{REFUSED}" }}'
-    assert counted["LogGroupName"] == referenced.function("sync-run")["LoggingConfig"]["LogGroup"]
-    assert counted["MetricTransformations"][0]["MetricNamespace"] == alarm["Namespace"]
+    assert (alarm["Namespace"], alarm["MetricName"]) == ("Commonplace/dev", "CataloguesRefused")
+    assert "Dimensions" not in alarm
     assert alarm["Threshold"] == 1
     assert found(template) == []

@@ -15,6 +15,7 @@ from commonplace.web.mcp.surface import CallRecord, record
 from infra.auth import AUTH_PATHS
 from local.cloud.event_sources import Pipe, parse_filter, parse_template
 from local.cloud.template import stem
+from tests.fakes.metrics import NAMESPACE, Counted, Metrics
 from tests.infra.templates import Template
 
 
@@ -333,68 +334,73 @@ def test_what_can_go_wrong_has_an_alarm(template: Template) -> None:
     }
 
 
-def test_calls_of_agents_are_counted_in_the_log_of_their_function(template: Template) -> None:
-    group = template.function("mcp")["LoggingConfig"]["LogGroup"]
-    counted = {}
-    for each in _filters(template, "mcp call"):
-        (metric,) = each["MetricTransformations"]
-        assert each["LogGroupName"] == group
-        assert '$.message = "mcp call"' in each["FilterPattern"]
-        dimensions = {item["Key"]: item["Value"] for item in metric.get("Dimensions", [])}
-        counted[metric["MetricName"]] = (metric["MetricValue"], dimensions)
-    assert counted == {
-        "McpCalls": ("1", {"Method": "$.method", "Outcome": "$.outcome"}),
-        "McpToolCalls": ("1", {"Tool": "$.target", "Outcome": "$.outcome"}),
-        "McpToolMilliseconds": ("$.milliseconds", {"Tool": "$.target"}),
-        "McpFailures": ("1", {}),
-    }
-    (failures,) = [
-        each for each in template.properties("AWS::Logs::MetricFilter") if "INTERNAL" in each["FilterPattern"]
-    ]
-    assert '($.outcome = "INTERNAL_ERROR" || $.outcome = "-32603")' in failures["FilterPattern"]
-    (alarm,) = [each for each in _alarms(template) if each["AlarmName"].endswith("-mcp-failures")]
-    assert (alarm["Namespace"], alarm["MetricName"]) == ("Commonplace/dev", "McpFailures")
+@pytest.fixture
+def metrics(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Metrics:
+    return Metrics(monkeypatch, capsys)
 
 
-def test_what_is_counted_of_a_call_is_what_its_line_tells(template: Template, caplog: pytest.LogCaptureFixture) -> None:
+def call(outcome: str = "ok", method: str = "tools/call", name: str = "define_term") -> CallRecord:
+    return CallRecord(
+        method=method,
+        name=name,
+        outcome=outcome,
+        milliseconds=1.5,
+        answer_tokens=90,
+        era="modern",
+        tier="public",
+        client="a client",
+    )
+
+
+def test_calls_of_agents_are_counted(metrics: Metrics, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("INFO"):
-        record(
-            CallRecord(
-                method="tools/call",
-                name="define_term",
-                outcome="ok",
-                milliseconds=1.5,
-                answer_tokens=90,
-                era="modern",
-                tier="public",
-                client="a client",
-            )
-        )
+        record(call())
     (line,) = [vars(each) for each in caplog.records]
-    fields = set(re.findall(r"\$\.(\w+)", json.dumps(_filters(template, "mcp call"))))
-    assert fields == {"message", "method", "target", "outcome", "milliseconds"}
-    assert fields <= line.keys() | {"message"}
-    assert (line["target"], line["outcome"], line["message"]) == ("define_term", "ok", "mcp call")
+    assert (line["message"], line["method"], line["milliseconds"]) == ("mcp call", "tools/call", 1.5)
+    assert (line["target"], line["outcome"]) == ("define_term", "ok")
+    assert metrics.counted() == [
+        Counted("McpCalls", 1, "Count", {"Method": "tools/call", "Outcome": "ok"}),
+        Counted("McpToolCalls", 1, "Count", {"Tool": "define_term", "Outcome": "ok"}),
+        Counted("McpToolMilliseconds", 1.5, "Milliseconds", {"Tool": "define_term"}),
+    ]
+    record(call("-32601", "resources/read", "kb://document/{ref}"))
+    assert metrics.counted() == [Counted("McpCalls", 1, "Count", {"Method": "resources/read", "Outcome": "-32601"})]
+
+
+@pytest.mark.parametrize("outcome", ["INTERNAL_ERROR", "-32603"])
+def test_calls_that_end_in_an_error_nobody_expected_are_an_alarm(
+    template: Template, metrics: Metrics, outcome: str
+) -> None:
+    record(call(outcome, "prompts/get"))
+    assert metrics.counted()[1:] == [Counted("McpFailures", 1)]
+    (alarm,) = [each for each in _alarms(template) if each["AlarmName"].endswith("-mcp-failures")]
+    assert (alarm["Namespace"], alarm["MetricName"]) == (NAMESPACE, "McpFailures")
+    assert "Dimensions" not in alarm
+
+
+def test_the_dashboard_searches_for_what_is_counted(template: Template, metrics: Metrics) -> None:
+    record(call())
+    record_event("signin")
+    note_query(Asked(query="a secret", phase="dev"), fallback=False)
+    counted = {(each.metric, *each.dimensions) for each in metrics.counted()}
+    (dashboard,) = template.properties("AWS::CloudWatch::Dashboard")
+    searched = re.findall(r"SEARCH\('{([^}]*)} MetricName=\W+(\w+)", json.dumps(dashboard["DashboardBody"]))
+    assert {(name, *schema.split(",")[1:]) for schema, name in searched} == counted
+    assert {schema.split(",")[0] for schema, _ in searched} == {NAMESPACE}
 
 
 def test_searches_of_the_memory_are_counted_by_phase_and_role_alone(
-    template: Template, caplog: pytest.LogCaptureFixture
+    metrics: Metrics, caplog: pytest.LogCaptureFixture
 ) -> None:
-    counted = {}
-    for each in _filters(template, "memory query"):
-        (metric,) = each["MetricTransformations"]
-        assert each["LogGroupName"] == template.function("mcp")["LoggingConfig"]["LogGroup"]
-        dimensions = {item["Key"]: item["Value"] for item in metric.get("Dimensions", [])}
-        counted[metric["MetricName"]] = (each["FilterPattern"], dimensions)
-    assert counted == {
-        "MemoryQueries": ('{ $.message = "memory query" }', {"Phase": "$.phase", "Role": "$.role"}),
-        "MemoryFallbacks": ('{ ($.message = "memory query") && ($.fallback IS TRUE) }', {}),
-    }
     with caplog.at_level("INFO"):
         note_query(Asked(query="a secret", phase="dev"), fallback=True)
     (line,) = [vars(each) for each in caplog.records]
     assert (line["message"], line["phase"], line["role"], line["fallback"]) == ("memory query", "dev", "all", True)
     assert "secret" not in str(line)
+    assert metrics.counted() == [
+        Counted("MemoryQueries", 1, "Count", {"Phase": "dev", "Role": "all"}),
+        Counted("MemoryFallbacks", 1),
+    ]
 
 
 def test_what_waits_on_the_way_of_the_memory_is_an_alarm(template: Template) -> None:
@@ -407,21 +413,12 @@ def test_what_waits_on_the_way_of_the_memory_is_an_alarm(template: Template) -> 
     assert (pipe["Namespace"], pipe["MetricName"]) == ("AWS/EventBridge/Pipes", "ExecutionFailed")
 
 
-def test_what_happens_to_identity_is_counted_where_it_is_logged(
-    template: Template, caplog: pytest.LogCaptureFixture
-) -> None:
-    filters = _filters(template, "auth event")
-    groups = [template.function(name)["LoggingConfig"]["LogGroup"] for name in ("auth", "rest", "mcp")]
-    assert sorted(map(str, groups)) == sorted(str(each["LogGroupName"]) for each in filters)
-    for each in filters:
-        (metric,) = each["MetricTransformations"]
-        dimensions = {item["Key"]: item["Value"] for item in metric["Dimensions"]}
-        assert dimensions == {"Event": "$.event", "Outcome": "$.outcome"}
-        assert (metric["MetricNamespace"], metric["MetricName"]) == ("Commonplace/dev", "AuthEvents")
+def test_what_happens_to_identity_is_logged_and_counted(metrics: Metrics, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("INFO"):
         record_event("reuse", "denied", "refresh_reused")
     (line,) = [vars(each) for each in caplog.records]
     assert (line["message"], line["event"], line["outcome"]) == ("auth event", "reuse", "denied")
+    assert metrics.counted() == [Counted("AuthEvents", 1, "Count", {"Event": "reuse", "Outcome": "denied"})]
 
 
 def test_alarms_of_identity_ask_for_events_and_outcomes_that_there_are(template: Template) -> None:
@@ -504,10 +501,6 @@ def _mappings(template: Template) -> dict[str, dict[str, Any]]:
 def _change(partition: str) -> dict[str, Any]:
     """As the stream tells of it."""
     return {"eventName": "MODIFY", "dynamodb": {"Keys": {"pk": {"S": partition}, "sk": {"S": "one"}}}}
-
-
-def _filters(template: Template, message: str) -> list[dict[str, Any]]:
-    return [each for each in template.properties("AWS::Logs::MetricFilter") if f'"{message}"' in each["FilterPattern"]]
 
 
 def _alarms(template: Template) -> list[dict[str, Any]]:

@@ -14,10 +14,8 @@ from commonplace.documents.sync.keys import REPORTS_PREFIX, STAGED_PREFIX
 from commonplace.kernel.capability import PARTS, Capability, Part, built, load
 from commonplace.memory.capability import MEMORY
 from commonplace.memory.index_source import ENTRIES, JOBS
-from commonplace.memory.tools.search import QUERIED
 from commonplace.reference.capability import CATALOGUES, REFERENCE
 from commonplace.reference.library import REFERENCE_PREFIX, manifest_key
-from commonplace.reference.sync.plan import REFUSED
 from commonplace.repository.sources import BranchSource, StepContext
 from tests.unit.docs.pages import rows, section
 
@@ -71,14 +69,6 @@ def test_the_reference_declares_where_its_catalogues_are_kept() -> None:
 
 def test_the_memory_declares_the_records_that_its_index_is_made_of() -> None:
     assert MEMORY.indexed_records == (ENTRIES, JOBS)
-
-
-def test_declared_metrics_count_the_lines_that_are_logged() -> None:
-    assert {metric.name: metric.message for each in CAPABILITIES for metric in each.metrics} == {
-        "MemoryQueries": QUERIED,
-        "MemoryFallbacks": QUERIED,
-        "CataloguesRefused": REFUSED,
-    }
 
 
 def test_a_declared_alarm_watches_a_declared_metric_and_leads_to_its_runbook() -> None:

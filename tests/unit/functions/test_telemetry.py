@@ -8,9 +8,17 @@ from typing import Any
 
 import pytest
 
+from commonplace.kernel.telemetry import count
 from tests.fakes.lambda_context import CONTEXT
+from tests.fakes.metrics import Counted, Metrics
 
 ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def metrics(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Metrics:
+    return Metrics(monkeypatch, capsys)
+
 
 PROGRAM = """
 import logging, os
@@ -93,3 +101,17 @@ def test_what_an_event_belongs_to_is_in_its_lines_and_in_no_others(event: dict[s
     told = [line for line in lines(event, {"source": "commonplace.operator"}) if line["message"] == "mcp call"]
     assert [line.get("correlation_id") for line in told] == [belongs_to, None]
     assert [line["cold_start"] for line in told] == [True, False]
+
+
+def test_a_metric_is_one_object_that_cloudwatch_reads(metrics: Metrics) -> None:
+    count("Calls", Method="a", Outcome="ok")
+    count("Milliseconds", 1.5, "Milliseconds")
+    assert metrics.counted() == [
+        Counted("Calls", 1, "Count", {"Method": "a", "Outcome": "ok"}),
+        Counted("Milliseconds", 1.5, "Milliseconds"),
+    ]
+
+
+def test_nothing_is_counted_where_no_function_is(capsys: pytest.CaptureFixture[str]) -> None:
+    count("Calls")
+    assert capsys.readouterr().out == ""

@@ -11,7 +11,7 @@ from commonplace.reference.library import catalogues_prefix, manifest_key
 from commonplace.reference.settings import CatalogueSource
 from commonplace.reference.source import bounds
 from commonplace.reference.sync import plan
-from commonplace.reference.sync.plan import REFUSED, STATUS_CHARACTERS, catalogue_status_line
+from commonplace.reference.sync.plan import STATUS_CHARACTERS, catalogue_status_line
 from commonplace.repository.ports import RepositoryRateLimited, RepositoryUnavailable, UntrustedTree
 from tests.fakes.store import Crash
 from tests.unit.sync.catalogue_drive import FOLDER, NAME, CatalogueWorld, command, entries, guide
@@ -127,7 +127,7 @@ def test_a_catalogue_with_an_error_is_refused_whole_and_the_last_good_one_goes_o
     assert world.report.published_commit == catalogue.commit_sha
     (status,) = [status for status in world.repository.statuses if status[0] == commit]
     assert status[1] == "failure" and status[2].startswith("Refused: ") and len(status[2]) <= STATUS_CHARACTERS
-    (warned,) = [record for record in caplog.records if record.getMessage() == REFUSED]
+    (warned,) = [record for record in caplog.records if record.getMessage() == "catalogue refused"]
     assert (warned.levelno, vars(warned)["catalogue"]) == (logging.WARNING, NAME)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from commonplace.identity.access_tokens import AccessTokens
 from commonplace.identity.accounts import Denials, Profile, Standing, Standings
+from commonplace.identity.oauth.server.log import record
 from commonplace.identity.principals import ANONYMOUS, Principal, reach
 from commonplace.identity.secrets import SealBroken, digest, unseal
 from commonplace.identity.tokens import AccessClaims, BadToken
@@ -156,7 +157,7 @@ class TokenPrincipals:
             grant = self._standing_behind(claims, now)
         except BadToken as bad:
             # The reason is ours to know: who guesses tokens should not learn how near a guess came.
-            logger.info("auth event", extra={"event": "denied", "outcome": "denied", "reason": bad.reason})
+            record("denied", "denied", bad.reason)
             raise Unauthorized("This access token is not valid here.", hint="Sign in again.") from None
         if now - grant.last_used_at >= USE_SECONDS and len(self._due) < MAX_DUE:
             self._due[grant.id] = None

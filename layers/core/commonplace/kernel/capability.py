@@ -66,20 +66,15 @@ class ObjectKeys:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LogMetric:
-    """Lines in the log of a function, counted, with a graph on the dashboard."""
+class Metric:
+    """What the capability counts with `kernel.telemetry.count`, for a graph on the dashboard."""
 
     name: str
     title: str
     """Of the graph."""
-    function: Function
-    message: str
-    condition: str = ""
-    """What else has to hold for a line, as a term of a CloudWatch filter pattern: `$.fallback IS TRUE`."""
-    dimensions: Mapping[str, str] = field(default_factory=dict)
-    """Name -> field of the line: `$.phase`. Each combination of values is a metric that is paid for."""
+    dimensions: tuple[str, ...] = ()
     minutes: int = 5
-    """The period over which lines are added up."""
+    """The period over which it is added up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +85,7 @@ class Alarm:
     """In kebab case; the stage comes before it."""
     description: str
     metric: str
-    """Of a `LogMetric` without dimensions; with `namespace` one of AWS."""
+    """Of a `Metric` without dimensions; with `namespace` one of AWS."""
     namespace: str = ""
     dimensions: Mapping[str, str] = field(default_factory=dict)
     statistic: Literal["Sum", "Maximum", "Minimum", "Average"] = "Sum"
@@ -131,7 +126,7 @@ class Capability:
     """How the partitions of the table of records end whose changes are queued for the index function."""
     expiry_days: Mapping[str, int] = field(default_factory=dict)
     """Prefix of the content bucket -> age at which its objects are deleted."""
-    metrics: tuple[LogMetric, ...] = ()
+    metrics: tuple[Metric, ...] = ()
     alarms: tuple[Alarm, ...] = ()
     settings: Mapping[Part, Sequence[str]] = field(default_factory=dict)
     """The `kernel.configuration.Settings` that each part reads: functions that load the part are told them."""

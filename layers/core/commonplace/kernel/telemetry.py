@@ -1,13 +1,14 @@
-"""What a function tells of itself, as Powertools writes it: one JSON object a line.
+"""What a function tells of itself, as Powertools writes it: logs and metrics, one JSON object a line.
 
-Modules log with `logging.getLogger(__name__)` and `extra=`; what they log is written so by functions alone.
+Modules log with `logging.getLogger(__name__)` and `extra=`. Where no function is, as on a command line, their logs go
+where that process sends them, and nothing is counted.
 """
+
+from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
-
-from aws_lambda_powertools import Logger
+from typing import Any, Literal, TypeVar
 
 Event = TypeVar("Event", bound=Mapping[str, Any])
 Answer = TypeVar("Answer")
@@ -16,15 +17,27 @@ CORRELATION = "requestContext.requestId || run || Records[0].messageId || Client
 """What an event belongs to: a request of API Gateway, a run of a state machine, a message of SQS (the first of its
 batch), a rotation of Secrets Manager, a request of CloudFormation, an event of EventBridge."""
 
+_namespaces: list[str] = []
+"""Of the metrics of this process, if it is a function's."""
+
+
+def namespace(stage: str) -> str:
+    """Of the metrics of a deployment."""
+    return f"Commonplace/{stage}"
+
 
 def instrument(handler: Callable[[Event, Any], Answer], environ: Mapping[str, str]) -> Callable[[Event, Any], Answer]:
     """A function's handler, whose log lines say by which function of which stage, in which call, and for what."""
+    from aws_lambda_powertools import Logger
+
     # The gateway writes the access log; the others write a few lines for each request, or for each client.
     for talkative in ("mangum", "mcp", "botocore"):
         logging.getLogger(talkative).setLevel(logging.WARNING)
+    stage = environ.get("STAGE", "")
+    _namespaces[:] = [namespace(stage)]
     logger = Logger(
         service="commonplace",
-        stage=environ.get("STAGE"),
+        stage=stage,
         name="%(name)s",
         utc=True,
         use_rfc3339=True,  # Lambda takes a line with a time in another format for one of level INFO
@@ -34,3 +47,14 @@ def instrument(handler: Callable[[Event, Any], Answer], environ: Mapping[str, st
         handler, correlation_id_path=CORRELATION
     )
     return instrumented
+
+
+def count(metric: str, value: float = 1, unit: Literal["Count", "Milliseconds"] = "Count", **dimensions: str) -> None:
+    """Adds to a metric of this deployment. Each combination of dimensions is a metric of its own, which is paid for."""
+    for own in _namespaces:
+        from aws_lambda_powertools import single_metric
+        from aws_lambda_powertools.metrics import MetricUnit
+
+        with single_metric(name=metric, unit=MetricUnit(unit), value=value, namespace=own) as written:
+            for name, said in dimensions.items():
+                written.add_dimension(name, said)

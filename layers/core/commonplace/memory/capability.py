@@ -1,12 +1,10 @@
 """The memory of a team of agents."""
 
-from commonplace.kernel.capability import Capability, Items, LogMetric, Scopes
+from commonplace.kernel.capability import Capability, Items, Metric, Scopes
 
 ENTRIES, CARDS, HASHES, ONCE = (f"*#memory#{name}" for name in ("entries", "cards", "hashes", "once"))
 JOBS, PIECES, QUERIES = "*#memory#jobs", "*#memory#pieces#*", "*#memory#queries"
 ORGANISATIONS, VECTORS, AUDIT = "organisations", "*#vectors", "memory#*"
-QUERIED = "memory query"
-
 READ = (
     Items(("index", "index-build"), "records", ("GetItem", "BatchGetItem"), (ENTRIES,)),
     Items(("index", "index-build"), "records", ("Query",), (CARDS, ORGANISATIONS)),
@@ -56,21 +54,8 @@ MEMORY = Capability(
     access=(*READ, *CONTINUED, *CALLS),
     indexed_records=("#memory#entries", "#memory#jobs"),
     metrics=(
-        LogMetric(
-            name="MemoryQueries",
-            title="Searches of the memory, by phase and role",
-            function="mcp",
-            message=QUERIED,
-            # Five phases and none, four roles: 24 metrics at most. What was asked for is in no log.
-            dimensions={"Phase": "$.phase", "Role": "$.role"},
-        ),
-        LogMetric(
-            name="MemoryFallbacks",
-            title="Searches of the memory by words alone",
-            function="mcp",
-            message=QUERIED,
-            condition="$.fallback IS TRUE",
-        ),
+        Metric(name="MemoryQueries", title="Searches of the memory, by phase and role", dimensions=("Phase", "Role")),
+        Metric(name="MemoryFallbacks", title="Searches of the memory by words alone"),
     ),
     settings={
         "toolset": ["commonplace.memory.settings:MemoryToolSettings"],

@@ -13,6 +13,7 @@ from typing import Any
 
 from commonplace.kernel.audit import AuditRecord
 from commonplace.kernel.errors import Conflict, InvalidInput, Unavailable
+from commonplace.kernel.telemetry import count
 from commonplace.memory import validation
 from commonplace.memory.index_source import record_of
 from commonplace.memory.model import Added, Author, Changes, Entry, EntryId, Near, NewEntry, Updated, content_hash
@@ -73,6 +74,7 @@ class Vectors:
         try:
             made = self.make(texts)
         except Unavailable as error:
+            count("ModelFallbacks")
             logger.warning("entries are kept without vectors", extra={"texts": len(texts), "reason": error.message})
             return None
         if made:

@@ -1,6 +1,6 @@
 """The reference of a product: its commands, endpoints and guides."""
 
-from commonplace.kernel.capability import Alarm, Capability, Items, LogMetric, ObjectKeys, Objects, Scopes
+from commonplace.kernel.capability import Alarm, Capability, Items, Metric, ObjectKeys, Objects, Scopes
 
 CATALOGUES = "reference/"
 
@@ -27,15 +27,7 @@ REFERENCE = Capability(
         Items(("mcp",), "records", ("UpdateItem", "Query"), ("*#reference#gaps",)),
     ),
     indexed_objects=(ObjectKeys(CATALOGUES, "/manifest.json"),),
-    metrics=(
-        LogMetric(
-            name="CataloguesRefused",
-            title="Catalogues that were refused",
-            function="sync-run",
-            message="catalogue refused",
-            minutes=15,
-        ),
-    ),
+    metrics=(Metric(name="CataloguesRefused", title="Catalogues that were refused", minutes=15),),
     alarms=(
         Alarm(
             name="catalogue-refused",

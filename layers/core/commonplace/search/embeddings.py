@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.telemetry import count
 from commonplace.search.model import (
     Chunk,
     EmbeddingProvider,
@@ -100,6 +101,7 @@ def _embed(
     together = _embed_all(keys, texts, provider)
     vectors = _by_halves(keys, texts, provider) if together is None else together
     if len(vectors) < len(texts):
+        count("ModelFallbacks")
         logger.warning("embedding failed, indexing words only", extra={"texts": len(texts) - len(vectors)})
     if vectors:
         logger.info("texts were embedded", extra={"embedded": len(vectors)})
@@ -159,6 +161,7 @@ class QueryEmbeddings:
         try:
             return self._remembered(query, model if model in self._providers else next(iter(self._providers)))
         except Unavailable as error:
+            count("ModelFallbacks")
             logger.warning("the query could not be embedded, searching words only", extra={"reason": error.message})
             return None
 

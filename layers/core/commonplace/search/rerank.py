@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from threading import Lock
 
 from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.telemetry import count
 from commonplace.search.model import Found, RecordId, RerankCache, Reranked, Reranker
 from commonplace.search.text import plain
 
@@ -58,6 +59,7 @@ def rerank(
         try:
             ranked = reranker.rerank(query, [(item.record.id, _passage(item)) for item in found])
         except Unavailable as error:
+            count("ModelFallbacks")
             logger.warning("reranking failed, keeping the fused order", extra={"reason": error.message})
             return None
         if cache:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from commonplace.kernel.errors import Unavailable
-from commonplace.memory.tools.search import FALLBACK, QUERIED
+from commonplace.memory.tools.search import FALLBACK
 from commonplace.web.mcp.budgets import DEFAULT_TOKENS, MAX_TOKENS, estimate_tokens
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.memories import remembering
@@ -102,7 +102,7 @@ def test_a_query_is_one_line_of_log_without_a_word_of_it(here: Team, caplog: pyt
     with caplog.at_level(logging.INFO, "commonplace.memory.tools"):
         here.data("kb_search", query="unspeakable tides", role="qa", phase="dev")
         here.data("kb_search", query="unspeakable tides")
-    lines = [record for record in caplog.records if record.message == QUERIED]
+    lines = [record for record in caplog.records if record.message == "memory query"]
     told = [tuple(getattr(line, name) for name in ("phase", "role", "fallback")) for line in lines]
     assert told == [("dev", "qa", False), ("none", "all", False)]
     assert "unspeakable" not in "".join(str(vars(record)) for record in caplog.records)

@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 from urllib3 import BaseHTTPResponse, PoolManager, Timeout
 from urllib3.exceptions import HTTPError
 
+from commonplace.identity.oauth.server.log import record
 from commonplace.kernel.errors import Unavailable
 
 T = TypeVar("T")
@@ -267,7 +268,7 @@ class Rpc:
             self._paused_until = self._monotonic() + PAUSE_SECONDS
         if self._vital:
             chain = CHAINS.get(self.chain_id, f"chain_{self.chain_id}")
-            logger.warning("auth event", extra={"event": "rpc", "outcome": "failed", "reason": chain})
+            record("rpc", "failed", chain)
 
     def _log_failure(self, number: int, error: Exception) -> None:
         """Names an endpoint by its place in the list: its URL is half a secret."""

@@ -6,6 +6,7 @@ from typing import cast
 
 from pydantic import Field, create_model
 
+from commonplace.kernel.telemetry import count
 from commonplace.memory import validation
 from commonplace.memory.model import (
     DEFAULT_LIMIT,
@@ -22,9 +23,6 @@ from commonplace.memory.tools.services import MemoryArguments, MemoryOutput, Mem
 from commonplace.web.mcp.declaration import Answer, Call, Tool
 
 logger = logging.getLogger(__name__)
-
-QUERIED = "memory query"
-"""Message of the line that says a search was made: a metric filter looks for it."""
 
 MAX_DUPLICATES = 5
 """Ids of entries with nearly the same text that are told of one."""
@@ -84,9 +82,13 @@ def kb_search(using: MemoryServices, call: Call, asked: SearchArguments) -> Answ
 
 
 def note_query(question: Asked, *, fallback: bool) -> None:
-    """One line of log: who asked in which phase, never what for."""
-    told_of = {"phase": question.phase or "none", "role": question.role or "all", "fallback": fallback}
-    logger.info(QUERIED, extra=told_of)
+    """Logs and counts who asked in which phase, never what for."""
+    phase, role = question.phase or "none", question.role or "all"
+    # Five phases and none, four roles: 24 metrics at most.
+    count("MemoryQueries", Phase=phase, Role=role)
+    if fallback:
+        count("MemoryFallbacks")
+    logger.info("memory query", extra={"phase": phase, "role": role, "fallback": fallback})
 
 
 def _arguments(using: MemoryServices) -> type[SearchArguments]:

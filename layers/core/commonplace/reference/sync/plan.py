@@ -28,9 +28,6 @@ Status = Literal["published", "refused", "pending", "failed"]
 """The head is published; it has errors, so that the last good catalogue goes on answering; files of it could not be
 fetched, so that the next run tries again; the run itself failed."""
 
-REFUSED = "catalogue refused"
-"""What the log says of a run that found errors; an alarm counts it."""
-
 STATUS_CHARACTERS = 140
 """GitHub's, of a commit status."""
 

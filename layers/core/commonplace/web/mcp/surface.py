@@ -11,7 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from mcp_types import INTERNAL_ERROR
+
 from commonplace.identity.principals import Tier
+from commonplace.kernel.telemetry import count
 from commonplace.web.mcp.declaration import Caller, Cost
 
 CALLER = "commonplace.caller"
@@ -39,6 +42,10 @@ class CallRecord:
     tier: Tier
     client: str
     """What the client calls itself, at most 64 characters. For telemetry, never for a decision."""
+
+
+UNEXPECTED = ("INTERNAL_ERROR", str(INTERNAL_ERROR))
+"""Outcomes that nobody expected: the first of tools, the second, JSON-RPC's, of everything else."""
 
 
 def spend_nothing(caller: Caller, cost: Cost, toolset: str | None = None) -> None:
@@ -75,14 +82,21 @@ class Surface:
 
 logger = logging.getLogger(__name__)
 
-MESSAGE = "mcp call"
-"""Of every such line: what a metric filter looks for."""
-
 
 def record(call: CallRecord) -> None:
-    """Writes the line; a runtime that logs JSON writes the fields beside the message."""
+    """Logs and counts the call.
+
+    Every value of a dimension makes a metric that is paid for, so no caller may add to them: tools are those that are
+    declared, and the names of resources, which are as many as documents, are no dimension.
+    """
+    count("McpCalls", Method=call.method, Outcome=call.outcome)
+    if call.method == "tools/call":
+        count("McpToolCalls", Tool=call.name, Outcome=call.outcome)
+        count("McpToolMilliseconds", round(call.milliseconds, 1), "Milliseconds", Tool=call.name)
+    if call.outcome in UNEXPECTED:
+        count("McpFailures")
     logger.info(
-        MESSAGE,
+        "mcp call",
         extra={
             "method": call.method,
             "target": call.name,

@@ -1,15 +1,14 @@
 """One line of log for each thing that happens: what, how it ended, and why. Never of whom, never a secret.
 
-The function's metrics are counted from these lines, so `MESSAGE`, the events and the outcomes are part of a contract.
+Alarms watch the metric `AuthEvents`, so the events and the outcomes are part of a contract.
 """
 
 import logging
 from typing import Literal
 
-logger = logging.getLogger(__name__)
+from commonplace.kernel.telemetry import count
 
-MESSAGE = "auth event"
-"""Of every such line: what a metric filter looks for."""
+logger = logging.getLogger(__name__)
 
 Event = Literal["signin", "consent", "token", "refresh", "register", "revoke", "introspect", "denied", "reuse", "rpc"]
 Outcome = Literal["ok", "denied", "failed"]
@@ -19,8 +18,10 @@ REUSED = ("code_replayed", "refresh_reused")
 
 
 def record(event: Event, outcome: Outcome = "ok", reason: str = "") -> None:
-    """`reason` is a stable code; a runtime that logs JSON writes the fields beside the message."""
-    logger.info(MESSAGE, extra={"event": event, "outcome": outcome, "reason": reason})
+    """`reason` is a stable code. It is no dimension: each would be a metric of its own."""
+    count("AuthEvents", Event=event, Outcome=outcome)
+    level = logging.WARNING if outcome == "failed" else logging.INFO
+    logger.log(level, "auth event", extra={"event": event, "outcome": outcome, "reason": reason})
 
 
 def outcome_of(status: int) -> Outcome:
