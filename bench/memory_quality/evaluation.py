@@ -8,37 +8,13 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from bench.memory_quality.judged import JudgedMemory, Query
+from bench.memory_quality.judged import JudgedMemory
 from bench.memory_quality.systems import BUILT, LEXICAL, System
-from bench.retrieval.metrics import Difference, best_first, ndcg, paired, recall, reciprocal_rank
+from bench.retrieval.metrics import NDCG, Evaluated, best_first, ndcg, paired, recall, reciprocal_rank
 from bench.table import Row, Value
 
-EVERY = "all"
-NDCG = "nDCG@10"
 METRICS = (NDCG, "MRR", "recall@5", "recall@10", "best first")
 """nDCG by all grades; the reciprocal rank and recall of entries that help, those of grade 2 and 3."""
-_MARKS = {"better": " +", "worse": " -", "": "  "}
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluated:
-    """What every system scored, query by query in their order."""
-
-    queries: Sequence[Query]
-    scores: Mapping[str, Mapping[str, Sequence[float]]]
-
-    def values(self, system: str, metric: str = NDCG, kind: str = EVERY) -> list[float]:
-        """Those of the queries of a kind."""
-        told = zip(self.scores[system][metric], self.queries, strict=True)
-        return [value for value, query in told if kind in (EVERY, query.kind)]
-
-    def mean(self, system: str, metric: str = NDCG, kind: str = EVERY) -> float:
-        values = self.values(system, metric, kind)
-        return sum(values) / len(values)
-
-    def difference(self, system: str, baseline: str, metric: str = NDCG, kind: str = EVERY) -> Difference:
-        """Query by query, with the interval of a paired bootstrap."""
-        return paired(self.values(system, metric, kind), self.values(baseline, metric, kind))
 
 
 def evaluate(judged: JudgedMemory, systems: Mapping[str, System]) -> Evaluated:
@@ -47,7 +23,7 @@ def evaluate(judged: JudgedMemory, systems: Mapping[str, System]) -> Evaluated:
         name: {metric: list(values) for metric, values in _scores(judged, system).items()}
         for name, system in systems.items()
     }
-    return Evaluated(judged.queries, scores)
+    return Evaluated([query.kind for query in judged.queries], scores, LEXICAL)
 
 
 def _scores(judged: JudgedMemory, system: System) -> dict[str, list[float]]:
@@ -74,21 +50,7 @@ def overall(evaluated: Evaluated) -> list[Row]:
         row |= {metric: round(evaluated.mean(system, metric), 3) for metric in METRICS}
         for baseline in (LEXICAL, BUILT):
             told = system != baseline and baseline in evaluated.scores
-            row[f"over {baseline}"] = str(evaluated.difference(system, baseline)) if told else ""
-        rows.append(row)
-    return rows
-
-
-def by_kind(evaluated: Evaluated, metric: str = NDCG) -> list[Row]:
-    """A column for each kind; `+` and `-` mark what differs from words alone beyond the interval."""
-    kinds = [EVERY, *dict.fromkeys(query.kind for query in evaluated.queries)]
-    rows: list[Row] = []
-    for system in evaluated.scores:
-        row: dict[str, Value] = {"system": system}
-        for kind in kinds:
-            mark = _MARKS[evaluated.difference(system, LEXICAL, metric, kind).verdict]
-            count = len(evaluated.values(system, metric, kind))
-            row[f"{kind} ({count})"] = f"{evaluated.mean(system, metric, kind):.3f}{mark}"
+            row[f"over {baseline}"] = str(evaluated.difference(system, baseline=baseline)) if told else ""
         rows.append(row)
     return rows
 
@@ -96,9 +58,9 @@ def by_kind(evaluated: Evaluated, metric: str = NDCG) -> list[Row]:
 def every_figure(evaluated: Evaluated, engine: str, model: str) -> Iterator[Row]:
     """One row for each system, kind and measure, with its interval: what is kept."""
     for system in evaluated.scores:
-        for kind in (EVERY, *dict.fromkeys(query.kind for query in evaluated.queries)):
+        for kind in evaluated.kinds:
             for metric in METRICS:
-                difference = evaluated.difference(system, LEXICAL, metric, kind)
+                difference = evaluated.difference(system, metric, kind)
                 yield {
                     "engine": engine,
                     "model": model,
@@ -136,7 +98,7 @@ class Bar:
 def draw(folder: Path, evaluated: Evaluated, tokens: Sequence[Row]) -> list[Path]:
     """Writes both and says where."""
     quality, cost = folder / "memory-quality.svg", folder / "memory-tokens.svg"
-    count = len(evaluated.queries)
+    count = len(evaluated.each_kind)
     title = f"nDCG@10 on {count} judged queries; the lines are 95 % intervals of the mean"
     quality.write_text(svg(title, quality_bars(evaluated), most=1.0), encoding="utf-8")
     bars = token_bars(tokens)

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench import table
-from bench.memory_quality.evaluation import by_kind, draw, evaluate, every_figure, overall
+from bench.memory_quality.evaluation import draw, evaluate, every_figure, overall
 from bench.memory_quality.judged import JudgedMemory, Query
 from bench.memory_quality.systems import BUILT, System, indexed, systems_of
 from bench.memory_quality.tokens import compared, figures_of_files, ways
 from bench.retrieval.engines import Missing, embedding_model
+from bench.retrieval.metrics import by_kind
 from bench.table import Row
 from commonplace.kernel.errors import Unavailable
 from commonplace.search.embeddings import model_fingerprint

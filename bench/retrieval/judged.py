@@ -52,11 +52,6 @@ class JudgedSet:
     grades: Mapping[str, Mapping[str, int]]
     """Topic -> document -> grade from 0, not relevant, to 3, what was asked for."""
 
-    @property
-    def categories(self) -> list[str]:
-        """In order of appearance."""
-        return list(dict.fromkeys(topic.category for topic in self.topics))
-
 
 def judged_set(
     name: str, records: Sequence[Record], topics: Sequence[Topic], grades: Mapping[str, Mapping[str, int]]

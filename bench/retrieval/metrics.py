@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
 
+from bench.table import Row, Value
+
 Grades = Mapping[str, int]
 """Judged document -> grade; what is not judged counts as not relevant, and so does a grade of 0 or less."""
 
@@ -92,3 +94,52 @@ def ratio_of_medians(
     ratios = numpy.median(first[drawn], axis=1) / numpy.median(second[drawn], axis=1)
     low, high = numpy.quantile(ratios, ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
     return float(numpy.median(first) / numpy.median(second)), float(low), float(high)
+
+
+EVERY = "all"
+"""Where all kinds of queries are counted together."""
+NDCG = "nDCG@10"
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """What every system scored on the same queries."""
+
+    each_kind: Sequence[str]
+    """Of every query."""
+    scores: Mapping[str, Mapping[str, Sequence[float]]]
+    """System -> metric -> a value for each query, in their order."""
+    baseline: str
+    """The system that others are compared with."""
+
+    @property
+    def kinds(self) -> list[str]:
+        found = list(dict.fromkeys(self.each_kind))
+        return [EVERY, *found] if len(found) > 1 else [EVERY]
+
+    def values(self, system: str, metric: str = NDCG, kind: str = EVERY) -> list[float]:
+        """Those of the queries of a kind."""
+        told = zip(self.scores[system][metric], self.each_kind, strict=True)
+        return [value for value, each in told if kind in (EVERY, each)]
+
+    def mean(self, system: str, metric: str = NDCG, kind: str = EVERY) -> float:
+        values = self.values(system, metric, kind)
+        return sum(values) / len(values)
+
+    def difference(self, system: str, metric: str = NDCG, kind: str = EVERY, baseline: str | None = None) -> Difference:
+        """Query by query, with the interval of a paired bootstrap."""
+        return paired(self.values(system, metric, kind), self.values(baseline or self.baseline, metric, kind))
+
+
+def by_kind(evaluated: Evaluated, metric: str = NDCG) -> list[Row]:
+    """A column for each kind; `+` and `-` mark what differs from the baseline beyond the interval."""
+    marks = {"better": " +", "worse": " -", "": "  "}
+    rows: list[Row] = []
+    for system in evaluated.scores:
+        row: dict[str, Value] = {"system": system}
+        for kind in evaluated.kinds:
+            mark = marks[evaluated.difference(system, metric, kind).verdict]
+            count = len(evaluated.values(system, metric, kind))
+            row[f"{kind} ({count})"] = f"{evaluated.mean(system, metric, kind):.3f}{mark}"
+        rows.append(row)
+    return rows

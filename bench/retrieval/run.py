@@ -12,7 +12,7 @@ from bench import table
 from bench.retrieval import engines
 from bench.retrieval.engines import Missing, embedding_model, rerank_model
 from bench.retrieval.judged import JudgedSet
-from bench.retrieval.metrics import METRICS, Difference, paired
+from bench.retrieval.metrics import METRICS, Evaluated, by_kind
 from bench.retrieval.systems import LEXICAL, Asked, System, swept, systems_of
 from bench.table import Row, Value
 from commonplace.kernel.errors import Unavailable
@@ -20,59 +20,14 @@ from commonplace.search.embeddings import model_fingerprint
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import EmbeddingProvider, Engine, IndexedRecord, Reranker
 
-EVERY = "all"
-"""Where all categories are counted together."""
 
-Scores = Mapping[str, Sequence[float]]
-"""Metric -> a value for each topic, in their order."""
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluated:
-    """What every system scored on one set, over one index."""
-
-    judged: JudgedSet
-    engine: str
-    model: str
-    chunk: str
-    scores: Mapping[str, Scores]
-
-    def values(self, system: str, metric: str, category: str = EVERY) -> list[float]:
-        """Those of the topics of a category."""
-        chosen = self.scores[system][metric]
-        return [
-            value
-            for value, topic in zip(chosen, self.judged.topics, strict=True)
-            if category in (EVERY, topic.category)
-        ]
-
-    def mean(self, system: str, metric: str, category: str = EVERY) -> float:
-        values = self.values(system, metric, category)
-        return sum(values) / len(values)
-
-    def difference(self, system: str, metric: str, category: str = EVERY, baseline: str = LEXICAL) -> Difference:
-        """Against the search by words alone, topic by topic."""
-        return paired(self.values(system, metric, category), self.values(baseline, metric, category))
-
-    @property
-    def categories(self) -> list[str]:
-        found = self.judged.categories
-        return [EVERY, *found] if len(found) > 1 else [EVERY]
-
-
-def evaluate(judged: JudgedSet, systems: Mapping[str, System], engine: str, model: str, chunk: str) -> Evaluated:
+def evaluate(judged: JudgedSet, systems: Mapping[str, System]) -> Evaluated:
     """Runs every system on every topic. Raises Unavailable when the engine does not answer."""
     scores: dict[str, dict[str, list[float]]] = {}
     for name, system in systems.items():
-        rankings = [system(topic) for topic in judged.topics]
-        scores[name] = {
-            metric: [
-                measure(ranking, judged.grades[topic.id])
-                for ranking, topic in zip(rankings, judged.topics, strict=True)
-            ]
-            for metric, measure in METRICS.items()
-        }
-    return Evaluated(judged, engine, model, chunk, scores)
+        rankings = [(system(topic), judged.grades[topic.id]) for topic in judged.topics]
+        scores[name] = {metric: [measure(*each) for each in rankings] for metric, measure in METRICS.items()}
+    return Evaluated([topic.category for topic in judged.topics], scores, LEXICAL)
 
 
 def overall(evaluated: Evaluated) -> list[Row]:
@@ -85,34 +40,12 @@ def overall(evaluated: Evaluated) -> list[Row]:
     ]
 
 
-def by_category(evaluated: Evaluated, metric: str = "nDCG@10") -> list[Row]:
-    """A row for each system, a column for each category; `+` and `-` mark what is beyond the interval."""
-    marks = {"better": " +", "worse": " -", "": "  "}
-    rows: list[Row] = []
+def every_figure(evaluated: Evaluated, **of: Value) -> Iterator[Row]:
+    """What goes into the file: all of it, with what it is a figure of."""
     for system in evaluated.scores:
-        row: dict[str, Value] = {"system": system}
-        for category in evaluated.categories:
-            mark = marks[evaluated.difference(system, metric, category).verdict]
-            row[f"{category} ({len(evaluated.values(system, metric, category))})"] = (
-                f"{evaluated.mean(system, metric, category):.3f}{mark}"
-            )
-        rows.append(row)
-    return rows
-
-
-def every_figure(evaluated: Evaluated) -> Iterator[Row]:
-    """What goes into the file: all of it."""
-    for system in evaluated.scores:
-        for category in evaluated.categories:
-            row: dict[str, Value] = {
-                "set": evaluated.judged.name,
-                "engine": evaluated.engine,
-                "model": evaluated.model,
-                "chunk": evaluated.chunk,
-                "system": system,
-                "category": category,
-                "queries": len(evaluated.values(system, "MRR", category)),
-            }
+        for category in evaluated.kinds:
+            count = len(evaluated.values(system, "MRR", category))
+            row: dict[str, Value] = of | {"system": system, "category": category, "queries": count}
             for metric in METRICS:
                 difference = evaluated.difference(system, metric, category)
                 row |= {
@@ -228,13 +161,13 @@ def _reranker(name: str) -> Reranker | None:
 
 
 def _report(corpus: Corpus, systems: Mapping[str, System], engine: str) -> Iterator[Row]:
-    evaluated = evaluate(corpus.judged, systems, engine, corpus.model, corpus.chunk)
-    print(f"\n{evaluated.judged.name} on {evaluated.engine}, {evaluated.model}, {evaluated.chunk}")
+    evaluated = evaluate(corpus.judged, systems)
+    print(f"\n{corpus.judged.name} on {engine}, {corpus.model}, {corpus.chunk}")
     print("\n".join(table.lines(overall(evaluated))))
-    if len(evaluated.categories) > 1:
+    if len(evaluated.kinds) > 1:
         print("\nnDCG@10 by kind of query; + and - are beyond the 95 % interval of the difference to lexical only")
-        print("\n".join(table.lines(by_category(evaluated))), flush=True)
-    yield from every_figure(evaluated)
+        print("\n".join(table.lines(by_kind(evaluated))), flush=True)
+    yield from every_figure(evaluated, set=corpus.judged.name, engine=engine, model=corpus.model, chunk=corpus.chunk)
 
 
 def _say(step: str, seconds: float = 0) -> None:  # noqa: ARG001 - as a start of the node tells it

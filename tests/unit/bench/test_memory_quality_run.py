@@ -10,10 +10,11 @@ import pytest
 from bench import table
 from bench.memory_quality import __main__ as program
 from bench.memory_quality import run
-from bench.memory_quality.evaluation import EVERY, METRICS, Evaluated, by_kind, draw, evaluate, every_figure, overall
+from bench.memory_quality.evaluation import METRICS, draw, evaluate, every_figure, overall
 from bench.memory_quality.judged import JudgedMemory, Query, judged_memory, story_files, whole_files
 from bench.memory_quality.systems import BUILT, FUSIONS, GREP, LEXICAL, System, indexed, systems_of
 from bench.memory_quality.tokens import compared, ways
+from bench.retrieval.metrics import EVERY, Evaluated, by_kind
 from commonplace.memory.search import SEED_FUSION
 from commonplace.search.model import Engine
 from tests.fakes.embeddings import FakeEmbeddings
@@ -66,7 +67,7 @@ def test_the_perfect_ranking_scores_one_and_an_empty_one_nothing(judged: JudgedM
     assert scored.mean(LEXICAL) == pytest.approx(1.0)
     assert scored.mean(LEXICAL, "MRR") == scored.mean(LEXICAL, "best first") == 1.0
     assert {scored.mean("nothing", metric) for metric in METRICS} == {0.0}
-    assert scored.difference("nothing", LEXICAL).verdict == "worse"
+    assert scored.difference("nothing").verdict == "worse"
 
 
 def test_every_row_says_how_sure_it_differs_from_words_alone(evaluated: Evaluated) -> None:

@@ -10,7 +10,8 @@ from bench.retrieval import __main__ as program
 from bench.retrieval import engines
 from bench.retrieval.engines import Missing, embedding_model, rerank_model
 from bench.retrieval.judged import JudgedSet, Topic, TrecDocument, judged_set, record_of
-from bench.retrieval.run import EVERY, by_category, evaluate, every_figure, overall
+from bench.retrieval.metrics import EVERY, by_kind
+from bench.retrieval.run import evaluate, every_figure, overall
 from bench.retrieval.sets import anchored_set
 from bench.retrieval.systems import BUILT, LEXICAL, PERFECT, Asked, swept, systems_of
 from commonplace.search.fusion import Fusion
@@ -39,7 +40,7 @@ def test_every_system_is_measured_and_the_baseline_comes_first(judged: JudgedSet
     indexed = engines.embedded_records(judged.records, provider, lambda _: None)
     with engines.embedded_engine(indexed, provider) as engine:
         systems = systems_of(Asked(engine, provider), judged.grades, None, Fusion())
-        evaluated = evaluate(judged, systems, "embedded", "fake", "default")
+        evaluated = evaluate(judged, systems)
     rows = overall(evaluated)
     assert next(row["system"] for row in rows) == LEXICAL
     assert {BUILT, PERFECT} <= {str(row["system"]) for row in rows}
@@ -78,9 +79,9 @@ def test_a_sweep_compares_weights_depths_and_floors(judged: JudgedSet) -> None:
 def test_categories_have_their_own_columns_and_all_of_them_one(judged: JudgedSet) -> None:
     with engines.embedded_engine(engines.embedded_records(judged.records, None, lambda _: None), None) as engine:
         systems = systems_of(Asked(engine, None), judged.grades, None, Fusion())
-        evaluated = evaluate(judged, systems, "embedded", "none", "default")
-    assert list(by_category(evaluated)[0]) == ["system", "all (3)", "name (1)", "word (2)"]
-    figures = list(every_figure(evaluated))
+        evaluated = evaluate(judged, systems)
+    assert list(by_kind(evaluated)[0]) == ["system", "all (3)", "name (1)", "word (2)"]
+    figures = list(every_figure(evaluated, engine="embedded"))
     assert {row["category"] for row in figures} == {EVERY, "name", "word"}
     assert all(json.dumps(dict(row), allow_nan=False) for row in figures)
 
