@@ -1,0 +1,65 @@
+"""What the capability of docs/extending.md adds to AWS: its alarm, its permissions, and nothing else."""
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from tests.extended import extended
+from tests.infra.templates import Template, reaches
+from tests.unit.docs.pages import ROOT
+
+SYNTHESIZE = """
+import sys
+from pathlib import Path
+from infra.stack import WITHOUT_BUNDLES, application
+
+app, stack = application(Path(sys.argv[1]), {**WITHOUT_BUNDLES, "engine": "embedded"})
+app.synth()
+print(stack.template_file)
+"""
+
+
+@pytest.fixture(scope="module")
+def more(template: Template, tmp_path_factory: pytest.TempPathFactory) -> Template:
+    """The template of the extended project; `template` provides Node.js."""
+    folder = tmp_path_factory.mktemp("extended")
+    library = extended(folder / "project") / "layers" / "core"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(library), str(ROOT)])}
+    command = [sys.executable, "-c", SYNTHESIZE, str(folder / "cdk")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    body = json.loads((folder / "cdk" / done.stdout.split()[-1]).read_text())
+    return Template(body, template.report, folder)
+
+
+def kinds(template: Template) -> dict[str, str]:
+    return {name: resource["Type"] for name, resource in template.body["Resources"].items()}
+
+
+def functions_that_reach(template: Template, prefix: str) -> set[str]:
+    """Of those that the example may have been granted to, by the beginning of their roles' names."""
+    return {
+        name
+        for name in ("Rest", "Mcp", "Index", "Sync", "Webhook", "Auth")
+        if any(reaches(statement, prefix) for statement in template.statements(name))
+    }
+
+
+def test_the_alarm_counts_the_lines_of_the_log(template: Template, more: Template) -> None:
+    added = {kind: name for name, kind in kinds(more).items() if name not in kinds(template)}
+    assert set(added) == {"AWS::Logs::MetricFilter", "AWS::CloudWatch::Alarm"}
+    lines: dict[str, Any] = more.body["Resources"][added["AWS::Logs::MetricFilter"]]["Properties"]
+    alarm: dict[str, Any] = more.body["Resources"][added["AWS::CloudWatch::Alarm"]]["Properties"]
+    assert '"a thing cannot be read"' in lines["FilterPattern"]
+    assert lines["MetricTransformations"][0]["MetricName"] == alarm["MetricName"] == "UnreadableThings"
+    assert alarm["AlarmName"] == "commonplace-dev-unreadable-things"
+    assert alarm["AlarmDescription"] == "The record of a thing is broken: nobody finds the thing."
+
+
+def test_only_the_functions_that_are_named_may_read_the_records(template: Template, more: Template) -> None:
+    assert functions_that_reach(more, "things/") == {"Rest", "Mcp"}
+    assert functions_that_reach(template, "things/") == set()

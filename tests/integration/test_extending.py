@@ -1,0 +1,89 @@
+"""The capability of docs/extending.md: served where it is listed, and nowhere else."""
+
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from local.dev import laptop as laptops
+from local.dev.laptop import Laptop
+from local.dev.source import clone
+from tests.extended import extended
+from tests.integration.running_dev import garden
+
+pytestmark = pytest.mark.laptop
+
+RECORD = b'{"id": "hedge-trimmer", "name": "Hedge trimmer", "place": "Shed, left wall", "lentTo": "Rosa"}'
+LOG_SECONDS = 15
+"""A line that a function has written is read a moment later."""
+ADDRESS = "/api/v1/things"
+"""Of a thing, when its id follows."""
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["listed", "unlisted"])
+def laptop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laptop]:
+    """A laptop cloud over the project with the room of things; there is a record of one thing, and a broken one."""
+    folder = tmp_path_factory.mktemp("extended")
+    project = extended(folder / "project", listed=request.param)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(laptops, "PROJECT", project)
+        with Laptop(clone(garden(folder / "clone").folder), folder / "data") as laptop:
+            laptop.store.put("things/hedge-trimmer.json", RECORD)
+            laptop.store.put("things/broken.json", b"{")
+            yield laptop
+
+
+@pytest.fixture
+def listed(laptop: Laptop, request: pytest.FixtureRequest) -> bool:
+    return bool(request.node.callspec.params["laptop"])
+
+
+def call(laptop: Laptop, tool: str, **arguments: Any) -> httpx.Response:
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+    accepted = {"accept": "application/json, text/event-stream"}
+    return httpx.post(f"{laptop.mcp_url}/things", json=body, headers=accepted, timeout=60, trust_env=False)
+
+
+def test_programs_find_a_thing(laptop: Laptop, listed: bool) -> None:
+    answer = laptop.get(f"{ADDRESS}/hedge-trimmer")
+    if not listed:
+        assert (answer.status_code, answer.json()["error"]["message"]) == (404, "There is nothing at this address.")
+        return
+    assert answer.json() == {
+        "id": "hedge-trimmer",
+        "name": "Hedge trimmer",
+        "place": "Shed, left wall",
+        "lentTo": "Rosa",
+    }
+    assert answer.headers["etag"]
+    assert laptop.get(f"{ADDRESS}/nothing").json()["error"]["message"] == "There is no such thing."
+    assert laptop.get(f"{ADDRESS}/NO").status_code == 422
+
+
+def test_it_is_described_where_it_is_served(laptop: Laptop, listed: bool) -> None:
+    described = laptop.get("/openapi.json").json()
+    assert (f"{ADDRESS}/{{id}}" in described["paths"]) is listed
+    assert ("Things" in {tag["name"] for tag in described["tags"]}) is listed
+
+
+def test_agents_find_a_thing(laptop: Laptop, listed: bool) -> None:
+    answer = call(laptop, "find_thing", id="hedge-trimmer")
+    if not listed:
+        assert answer.status_code == 404
+        return
+    result = answer.json()["result"]
+    assert result["structuredContent"] == {"name": "Hedge trimmer", "place": "Shed, left wall", "lentTo": "Rosa"}
+    assert result["content"][0]["text"] == "Hedge trimmer is with Rosa."
+    assert "There is no such thing" in call(laptop, "find_thing", id="nothing").json()["result"]["content"][0]["text"]
+
+
+def test_a_broken_record_is_told_in_the_words_that_the_alarm_counts(laptop: Laptop, listed: bool) -> None:
+    assert laptop.get(f"{ADDRESS}/broken").status_code == 404
+    told = '"a thing cannot be read"'
+    deadline = time.monotonic() + LOG_SECONDS
+    while listed and told not in laptop.logs() and time.monotonic() < deadline:
+        threading.Event().wait(0.05)
+    assert (told in laptop.logs()) is listed
