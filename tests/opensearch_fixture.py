@@ -7,11 +7,11 @@ test then finds other indexes there, so each test names its own with `unique_ste
 import os
 import secrets
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, TypeVar, get_args
+from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
-from commonplace.search.source import Collection
+from commonplace.capabilities import CAPABILITIES
 from tests.one_for_all import serving
 
 if TYPE_CHECKING:
@@ -69,7 +69,8 @@ def opensearch_settings(
         search_engine="opensearch", opensearch_endpoint=opensearch_url, opensearch_index=unique_stem
     )
     yield made
-    remove_indexes(opensearch, *(made.collection(name).opensearch_index for name in get_args(Collection)))
+    names = [one.name for one in CAPABILITIES if one.collection]
+    remove_indexes(opensearch, *(made.collection(name).opensearch_index for name in names))
 
 
 def remove_indexes(connection: "OpenSearchClient", *aliases: str) -> None:

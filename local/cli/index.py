@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from commonplace.capabilities import CAPABILITIES
 from local.deployment import Deployment, find
 from local.errors import CommandError
 from local.terminal import AsJson, Data, Outputs, Stage, commands
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from commonplace.kernel.settings import RetrievalSettings
     from commonplace.search.collections import Models
     from commonplace.search.operations import Operations
-    from commonplace.search.source import Collection, Source
+    from commonplace.search.source import Source
 
 WAIT_SECONDS = 5
 """Before a build goes on that has not come any further."""
@@ -28,8 +29,6 @@ STRETCH_SECONDS = 20
 CALL_SECONDS = 900
 """The longest that a function runs."""
 
-NOUNS = {"documents": "documents", "memory": "entries", "reference": "entries"}
-"""What the records of a collection are called."""
 ROLES = ("current", "next", "previous")
 FACTS = ("model", "chunker", "schema", "mapping")
 
@@ -80,22 +79,22 @@ def build(
     planned = _answer(ask, {"step": "plan"})
     begun = _answer(ask, {"step": "begin", "anew": anew})
     total = planned["published"] if anew else planned["documents"]
-    typer.echo(f"Building {begun['index']}: {total} {NOUNS.get(collection, 'records')}")
+    typer.echo(f"Building {begun['index']}: {total} records")
     began = time.monotonic()
     try:
         answer, written = _build(ask, total)
     except KeyboardInterrupt:
-        stopped = "Stopped. What is written stays. Go on with: commonplace index build"
-        typer.echo(commands_for(collection, stopped), err=True)
+        typer.echo(f"Stopped. What is written stays. Go on with: {command('build', collection)}", err=True)
         raise typer.Exit(130) from None
     typer.echo(f"{written} written in {time.monotonic() - began:.0f} s, {answer['remaining']} remain")
     if answer["unreadable"]:
-        told = f"{answer['unreadable']} cannot be read from the store: commonplace index verify names them"
-        typer.echo(commands_for(collection, told))
+        verify = command("verify", collection)
+        typer.echo(f"{answer['unreadable']} cannot be read from the store: {verify} names them")
     if answer["action"] == "stuck":
-        hint = "The function's log says why: perhaps the model does not answer. Go on with: commonplace index build"
-        raise CommandError("The build does not come any further.", commands_for(collection, hint))
-    typer.echo(commands_for(collection, "Next: commonplace index swap (which verifies first)"))
+        hint = "The function's log says why: perhaps the model does not answer."
+        go_on = f"Go on with: {command('build', collection)}"
+        raise CommandError("The build does not come any further.", f"{hint} {go_on}")
+    typer.echo(f"Next: {command('swap', collection)} (which verifies first)")
 
 
 @app.command()
@@ -144,16 +143,14 @@ def _take(place: Place, event: Answer, tell: Callable[[Answer], str], *, as_json
     else:
         typer.echo(_differences(answer) if differs else tell(answer))
     if differs:
-        raise CommandError("Nothing was changed.", answer.get("hint") or "")
+        raise CommandError("Nothing was changed.", _hint(answer))
 
 
 def _answer(ask: Ask, event: Answer, told: Told = lambda _done, _left: None) -> Answer:
     """The answer to a step. A refusal ends the command with the one to run instead."""
     answer = ask(event, told)
     if answer.get("action") == "refused":
-        raise CommandError(answer["message"], answer.get("hint") or "")
-    if "action" not in answer:
-        raise CommandError("The index function does not know this step.", "Deploy this version and try again.")
+        raise CommandError(answer["message"], _hint(answer))
     return answer
 
 
@@ -193,11 +190,16 @@ def _bar(total: int) -> Iterator[Told]:
         yield show
 
 
-def commands_for(collection: str, text: str) -> str:
-    """The text with the commands it names as they are for this collection."""
-    from commonplace.search import operations
+def command(step: str, collection: str | None) -> str:
+    """What to type for a step of `search.migration`."""
+    typed = f"commonplace index {step.replace('-anew', ' --anew')}"
+    return typed if collection in (None, "documents") else f"{typed} --collection {collection}"
 
-    return str(operations.commands_for(cast("Collection", collection), text))
+
+def _hint(answer: Answer) -> str:
+    """What to do next, with the command to type."""
+    step, hint = answer.get("next"), answer.get("hint") or ""
+    return f"{hint} Run: {command(step, answer.get('collection'))}".strip() if step else hint
 
 
 def _message(answer: Answer) -> str:
@@ -205,12 +207,12 @@ def _message(answer: Answer) -> str:
 
 
 def _verified(answer: Answer) -> str:
-    return f"{_message(answer)}\n{commands_for(answer.get('collection', 'documents'), 'Next: commonplace index swap')}"
+    return f"{_message(answer)}\nNext: {command('swap', answer['collection'])}"
 
 
 def _swapped(answer: Answer) -> str:
-    back = commands_for(answer.get("collection", "documents"), "To go back: commonplace index rollback")
-    return _message(answer) + (f"\n{back}" if answer.get("old") else "")
+    back = f"\nTo go back: {command('rollback', answer['collection'])}"
+    return _message(answer) + (back if answer.get("old") else "")
 
 
 def _status(answer: Answer) -> str:
@@ -224,11 +226,12 @@ def _plan(answer: Answer) -> str:
     for name, change in answer["changes"].items():
         lines.append(f"Differs   {name}: {change['from']}, wanted {change['to']}")
     lines.append(answer["message"])
-    if answer["command"]:
+    if answer["next"]:
         about = f", about {answer['chunks']} chunks to embed" if answer["chunks"] else ", nothing to embed"
-        lines.append(f"To write  {answer['documents']} of {answer['published']} {_noun(answer)}{about}")
+        lines.append(f"To write  {answer['documents']} of {answer['published']} records{about}")
     lines += [f"Note      {warning}" for warning in answer["warnings"]]
-    return "\n".join([*lines, *([f"Next      {answer['command']}"] if answer["command"] else [])])
+    lines += [f"Next      {command(answer['next'], answer['collection'])}"] if answer["next"] else []
+    return "\n".join(lines)
 
 
 def _differences(answer: Answer) -> str:
@@ -245,14 +248,10 @@ def _roles(answer: Answer) -> Iterator[str]:
     for role in (*ROLES, "spare"):
         indexes = [index for index in answer["indexes"] if index["role"] == role]
         for index in indexes:
-            held = f"{index['documents']} {_noun(answer)}"
+            held = f"{index['documents']} records"
             yield f"{role.capitalize():9} {index['name']}, {held}, {_facts(index['facts'])}"
         if not indexes and role != "spare":
             yield f"{role.capitalize():9} none"
-
-
-def _noun(answer: Answer) -> str:
-    return NOUNS.get(answer.get("collection", "documents"), "records")
 
 
 def _facts(facts: Mapping[str, str]) -> str:
@@ -274,8 +273,8 @@ def reach(place: Place) -> Ask:
     """Whom to ask. Raises CommandError when the options name nobody."""
     if place.endpoint is None and (place.bucket or place.index):
         raise CommandError("--bucket and --index go with --endpoint.", "Without it the index function does the work.")
-    if place.collection not in NOUNS:
-        raise CommandError(f"There is no collection {place.collection}.", f"Collections: {', '.join(NOUNS)}.")
+    if place.collection not in (names := [one.name for one in CAPABILITIES if one.collection]):
+        raise CommandError(f"There is no collection {place.collection}.", f"Collections: {', '.join(names)}.")
     if place.endpoint:
         return ask_here(place)
     return ask_function(find(place.data, place.outputs, place.stage), place.collection)
@@ -290,17 +289,8 @@ def ask_function(deployment: Deployment, collection: str = "documents") -> Ask:
     if name is None:
         raise CommandError("The deployment names no index function.", "Deploy this version and try again.")
     client = deployment.client("lambda", read_seconds=CALL_SECONDS)
-    known: list[str] = []
 
     def ask(event: Mapping[str, Any], _told: Told) -> dict[str, Any]:
-        if collection != "documents" and not known:
-            # An older version would take the step for one of the documents.
-            if "collection" not in sent({"step": "status"}):
-                raise CommandError("The index function has no collections.", "Deploy this version and try again.")
-            known.append(collection)
-        return sent(event)
-
-    def sent(event: Mapping[str, Any]) -> dict[str, Any]:
         chosen = {} if collection == "documents" else {"collection": collection}
         payload = {"source": "commonplace.operator", "seconds": STRETCH_SECONDS, **chosen, **event}
         answer = client.invoke(FunctionName=name, Payload=json.dumps(payload).encode())
@@ -334,7 +324,8 @@ def ask_here(place: Place) -> Ask:
         try:
             return operations.step(event, lambda: time.monotonic() >= end and event.get("step") == "build", told)
         except CommonplaceError as error:
-            raise CommandError(error.message, error.hint or _again(event)) from error
+            hint = _hint({"hint": error.hint, "next": error.details.get("step"), "collection": place.collection})
+            raise CommandError(error.message, hint or _again(event)) from error
 
     return ask
 
@@ -346,7 +337,7 @@ def _operations(place: Place, settings: "RetrievalSettings") -> "Operations":
     models = providers.indexed_models(settings)
     if place.collection == "memory":
         return _memory_operations(place, settings, models)
-    settings = settings.collection(cast("Collection", place.collection))
+    settings = settings.collection(place.collection)
     engine = providers.search_engine(settings, None, models[0], read_only=False)
     source: Source
     if place.collection == "documents":
@@ -357,7 +348,7 @@ def _operations(place: Place, settings: "RetrievalSettings") -> "Operations":
         from commonplace.reference.index_source import StoredCatalogues
 
         source = StoredCatalogues(_store(place), _catalogues(place))
-    return collection_operations(cast("Collection", place.collection), settings, source, models, engine)
+    return collection_operations(place.collection, settings, source, models, engine)
 
 
 def _catalogues(place: Place) -> list[str]:

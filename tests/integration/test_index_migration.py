@@ -162,7 +162,7 @@ def test_a_writer_of_another_model_is_refused_and_a_reader_searches_words(
     for refused in (promoted_too_early.operations.reconcile, lambda: promoted_too_early.operations.take([message(1)])):
         with pytest.raises(IndexMismatch) as error:
             refused()
-        assert "commonplace index build" in str(error.value.hint)
+        assert "Rebuild the index" in str(error.value.hint)
     found = promoted_too_early.service().search(SearchRequest("mark7"))
 
     assert found.fallback
@@ -186,7 +186,7 @@ def test_another_mapping_is_refused_until_its_index_is_begun(
     migration = Migration(StoredDocuments(base.store), [old, new])
     with pytest.raises(IndexMismatch) as error:
         after.take([message(1)])
-    assert "commonplace index build" in str(error.value.hint)
+    assert "Rebuild the index" in str(error.value.hint)
 
     assert migration.plan().changes.keys() == {"mapping"}
     assert migration.build().complete

@@ -184,7 +184,7 @@ def test_a_writer_under_other_parameters_is_refused_and_told_what_to_run(
     with pytest.raises(IndexMismatch, match="another mapping") as refusal:
         opened(connection, stem, parameters=replace(IndexParameters(), m=8)).write((), ())
 
-    assert "commonplace index build" in (refusal.value.hint or "")
+    assert "Rebuild the index" in (refusal.value.hint or "")
 
 
 def test_a_reader_refuses_an_index_that_it_cannot_read(connection: OpenSearchClient, stem: str) -> None:

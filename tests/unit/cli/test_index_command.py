@@ -73,7 +73,7 @@ def run(*arguments: str) -> Result:
 def test_each_command_names_the_one_to_run_next(served: Served) -> None:
     plan = run("plan")
     assert "Differs   model: fake@1/64, wanted fake@2/64" in plan.output
-    assert "To write  5 of 5 documents, about 5 chunks to embed" in plan.output
+    assert "To write  5 of 5 records, about 5 chunks to embed" in plan.output
     assert plan.output.splitlines()[-1] == "Next      commonplace index build"
 
     assert run("build").output.splitlines()[-1] == "Next: commonplace index swap (which verifies first)"
@@ -102,7 +102,7 @@ def test_ctrl_c_leaves_what_is_built(served: Served) -> None:
     assert (stopped.exit_code, stopped.output.splitlines()[-1].rpartition(": ")[2]) == (130, "commonplace index build")
 
     served.interrupt = lambda _number: None
-    assert "Building documents-2: 3 documents" in run("build").output
+    assert "Building documents-2: 3 records" in run("build").output
     assert run("swap").exit_code == 0
 
 
@@ -116,7 +116,7 @@ def test_an_index_like_the_settings_is_built_again_only_anew(served: Served) -> 
         "commonplace index build --anew",
     )
 
-    assert "Building documents-3: 5 documents" in run("build", "--anew").output
+    assert "Building documents-3: 5 records" in run("build", "--anew").output
     assert run("swap").exit_code == 0
 
 
@@ -154,7 +154,7 @@ def test_only_unused_indexes_are_dropped_unless_one_is_named(served: Served) -> 
 def test_answers_are_told_as_json_too(served: Served) -> None:
     plan = json.loads(run("plan", "--json").output)
 
-    assert (plan["documents"], plan["command"]) == (5, "commonplace index build")
+    assert (plan["documents"], plan["next"]) == (5, "build")
     assert json.loads(run("status", "--json").output)["indexes"][0]["role"] == "current"
 
 
@@ -226,40 +226,16 @@ def test_the_memory_has_commands_of_the_same_names(tmp_path: Path, served: Serve
     served.operations = Operations([], Migration(source, targets, records_per_write=2), "memory")
 
     plan = run("plan", "--collection", "memory")
-    assert "To write  3 of 3 entries, about 3 chunks to embed" in plan.output
+    assert "To write  3 of 3 records, about 3 chunks to embed" in plan.output
     assert plan.output.splitlines()[-1] == "Next      commonplace index build --collection memory"
     built = run("build", "--collection", "memory")
-    assert "Building documents-2: 3 entries" in built.output
+    assert "Building documents-2: 3 records" in built.output
     assert built.output.splitlines()[-1] == "Next: commonplace index swap --collection memory (which verifies first)"
-    assert "holds the 3 published entries" in run("verify", "--collection", "memory").output
+    assert "holds the 3 published records" in run("verify", "--collection", "memory").output
     swapped = run("swap", "--collection", "memory").output.splitlines()
     assert swapped[-1] == "To go back: commonplace index rollback --collection memory"
     refused = run("build", "--collection", "memory")
     assert refused.output.splitlines()[-1].endswith("commonplace index build --anew --collection memory")
-
-
-class OlderFunction:
-    """The index function of a version that has one collection."""
-
-    def __init__(self) -> None:
-        self.steps: list[str] = []
-
-    def invoke(self, *, FunctionName: str, Payload: bytes) -> dict[str, Any]:
-        self.steps.append(json.loads(Payload)["step"])
-        return {"Payload": io.BytesIO(json.dumps({"action": "none", "message": "", "indexes": []}).encode())}
-
-
-def test_a_function_without_collections_is_never_asked_to_swap_the_documents_instead(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    function = OlderFunction()
-    monkeypatch.setattr(Deployment, "client", lambda *_, **__: function)
-
-    ask = ask_function(Deployment({"IndexFunction": "index"}), "memory")
-
-    with pytest.raises(CommandError, match="no collections"):
-        ask({"step": "swap"}, lambda _done, _left: None)
-    assert function.steps == ["status"]
 
 
 def test_an_unknown_collection_is_refused() -> None:
@@ -276,8 +252,8 @@ def test_the_reference_has_commands_of_the_same_names(served: Served) -> None:
     targets = [Target(FakeGenerations(served.cluster, model), model) for model in (served.old, served.new)]
     served.operations = Operations([], Migration(source, targets, records_per_write=2), "reference")
 
-    assert "Building documents-2: 2 entries" in run("build", "--collection", "reference").output
-    assert "holds the 2 published entries" in run("verify", "--collection", "reference").output
+    assert "Building documents-2: 2 records" in run("build", "--collection", "reference").output
+    assert "holds the 2 published records" in run("verify", "--collection", "reference").output
     swapped = run("swap", "--collection", "reference").output.splitlines()
     assert swapped[-1] == "To go back: commonplace index rollback --collection reference"
 

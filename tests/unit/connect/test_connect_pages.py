@@ -10,9 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from commonplace.site.connect.clients import Endpoint, clients
-from commonplace.site.connect.markdown import connect_page
 from commonplace.site.connect.page import connect_html
 from commonplace.site.connect.registry import server_json
+from local.connect_page import connect_page
 from tests.unit.docs.pages import ROOT
 
 PAGE = ROOT / "docs" / "connect.md"

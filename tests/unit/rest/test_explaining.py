@@ -72,7 +72,7 @@ def test_without_the_key_nothing_is_explained_or_even_searched(world: World, hea
 def test_where_no_key_is_configured_nobody_has_one(world: World, headers: dict[str, str]) -> None:
     answer = client(world).get(SEARCH, params=ASKED, headers=headers)
     assert (answer.status_code, answer.json()["error"]["code"]) == (403, "FORBIDDEN")
-    assert "commonplace operators new-key" in answer.json()["error"]["details"]["hint"]
+    assert "operatorKeyHash" in answer.json()["error"]["details"]["hint"]
     assert world.search.asked == []
 
 

@@ -11,8 +11,16 @@ from commonplace.documents.content.keys import content_key
 from commonplace.documents.index_source import StoredDocuments
 from commonplace.kernel.errors import InvalidInput
 from commonplace.search.indexer import Indexer
-from commonplace.search.migration import BUILD, SWAP, Migration, Refused, Swapped, Target
-from commonplace.search.model import EmbeddingProvider, IndexMismatch, RecordId, SearchRequest, Tombstone, VectorMemory
+from commonplace.search.migration import Migration, Refused, Swapped, Target
+from commonplace.search.model import (
+    REBUILD_HINT,
+    EmbeddingProvider,
+    IndexMismatch,
+    RecordId,
+    SearchRequest,
+    Tombstone,
+    VectorMemory,
+)
 from commonplace.search.service import SearchService
 from commonplace.search.verification import Work
 from tests.fakes.embeddings import FakeEmbeddings
@@ -100,19 +108,19 @@ PUBLISHED = {f"note/n{at}": 1 for at in range(5)}
 def test_a_change_of_model_goes_from_plan_to_swap(both: Migration, cluster: FakeCluster) -> None:
     plan = both.plan()
     assert plan.changes == {"model": ("fake@1/64", "fake@2/64")}
-    assert (plan.work, plan.command, plan.warnings) == (Work(5, 5, 5), BUILD, ())
+    assert (plan.work, plan.step, plan.warnings) == (Work(5, 5, 5), "build", ())
 
     built = both.build()
     assert (built.done, built.remaining, built.complete) == (5, 0, True)
     assert cluster.settled == [built.index]
-    assert both.plan().command == SWAP
+    assert both.plan().step == "swap"
     assert cluster.roles["current"] != built.index
 
     swapped = both.swap()
     assert isinstance(swapped, Swapped)
     assert (swapped.new, cluster.roles["previous"]) == (built.index, swapped.old)
     assert current(cluster) == PUBLISHED
-    assert both.plan().command is None
+    assert both.plan().step is None
 
 
 def test_the_verification_looks_at_every_document_and_searches_for_a_sample(both: Migration) -> None:
@@ -202,7 +210,7 @@ def test_a_swap_is_refused_while_the_model_fails(both: Migration, cluster: FakeC
     refused = both.swap()
 
     assert isinstance(refused, Refused)
-    assert (refused.counts, refused.command) == ({"incomplete": 5}, BUILD)
+    assert (refused.counts, refused.step) == ({"incomplete": 5}, "build")
     assert cluster.roles["next"] == refused.index
 
     NEW.failing = False
@@ -351,7 +359,7 @@ def test_rolling_back_to_what_was_unpublished_is_refused_without_its_model(
 
     assert isinstance(refused, Refused)
     assert refused.counts == {"foreign": 4, "outdated": 1}
-    assert "EMBEDDING_PROVIDER_NEXT" in refused.command
+    assert "EMBEDDING_PROVIDER_NEXT" in (refused.hint or "")
     assert cluster.roles["previous"] == refused.index
 
 
@@ -365,16 +373,22 @@ def test_rolling_back_to_what_is_still_right_needs_no_model(
     assert current(cluster) == PUBLISHED
 
 
-def test_there_is_nothing_to_build_go_back_to_or_verify_and_each_refusal_names_a_command(
+def test_there_is_nothing_to_build_go_back_to_or_verify_and_each_refusal_names_a_step(
     store: FakeObjectStore, cluster: FakeCluster, served: Indexer
 ) -> None:
     settled = migration(store, target(cluster, OLD))
 
-    for refused in (settled.build, settled.verify, settled.swap, settled.rollback):
+    steps: dict[Callable[[], object], str] = {
+        settled.build: "build-anew",
+        settled.verify: "build",
+        settled.swap: "build",
+        settled.rollback: "status",
+    }
+    for refused, step in steps.items():
         with pytest.raises(InvalidInput) as error:
             refused()
-        assert "commonplace index" in str(error.value.hint)
-    assert settled.plan().command is None
+        assert error.value.details["step"] == step
+    assert settled.plan().step is None
 
 
 def test_the_same_index_is_built_again_when_asked_to(
@@ -391,7 +405,7 @@ def test_the_same_index_is_built_again_when_asked_to(
 
 def test_a_first_build_needs_no_current_index(store: FakeObjectStore, cluster: FakeCluster) -> None:
     first = migration(store, target(cluster, NEW))
-    assert (first.plan().command, first.plan().work) == (BUILD, Work(5, 5, 5))
+    assert (first.plan().step, first.plan().work) == ("build", Work(5, 5, 5))
 
     assert first.build().complete
     swapped = first.swap()
@@ -436,7 +450,7 @@ def test_a_writer_of_another_model_is_refused_with_the_command(
     for refused in (stranger.reconcile, lambda: stranger.take([message("m", "note/n0")])):
         with pytest.raises(IndexMismatch) as error:
             refused()
-        assert error.value.hint == f"Run: {BUILD}"
+        assert error.value.hint == REBUILD_HINT
         assert "fake@1/64" in error.value.message
     assert current(cluster) == PUBLISHED
 
@@ -528,4 +542,4 @@ def test_a_reader_of_another_model_searches_words_and_its_log_names_the_command_
 
     assert all(answer.fallback and answer.results for answer in answers)
     told = [record for record in caplog.records if record.levelno >= logging.ERROR]
-    assert [record.__dict__["hint"] for record in told] == [f"Run: {BUILD}"]
+    assert [record.__dict__["hint"] for record in told] == [REBUILD_HINT]

@@ -203,7 +203,7 @@ MIN_COOKIE_CHARACTERS, MAX_COOKIE_CHARACTERS = 32, 200
 
 _WITHOUT_A_CHAIN = (
     "No chain is asked here, so only a wallet that signs with the key of its own address can sign in. "
-    "For contract wallets start `commonplace dev --chain public`, or name an endpoint with --rpc URL."
+    "Contract wallets need an endpoint of their chain, which the operator names."
 )
 
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.telemetry import count
 from commonplace.search.model import (
+    REBUILD_HINT,
     Chunk,
     EmbeddingProvider,
     IndexedRecord,
@@ -169,7 +170,11 @@ class QueryEmbeddings:
         """Once for each model: every search says so in its answer."""
         if model not in self._told:
             self._told.add(model)
-            facts = {"index_model": model, "configured": list(self._providers), "hint": "Run: commonplace index build"}
+            facts = {
+                "index_model": model,
+                "configured": list(self._providers),
+                "hint": REBUILD_HINT,
+            }
             logger.error("the index is of a model that is not configured, searching words only", extra=facts)
 
     def knows(self, model: str | None) -> bool:

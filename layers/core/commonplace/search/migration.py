@@ -17,7 +17,7 @@ from typing import Literal, Protocol
 from commonplace.kernel.errors import InvalidInput, Unavailable
 from commonplace.search.embeddings import no_memories
 from commonplace.search.indexer import Enough, Indexer, Report, Told, never
-from commonplace.search.model import EmbeddingProvider, Engine, IndexMismatch, VectorMemories
+from commonplace.search.model import REBUILD_HINT, EmbeddingProvider, Engine, IndexMismatch, VectorMemories
 from commonplace.search.source import ChangeLog, Source
 from commonplace.search.verification import (
     NAMED,
@@ -102,11 +102,8 @@ logger = logging.getLogger(__name__)
 BUILD_RECORDS_PER_WRITE = 50
 """Small enough that a model which takes one text a call is done with one write well within a function's time."""
 
-BUILD = "commonplace index build"
-BUILD_ANEW = "commonplace index build --anew"
-SWAP = "commonplace index swap"
-ROLLBACK = "commonplace index rollback"
-STATUS = "commonplace index status"
+Step = Literal["plan", "status", "build", "build-anew", "swap", "rollback"]
+"""What an operator does next, as errors name it in their details (`step`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +125,8 @@ class Plan:
     """By what the current index is not as wanted: name of the fact -> (as it is, as wanted)."""
     work: Work
     warnings: tuple[str, ...]
-    command: str | None
-    """What to run next; None when there is nothing to do."""
+    step: Step | None
+    """What to do next; None when there is nothing to do."""
 
     def holding(self, role: Role) -> Generation | None:
         return _holding(self.generations, role)
@@ -168,7 +165,10 @@ class Refused:
     index: str
     counts: Mapping[DifferenceKind, int]
     differences: tuple[Difference, ...]
-    command: str
+    step: Step
+    """To take before it is tried again."""
+    hint: str | None = None
+    """What else to do before."""
 
 
 class Migration:
@@ -176,7 +176,7 @@ class Migration:
 
     `targets` are the configurations in use, the wanted one last: during a change of model there are two. Everything can
     be called again after a crash, and by several at a time: writes are ordered by version, and each change of roles is
-    one step. Methods raise InvalidInput, whose hint names the command to run, and Unavailable.
+    one step. Methods raise InvalidInput, whose details name the `step` to take, and Unavailable.
     """
 
     def __init__(
@@ -208,8 +208,8 @@ class Migration:
             return Plan(generations, wanted, {}, nothing, tuple(self._warnings(generations)), None)
         engine = self._wanted.generations.engine(goes_on.name) if goes_on else None
         work = estimate(self._source, engine, self._wanted.embeddings, self._wanted.memories)
-        command = SWAP if goes_on and work.documents == 0 else BUILD
-        return Plan(generations, wanted, changes, work, tuple(self._warnings(generations)), command)
+        step: Step = "swap" if goes_on and work.documents == 0 else "build"
+        return Plan(generations, wanted, changes, work, tuple(self._warnings(generations)), step)
 
     def begin(self, *, anew: bool = False) -> Generation:
         """The index to build, empty or begun earlier. From now on it takes writes. `anew` begins from nothing."""
@@ -220,7 +220,8 @@ class Migration:
         if current and current.facts == wanted and not under_way and not anew:
             raise InvalidInput(
                 f"{current.name} was built as the settings say: there is nothing to do.",
-                hint=f"To build it again all the same: {BUILD_ANEW}",
+                hint="It can be built again all the same.",
+                step="build-anew",
             )
         return self._wanted.generations.create_next(anew=anew)
 
@@ -248,21 +249,22 @@ class Migration:
         generations = self._wanted.generations.all()
         coming, current = _holding(generations, "next"), _holding(generations, "current")
         if coming is None:
-            raise InvalidInput("There is no next index.", hint=f"Build it: {BUILD}")
+            raise InvalidInput("There is no next index.", hint="Build it first.", step="build")
         target = self._target_of(coming.facts)
         if target is None:
             raise InvalidInput(
                 f"{coming.name} was built under other settings than those in force ({_said(coming.facts)}).",
-                hint=f"Build one for these: {BUILD}",
+                hint="Build one for these.",
+                step="build",
             )
-        self._bring_up_to_date(target, coming.name, enough, BUILD)
+        self._bring_up_to_date(target, coming.name, enough, "build")
         return verify(self._source, self._inspected(target, coming.name), self._current_engine(current))
 
     def swap(self, enough: Enough = never) -> Swapped | Refused:
         """Verifies next and, if nothing differs, makes it current in one step."""
         verification = self.verify(enough)
         if not verification.passed:
-            return Refused(verification.index, verification.counts, verification.differences, BUILD)
+            return Refused(verification.index, verification.counts, verification.differences, "build")
         old, new = self._wanted.generations.swap()
         self._catch_up(new)
         return Swapped(old, new, verification)
@@ -276,15 +278,18 @@ class Migration:
         generations = self._wanted.generations.all()
         previous = _holding(generations, "previous")
         if previous is None:
-            raise InvalidInput("There is no previous index to go back to.", hint=f"See what there is: {STATUS}")
+            raise InvalidInput("There is no previous index to go back to.", hint="See which there are.", step="status")
         target = self._target_of(previous.facts)
         if target:
-            self._bring_up_to_date(target, previous.name, enough, ROLLBACK)
+            self._bring_up_to_date(target, previous.name, enough, "rollback")
         differences = compare(self._source, self._inspected(target, previous.name), vectors=False)
         if differences:
             counts = Counter(difference.kind for difference in differences)
-            command = STATUS if target else f"{ROLLBACK}, after setting {self._setting_for(previous.facts)}"
-            return Refused(previous.name, counts, tuple(differences[:NAMED]), command)
+            named = tuple(differences[:NAMED])
+            if target:
+                return Refused(previous.name, counts, named, "status")
+            hint = f"First set {self._setting_for(previous.facts)}."
+            return Refused(previous.name, counts, named, "rollback", hint)
         old, new = self._wanted.generations.rollback()
         self._catch_up(new)
         return Swapped(old, new)
@@ -323,10 +328,10 @@ class Migration:
                 raise mismatch(generation.facts, self._wanted.generations.wanted())
         return report
 
-    def _bring_up_to_date(self, target: Target, name: str, enough: Enough, command: str) -> None:
+    def _bring_up_to_date(self, target: Target, name: str, enough: Enough, step: Step) -> None:
         report = self._indexer(target, name).reconcile(enough)
         if report.remaining:
-            raise InvalidInput(f"{name} still lacks {report.remaining} records.", hint=f"Go on with: {command}")
+            raise InvalidInput(f"{name} still lacks {report.remaining} records.", hint="Go on.", step=step)
         target.generations.settle(name)
 
     def _catch_up(self, name: str) -> None:
@@ -385,7 +390,7 @@ class Migration:
 def mismatch(found: Facts, wanted: Facts) -> IndexMismatch:
     """What a writer says to an index that was built otherwise."""
     differing = ", ".join(f"{name} {was!r} instead of {now!r}" for name, (was, now) in _changes(found, wanted).items())
-    return IndexMismatch(f"The search index was built otherwise: {differing}.", hint=f"Run: {BUILD}")
+    return IndexMismatch(f"The search index was built otherwise: {differing}.", hint=REBUILD_HINT)
 
 
 def _left(report: Report) -> int:

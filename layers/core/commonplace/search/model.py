@@ -110,6 +110,9 @@ class Found:
     """Words of the chunk, folded as by `search.text.fold`, that the query's words found there in whatever form."""
 
 
+REBUILD_HINT = "Rebuild the index beside the one that answers, then swap it in."
+
+
 class IndexMismatch(Unavailable):
     """The index was built by another model, chunker or schema: rebuild it, never mix."""
 

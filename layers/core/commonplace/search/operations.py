@@ -5,7 +5,6 @@ a console. Every answer has an `action`, which says what comes next, and a `mess
 """
 
 import logging
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -13,7 +12,7 @@ from typing import Any
 
 from commonplace.kernel.errors import InvalidInput
 from commonplace.search.indexer import Enough, Indexer, Message, Report, Told, never
-from commonplace.search.migration import BUILD_ANEW, Built, Generation, Migration, Plan, Refused, Swapped
+from commonplace.search.migration import Built, Generation, Migration, Plan, Refused, Swapped
 from commonplace.search.model import IndexMismatch
 from commonplace.search.source import Collection
 from commonplace.search.verification import Difference, Verification
@@ -25,11 +24,6 @@ MOST_ROUNDS = 1_000
 
 MOST_IDLE_ROUNDS = 5
 """Stretches in a row after which as much remains as before."""
-
-NOUNS: Mapping[Collection, str] = {"documents": "documents", "memory": "entries", "reference": "entries"}
-"""What the records of a collection are called."""
-
-_COMMAND = re.compile(r"commonplace index (?:build --anew|[a-z]+)")
 
 Answer = dict[str, Any]
 
@@ -43,7 +37,6 @@ class Operations:
         self.indexers = tuple(indexers)
         self._migration = migration
         self.collection = collection
-        self._noun = NOUNS[collection]
 
     def take(self, messages: Sequence[Message]) -> list[str]:
         """Brings what the messages name into every index of a model at hand; answers the ids of those that failed.
@@ -86,7 +79,7 @@ class Operations:
     def rebuild(self) -> Report:
         """Builds an index in one file anew. Raises InvalidInput for an index that is built beside the one in use."""
         if self._migration:
-            raise InvalidInput("This index is built anew beside the one that answers.", hint=f"Run: {BUILD_ANEW}")
+            raise InvalidInput("This index is built anew beside the one that answers.", step="build-anew")
         return self.indexers[0].rebuild()
 
     def step(self, event: Mapping[str, Any], enough: Enough = never, told: Told | None = None) -> Answer:
@@ -95,8 +88,8 @@ class Operations:
             answer = self._step(self._need_migration(), event, enough, told)
         except InvalidInput as refusal:
             answer = {"action": "refused", "message": refusal.message, "hint": refusal.hint}
-        told_of = {name: commands_for(self.collection, value) for name, value in answer.items()}
-        return told_of | {"collection": self.collection}
+            answer["next"] = refusal.details.get("step")
+        return answer | {"collection": self.collection}
 
     def _need_migration(self) -> Migration:
         if self._migration is None:
@@ -116,9 +109,9 @@ class Operations:
                 return {"action": "build", "message": f"{index} is to be built.", "index": index, "progress": None}
             case "build":
                 built = migration.build(enough, anew=event.get("anew") is True, told=told)
-                return _built(built, event.get("progress") or {}, self._noun)
+                return _built(built, event.get("progress") or {})
             case "verify":
-                return _verified(migration.verify(enough), self._noun)
+                return _verified(migration.verify(enough))
             case "swap":
                 return _swapped(migration.swap(enough))
             case "rollback":
@@ -144,18 +137,9 @@ def stretch(remaining_seconds: float | None, asked: object, clock: Callable[[], 
     return lambda: clock() >= end
 
 
-def commands_for(collection: Collection, value: Any) -> Any:
-    """The value; in a text, the commands it names are those for this collection."""
-    if collection == "documents":
-        return value
-    if isinstance(value, list):
-        return [commands_for(collection, item) for item in value]
-    return _COMMAND.sub(rf"\g<0> --collection {collection}", value) if isinstance(value, str) else value
-
-
 def _planned(plan: Plan, given: Mapping[str, Any]) -> Answer:
     anew = given.get("anew") is True
-    needed = anew or plan.command is not None
+    needed = anew or plan.step is not None
     return {
         "action": "build" if needed else "none",
         "message": _plan_sentence(plan),
@@ -168,12 +152,12 @@ def _planned(plan: Plan, given: Mapping[str, Any]) -> Answer:
         "chunks": plan.work.chunks,
         "published": plan.work.total,
         "warnings": list(plan.warnings),
-        "command": plan.command,
+        "next": plan.step,
     }
 
 
 def _plan_sentence(plan: Plan) -> str:
-    if plan.command is None:
+    if plan.step is None:
         return "The current index is built as the settings say. There is nothing to do."
     if plan.holding("current") is None:
         return "There is no current index yet."
@@ -191,10 +175,10 @@ def _generation(generation: Generation) -> Answer:
     }
 
 
-def _built(built: Built, before: Mapping[str, Any], noun: str) -> Answer:
+def _built(built: Built, before: Mapping[str, Any]) -> Answer:
     round_, left = int(before.get("round", 0)) + 1, built.remaining
     idle = int(before.get("idle", 0)) + 1 if not built.complete and left >= before.get("remaining", left + 1) else 0
-    message = f"{built.index}: {built.done} {noun} written, {left} remain."
+    message = f"{built.index}: {built.done} records written, {left} remain."
     if built.unreadable:
         message += f" {built.unreadable} cannot be read from the store."
     return {
@@ -219,23 +203,23 @@ def _after_building(built: Built, round_: int, idle: int) -> str:
     return "wait" if idle else "build"
 
 
-def _verified(verification: Verification, noun: str) -> Answer:
+def _verified(verification: Verification) -> Answer:
     facts = {"index": verification.index, "documents": verification.documents, "sampled": verification.sampled}
     if verification.passed:
         message = (
-            f"{verification.index} holds the {verification.documents} published {noun}, "
+            f"{verification.index} holds the {verification.documents} published records, "
             f"and {verification.sampled} sampled ones are found in it."
         )
         return {"action": "passed", "message": message, **facts, "overlap": verification.overlap}
     told = _differing(verification.index, verification.counts, verification.differences)
-    return told | facts | {"overlap": verification.overlap, "hint": "Run: commonplace index build"}
+    return told | facts | {"overlap": verification.overlap, "next": "build"}
 
 
 def _swapped(outcome: Swapped | Refused) -> Answer:
     if isinstance(outcome, Swapped):
         message = f"{outcome.new} answers now" + (f", {outcome.old} did before." if outcome.old else ".")
         return {"action": "swapped", "message": message, "old": outcome.old, "new": outcome.new}
-    return _differing(outcome.index, outcome.counts, outcome.differences) | {"hint": f"Run: {outcome.command}"}
+    return _differing(outcome.index, outcome.counts, outcome.differences) | {"hint": outcome.hint, "next": outcome.step}
 
 
 def _dropped(migration: Migration, name: object) -> Answer:

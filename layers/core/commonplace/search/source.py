@@ -14,8 +14,8 @@ from commonplace.search.records import Record, RecordId
 
 T = TypeVar("T")
 
-Collection = Literal["documents", "memory", "reference"]
-"""What has an index of its own, and its own way from source to index."""
+Collection = str
+"""Name of a capability whose records have an index of their own, and their own way from source to index."""
 
 RECORDS_PER_BATCH = 500
 """Read, or written, at a time."""

@@ -182,7 +182,7 @@ def test_a_writer_is_told_which_fact_differs(fact: str, said: str) -> None:
     told = mismatch([replace(wanted, **{fact: "other"})], wanted)
 
     assert said in told.message
-    assert "commonplace index build" in (told.hint or "")
+    assert "Rebuild the index" in (told.hint or "")
 
 
 def test_an_index_of_another_model_takes_no_write() -> None:

@@ -96,14 +96,14 @@ def _check_operator(request: Request, site: Site) -> None:
     if site.operator_key_hash is None:
         raise Forbidden(
             "Explanations are not open to anybody here.",
-            hint="Operators make a key with `commonplace operators new-key` and deploy its hash as operatorKeyHash.",
+            hint="Operators make a key and deploy its hash as operatorKeyHash.",
         )
     key = _bearer(request)
     if key is None:
         hint = "Send the operators' key as `Authorization: Bearer KEY`."
         raise Unauthorized("Explanations are for operators.", hint=hint)
     if not is_operators_key(key, site.operator_key_hash):
-        hint = "A key that was lost is replaced: `commonplace operators new-key`, then deploy its hash."
+        hint = "A key that was lost is replaced: make a new one and deploy its hash as operatorKeyHash."
         raise Unauthorized("This is not the operators' key.", hint=hint)
 
 

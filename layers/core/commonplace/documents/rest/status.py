@@ -104,7 +104,7 @@ async def get_sync(request: Request) -> Response:
     """The last run from the repository: commit, times, counts, and what could be mended in published documents."""
     summary = services(request).library.sync_summary()
     if summary is None:
-        raise NotFound("No sync has finished yet.", hint="Push to the repository, or run `commonplace sync run`.")
+        raise NotFound("No sync has finished yet.", hint="Push to the repository, or have an operator start a run.")
     return Response(summary, media_type=JSON, headers=NO_STORE)
 
 

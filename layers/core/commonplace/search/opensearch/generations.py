@@ -80,14 +80,14 @@ class OpenSearchGenerations:
     def swap(self) -> tuple[str | None, str]:
         roles = self._aliases.roles()
         if roles.upcoming is None:
-            raise InvalidInput("There is no next index.", hint="Run `commonplace index build` first.")
+            raise InvalidInput("There is no next index.", hint="Build it first.", step="build")
         self._move(roles, current=roles.upcoming, upcoming=None, previous=roles.current)
         return roles.current, roles.upcoming
 
     def rollback(self) -> tuple[str, str]:
         roles = self._aliases.roles()
         if roles.previous is None or roles.current is None:
-            raise InvalidInput("There is no previous index to go back to.", hint="Run `commonplace index plan`.")
+            raise InvalidInput("There is no previous index to go back to.", hint="See which there are.", step="status")
         self._move(roles, current=roles.previous, upcoming=roles.current, previous=None)
         return roles.current, roles.previous
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.search.migration import Facts
-from commonplace.search.model import EmbeddingProvider, IndexMismatch
+from commonplace.search.model import REBUILD_HINT, EmbeddingProvider, IndexMismatch
 from commonplace.search.opensearch import mapping
 from commonplace.search.opensearch.bulk import outcome_of, write_alias
 from commonplace.search.opensearch.client import WRITE_SECONDS, OpenSearchClient, Refused
@@ -24,11 +24,6 @@ MOST_GENERATIONS = 99
 
 REMEMBERED_SECONDS = 2.0
 """How long a reader goes on with the index it knows before it looks for another one."""
-
-REBUILD = (
-    "Run `commonplace index build`, which rebuilds the index beside the one that answers,"
-    " then `commonplace index swap`."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +165,9 @@ def open_index(client: OpenSearchClient, name: str) -> Opened:
     try:
         facts = Facts(**meta["commonplace"])
     except (KeyError, TypeError):
-        raise IndexMismatch(f"The index {name} does not say what it was built under.", hint=REBUILD) from None
+        raise IndexMismatch(f"The index {name} does not say what it was built under.", hint=REBUILD_HINT) from None
     if facts.schema != mapping.SCHEMA_VERSION:
-        raise IndexMismatch("The search index was built by another version of Commonplace.", hint=REBUILD)
+        raise IndexMismatch("The search index was built by another version of Commonplace.", hint=REBUILD_HINT)
     return Opened(name, facts, meta.get("dimension"))
 
 
@@ -187,7 +182,7 @@ def mismatch(found: Sequence[Facts], wanted: Facts) -> IndexMismatch:
         said = "The search index was built by another version of Commonplace."
     else:
         said = "The search index was built with another mapping, analysis or set of parameters than those configured."
-    return IndexMismatch(said, hint=REBUILD)
+    return IndexMismatch(said, hint=REBUILD_HINT)
 
 
 def _holder(held: Mapping[str, set[str]], alias: str) -> str | None:
@@ -241,7 +236,7 @@ def create_next(
         name = index_name(stem, facts, number)
         if name not in taken and create(client, name, body, role_aliases(stem)[1]):
             return name
-    raise Unavailable("There are too many indexes of this collection.", hint="Run `commonplace index plan`.")
+    raise Unavailable("There are too many indexes of this collection.", hint="Drop those without a role.")
 
 
 def create(client: OpenSearchClient, name: str, body: dict[str, Any], role: str) -> bool:
