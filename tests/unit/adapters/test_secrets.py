@@ -1,9 +1,10 @@
 import json
 
 import pytest
+from botocore.exceptions import EndpointConnectionError
 
+from commonplace.kernel.secrets import FRESH_SECONDS, KEPT_SECONDS
 from commonplace.repository.github_secrets import (
-    CACHE_SECONDS,
     GitHubSecret,
     GitHubSecrets,
     GitHubWriter,
@@ -19,9 +20,11 @@ class Vault:
         self.texts = list(texts)
         self.asked = 0
 
-    def get_secret_value(self, *, SecretId: str) -> dict[str, str]:
-        assert SecretId == "arn"
+    def get_secret_value(self, *, SecretId: str, VersionStage: str) -> dict[str, str]:
+        assert (SecretId, VersionStage) == ("arn", "AWSCURRENT")
         self.asked += 1
+        if not self.texts:
+            raise EndpointConnectionError(endpoint_url="https://secretsmanager")
         return {"SecretString": self.texts.pop(0)}
 
 
@@ -34,11 +37,30 @@ def test_a_secret_is_read_once_in_five_minutes() -> None:
     secrets = GitHubSecrets(vault, "arn", monotonic=lambda: now[0])  # type: ignore[arg-type]
 
     tokens = []
-    for now[0] in (0.0, 1.0, CACHE_SECONDS - 0.1, CACHE_SECONDS, CACHE_SECONDS + 1.0):
+    for now[0] in (0.0, 1.0, FRESH_SECONDS - 0.1, FRESH_SECONDS, FRESH_SECONDS + 1.0):
         tokens.append(secrets.current().token)
 
     assert tokens == ["one", "one", "one", "two", "two"]
     assert vault.asked == 2
+
+
+def test_a_secret_serves_for_an_hour_while_another_cannot_be_read() -> None:
+    vault, now = Vault(text(token="one"), "in-clear"), [0.0]
+    secrets = GitHubSecrets(vault, "arn", monotonic=lambda: now[0])  # type: ignore[arg-type]
+    for now[0] in (0.0, FRESH_SECONDS, FRESH_SECONDS + 1.0, KEPT_SECONDS - 1.0):
+        assert secrets.current().token == "one"
+    assert vault.asked == 3
+
+    now[0] = KEPT_SECONDS
+    with pytest.raises(EndpointConnectionError):
+        secrets.current()
+
+
+def test_a_secret_that_is_malformed_from_the_start_says_what_it_must_be() -> None:
+    secrets = GitHubSecrets(Vault("in-clear"), "arn")  # type: ignore[arg-type]
+    for _ in range(2):
+        with pytest.raises(MalformedSecret, match='a JSON object with "webhookSecret"'):
+            secrets.current()
 
 
 @pytest.mark.parametrize(

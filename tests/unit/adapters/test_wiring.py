@@ -143,7 +143,7 @@ class Vault:
     def __init__(self, text: str) -> None:
         self._text = text
 
-    def get_secret_value(self, SecretId: str) -> dict[str, str]:
+    def get_secret_value(self, SecretId: str, VersionStage: str) -> dict[str, str]:
         assert SecretId.endswith(":openai")
         return {"SecretString": self._text}
 

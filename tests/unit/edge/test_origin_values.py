@@ -4,9 +4,8 @@ import pytest
 
 from commonplace.kernel.environment import SettingsError
 from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.secrets import FRESH_SECONDS, KEPT_SECONDS
 from commonplace.web.origin import (
-    FRESH_SECONDS,
-    KEPT_SECONDS,
     PAUSE_SECONDS,
     RETRY_SECONDS,
     OriginValues,

@@ -1,19 +1,18 @@
-"""The GitHub secrets of a deployment, read from Secrets Manager and kept in the process for five minutes."""
+"""The GitHub secrets of a deployment, read from Secrets Manager and kept in the process."""
 
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.secrets import KeptSecret
 
 if TYPE_CHECKING:
     from mypy_boto3_secretsmanager import SecretsManagerClient
-
-
-CACHE_SECONDS = 300
 
 
 _SHAPE = (
@@ -25,7 +24,7 @@ _SHAPE = (
 _WRITER_SHAPE = 'a JSON object with "token" or "appId", "installationId" and "privateKey"'
 
 
-class MalformedSecret(Exception):
+class MalformedSecret(ValueError):
     """The secret is not what its readers need. Never quotes it."""
 
 
@@ -68,7 +67,7 @@ class GitHubWriter:
         return cls(_text(values, "token"), *app)
 
 
-Secret = TypeVar("Secret", GitHubSecret, GitHubWriter)
+Secret = TypeVar("Secret", bound=GitHubSecret | GitHubWriter)
 
 
 def _values(text: str) -> dict[str, Any]:
@@ -88,41 +87,28 @@ def _app(values: dict[str, Any]) -> tuple[str | None, str | None, str | None]:
     return _text(values, "appId"), _text(values, "installationId"), _text(values, "privateKey")
 
 
-class _KeptSecret(Generic[Secret]):
-    """Reads the secret when it is first needed, and again when five minutes have passed."""
-
-    def __init__(
-        self, client: SecretsManagerClient, arn: str, parse: Callable[[str], Secret], monotonic: Callable[[], float]
-    ) -> None:
-        self._client = client
-        self._arn = arn
-        self._parse: Callable[[str], Secret] = parse
-        self._monotonic = monotonic
-        self._lock = threading.Lock()
-        self._kept: tuple[float, Secret] | None = None
-
+class _Credentials(KeptSecret[Secret]):
     def current(self) -> Secret:
-        """Raises MalformedSecret, and what the client raises."""
-        with self._lock:
-            if self._kept is None or self._monotonic() - self._kept[0] >= CACHE_SECONDS:
-                answer = self._client.get_secret_value(SecretId=self._arn)
-                self._kept = (self._monotonic(), self._parse(answer.get("SecretString", "")))
-            return self._kept[1]
+        """Raises MalformedSecret, and what the client raises: each is told in words of its own."""
+        try:
+            return super().current()
+        except Unavailable as unavailable:
+            raise unavailable.__cause__ or unavailable from None
 
 
-class GitHubSecrets(_KeptSecret[GitHubSecret]):
+class GitHubSecrets(_Credentials[GitHubSecret]):
     """The secret that the webhook and the sync share."""
 
     def __init__(
         self, client: SecretsManagerClient, arn: str, *, monotonic: Callable[[], float] = time.monotonic
     ) -> None:
-        super().__init__(client, arn, GitHubSecret.from_json, monotonic)
+        super().__init__(client, arn, GitHubSecret.from_json, monotonic=monotonic)
 
 
-class GitHubWriterSecrets(_KeptSecret[GitHubWriter]):
+class GitHubWriterSecrets(_Credentials[GitHubWriter]):
     """The secret of the function that proposes documents: it can write, and the others' cannot."""
 
     def __init__(
         self, client: SecretsManagerClient, arn: str, *, monotonic: Callable[[], float] = time.monotonic
     ) -> None:
-        super().__init__(client, arn, GitHubWriter.from_json, monotonic)
+        super().__init__(client, arn, GitHubWriter.from_json, monotonic=monotonic)

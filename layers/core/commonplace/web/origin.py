@@ -2,7 +2,6 @@
 
 The door (infra/edge.py) writes two headers over whatever a caller has put there: the value, and the caller's address,
 which the gateway would otherwise tell as one of the door's own. Both end here; nothing further in sees them.
-Standard library only: the webhook function carries no third-party package.
 
 The value by which functions know their front door: read from Secrets Manager, kept, looked up again when unknown.
 
@@ -15,13 +14,15 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import json
-import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from commonplace.kernel.deferred import deferred
 from commonplace.kernel.errors import CommonplaceError, Forbidden, Unavailable
+from commonplace.kernel.secrets import KeptSecret
 from commonplace.kernel.settings import OriginSettings
 
 if TYPE_CHECKING:
@@ -82,12 +83,6 @@ def _with_source_ip(context: Mapping[str, Any], caller: str) -> dict[str, Any]:
     return dict(context) | places
 
 
-logger = logging.getLogger(__name__)
-
-FRESH_SECONDS = 300
-"""So long the values are taken as they were read."""
-KEPT_SECONDS = 3600
-"""So long they are used when they cannot be read again."""
 PAUSE_SECONDS = 30
 """Between two looks for a value that is not known: strangers must not be able to keep Secrets Manager busy."""
 RETRY_SECONDS = 5
@@ -101,51 +96,29 @@ class OriginValues:
     def __init__(
         self, client: Callable[[], SecretsManagerClient], arn: str, *, monotonic: Callable[[], float] = time.monotonic
     ) -> None:
-        self._client, self._arn, self._monotonic = client, arn, monotonic
+        self._secret = KeptSecret(deferred(client), arn, _values, pause_seconds=RETRY_SECONDS, monotonic=monotonic)
+        self._monotonic = monotonic
         self._lock = threading.Lock()
-        self._known: tuple[str, ...] = ()
-        self._read_at = self._looked_at = self._missed_at = -float("inf")
+        self._looked_at = -float("inf")
 
     def __call__(self, presented: str) -> bool:
         """Raises Unavailable when no value can be had at all."""
         with self._lock:
-            return _among(presented, self._current()) or _among(presented, self._looked_up())
-
-    def _current(self) -> tuple[str, ...]:
-        age = self._monotonic() - self._read_at
-        if age >= FRESH_SECONDS and self._monotonic() - self._missed_at >= RETRY_SECONDS and self._reread():
-            return self._known
-        if age >= KEPT_SECONDS:
-            raise Unavailable("It cannot be told now whether this request came the right way. Try again in a moment.")
-        return self._known
-
-    def _reread(self) -> bool:
-        if values := self._stage("AWSCURRENT"):
-            self._known, self._read_at = values, self._monotonic()
-            return True
-        self._missed_at = self._monotonic()
-        return False
+            try:
+                return _among(presented, self._secret.current()) or _among(presented, self._looked_up())
+            except Unavailable:
+                raise Unavailable(
+                    "It cannot be told now whether this request came the right way. Try again in a moment."
+                ) from None
 
     def _looked_up(self) -> tuple[str, ...]:
         """What is on its way in or out, too: a deployment in the midst of a rotation may send either."""
         if self._monotonic() - self._looked_at < PAUSE_SECONDS:
             return ()
         self._looked_at = self._monotonic()
-        self._reread()
-        passing = [*self._stage("AWSPENDING")[:1], *self._stage("AWSPREVIOUS")[:1]]
-        return (*self._known, *passing)
-
-    def _stage(self, stage: str) -> tuple[str, ...]:
-        """The values of one version, that in use first; none where there is no such version, or no answer."""
-        from botocore.exceptions import BotoCoreError, ClientError
-
-        try:
-            answer = self._client().get_secret_value(SecretId=self._arn, VersionStage=stage)
-            return _values(answer.get("SecretString", ""))
-        except (BotoCoreError, ClientError, ValueError) as error:
-            if stage == "AWSCURRENT":
-                logger.error("the origin secret cannot be read", extra={"error": type(error).__name__})
-            return ()
+        self._secret.renew()
+        passing = [(self._secret.version(stage) or ())[:1] for stage in ("AWSPENDING", "AWSPREVIOUS")]
+        return (*self._secret.current(), *chain.from_iterable(passing))
 
 
 def origin_values(environ: Mapping[str, str]) -> OriginValues | None:
