@@ -5,8 +5,8 @@ from constructs import Construct
 from infra.access import COUNTERS
 from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction
-from infra.guarding import ROLES, guard_environment
-from infra.identity_state import WRITE, IdentityState
+from infra.guarding import guard_environment
+from infra.identity import ROLES, WRITE, IdentityState
 from infra.store import State
 
 AUDIT = "audit#*"

@@ -1,23 +1,9 @@
-"""What every function is told and allowed that takes tokens: it verifies them, reads their grants, and asks for roles.
+"""What every function is told that takes tokens."""
 
-A guard must not be able to make or widen a grant. It reads grants and public keys, and writes when one was last used,
-and whom it refused.
-"""
-
-from commonplace.identity.store.guard import OF_LAST_USE
 from infra.catalogues import catalogues_environment
 from infra.configuration import Configuration
-from infra.functions import PythonFunction
-from infra.identity_state import WRITE, IdentityState
+from infra.identity import IdentityState
 from infra.store import State
-
-GRANTS = "grant#*"
-PUBLIC_KEYS = "keys"
-ROLES = "roles#*"
-"""Partition of the cache table."""
-
-REFUSALS = "denied#*"
-"""Partition of the activity table, apart from all other records."""
 
 
 def guard_environment(
@@ -37,13 +23,3 @@ def guard_environment(
         **catalogues_environment(configuration),
     }
     return environment | ({"ROLE_MAP": configuration.role_map} if configuration.role_map else {})
-
-
-def let_guard(function: PythonFunction, identity: IdentityState, state: State) -> None:
-    """The least of which a token can be judged."""
-    function.allow_items(identity.table, ["GetItem"], GRANTS, PUBLIC_KEYS)
-    function.allow_items(identity.table, ["UpdateItem"], GRANTS, attributes=OF_LAST_USE)
-    function.allow_items(state.cache, ["GetItem", "PutItem"], ROLES)
-    function.allow_items(state.activity, ["PutItem"], REFUSALS)
-    identity.let_use_table(function, WRITE)
-    identity.let_read_secrets(function, identity.pseudonyms, identity.rpc)

@@ -4,10 +4,11 @@ from constructs import Construct
 
 from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction
-from infra.guarding import guard_environment, let_guard
-from infra.identity_state import IdentityState
+from infra.guarding import guard_environment
+from infra.identity import IdentityState, let_guard
+from infra.models import let_search
 from infra.providers import memory_mb
-from infra.reading import let_search, reader_environment
+from infra.reading import reader_environment
 from infra.search_engine import SearchEngine
 from infra.secrets import Secrets
 from infra.store import State, Store

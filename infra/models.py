@@ -12,6 +12,8 @@ from commonplace.search.models.bedrock import AMAZON, COHERE, CohereEmbeddings, 
 from infra.configuration import Configuration
 from infra.functions import PythonFunction, accept
 from infra.providers import deployed
+from infra.search_engine import SearchEngine
+from infra.store import State
 
 EMBEDDINGS: Mapping[str, str] = {
     "bedrock-titan": f"{TitanEmbeddings.name}:{TitanEmbeddings.revision}",
@@ -136,3 +138,12 @@ class OpenAi(Construct):
             if self._base_url:
                 function.function.add_environment("OPENAI_BASE_URL", self._base_url)
             function.allow(["secretsmanager:GetSecretValue"], [self.secret.secret_arn])
+
+
+def let_search(function: PythonFunction, configuration: Configuration, state: State, engine: SearchEngine) -> None:
+    """The index, and the models."""
+    engine.admit_reader(function)
+    allow_embedding(function, configuration)
+    allow_reranking(function, configuration)
+    if configuration.reranks:
+        allow_rankings(function, state.cache)

@@ -1,14 +1,7 @@
-"""What every function that answers readers is told, and how it is let at the index and the models."""
+"""What every function that answers readers is told."""
 
 from infra.configuration import Configuration
-from infra.functions import PythonFunction
-from infra.models import (
-    allow_embedding,
-    allow_rankings,
-    allow_reranking,
-    embedding_environment,
-    ranking_environment,
-)
+from infra.models import embedding_environment, ranking_environment
 from infra.search_engine import SearchEngine
 from infra.store import State, Store
 
@@ -28,12 +21,3 @@ def reader_environment(
         **ranking_environment(configuration),
     }
     return environment | ({"CACHE_TABLE": state.cache.table_name} if configuration.reranks else {})
-
-
-def let_search(function: PythonFunction, configuration: Configuration, state: State, engine: SearchEngine) -> None:
-    """The index, and the models."""
-    engine.admit_reader(function)
-    allow_embedding(function, configuration)
-    allow_reranking(function, configuration)
-    if configuration.reranks:
-        allow_rankings(function, state.cache)

@@ -4,11 +4,11 @@ from constructs import Construct
 
 from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction
-from infra.guarding import guard_environment, let_guard
-from infra.identity_state import IdentityState
-from infra.models import operator_environment
+from infra.guarding import guard_environment
+from infra.identity import IdentityState, let_guard
+from infra.models import let_search, operator_environment
 from infra.providers import memory_mb
-from infra.reading import let_search, reader_environment
+from infra.reading import reader_environment
 from infra.search_engine import SearchEngine
 from infra.store import State, Store
 

@@ -17,7 +17,7 @@ from infra.configuration import Configuration, from_context
 from infra.edge import build_edge
 from infra.front import ANY, POST, Front
 from infra.functions import Platform, dead_letters
-from infra.identity_state import IdentityState
+from infra.identity import IdentityState, Signing
 from infra.indexing import Indexing, Migration
 from infra.mcp import MCP_PATHS, Mcp
 from infra.metrics import WatchedSearch
@@ -28,7 +28,6 @@ from infra.requirements import ROOT
 from infra.rest import Rest
 from infra.search_engine import Collection, EmbeddedIndex, ExistingOpenSearch
 from infra.secrets import Secrets, lock_origin
-from infra.signing import Signing
 from infra.store import State, Store
 from infra.sync import Schedules, Sync
 from infra.webhook import WEBHOOK_PATH, Webhook

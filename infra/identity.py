@@ -1,4 +1,4 @@
-"""What identity keeps: a table and secrets of its own, under a key that nothing else uses."""
+"""What identity keeps: a table and secrets of its own, under a key that nothing else uses; and who may use them."""
 
 import json
 
@@ -7,14 +7,26 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
+from commonplace.identity.store.guard import OF_LAST_USE
 from infra.configuration import Configuration
-from infra.functions import PythonFunction, accept
-from infra.store import table
+from infra.functions import Platform, PythonFunction, accept
+from infra.secrets import rotate
+from infra.store import State, table
 
 READ = ("kms:Decrypt", "kms:DescribeKey")
 WRITE = (*READ, "kms:Encrypt", "kms:GenerateDataKey", "kms:ReEncryptFrom", "kms:ReEncryptTo")
 
 EMPTY_RING = {"keys": list[str]()}
+
+GRANTS, PUBLIC_KEYS = "grant#*", "keys"
+ROLES = "roles#*"
+"""Partition of the cache table."""
+
+REFUSALS = "denied#*"
+"""Partition of the activity table, apart from all other records."""
+
+SIGNING_DAYS = 30
+"""Between rotations of the keys that sign tokens."""
 
 
 class IdentityState(Construct):
@@ -104,3 +116,42 @@ class IdentityState(Construct):
             encryption_key=self.key if sealed else None,
             removal_policy=self._removal,
         )
+
+
+class Signing(PythonFunction):
+    """Rotates the key ring. It alone writes public keys."""
+
+    def __init__(self, scope: Construct, construct_id: str, platform: Platform, *, identity: IdentityState) -> None:
+        super().__init__(
+            scope,
+            construct_id,
+            platform,
+            name="rotate",
+            description="Rotates the keys that sign access tokens",
+            source="functions/rotate",
+            memory_mb=512,
+            timeout_seconds=30,
+            environment={
+                "IDENTITY_TABLE": identity.table.table_name,
+                "SIGNING_SECRET_ARN": identity.signing.secret_arn,
+            },
+            error_threshold=1,
+        )
+        identity.let_rotate(self, identity.signing)
+        identity.let_use_table(self, WRITE)
+        self.allow_items(identity.table, ["GetItem", "PutItem"], PUBLIC_KEYS)
+        rotate(self, identity.signing, SIGNING_DAYS)  # at once: a deployment without a key could give no token
+
+
+def let_guard(function: PythonFunction, identity: IdentityState, state: State) -> None:
+    """The least of which a token can be judged.
+
+    A guard must not be able to make or widen a grant. It reads grants and public keys, and writes when one was last
+    used, and whom it refused.
+    """
+    function.allow_items(identity.table, ["GetItem"], GRANTS, PUBLIC_KEYS)
+    function.allow_items(identity.table, ["UpdateItem"], GRANTS, attributes=OF_LAST_USE)
+    function.allow_items(state.cache, ["GetItem", "PutItem"], ROLES)
+    function.allow_items(state.activity, ["PutItem"], REFUSALS)
+    identity.let_use_table(function, WRITE)
+    identity.let_read_secrets(function, identity.pseudonyms, identity.rpc)
