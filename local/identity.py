@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from commonplace.identity.records import Grant
-from local.deployment import Deployment, find
+from local.deployment import Deployment
 from local.errors import CommandError
+from local.options import Target
 
 if TYPE_CHECKING:
     from commonplace.identity.oauth.connections import Connections
@@ -133,9 +133,9 @@ class NoHats:
         raise AssertionError("nobody's hats are asked for here")
 
 
-def reach(data: Path | None, outputs: Path | None, stage: str | None) -> Identity:
-    """The deployment that the options name, else the one that `commonplace dev` runs."""
-    return Identity(find(data, outputs, stage))
+def reach(target: Target) -> Identity:
+    """The deployment that the options name."""
+    return Identity(target.find())
 
 
 def scopes_of(text: str) -> tuple[str, ...]:

@@ -7,7 +7,8 @@ import typer
 from commonplace.identity.records import Client
 from local.errors import CommandError
 from local.identity import day, reach, scopes_of, tier_of
-from local.terminal import AsJsonList, Data, Outputs, Stage, clean, commands, show
+from local.options import Target, grouped
+from local.terminal import AsJsonList, clean, commands, show
 
 KNOWN_BY = {"registered": "registration", "document": "its document", "operator": "an operator"}
 
@@ -15,11 +16,10 @@ app = commands("The applications that may ask for tokens.")
 
 
 @app.command("list")
-def list_clients(
-    *, as_json: AsJsonList = False, data: Data = None, outputs: Outputs = None, stage: Stage = None
-) -> None:
+@grouped
+def list_clients(*, as_json: AsJsonList = False, target: Target) -> None:
     """List the clients that registered or were registered. Metadata documents are not kept."""
-    found = reach(data, outputs, stage).operating.clients()
+    found = reach(target).operating.clients()
     show((_row(one) for one in found), nothing="No client is registered.", as_json=as_json)
 
 
@@ -38,6 +38,7 @@ def _row(client: Client) -> dict[str, str]:
 
 
 @app.command()
+@grouped
 def add(
     name: Annotated[str, typer.Argument(help="What people are told; of an agent, what it is called.")],
     *,
@@ -47,16 +48,14 @@ def add(
     organisation: Annotated[str, typer.Option("--org", help="With --agent: whose data it reaches.")] = "default",
     scopes: Annotated[str, typer.Option(help='At most these, such as "knowledge:read memory:write".')] = "",
     tier: Annotated[str, typer.Option(help="With --agent: public, member or vibecoder.")] = "public",
-    data: Data = None,
-    outputs: Outputs = None,
-    stage: Stage = None,
+    target: Target,
 ) -> None:
     """Register an application that people sign in with, or an agent; a secret is printed once."""
     from commonplace.identity.oauth.registration import BadClient
 
     if agent and (redirect or confidential):
         raise CommandError("An agent sends nobody anywhere.", "Leave out --redirect and --confidential.")
-    operating = reach(data, outputs, stage).operating
+    operating = reach(target).operating
     wanted = scopes_of(scopes)
     try:
         client, secret = (
@@ -73,15 +72,14 @@ def add(
 
 
 @app.command()
+@grouped
 def remove(
     client: Annotated[str, typer.Argument(help="The client's id, as `list` shows it.")],
     *,
-    data: Data = None,
-    outputs: Outputs = None,
-    stage: Stage = None,
+    target: Target,
 ) -> None:
     """Remove a client and end everything that was granted to it."""
-    identity = reach(data, outputs, stage)
+    identity = reach(target)
     known = identity.operating.remove(client)
     ended = identity.connections.revoke_client(client)
     if not known and not ended:

@@ -8,7 +8,8 @@ from commonplace.identity.records import Grant
 from commonplace.kernel.audit import AuditRecord
 from local.errors import CommandError
 from local.identity import day, minute, reach
-from local.terminal import AsJsonList, Data, Outputs, Stage, commands, show
+from local.options import Target, grouped
+from local.terminal import AsJsonList, commands, show
 
 Subject = Annotated[str | None, typer.Option(help="Only of this account: a wallet's address, or another subject.")]
 OfClient = Annotated[str | None, typer.Option("--client", help="Only of this client.")]
@@ -19,17 +20,16 @@ app = commands("See what clients may do, end it, and read the records of it.")
 
 
 @app.command("list")
+@grouped
 def list_grants(
     *,
     subject: Subject = None,
     client: OfClient = None,
     as_json: AsJsonList = False,
-    data: Data = None,
-    outputs: Outputs = None,
-    stage: Stage = None,
+    target: Target,
 ) -> None:
     """List the grants that live, the newest first."""
-    found = sorted(reach(data, outputs, stage).grants_of(subject, client), key=lambda one: -one.created_at)
+    found = sorted(reach(target).grants_of(subject, client), key=lambda one: -one.created_at)
     rows = (_grant_row(one) | ({"grant": one.id} if as_json else {}) for one in found)
     show(rows, nothing="No client may do anything.", as_json=as_json)
 
@@ -50,22 +50,21 @@ def _grant_row(grant: Grant) -> dict[str, str]:
 
 
 @app.command()
+@grouped
 def revoke(
     grant: Annotated[str | None, typer.Argument(help="The grant's name, as `list` shows it.")] = None,
     *,
     subject: Subject = None,
     client: OfClient = None,
     every: Annotated[bool, typer.Option("--all", help="Every grant of this deployment.")] = False,
-    data: Data = None,
-    outputs: Outputs = None,
-    stage: Stage = None,
+    target: Target,
 ) -> None:
     """End a grant, those of an account or client, or all of them. Their tokens are refused from now on."""
     if not (grant or subject or client or every):
         raise CommandError("Nothing is named.", "Name a grant, --subject, --client, or --all.")
     if grant and (subject or client or every):
         raise CommandError("A grant is named, and more besides.", "Name a grant alone, or none.")
-    identity = reach(data, outputs, stage)
+    identity = reach(target)
     found = list(identity.grants_of(subject, client))
     if grant:
         if len(grant) < MIN_ID:
@@ -79,6 +78,7 @@ def revoke(
 
 
 @app.command()
+@grouped
 def records(
     *,
     organisation: Annotated[str, typer.Option("--org", help="The organisation; `-` is none.")] = "default",
@@ -86,12 +86,10 @@ def records(
     denied: Annotated[bool, typer.Option("--denied", help="What calls with a token were refused, instead.")] = False,
     memory: Annotated[bool, typer.Option("--memory", help="Who changed what is remembered, instead.")] = False,
     as_json: AsJsonList = False,
-    data: Data = None,
-    outputs: Outputs = None,
-    stage: Stage = None,
+    target: Target,
 ) -> None:
     """Read the records of sign-ins, consents, grants, refreshes, revocations and refusals, the newest first."""
-    identity = reach(data, outputs, stage)
+    identity = reach(target)
     if denied and memory:
         raise CommandError("--denied and --memory are two lists.", "Ask for one, then for the other.")
     found = identity.log("denied" if denied else "memory" if memory else "audit").read(organisation, limit=limit)

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,6 +13,7 @@ import typer
 from commonplace.capabilities import CAPABILITIES
 from local.deployment import Deployment, find
 from local.errors import CommandError
+from local.options import grouped
 from local.terminal import AsJson, Data, Outputs, Stage, commands
 
 if TYPE_CHECKING:
@@ -51,31 +51,26 @@ app = commands("Build the search index anew beside the one that answers, check i
 class Place:
     """What the options say: a deployment or, with an endpoint, an index and a store reached from here."""
 
-    data: Path | None = None
-    outputs: Path | None = None
-    stage: str | None = None
-    endpoint: str | None = None
-    bucket: str | None = None
-    index: str | None = None
-    collection: str = "documents"
+    data: Data = None
+    outputs: Outputs = None
+    stage: Stage = None
+    endpoint: Endpoint = None
+    bucket: Bucket = None
+    index: Index = None
+    collection: Whose = "documents"
 
 
 @app.command()
+@grouped
 def build(
     *,
     anew: Annotated[
         bool, typer.Option("--anew", help="Begin from nothing, even if the settings are the same.")
     ] = False,
-    data: Data = None,
-    outputs: Outputs = None,
-    stage: Stage = None,
-    endpoint: Endpoint = None,
-    bucket: Bucket = None,
-    index: Index = None,
-    collection: Whose = "documents",
+    place: Place,
 ) -> None:
     """Build the next index, or go on with it. Ctrl-C leaves what is done."""
-    ask = reach(Place(data, outputs, stage, endpoint, bucket, index, collection))
+    ask = reach(place)
     planned = _answer(ask, {"step": "plan"})
     begun = _answer(ask, {"step": "begin", "anew": anew})
     total = planned["published"] if anew else planned["documents"]
@@ -84,34 +79,28 @@ def build(
     try:
         answer, written = _build(ask, total)
     except KeyboardInterrupt:
-        typer.echo(f"Stopped. What is written stays. Go on with: {command('build', collection)}", err=True)
+        typer.echo(f"Stopped. What is written stays. Go on with: {command('build', place.collection)}", err=True)
         raise typer.Exit(130) from None
     typer.echo(f"{written} written in {time.monotonic() - began:.0f} s, {answer['remaining']} remain")
     if answer["unreadable"]:
-        verify = command("verify", collection)
+        verify = command("verify", place.collection)
         typer.echo(f"{answer['unreadable']} cannot be read from the store: {verify} names them")
     if answer["action"] == "stuck":
         hint = "The function's log says why: perhaps the model does not answer."
-        go_on = f"Go on with: {command('build', collection)}"
+        go_on = f"Go on with: {command('build', place.collection)}"
         raise CommandError("The build does not come any further.", f"{hint} {go_on}")
-    typer.echo(f"Next: {command('swap', collection)} (which verifies first)")
+    typer.echo(f"Next: {command('swap', place.collection)} (which verifies first)")
 
 
 @app.command()
+@grouped
 def drop(
     name: Annotated[str | None, typer.Argument(help="An index; default: those that have no role any more.")] = None,
     *,
-    data: Data = None,
-    outputs: Outputs = None,
-    stage: Stage = None,
-    endpoint: Endpoint = None,
-    bucket: Bucket = None,
-    index: Index = None,
-    collection: Whose = "documents",
+    place: Place,
     as_json: AsJson = False,
 ) -> None:
     """Delete indexes that are no longer needed."""
-    place = Place(data, outputs, stage, endpoint, bucket, index, collection)
     _take(place, {"step": "drop"} | ({"name": name} if name else {}), _message, as_json=as_json)
 
 
@@ -119,18 +108,12 @@ def _step(step: str, text: str, tell: Callable[[Answer], str]) -> None:
     """A command that asks for one step and tells its answer."""
 
     @app.command(step, help=text)
+    @grouped
     def run(
         *,
-        data: Data = None,
-        outputs: Outputs = None,
-        stage: Stage = None,
-        endpoint: Endpoint = None,
-        bucket: Bucket = None,
-        index: Index = None,
-        collection: Whose = "documents",
+        place: Place,
         as_json: AsJson = False,
     ) -> None:
-        place = Place(data, outputs, stage, endpoint, bucket, index, collection)
         _take(place, {"step": step}, tell, as_json=as_json)
 
 

@@ -10,10 +10,11 @@ import typer
 from commonplace.documents.sync import keys
 from commonplace.documents.sync.report import Report, Summary
 from local import reports
-from local.deployment import Deployment, find
+from local.deployment import Deployment
 from local.dry_run import ReadOnlyRepository, rehearse
 from local.errors import CommandError
-from local.terminal import AsJson, Data, Outputs, Stage, commands
+from local.options import Target, grouped
+from local.terminal import AsJson, commands
 
 if TYPE_CHECKING:
     from commonplace.documents.content.paths import Exclusions
@@ -30,9 +31,10 @@ app = commands("Look at the sync, ask for a run, read its report, rehearse a bac
 
 
 @app.command()
-def status(*, data: Data = None, outputs: Outputs = None, stage: Stage = None, as_json: AsJson = False) -> None:
+@grouped
+def status(*, target: Target, as_json: AsJson = False) -> None:
     """Say what is published, what runs, and how far it is behind the branch."""
-    deployment = find(data, outputs, stage)
+    deployment = target.find()
     state, summary = deployment.state.read(), _summary(deployment)
     head = _head(deployment)
     published = summary.commit_sha if summary else None
@@ -55,9 +57,10 @@ def status(*, data: Data = None, outputs: Outputs = None, stage: Stage = None, a
 
 
 @app.command()
-def run(*, source: Named = None, data: Data = None, outputs: Outputs = None, stage: Stage = None) -> None:
+@grouped
+def run(*, source: Named = None, target: Target) -> None:
     """Do what a push does, to everything or to one catalogue, and wait for it."""
-    deployment = find(data, outputs, stage)
+    deployment = target.find()
     if source is not None:
         _run_catalogues(deployment, [reports.named_catalogue(deployment, source)])
         return
@@ -66,17 +69,16 @@ def run(*, source: Named = None, data: Data = None, outputs: Outputs = None, sta
 
 
 @app.command()
+@grouped
 def report(
     commit: Annotated[str | None, typer.Argument(help="A published commit; default: the one served now.")] = None,
     *,
     source: Named = None,
-    data: Data = None,
-    outputs: Outputs = None,
-    stage: Stage = None,
+    target: Target,
     as_json: AsJson = False,
 ) -> None:
     """Print the full report of a run, paths of unpublished files included; of a catalogue, that of its last run."""
-    deployment = find(data, outputs, stage)
+    deployment = target.find()
     if source is not None:
         if commit is not None:
             raise CommandError("Of a catalogue only the last report is kept.", "Leave the commit out.")
@@ -91,17 +93,16 @@ def report(
 
 
 @app.command()
+@grouped
 def backfill(
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
     source: Named = None,
-    data: Data = None,
-    outputs: Outputs = None,
-    stage: Stage = None,
+    target: Target,
     as_json: AsJson = False,
 ) -> None:
     """Read every file again and rewrite every document, or every entry of a catalogue."""
-    deployment = find(data, outputs, stage)
+    deployment = target.find()
     if source is not None:
         catalogue = reports.named_catalogue(deployment, source)
         if dry_run:

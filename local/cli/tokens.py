@@ -6,7 +6,8 @@ import typer
 
 from local.errors import CommandError
 from local.identity import reach, scopes_of, tier_of
-from local.terminal import Data, Outputs, Stage, commands
+from local.options import Target, grouped
+from local.terminal import commands
 
 app = commands("Tokens for programs that nobody sits in front of.")
 
@@ -17,6 +18,7 @@ def tokens() -> None:
 
 
 @app.command()
+@grouped
 def mint(
     *,
     organisation: Annotated[str, typer.Option("--org", help="Whose data it reaches.")],
@@ -25,9 +27,7 @@ def mint(
     tier: Annotated[str, typer.Option(help="public, member or vibecoder.")] = "member",
     path: Annotated[str, typer.Option(help="What it is for: /mcp, /mcp/all, /mcp/knowledge, /api.")] = "/mcp",
     days: Annotated[int, typer.Option(min=1, max=366, help="How long it lasts.")] = 90,
-    data: Data = None,
-    outputs: Outputs = None,
-    stage: Stage = None,
+    target: Target,
 ) -> None:
     """Print a service token, once. `commonplace grants revoke` ends it."""
     from commonplace.identity.principals import CATALOGUE
@@ -37,7 +37,7 @@ def mint(
     if unknown := [one for one in wanted if one not in CATALOGUE] or ([] if wanted else ["none"]):
         raise CommandError(f"{', '.join(unknown)}: no such scope.", f"There are: {', '.join(CATALOGUE)}.")
     reached = tier_of(tier)
-    identity = reach(data, outputs, stage)
+    identity = reach(target)
     try:
         token = identity.mint(organisation=organisation, agent=agent, scopes=wanted, tier=reached, path=path, days=days)
     except CommonplaceError as error:

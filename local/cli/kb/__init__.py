@@ -11,13 +11,14 @@ import typer
 from commonplace.memory.client.client import Planted, as_imports
 from commonplace.memory.entry_files import write
 from commonplace.memory.model import EntryType, Phase, Role
-from local.cli.kb.connection import SEED_SECONDS, DryRun, Org, Place, Url, reached
+from local.cli.kb.connection import SEED_SECONDS, DryRun, Place, reached
 from local.cli.kb.files import entries_of, faults_of, seed_files
 from local.cli.kb.learn import learn, sync_pending, validated
 from local.cli.kb.parse import app as parse
 from local.errors import CommandError
 from local.files import write_whole
-from local.terminal import AsJson, Data, Outputs, Stage, clean, commands, counted, print_json
+from local.options import grouped
+from local.terminal import AsJson, clean, commands, counted, print_json
 
 AGAIN = "Run the same command again: it goes on where it stopped."
 MAX_SHOWN_FAULTS = 20
@@ -31,6 +32,7 @@ app.add_typer(parse, name="parse")
 
 
 @app.command()
+@grouped
 def seed(
     *,
     file: Annotated[
@@ -38,11 +40,7 @@ def seed(
     ] = None,
     dry_run: DryRun = False,
     as_json: AsJson = False,
-    url: Url = None,
-    data: Data = None,
-    outputs: Outputs = None,
-    stage: Stage = None,
-    org: Org = None,
+    place: Place,
 ) -> None:
     """Import entries from YAML. What is there already is skipped, so it may be stopped and run again."""
     files = {str(one): entries_of(one) for one in seed_files(file)}
@@ -51,7 +49,7 @@ def seed(
         return
     done: dict[str, Planted] = {}
     try:
-        with reached(Place(url, data, outputs, stage, org), SEED_SECONDS) as client:
+        with reached(place, SEED_SECONDS) as client:
             for name, entries in files.items():
                 with progress(name) as told:
                     told(0, len(entries))
@@ -105,22 +103,20 @@ def _faults(errors: dict[int, str]) -> list[dict[str, Any]]:
 
 
 @app.command()
+@grouped
 def stats(
     *,
     as_json: AsJson = False,
-    url: Url = None,
-    data: Data = None,
-    outputs: Outputs = None,
-    stage: Stage = None,
-    org: Org = None,
+    place: Place,
 ) -> None:
     """Say how much the memory holds, and how often it was asked."""
-    with reached(Place(url, data, outputs, stage, org)) as client:
+    with reached(place) as client:
         told = client.stats()
     print_json(told) if as_json else typer.echo(stats_text(told))
 
 
 @app.command()
+@grouped
 def search(
     query: Annotated[str, typer.Argument(help="A question, or a few words.")],
     *,
@@ -131,11 +127,7 @@ def search(
     min_confidence: Annotated[float, typer.Option(min=0, max=1, help="Leave out what is less sure.")] = 0.5,
     phase: Annotated[Phase | None, typer.Option(help="For the statistics: the phase that asks.")] = None,
     as_json: AsJson = False,
-    url: Url = None,
-    data: Data = None,
-    outputs: Outputs = None,
-    stage: Stage = None,
-    org: Org = None,
+    place: Place,
 ) -> None:
     """Ask the memory, as an agent would."""
     asked = {
@@ -147,23 +139,20 @@ def search(
         "min_confidence": min_confidence,
         "phase": phase,
     }
-    with reached(Place(url, data, outputs, stage, org)) as client:
+    with reached(place) as client:
         answer = client.search(asked)
     print_json(answer) if as_json else typer.echo(results_text(answer))
 
 
 @app.command()
+@grouped
 def export(
     *,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="The YAML file; default: print it.")] = None,
-    url: Url = None,
-    data: Data = None,
-    outputs: Outputs = None,
-    stage: Stage = None,
-    org: Org = None,
+    place: Place,
 ) -> None:
     """Write every entry as YAML that `kb seed` takes."""
-    with reached(Place(url, data, outputs, stage, org), SEED_SECONDS) as client, progress("Reading") as told:
+    with reached(place, SEED_SECONDS) as client, progress("Reading") as told:
         entries = list(client.entries(told))
     text = write(as_imports(entries))
     if output is None:

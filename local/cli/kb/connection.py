@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,6 +15,7 @@ from commonplace.kernel.errors import CommonplaceError, InvalidInput
 from commonplace.memory.client.client import AUTHORIZATION_HINT, LIMITED_SECONDS, MemoryClient, Patient
 from local.deployment import Deployment, find, web_address
 from local.errors import CommandError
+from local.terminal import Data, Outputs, Stage
 
 URL_VARIABLE, TOKEN_VARIABLE = "COMMONPLACE_URL", "COMMONPLACE_TOKEN"
 MINT = (
@@ -48,11 +48,11 @@ class Unreachable(CommandError):
 class Place:
     """Where the user wants to go: options of the command line, and the environment."""
 
-    url: str | None = None
-    data: Path | None = None
-    outputs: Path | None = None
-    stage: str | None = None
-    organisation: str | None = None
+    url: Url = None
+    data: Data = None
+    outputs: Outputs = None
+    stage: Stage = None
+    organisation: Org = None
 
 
 @contextmanager

@@ -16,10 +16,8 @@ from local.cli.kb.connection import (
     LEARN_LIMITED_SECONDS,
     LEARN_SECONDS,
     DryRun,
-    Org,
     Place,
     Unreachable,
-    Url,
     hint_of,
     opened,
     reached,
@@ -36,13 +34,15 @@ from local.cli.kb.files import (
     write_learnings,
 )
 from local.errors import CommandError
-from local.terminal import AsJson, Data, Outputs, Stage, clean, counted, print_json
+from local.options import grouped
+from local.terminal import AsJson, clean, counted, print_json
 
 FOLDER = "_implementation"
 SYNC = "commonplace kb sync-pending"
 STDIN = Path("-")
 
 
+@grouped
 def learn(
     story: Annotated[Path, typer.Argument(help="YAML of a story: story_id, summary, recommendations; - reads it.")],
     *,
@@ -52,11 +52,7 @@ def learn(
     ] = None,
     dry_run: DryRun = False,
     as_json: AsJson = False,
-    url: Url = None,
-    data: Data = None,
-    outputs: Outputs = None,
-    stage: Stage = None,
-    org: Org = None,
+    place: Place,
 ) -> None:
     """Record what a story taught. If the memory cannot be reached it is kept in a file, with a warning."""
     file = output or (Path() if story == STDIN else story.parent) / FOLDER / FILE_NAME
@@ -66,7 +62,7 @@ def learn(
         if not dry_run:
             # Before anybody is asked: whatever happens from here on, `sync-pending` finds it.
             write_learnings(file, replace(learnings, available=not learnings.pending))
-            learnings = _deliver(learnings, file, Place(url, data, outputs, stage, org))
+            learnings = _deliver(learnings, file, place)
     if as_json:
         print_json(_facts(file, learnings) | {"dryRun": dry_run})
     elif dry_run:
@@ -120,16 +116,13 @@ def _deliver(learnings: Learnings, file: Path, place: Place) -> Learnings:
     return learnings
 
 
+@grouped
 def sync_pending(
     folder: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="Where to look, and below.")] = Path(),
     *,
     dry_run: DryRun = False,
     as_json: AsJson = False,
-    url: Url = None,
-    data: Data = None,
-    outputs: Outputs = None,
-    stage: Stage = None,
-    org: Org = None,
+    place: Place,
 ) -> None:
     """Deliver every LEARNINGS.yaml that waits, once each. Ends with 1 when something still waits."""
     found, broken = records_below(folder)
@@ -137,7 +130,7 @@ def sync_pending(
         typer.echo(f"{error.message} {error.hint}", err=True)
     pending = [(file, one) for file, one in found if one.pending]
     if pending and not dry_run:
-        pending = _sync_all([file for file, _ in pending], Place(url, data, outputs, stage, org))
+        pending = _sync_all([file for file, _ in pending], place)
     if as_json:
         facts = {
             "dryRun": dry_run,
@@ -186,22 +179,19 @@ def _facts(file: Path, learnings: Learnings) -> dict[str, Any]:
     }
 
 
+@grouped
 def validated(
     what: Annotated[str, typer.Argument(metavar="STORY|FILE", help="A story's id, or its LEARNINGS.yaml.")],
     *,
     gate: Annotated[Literal["PASS", "FAIL"], typer.Option(help="What the quality gate has said.")],
     as_json: AsJson = False,
-    url: Url = None,
-    data: Data = None,
-    outputs: Outputs = None,
-    stage: Stage = None,
-    org: Org = None,
+    place: Place,
 ) -> None:
     """Note a quality gate's result on a story's failures. PASS raises their confidence to 1.0."""
     files = [Path(what)] if Path(what).is_file() else []
     files = files or [file for file, one in records_below(Path())[0] if one.story == what]
     confirmed, gone = 0, 0
-    with _asked_if(files, Place(url, data, outputs, stage, org)) as client:
+    with _asked_if(files, place) as client:
         for file in files:
             with alone(file):
                 told = client.validated(read_learnings(file), gate, now())

@@ -20,7 +20,6 @@ from commonplace.reference.source.compilation import compile
 from commonplace.reference.source.compilation import diff as compare
 from commonplace.reference.source.findings import in_order
 from commonplace.reference.source.reader import Reading, read_catalogue
-from local import deployment as deployments
 from local import reports
 from local.cli.reference import text
 from local.cli.reference.folders import Folder, opened
@@ -29,7 +28,8 @@ from local.cli.reference.staleness import check_sources
 from local.deployment import Deployment
 from local.errors import CommandError
 from local.files import write_whole
-from local.terminal import AsJson, Data, Outputs, Stage, commands, print_json, show
+from local.options import Target, grouped
+from local.terminal import AsJson, commands, print_json, show
 
 Where = Annotated[str, typer.Argument(metavar="[FOLDER]", help="The folder of a catalogue, or REVISION:FOLDER.")]
 Name = Annotated[str | None, typer.Option(help="Name of the catalogue; default: that of its folder.")]
@@ -101,16 +101,15 @@ app.command()(generate)
 
 
 @app.command()
+@grouped
 def status(
     name: Annotated[str | None, typer.Argument(help="One catalogue: with everything its last run said.")] = None,
     *,
     as_json: AnyJson = False,
-    data: Data = None,
-    outputs: Outputs = None,
-    stage: Stage = None,
+    target: Target,
 ) -> None:
     """Say what is published of each catalogue, and what was refused and why."""
-    deployment = deployments.find(data, outputs, stage)
+    deployment = target.find()
     if name is not None:
         typer.echo(reports.catalogue_report_text(deployment, name, as_json=as_json), nl=False)
     elif as_json:
@@ -130,19 +129,18 @@ def _refused(deployment: Deployment) -> Iterator[str]:
 
 
 @app.command()
+@grouped
 def gaps(
     *,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="How many at most.")] = 50,
     as_json: AnyJson = False,
     org: Org = None,
-    data: Data = None,
-    outputs: Outputs = None,
-    stage: Stage = None,
+    target: Target,
 ) -> None:
     """List what agents looked for and did not find, the most reported first."""
     from commonplace.reference.store import DynamoGaps
 
-    deployment = deployments.find(data, outputs, stage)
+    deployment = target.find()
     table = deployment.outputs.get("RecordsTable")
     if table is None:
         raise CommandError("No gaps are kept there.", "Deploy this version, or start `commonplace dev` of it.")
