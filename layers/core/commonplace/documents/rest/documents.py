@@ -15,7 +15,6 @@ from commonplace.documents.rest import examples, models
 from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.parameters import Listing, PathId, PathType, link_header
 from commonplace.documents.rest.services import Services, services
-from commonplace.documents.rest.views import entry_url
 from commonplace.documents.views import markdown
 from commonplace.kernel.errors import NotFound
 from commonplace.kernel.objects import StoredObject
@@ -108,7 +107,7 @@ async def get_entry_markdown(request: Request, content_type: PathType, document_
     """The text of a document, for people who read and programs that render. Sanitise what you render."""
     using = services(request)
     entry, former = _resolve(using.library.edition().catalogue, content_type, document_id)
-    headers = {"content-location": f"{entry_url(entry)}.md"} if former else {}
+    headers = {"content-location": f"{models.entry_url(entry)}.md"} if former else {}
     etag = f"{entry.etag}-md"
     if unchanged(request, etag):
         return Response(status_code=304, headers={"etag": f'"{etag}"'} | headers)
@@ -181,7 +180,7 @@ def _resolve(catalogue: Catalogue, content_type: str, document_id: str) -> tuple
 
 
 def _document(request: Request, using: Services, entry: Entry, choose: Choose, *, canonical: bool) -> Response:
-    headers = {} if canonical else {"content-location": entry_url(entry)}
+    headers = {} if canonical else {"content-location": models.entry_url(entry)}
     if unchanged(request, entry.etag):
         return Response(status_code=304, headers={"etag": f'"{entry.etag}"'} | headers)
     _, stored = _open(using, choose)

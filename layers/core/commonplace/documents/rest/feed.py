@@ -13,7 +13,6 @@ from commonplace.documents.rest import examples, models
 from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.parameters import Feed
 from commonplace.documents.rest.services import Services, services
-from commonplace.documents.rest.views import entry_url
 from commonplace.documents.views import moment
 from commonplace.kernel.objects import StoredObject
 from commonplace.web.rest.models import json_bytes
@@ -81,7 +80,7 @@ def _address(host: str, asked: Feed) -> str:
 
 def _item(host: str, entry: Entry, stored: StoredObject) -> models.FeedItem:
     document = json.loads(stored.body)
-    address = f"{host}{entry_url(entry)}"
+    address = f"{host}{models.entry_url(entry)}"
     item = {
         "id": address,
         "url": entry.source_url or f"{address}.md",

@@ -12,8 +12,8 @@ from commonplace.documents.content.library import Edition
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.rest import examples
 from commonplace.documents.rest.examples import answers
+from commonplace.documents.rest.models import entry_url
 from commonplace.documents.rest.services import Services, services
-from commonplace.documents.rest.views import entry_url
 from commonplace.kernel.objects import StoredObject
 from commonplace.web.rest.documentation import STRING
 from commonplace.web.rest.pages import API, PAGE_BYTES, Page, fitting

@@ -3,11 +3,18 @@
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal
+from urllib.parse import quote
 
 from pydantic import BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from commonplace.documents.content import document
 from commonplace.web.rest.models import Answer
+from commonplace.web.rest.pages import API
+
+
+def entry_url(entry: document.Entry) -> str:
+    return f"{API}/entries/{quote(entry.content_type)}/{quote(entry.id)}"
 
 
 class Pointer(Answer):

@@ -15,7 +15,6 @@ from commonplace.documents.rest import examples, models
 from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.parameters import Inventory, link_header
 from commonplace.documents.rest.services import services
-from commonplace.documents.rest.views import entry_url
 from commonplace.documents.views import in_utc
 from commonplace.kernel.errors import NotFound, Unavailable
 from commonplace.web.rest.documentation import API_VERSION, example_content
@@ -78,7 +77,7 @@ def _document(entry: Entry) -> models.ManifestDocument:
         etag=entry.etag,
         blob_sha=entry.blob_sha,
         updated_at=in_utc(entry.updated_at),
-        url=entry_url(entry),
+        url=models.entry_url(entry),
     )
 
 

@@ -3,14 +3,15 @@
 from collections.abc import Iterable
 from typing import Any, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticSerializationError, to_json
 
 from commonplace.kernel.stored import Stored
 from commonplace.web.rest.pages import PAGE_BYTES, encode, fitting
 
 A = TypeVar("A", bound="Answer")
+
+_ANY: TypeAdapter[Any] = TypeAdapter(Any)
 
 
 class Answer(BaseModel):
@@ -28,7 +29,7 @@ class Answer(BaseModel):
         """Compact UTF-8 JSON. Lone surrogates, which UTF-8 cannot carry, are escaped."""
         try:
             return self.model_dump_json(by_alias=True, exclude_unset=True).encode()
-        except PydanticSerializationError:
+        except ValueError:
             return encode(self.model_dump(mode="json", by_alias=True, exclude_unset=True))
 
 
@@ -40,7 +41,7 @@ def leading(answers: Iterable[A], budget: int = PAGE_BYTES) -> list[A]:
     """As many of them as stay within the budget of bytes, at least one: see `pages.fitting`."""
     every = list(answers)
     # Measured together first: they nearly always fit, and one by one takes twice as long.
-    together = len(to_json(every, by_alias=True))
+    together = len(_ANY.dump_json(every, by_alias=True))
     return every if together <= budget else fitting(every, json_bytes, budget)
 
 
