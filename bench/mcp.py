@@ -6,7 +6,6 @@ What an MCP call costs: CPU beside the bare SDK in the same process, import, tok
 """
 
 import gc
-import http.client
 import json
 import random
 import sys
@@ -19,11 +18,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any
-from urllib.parse import urlsplit
 
 from bench import imports, table
 from bench.corpus import asked_for
-from bench.mcp_servers import CONTEXT, Handler, bare, initialize, legacy, logging_as_on_lambda, modern, ours, result
+from bench.mcp_servers import (
+    CONTEXT,
+    PATH,
+    Caller,
+    Handler,
+    bare,
+    initialize,
+    legacy,
+    logging_as_on_lambda,
+    modern,
+    ours,
+    result,
+)
 from bench.serving import RUN_SECONDS, NotSynced
 from bench.table import percentile, ratio
 from commonplace.web.mcp.budgets import DEFAULT_TOKENS, MAX_TOKENS, estimate_tokens
@@ -47,30 +57,9 @@ class Asked:
     arguments: Mapping[str, Any]
 
 
-class Caller:
-    """One kept connection. Not for use from several threads."""
-
-    def __init__(self, url: str) -> None:
-        parts = urlsplit(url)
-        self._connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
-
-    def __call__(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """The result. Raises ValueError for anything else."""
-        event = modern(method, params)
-        headers = {name: event["headers"][name] for name in event["headers"] if name.startswith(("mcp-", "accept"))}
-        headers["content-type"] = "application/json"
-        self._connection.request("POST", event["rawPath"], event["body"], headers)
-        answer = json.loads(self._connection.getresponse().read())
-        if "result" not in answer:
-            raise ValueError(json.dumps(answer)[:400])
-        found: dict[str, Any] = answer["result"]
-        return found
-
-    def call(self, asked: Asked) -> dict[str, Any]:
-        return self("tools/call", {"name": asked.tool, "arguments": dict(asked.arguments)})
-
-    def close(self) -> None:
-        self._connection.close()
+def called(caller: Caller, asked: Asked) -> dict[str, Any]:
+    params = {"name": asked.tool, "arguments": dict(asked.arguments)}
+    return caller(PATH, "tools/call", params, failed=True)
 
 
 def measure(arguments: Sequence[str], folder: Path) -> None:
@@ -102,11 +91,11 @@ def _serving(source: Source, folder: Path) -> Iterator[Laptop]:
 
 def _calls(caller: Caller, laptop: Laptop) -> Iterator[Asked]:
     """One for each tool that reads, about what is largest of its kind: others are answered more shortly."""
-    found = caller.call(Asked("search", {"query": QUESTION}))["structuredContent"]["results"]
+    found = called(caller, Asked("search", {"query": QUESTION}))["structuredContent"]["results"]
     largest = _largest(laptop, lambda _: True)
     given = {"query": QUESTION, "keyword": KEYWORD, "id": largest}
     given["term"] = _largest(laptop, lambda ref: ref.startswith(LEXICON)).removeprefix(LEXICON)
-    for tool in caller("tools/list", {})["tools"]:
+    for tool in caller(PATH, "tools/list", {})["tools"]:
         if tool["annotations"]["readOnlyHint"]:
             arguments = {name: given[name] for name in tool["inputSchema"].get("required", ())}
             yield Asked(tool["name"], arguments | ({"id": found[0]["id"]} if tool["name"] == "fetch" else {}))
@@ -121,10 +110,10 @@ def _largest(laptop: Laptop, wanted: Callable[[str], bool]) -> str:
 
 
 def _call_row(url: str, caller: Caller, asked: Asked) -> table.Row:
-    answer, taken = caller.call(asked), []
+    answer, taken = called(caller, asked), []
     for number in range(WARM_UP + ROUNDS):
         began = time.perf_counter()
-        caller.call(asked)
+        called(caller, asked)
         taken += [time.perf_counter() - began] if number >= WARM_UP else []
     text = "".join(block.get("text", "") for block in answer["content"])
     return {
@@ -148,7 +137,7 @@ def _together(url: str, asked: Asked) -> float:
     def ask() -> None:
         caller, count = Caller(url), 0
         while (now := time.perf_counter()) < end:
-            caller.call(asked)
+            called(caller, asked)
             count += now >= warm
         caller.close()
         counted.append(count)

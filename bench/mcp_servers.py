@@ -5,6 +5,7 @@ Two servers with the same tools: ours, and the SDK's own with as little round it
 Their tools return a prepared answer, so that what is measured is what stands between an event and a tool.
 """
 
+import http.client
 import json
 import logging
 import time
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 from mangum import Mangum
 from mcp.server import MCPServer
@@ -247,3 +249,34 @@ class _Instance:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         await self._app(scope, receive, send)
+
+
+class Caller:
+    """One kept connection to a server of MCP. Not for use from several threads."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        self._connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
+
+    def post(self, path: str, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        """The message that answers, an error too."""
+        event = modern(method, params)
+        headers = {name: event["headers"][name] for name in event["headers"] if name.startswith(("mcp-", "accept"))}
+        self._connection.request("POST", path, event["body"], headers | {"content-type": "application/json"})
+        answer: dict[str, Any] = json.loads(self._connection.getresponse().read())
+        return answer
+
+    def __call__(self, path: str, method: str, params: Mapping[str, Any], *, failed: bool = False) -> dict[str, Any]:
+        """The result. Raises ValueError for anything else, and for a call that failed unless those count too."""
+        return result_of(self.post(path, method, params), failed=failed)
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def result_of(answer: Mapping[str, Any], *, failed: bool = False) -> dict[str, Any]:
+    """Raises ValueError as `Caller` does."""
+    if "result" not in answer or (answer["result"].get("isError") and not failed):
+        raise ValueError(json.dumps(answer)[:400])
+    found: dict[str, Any] = answer["result"]
+    return found

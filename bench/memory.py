@@ -2,7 +2,6 @@
 search finds what was added.
 """
 
-import http.client
 import json
 import sys
 import tempfile
@@ -15,10 +14,9 @@ from itertools import count
 from pathlib import Path
 from statistics import median
 from typing import Any
-from urllib.parse import urlsplit
 
 from bench import table
-from bench.mcp_servers import modern
+from bench.mcp_servers import Caller, result_of
 from bench.memory_quality.judged import FOLDER, JudgedMemory, judged_memory
 from bench.retrieval.metrics import ratio_of_medians
 from bench.table import percentile
@@ -40,25 +38,15 @@ class Busy(Exception):
     """A store did not answer in time: on a busy machine that says nothing of the tool."""
 
 
-class Server:
+class Server(Caller):
     """One kept connection to the memory's server."""
-
-    def __init__(self, url: str) -> None:
-        parts = urlsplit(url)
-        self._connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
 
     def send(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """The result. Raises Busy, and ValueError for anything else and for a call that failed."""
-        event = modern(method, params)
-        headers = {name: event["headers"][name] for name in event["headers"] if name.startswith(("mcp-", "accept"))}
-        self._connection.request("POST", PATH, event["body"], headers | {"content-type": "application/json"})
-        answer = json.loads(self._connection.getresponse().read())
+        answer = self.post(PATH, method, params)
         if '"code": "UNAVAILABLE"' in json.dumps(answer):
             raise Busy
-        if "result" not in answer or answer["result"].get("isError"):
-            raise ValueError(json.dumps(answer)[:400])
-        found: dict[str, Any] = answer["result"]
-        return found
+        return result_of(answer)
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """The structured answer of a tool."""
@@ -70,9 +58,6 @@ class Server:
                 return data
             time.sleep(1)
         raise Busy
-
-    def close(self) -> None:
-        self._connection.close()
 
 
 @dataclass

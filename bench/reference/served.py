@@ -3,8 +3,6 @@
 The knowledge base is the sample, or any clone; the catalogue is the judged one, published by a run of its own.
 """
 
-import http.client
-import json
 import tempfile
 import time
 from collections import defaultdict
@@ -13,11 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any
-from urllib.parse import urlsplit
 
 import yaml
 
-from bench.mcp_servers import modern
+from bench.mcp_servers import Caller
 from bench.reference.judged import NAME, catalogue, paraphrases
 from bench.retrieval.metrics import ratio_of_medians
 from bench.serving import RUN_SECONDS, NotSynced
@@ -40,28 +37,6 @@ class Taken:
 
     own: list[float] = field(default_factory=list)
     baseline: list[float] = field(default_factory=list)
-
-
-class Caller:
-    """One kept connection. Not for use from several threads."""
-
-    def __init__(self, url: str) -> None:
-        parts = urlsplit(url)
-        self._connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
-
-    def __call__(self, path: str, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """The result. Raises ValueError for anything else, and for a call that failed."""
-        event = modern(method, params)
-        headers = {name: event["headers"][name] for name in event["headers"] if name.startswith(("mcp-", "accept"))}
-        self._connection.request("POST", path, event["body"], headers | {"content-type": "application/json"})
-        answer = json.loads(self._connection.getresponse().read())
-        if "result" not in answer or answer["result"].get("isError"):
-            raise ValueError(json.dumps(answer)[:400])
-        found: dict[str, Any] = answer["result"]
-        return found
-
-    def close(self) -> None:
-        self._connection.close()
 
 
 def rows(source: Source | None = None) -> list[Row]:
