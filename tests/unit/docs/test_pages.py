@@ -47,3 +47,13 @@ def test_the_page_says_which_function_carries_a_package() -> None:
     for function in ("sync", "index", "rest", "mcp", "auth", "rotate"):
         carried = {package for package, functions in documented.items() if function in functions}
         assert carried == set(project["dependency-groups"][function])
+
+
+def test_architecture_names_files_and_folders_that_exist() -> None:
+    named = re.findall(
+        r"^\| .*`((?:layers|functions|infra|local|generators|samples|tests|bench|docs)/[^`]*)`",
+        (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+    assert len(named) > 20
+    assert [path for path in named if not (ROOT / path).exists()] == []
