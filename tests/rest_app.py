@@ -7,12 +7,14 @@ from fastapi import FastAPI
 
 from commonplace.documents.content.library import Library
 from commonplace.documents.rest.routes import document_routes
-from commonplace.documents.rest.services import Searcher, Services, utc_now
+from commonplace.documents.rest.services import Explanations, Searcher, Services, utc_now
 from commonplace.kernel.limits import Limiter
 from commonplace.site.connect import routes as connect
 from commonplace.web.challenges import Accounts
 from commonplace.web.rest.app import create_app
 from commonplace.web.rest.services import Site
+
+EXPLANATIONS = Explanations()
 
 
 def rest_app(
@@ -23,6 +25,7 @@ def rest_app(
     clock: Callable[[], datetime] = utc_now,
     *,
     accounts: Accounts | None = None,
+    explanations: Explanations = EXPLANATIONS,
 ) -> FastAPI:
-    documents = document_routes(Services(library, search, site, clock))
+    documents = document_routes(Services(library, search, site, clock, explanations))
     return create_app([documents], site, limiter, pages=[connect.router], accounts=accounts)

@@ -35,8 +35,6 @@ SITE = Site(
     base_url=SETTINGS.base_url or "",
     reads_per_minute=SETTINGS.reads_per_minute,
     searches_per_minute=SETTINGS.searches_per_minute,
-    explain=SETTINGS.explain,
-    operator_key_hash=SETTINGS.operator_key_hash,
 )
 CONTEXT = RestContext(os.environ, SETTINGS, SITE, OBJECTS)
 

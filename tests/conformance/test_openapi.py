@@ -18,6 +18,7 @@ from commonplace.documents.content.document import DocumentRef
 from commonplace.documents.content.library import Library
 from commonplace.documents.findings import MAX_HITS
 from commonplace.documents.index_source import record_from_document
+from commonplace.documents.rest.services import Explanations
 from commonplace.documents.sync.report import Counts, Note, Summary
 from commonplace.identity.principals import TOOLSETS
 from commonplace.identity.resources import Resources
@@ -65,9 +66,10 @@ REALM = Realm()
 APP = rest_app(
     Library(published()),
     DeferredSearch(lambda: SearchService(INDEXES[0], None)),
-    Site(reads_per_minute=0, searches_per_minute=0, explain="anyone"),
+    Site(reads_per_minute=0, searches_per_minute=0),
     Limiter(NoCounters(), time),
     accounts=Accounts(REALM.principals, Challenges(RESOURCES), RESOURCES.api),
+    explanations=Explanations("anyone"),
 )
 
 

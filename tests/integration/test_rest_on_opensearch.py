@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 
 from commonplace.documents.content.library import Library
 from commonplace.documents.index_source import record_from_document
+from commonplace.documents.rest.services import Explanations
 from commonplace.kernel.limits import Limiter
 from commonplace.kernel.retry import CircuitBreaker
 from commonplace.search.deferred import DeferredSearch
@@ -113,8 +114,8 @@ def client(gate: Gate, clock: Seconds, opensearch_url: str, unique_stem: str) ->
     connection = connect(gate.url, "none", breaker=breaker)
     engine = OpenSearchEngine(connection, unique_stem, model)
     search = DeferredSearch(lambda: SearchService(engine, model, documents=library, publication=library))
-    site = Site(reads_per_minute=0, searches_per_minute=0, explain="anyone")
-    yield TestClient(rest_app(library, search, site, Limiter(Counters(), clock)))
+    site = Site(reads_per_minute=0, searches_per_minute=0)
+    yield TestClient(rest_app(library, search, site, Limiter(Counters(), clock), explanations=Explanations("anyone")))
     for name in Aliases(direct, unique_stem).roles().every:
         direct.indices.delete(index=name)
     direct.close()

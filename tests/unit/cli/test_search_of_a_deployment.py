@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from commonplace.documents.rest.services import Explanations
 from commonplace.kernel.operator_key import fresh_key, key_hash
 from commonplace.web.rest.services import Site
 from local import cli
@@ -27,7 +28,9 @@ KEY = fresh_key()
 def outputs(tmp_path: Path) -> Iterator[Path]:
     """The outputs of a stack whose API serves the garden."""
     world = World(FakeLibrary(garden()), ToldSearch(hit("pattern", "rotating-stewardship"), suggestion="stewardship"))
-    client = world.client(Site(reads_per_minute=0, searches_per_minute=0, operator_key_hash=key_hash(KEY)))
+    client = world.client(
+        Site(reads_per_minute=0, searches_per_minute=0), Explanations(operator_key_hash=key_hash(KEY))
+    )
 
     class Serving(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

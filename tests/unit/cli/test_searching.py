@@ -1,10 +1,12 @@
 """A search that is asked for on the command line, of a running REST API."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
 
+from commonplace.documents.rest.services import Explanations
 from commonplace.kernel.operator_key import fresh_key, key_hash
 from commonplace.web.rest.services import Site
 from local.cli.operators import KEY_VARIABLE
@@ -33,8 +35,8 @@ def world() -> World:
 class Served(httpx.BaseTransport):
     """Hands requests to the application, and keeps them."""
 
-    def __init__(self, world: World, **site: object) -> None:
-        self.client = world.client(Site(reads_per_minute=0, searches_per_minute=0, **site))  # type: ignore[arg-type]
+    def __init__(self, world: World, **told: Any) -> None:
+        self.client = world.client(Site(reads_per_minute=0, searches_per_minute=0), Explanations(**told))
         self.requests: list[httpx.Request] = []
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
@@ -58,7 +60,7 @@ def test_what_is_asked_for_reaches_the_search(world: World) -> None:
         rerank=False,
         collapse=False,
     )
-    answer = ask_deployment(ADDRESS, asked, Served(world, explain="anyone"))
+    answer = ask_deployment(ADDRESS, asked, Served(world, audience="anyone"))
     (request,) = world.search.asked
     assert (request.query, request.limit, request.mode, request.documents) == ("who decides", 2, "lexical", True)
     assert (request.explain, request.expect, request.rerank, request.collapse) == (True, "tag/governance", False, False)

@@ -8,12 +8,13 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from commonplace.documents.content.library import Library
+from commonplace.documents.rest.services import Explanations
 from commonplace.kernel.limits import Limiter
 from commonplace.web.rest.services import Site
 from tests.fakes.library import SYNCED, FakeLibrary, garden, links_between
 from tests.fakes.search import FakeSearch, hit
 from tests.one_loop import one_loop
-from tests.rest_app import rest_app
+from tests.rest_app import EXPLANATIONS, rest_app
 
 __all__ = ["one_loop"]
 
@@ -46,17 +47,18 @@ class World:
     clock: Seconds = field(default_factory=Seconds)
     counters: Counters = field(default_factory=Counters)
 
-    def app(self, site: Site | None = None) -> FastAPI:
+    def app(self, site: Site | None = None, explanations: Explanations = EXPLANATIONS) -> FastAPI:
         return rest_app(
             Library(self.store, clock=self.clock),
             self.search,
             site or Site(name="The garden", base_url=ORIGIN, reads_per_minute=0, searches_per_minute=0),
             Limiter(self.counters, self.clock),
             clock=lambda: SYNCED + timedelta(seconds=42),
+            explanations=explanations,
         )
 
-    def client(self, site: Site | None = None) -> TestClient:
-        return TestClient(self.app(site), base_url=ORIGIN, follow_redirects=False)
+    def client(self, site: Site | None = None, explanations: Explanations = EXPLANATIONS) -> TestClient:
+        return TestClient(self.app(site, explanations), base_url=ORIGIN, follow_redirects=False)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from commonplace.documents.content.library import Library
+from commonplace.documents.rest.services import Explanations
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.limits import Limiter
 from commonplace.search.deferred import DeferredSearch
@@ -15,7 +16,7 @@ from tests.fakes.library import FakeLibrary, garden
 from tests.rest_app import rest_app
 from tests.unit.rest.conftest import Counters, Seconds
 
-SITE = Site(reads_per_minute=0, searches_per_minute=0, explain="anyone")
+SITE = Site(reads_per_minute=0, searches_per_minute=0)
 READS = (
     *("entries", "entries/tag/governance", "entries/tag/governance.md", "entries/tag/governance/links"),
     *("tags", "groups", "manifest", "graph", "feed.json", "llms.txt", "llms-full.txt"),
@@ -48,7 +49,13 @@ def engine() -> Switch:
 def client(engine: Switch) -> TestClient:
     index: Any = engine
     search = DeferredSearch(lambda: SearchService(index, None))
-    app = rest_app(Library(FakeLibrary(garden())), search, SITE, Limiter(Counters(), Seconds()))
+    app = rest_app(
+        Library(FakeLibrary(garden())),
+        search,
+        SITE,
+        Limiter(Counters(), Seconds()),
+        explanations=Explanations("anyone"),
+    )
     return TestClient(app)
 
 

@@ -8,6 +8,7 @@ from pydantic.alias_generators import to_camel
 from starlette.testclient import TestClient
 
 from commonplace.documents.rest import models
+from commonplace.documents.rest.services import Explanations
 from commonplace.kernel.operator_key import fresh_key, key_hash
 from commonplace.search import model
 from commonplace.web.rest.services import Site
@@ -27,7 +28,7 @@ def world() -> World:
 
 
 def client(world: World, **told: Any) -> TestClient:
-    return world.client(Site(reads_per_minute=0, searches_per_minute=0, **told))
+    return world.client(Site(reads_per_minute=0, searches_per_minute=0), Explanations(**told))
 
 
 def bearer(key: str) -> dict[str, str]:
@@ -77,18 +78,18 @@ def test_where_no_key_is_configured_nobody_has_one(world: World, headers: dict[s
 
 
 def test_a_laptop_explains_to_anyone(world: World) -> None:
-    assert "explanation" in client(world, explain="anyone").get(SEARCH, params=ASKED).json()
+    assert "explanation" in client(world, audience="anyone").get(SEARCH, params=ASKED).json()
 
 
 @pytest.mark.parametrize(
     ("site", "headers", "more", "status"),
     [
         ({"operator_key_hash": key_hash(KEY)}, bearer(KEY), {}, 200),
-        ({"explain": "anyone"}, {}, {}, 200),
+        ({"audience": "anyone"}, {}, {}, 200),
         ({"operator_key_hash": key_hash(KEY)}, {}, {}, 401),
         ({}, bearer(KEY), {}, 403),
-        ({"explain": "anyone"}, {}, {"limit": "21"}, 422),
-        ({"explain": "anyone"}, {}, {"mode": "lexical", "cursor": "AAAA"}, 400),
+        ({"audience": "anyone"}, {}, {"limit": "21"}, 422),
+        ({"audience": "anyone"}, {}, {"mode": "lexical", "cursor": "AAAA"}, 400),
     ],
 )
 def test_no_cache_keeps_what_depends_on_who_asks(
@@ -102,20 +103,20 @@ def test_no_cache_keeps_what_depends_on_who_asks(
 
 def test_an_index_that_does_not_answer_an_operator_says_when_to_come_back(world: World) -> None:
     world.search.unreachable = True
-    answer = client(world, explain="anyone").get(SEARCH, params=ASKED)
+    answer = client(world, audience="anyone").get(SEARCH, params=ASKED)
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "7")
     assert answer.headers["cache-control"] == "private, no-store"
 
 
 def test_what_is_explained_is_what_is_shown_and_no_spare(world: World) -> None:
-    client(world, explain="anyone").get(SEARCH, params=ASKED | {"limit": "3"})
+    client(world, audience="anyone").get(SEARCH, params=ASKED | {"limit": "3"})
     assert world.search.asked[0].limit == 3
 
 
 def test_nobody_else_sees_a_difference(world: World) -> None:
     answers = [
         client(world, **site).get(SEARCH, params={"q": "x"}, headers=headers)
-        for site in ({}, {"operator_key_hash": key_hash(KEY)}, {"explain": "anyone"})
+        for site in ({}, {"operator_key_hash": key_hash(KEY)}, {"audience": "anyone"})
         for headers in ({}, bearer(KEY), bearer("wrong"))
     ]
     assert {answer.status_code for answer in answers} == {200}
@@ -126,7 +127,7 @@ def test_nobody_else_sees_a_difference(world: World) -> None:
 
 def test_an_explanation_speaks_in_the_names_of_the_interface(world: World) -> None:
     asked = ASKED | {"expect": "tag/governance"}
-    told = client(world, explain="anyone").get(SEARCH, params=asked).json()["explanation"]
+    told = client(world, audience="anyone").get(SEARCH, params=asked).json()["explanation"]
     assert told["filters"] == {"tagsAll": ["roles"], "dateFrom": None}
     assert told["hits"][0]["lexical"] == {"rank": 1, "score": 3.5, "share": 1.0}
     assert told["timingsMs"] == {"embed": 0.5, "candidates": 1.25, "whole": 2.5}
@@ -161,5 +162,5 @@ def test_every_verdict_is_described() -> None:
 
 def test_an_explanation_keeps_to_its_description(world: World) -> None:
     asked = ASKED | {"expect": "tag/governance"}
-    answer = client(world, explain="anyone").get(SEARCH, params=asked)
+    answer = client(world, audience="anyone").get(SEARCH, params=asked)
     models.SearchAnswer.model_validate_json(answer.content, strict=True)

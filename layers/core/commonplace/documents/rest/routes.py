@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.documents.content.library import Library
 from commonplace.documents.rest import attachments, documents, facets, feed, llms, ontology, search, status
-from commonplace.documents.rest.services import Services
+from commonplace.documents.rest.services import Explanations, Services
 from commonplace.search.deferred import DeferredSearch
 from commonplace.search.fusion import Fusion
 from commonplace.web.rest.declaration import RestContext, Routes
@@ -64,4 +64,6 @@ def routes(context: RestContext) -> Routes:
 
         return composition.search_service(settings, fusion, context.objects, library)
 
-    return document_routes(Services(library, DeferredSearch(search_service), context.site))
+    explanations = Explanations(settings.explain, settings.operator_key_hash)
+    services = Services(library, DeferredSearch(search_service), context.site, explanations=explanations)
+    return document_routes(services)

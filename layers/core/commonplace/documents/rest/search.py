@@ -10,7 +10,7 @@ from commonplace.documents import findings
 from commonplace.documents.rest import cursors, examples, hits, models
 from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.parameters import Question, next_link
-from commonplace.documents.rest.services import services
+from commonplace.documents.rest.services import Explanations, services
 from commonplace.kernel.errors import CommonplaceError, Forbidden, Unauthorized
 from commonplace.kernel.operator_key import is_operators_key
 from commonplace.search.model import RecordId, SearchRequest
@@ -18,7 +18,6 @@ from commonplace.web.rest.accounts import PRIVATE
 from commonplace.web.rest.documentation import KEY_MAY_COME
 from commonplace.web.rest.errors import envelope
 from commonplace.web.rest.pages import API, JSON
-from commonplace.web.rest.services import Site
 
 router = APIRouter(tags=["Search"])
 
@@ -44,7 +43,7 @@ async def search(request: Request, asked: Annotated[Question, Query()]) -> Respo
     if not asked.explain:
         return _search(request, asked)
     try:
-        _check_operator(request, services(request).site)
+        _check_operator(request, services(request).explanations)
         answer = _search(request, asked)
     except CommonplaceError as error:
         answer = envelope(error)
@@ -88,12 +87,12 @@ def _request(asked: Question) -> SearchRequest:
     )
 
 
-def _check_operator(request: Request, site: Site) -> None:
+def _check_operator(request: Request, explanations: Explanations) -> None:
     """Raises Unauthorized or Forbidden unless this caller may have a search explained: an explanation names what is in
     the index, and costs several queries. Where no key is configured, nobody has one."""
-    if site.explain == "anyone":
+    if explanations.audience == "anyone":
         return
-    if site.operator_key_hash is None:
+    if explanations.operator_key_hash is None:
         raise Forbidden(
             "Explanations are not open to anybody here.",
             hint="Operators make a key and deploy its hash as operatorKeyHash.",
@@ -102,7 +101,7 @@ def _check_operator(request: Request, site: Site) -> None:
     if key is None:
         hint = "Send the operators' key as `Authorization: Bearer KEY`."
         raise Unauthorized("Explanations are for operators.", hint=hint)
-    if not is_operators_key(key, site.operator_key_hash):
+    if not is_operators_key(key, explanations.operator_key_hash):
         hint = "A key that was lost is replaced: make a new one and deploy its hash as operatorKeyHash."
         raise Unauthorized("This is not the operators' key.", hint=hint)
 

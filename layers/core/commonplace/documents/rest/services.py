@@ -8,6 +8,7 @@ from typing import Protocol
 from starlette.requests import Request
 
 from commonplace.documents.content.library import Library
+from commonplace.kernel.settings import Audience
 from commonplace.search.model import SearchRequest, SearchResults
 from commonplace.web.rest.pages import PageCache
 from commonplace.web.rest.services import Site, part
@@ -28,11 +29,21 @@ def utc_now() -> datetime:
 
 
 @dataclass(frozen=True, slots=True)
+class Explanations:
+    """Who may ask why a search answers as it does."""
+
+    audience: Audience = "operators"
+    operator_key_hash: str | None = None
+    """Of the operators' key, as `commonplace.kernel.operator_key.key_hash` makes it; None means that nobody has one."""
+
+
+@dataclass(frozen=True, slots=True)
 class Services:
     library: Library
     search: Searcher
     site: Site
     clock: Callable[[], datetime] = utc_now
+    explanations: Explanations = Explanations()
     pages: PageCache = field(default_factory=PageCache)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from starlette.requests import Request
 
@@ -23,10 +23,6 @@ class Site:
     whatever somebody wrote there."""
     reads_per_minute: int = 600
     searches_per_minute: int = 60
-    explain: Literal["operators", "anyone"] = "operators"
-    """Who may ask why a search answers as it does."""
-    operator_key_hash: str | None = None
-    """Of the operators' key, as `commonplace.kernel.operator_key.key_hash` makes it; None means that nobody has one."""
 
 
 @dataclass(frozen=True, slots=True)
