@@ -255,7 +255,7 @@ def test_a_provider_that_signs_people_in_is_there_when_it_is_configured(load: Lo
 
 
 def test_documents_of_this_machine_are_for_laptops_alone(load: Load) -> None:
-    assert load(CIMD_LOOPBACK="true", AWS_ENDPOINT_URL="http://127.0.0.1:9").SETTINGS.loopback_documents
+    assert load(CIMD_LOOPBACK="true", AWS_ENDPOINT_URL="http://127.0.0.1:9").SERVICES.settings.loopback_documents
     with pytest.raises(SettingsError, match="CIMD_LOOPBACK"):
         load(CIMD_LOOPBACK="true", AWS_ENDPOINT_URL="https://dynamodb.us-east-1.amazonaws.com")
 

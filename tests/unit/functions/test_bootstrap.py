@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from commonplace.kernel import aws
-from functions.bootstrap.handler import bootstrap, handler
+from commonplace.search.opensearch.bootstrap import bootstrap
+from functions.bootstrap.handler import handler
 from tests.fakes.lambda_context import LambdaContext
 from tests.fakes.security_api import SecurityApi, security_api
 

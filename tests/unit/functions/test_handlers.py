@@ -253,7 +253,7 @@ def test_the_folder_of_a_catalogue_in_the_knowledge_base_holds_no_documents(
     monkeypatch.setenv("CATALOGUES", json.dumps([here, elsewhere]))
     sync = load("functions.sync.handler")
 
-    exclusions = sync._steps_of("").exclusions
+    exclusions = sync.SYNC.steps_of("").exclusions
     assert not exclusions.is_content("docs/reference/guides/start.md")
     assert exclusions.is_content("docs/references.md")
     assert not exclusions.is_content("drafts/a.md")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from commonplace.capabilities import served_toolsets
 from commonplace.documents.index_source import record_from_document
 from commonplace.documents.tools import toolset
 from commonplace.documents.tools.services import KnowledgeServices
@@ -21,6 +22,7 @@ from commonplace.kernel.environment import SettingsError
 from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.embeddings import embed_records
 from commonplace.search.models.local import LocalEmbeddings
+from commonplace.web.mcp.composition import principals
 from commonplace.web.mcp.declaration import Toolset
 from tests.aws_fixture import BUCKET, TABLE
 from tests.fakes.catalogues import publish
@@ -235,7 +237,9 @@ def test_a_reference_that_nothing_was_published_of_answers_that_nothing_is_there
 @pytest.mark.parametrize(("tier", "level"), [("member", "write"), ("vibecoder", "admin")])
 def test_a_laptops_callers_reach_every_toolset_and_one_organisation(load: Load, tier: str, level: str) -> None:
     laptop = {"AWS_ENDPOINT_URL": "http://127.0.0.1:9", "MCP_ASSUMED_TIER": tier, "ORGANISATION": "acme"}
-    principal = load(**laptop, **REMEMBERING)._principals().identify({}, "https://kb.example.org/mcp")
+    function = load(**laptop, **REMEMBERING)
+    known = principals(function.SETTINGS, function.IDENTITY, served_toolsets(os.environ))
+    principal = known.identify({}, "https://kb.example.org/mcp")
     assert principal.organisation == "acme"
     assert principal.scopes == {f"knowledge:{level}", f"memory:{level}"}
 

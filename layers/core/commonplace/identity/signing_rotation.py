@@ -6,18 +6,22 @@ Private keys are in the secret, public ones in the identity table (`pk = keys`, 
 from __future__ import annotations
 
 import json
+import logging
 from base64 import urlsafe_b64decode
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from commonplace.identity import keyring
 from commonplace.kernel.items import key
-from commonplace.kernel.rotation import RotationRefused
+from commonplace.kernel.rotation import Rotation, RotationRefused
 from commonplace.kernel.table import Table
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicNumbers
     from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_secretsmanager import SecretsManagerClient
+
+logger = logging.getLogger(__name__)
 
 PUBLIC_KEYS = key("keys", "public")
 
@@ -50,6 +54,28 @@ class SigningRotation:
     def _published(self) -> Mapping[str, Mapping[str, Any]]:
         published = self._table.get(PUBLIC_KEYS) or {"jwks": '{"keys": []}'}
         return {key["kid"]: key for key in json.loads(published["jwks"])["keys"]}
+
+
+class SigningFunction:
+    """Called by Secrets Manager, step by step, and by operators when a key has leaked."""
+
+    def __init__(self, secrets: SecretsManagerClient, arn: str, keys: SigningRotation) -> None:
+        self._secrets, self._arn, self._keys = secrets, arn, keys
+        self._rotation = Rotation(secrets, arn, keys)
+
+    def __call__(self, event: Mapping[str, Any], _context: object) -> None:
+        """Raises what went wrong: Secrets Manager tries again, and an alarm tells of it."""
+        if event.get("source") == "commonplace.operator" and event.get("atOnce") is True:
+            self._replace()
+        else:
+            self._rotation.step(event)
+
+    def _replace(self) -> None:
+        """The secret first: a key that is in use and not yet published fails closed, the other way round signs on."""
+        ring = self._keys.at_once()
+        self._secrets.put_secret_value(SecretId=self._arn, SecretString=ring)
+        self._keys.publish(ring)
+        logger.warning("signing keys replaced at once")
 
 
 def _fits(private: Mapping[str, Any], public: Mapping[str, Any]) -> bool:

@@ -4,15 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from commonplace.kernel.errors import Unavailable
-from commonplace.repository.run import RunSteps
+from commonplace.repository.github import GitHubRepository
+from commonplace.repository.github_client import GitHubClient, http_client
+from commonplace.repository.github_credentials import SecretCredentials
+from commonplace.repository.github_secrets import GitHubSecrets
+from commonplace.repository.run import Answer, Event, RunSteps
+from commonplace.repository.run_state import DynamoSyncState
+from commonplace.repository.sources import BranchSource, StepContext
 
-Event = Mapping[str, Any]
-Answer = dict[str, Any]
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_secretsmanager import SecretsManagerClient
+
+    from commonplace.kernel.objects import ObjectStore
+    from commonplace.kernel.parallel import Parallel
+    from commonplace.kernel.settings import SyncSettings
+
+Source = tuple[BranchSource, Callable[[StepContext], RunSteps]]
+"""A branch that is followed, and what makes the steps of its runs."""
 
 
 class StoreUnavailable(Exception):
@@ -22,13 +36,45 @@ class StoreUnavailable(Exception):
 class SyncFunction:
     """Answers every event of the two functions. Steps are made anew for each: the count of GitHub calls is its own."""
 
-    def __init__(self, steps_of: Callable[[str], RunSteps]) -> None:
-        """`steps_of` makes the steps of a source by its name: empty, or that of a catalogue."""
-        self._steps_of = steps_of
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        settings: SyncSettings,
+        sources: Mapping[str, Source],
+        *,
+        objects: ObjectStore,
+        dynamodb: DynamoDBClient,
+        secrets: SecretsManagerClient,
+        parallel: Parallel,
+    ) -> None:
+        """`sources` by name: empty for the knowledge base, else that of a catalogue."""
+        self._environ, self._settings, self._sources = environ, settings, sources
+        self._objects, self._dynamodb, self._parallel = objects, dynamodb, parallel
+        self._http = http_client(settings.github_api_url)
+        self._credentials = SecretCredentials(GitHubSecrets(secrets, settings.github_secret_arn).current)
+
+    def steps_of(self, name: str) -> RunSteps:
+        """Raises ValueError for a source that is not configured."""
+        if name not in self._sources:
+            raise ValueError(f"there is no catalogue {name!r} in CATALOGUES")
+        source, steps_of = self._sources[name]
+        client = GitHubClient(self._http, self._settings.github_api_url)
+        place = source.repository, source.branch
+        context = StepContext(
+            environ=self._environ,
+            settings=self._settings,
+            source=source,
+            sources=[one for one, _ in self._sources.values()],
+            objects=self._objects,
+            repository=GitHubRepository(client, *place, self._credentials, context=source.status),
+            state=DynamoSyncState(self._dynamodb, self._settings.activity_table, *place, catalogue=name),
+            parallel=self._parallel,
+        )
+        return steps_of(context)
 
     def run(self, event: Event, _context: object) -> Answer:
         """`step` names it: plan, archive, publish, finish or fail. `source` is empty, or the name of a catalogue."""
-        steps = self._steps_of(event.get("source") or "")
+        steps = self.steps_of(event.get("source") or "")
         calls = {
             "plan": steps.plan,
             "archive": steps.archive,
@@ -45,7 +91,7 @@ class SyncFunction:
     def store(self, event: Event, _context: object) -> Answer:
         """One item of the Map: a few blobs."""
         with _retryable():
-            return self._steps_of(event.get("source") or "").store(event)
+            return self.steps_of(event.get("source") or "").store(event)
 
 
 @contextmanager

@@ -1,0 +1,164 @@
+"""From settings to the authorization server.
+
+Importing this loads what discovery needs, and nothing that signs, encrypts, draws a page or calls anybody: each of
+those is loaded by the first request that wants it. The token endpoint never loads what reads signatures of wallets.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from commonplace.identity.access_tokens import Issuer, subject_hash
+from commonplace.identity.oauth.client_auth import Assertions, Authentication
+from commonplace.identity.oauth.client_documents import Documents
+from commonplace.identity.oauth.clients import Clients
+from commonplace.identity.oauth.connections import Connections
+from commonplace.identity.oauth.consent import Consents
+from commonplace.identity.oauth.registration import Registrar
+from commonplace.identity.oauth.server.services import OAuthServices
+from commonplace.identity.oauth.token_endpoint import TokenEndpoint
+from commonplace.identity.oidc import OidcSignIn
+from commonplace.identity.oidc_sessions import NO_PROVIDER, ProviderSessions
+from commonplace.identity.resources import Resources
+from commonplace.identity.settings import AuthSettings
+from commonplace.identity.wallets import SignIn, SignInSettings
+from commonplace.kernel.deferred import Deferred, deferred
+from commonplace.kernel.limits import Limiter
+
+if TYPE_CHECKING:
+    from commonplace.identity.auth_wiring import AuthParts
+
+
+def oauth_services(
+    settings: AuthSettings, toolsets: tuple[str, ...], clock: Callable[[], float] = time.time
+) -> OAuthServices:
+    """What the endpoints work with. `toolsets` are those that are served; `clock` gives epoch seconds."""
+
+    def build() -> AuthParts:
+        from commonplace.identity.auth_wiring import AuthParts
+
+        return AuthParts(settings, clock)
+
+    parts = Deferred(build)
+
+    def key() -> bytes:
+        return parts().key()
+
+    def subject_hash_of(subject: str) -> str:
+        return subject_hash(key(), subject)
+
+    resources = Resources(settings.issuer, settings.toolsets, toolsets)
+    client_store = deferred(lambda: parts().clients)
+    grants = deferred(lambda: parts().grants)
+    sign_ins = deferred(lambda: parts().sign_ins)
+    audit = deferred(lambda: parts().audit)
+    keys = deferred(lambda: parts().signing_keys)
+    standings = deferred(lambda: parts().standings)
+    fetcher = deferred(lambda: parts().fetcher)
+    provider = deferred(lambda: parts().provider)
+    claims = (
+        ProviderSessions(
+            provider,
+            sign_ins,
+            clock,
+            claims_seconds=settings.oidc_claims_seconds,
+            absolute_seconds=settings.absolute_seconds,
+        )
+        if settings.oidc_issuer
+        else None
+    )
+    limiter = Limiter(
+        deferred(lambda: parts().counters), clock, secret=f"{settings.stage}/{settings.activity_table}".encode()
+    )
+    clients = Clients(
+        client_store,
+        Documents(client_store, fetcher, limiter, clock, loopback=settings.loopback_documents),
+        clock,
+    )
+    return OAuthServices(
+        settings=settings,
+        clock=clock,
+        resources=resources,
+        clients=clients,
+        registrar=Registrar(client_store, limiter, clock, per_day=settings.registrations_per_day),
+        authentication=Authentication(
+            clients,
+            Assertions(
+                client_store,
+                fetcher,
+                limiter,
+                clock,
+                issuer=settings.issuer,
+                token_endpoint=f"{settings.issuer}/token",
+            ),
+        ),
+        token_endpoint=TokenEndpoint(
+            store=grants,
+            standings=standings,
+            claims=claims or NO_PROVIDER,
+            issuer=Issuer(settings.issuer, keys, clock),
+            resources=resources,
+            key=key,
+            clock=clock,
+            audit=audit,
+            limits=limiter,
+            access_seconds=settings.access_seconds,
+            idle_seconds=settings.idle_seconds,
+            organisation=settings.organisation,
+        ),
+        consents=Consents(
+            store=sign_ins,
+            grants=grants,
+            clients=clients,
+            audit=audit,
+            key=key,
+            issuer=settings.issuer,
+            clock=clock,
+            limits=limiter,
+            sessions_per_hour=settings.agent_sessions_per_hour,
+            absolute_seconds=settings.absolute_seconds,
+            organisation=settings.organisation,
+        ),
+        connections=Connections(
+            grants=grants, signins=sign_ins, key=key, clock=clock, organisation=settings.organisation
+        ),
+        sign_in=SignIn(
+            sign_ins,
+            deferred(lambda: parts().signatures),
+            standings=standings,
+            names=deferred(lambda: parts().names),
+            limiter=limiter,
+            settings=SignInSettings(
+                base_url=settings.issuer,
+                site_name=settings.site_name,
+                chain_id=settings.siwe_chain_id,
+                organisation=settings.organisation,
+                tries_per_minute=(settings.requests_per_minute + 1) // 2,
+                sign_ins_per_hour=settings.sign_ins_per_hour,
+            ),
+            audit=audit,
+            subject_hash=subject_hash_of,
+            clock=clock,
+        ),
+        standings=standings,
+        claims=claims or NO_PROVIDER,
+        grants=grants,
+        sign_ins=sign_ins,
+        keys=keys,
+        audit=audit,
+        limiter=limiter,
+        subject_hash=subject_hash_of,
+        oidc=OidcSignIn(
+            provider,
+            claims,
+            sign_ins,
+            clock,
+            issuer=settings.issuer,
+            name=settings.oidc_name,
+            parameters=settings.oidc_parameters,
+        )
+        if claims
+        else None,
+    )

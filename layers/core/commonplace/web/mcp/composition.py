@@ -1,0 +1,108 @@
+"""From settings to the MCP server. What calls AWS is loaded by the first call that asks it something."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from starlette.types import ASGIApp
+
+from commonplace.identity.composition import token_principals
+from commonplace.identity.principals import ANONYMOUS, Everybody, Level, Principal, Principals, scope
+from commonplace.identity.resources import Resources
+from commonplace.kernel.deferred import deferred
+from commonplace.kernel.limits import CounterStore, Limiter, Slots
+from commonplace.web.challenges import Challenges
+from commonplace.web.mcp.app import create_app
+from commonplace.web.mcp.declaration import Toolset
+from commonplace.web.mcp.limits import Throttle
+from commonplace.web.mcp.surface import Surface, record
+
+if TYPE_CHECKING:
+    from commonplace.identity.settings import GuardSettings
+    from commonplace.kernel.limit_store import DynamoSlots
+    from commonplace.kernel.settings import McpSettings
+    from commonplace.search.store import DynamoChanges
+
+
+def application(
+    settings: McpSettings, identity: GuardSettings | None, toolsets: Sequence[Toolset], served: tuple[str, ...]
+) -> ASGIApp:
+    """`served` are the names of all toolsets that scopes are granted for; without `identity` nobody signs in."""
+    secret = f"{settings.stage}/{settings.activity_table}".encode()
+
+    def counters() -> CounterStore:
+        from commonplace.kernel import aws
+        from commonplace.kernel.limit_store import DynamoCounters
+
+        return DynamoCounters(aws.dynamodb(read_timeout_seconds=0.5, attempts=1), settings.activity_table)
+
+    def slots() -> DynamoSlots:
+        from commonplace.kernel import aws
+        from commonplace.kernel.limit_store import DynamoSlots
+
+        return DynamoSlots(aws.dynamodb(read_timeout_seconds=0.5, attempts=1), settings.activity_table)
+
+    def changes() -> DynamoChanges:
+        from commonplace.kernel import aws
+        from commonplace.search.store import DynamoChanges
+
+        # Whoever listens is told without the feed as well, only later: it is not worth waiting for.
+        return DynamoChanges(aws.dynamodb(read_timeout_seconds=1, attempts=1), settings.activity_table)
+
+    throttle = Throttle(
+        Limiter(deferred(counters), time.time, secret=secret),
+        {
+            "read": settings.reads_per_minute,
+            "search": settings.searches_per_minute,
+            "write": settings.writes_per_minute,
+        },
+        toolsets=settings.rate_limits,
+        service_factor=settings.service_rate_factor,
+        account_factor=settings.account_rate_factor,
+    )
+    surface = Surface(
+        title=settings.site_name,
+        base_url=settings.base_url,
+        website_url=f"{settings.base_url}/connect",
+        icons=("/icon.png",),
+        spend=throttle.spend,
+        record=record,
+    )
+    return create_app(
+        toolsets,
+        surface,
+        throttle=throttle,
+        default=settings.toolsets,
+        origins=settings.allowed_origins,
+        read_only=settings.read_only,
+        principals=principals(settings, identity, served),
+        challenges=Challenges(Resources(identity.issuer, settings.toolsets, served)) if identity is not None else None,
+        feed=deferred(changes),
+        slots=Slots(
+            deferred(slots),
+            time.time,
+            each=settings.listens_per_account,
+            together=settings.listens,
+            secret=secret,
+        ),
+    )
+
+
+def principals(settings: McpSettings, identity: GuardSettings | None, served: tuple[str, ...]) -> Principals:
+    """A laptop may take everybody for a member, or for more."""
+    if identity is not None:
+        return token_principals(identity, settings.activity_table, names=settings.names_authors)
+    if settings.assumed_tier is None:
+        return Everybody(ANONYMOUS)
+    highest: Level = "admin" if settings.assumed_tier == "vibecoder" else "write"
+    return Everybody(
+        Principal(
+            subject="laptop",
+            organisation=settings.organisation,
+            display_name="this laptop",
+            tier=settings.assumed_tier,
+            scopes=frozenset(scope(name, highest) for name in served),
+        )
+    )
