@@ -1,4 +1,4 @@
-"""The documents as the index function keeps them up."""
+"""The collection of documents, as the index function maintains it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def collection(context: IndexContext) -> PlainCollection:
-    """Notifications of the store name documents by their objects; readers are told what changes."""
+    """Notifications of the store name objects; readers receive the documents that changed."""
     note = context.note("documents")
     engine = providers.search_engine(context.settings, context.objects, context.models[0], read_only=False)
     operations = collection_operations(

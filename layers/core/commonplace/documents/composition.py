@@ -1,4 +1,4 @@
-"""From settings to the search of documents: its engine, its models and their memories, loaded when it is made."""
+"""The search of documents, built from settings: engine, models and caches, loaded when it is made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A search as every interface answers it: only what is published, counted the same way wherever it was asked."""
+"""Search results reduced to what is published and counted, the same way for every interface."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -12,14 +12,14 @@ MAX_HITS = 20
 """Results of one search. More are no candidates of the reranker, and more whole documents no answer."""
 
 SPARE = 5
-"""Asked for beyond the limit, in place of hits that are no longer published."""
+"""Hits requested beyond the limit, to replace those that are no longer published."""
 
 Relation = Literal["exact", "candidates"]
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What of a search is shown, and what is told of it as a whole."""
+    """The hits of a search that are shown, and its totals."""
 
     hits: tuple[Hit, ...]
     """Their duplicates are published too."""

@@ -1,7 +1,4 @@
-"""From a stored document to a record of the index.
-
-What the canonical store holds, as records to index.
-"""
+"""Stored documents as records of the search index."""
 
 import logging
 import re
@@ -17,6 +14,12 @@ from commonplace.search.model import Chunk, Record, RecordId
 from commonplace.search.near_duplicates import fingerprint
 from commonplace.search.source import Horizon, Published, Reading
 from commonplace.search.text import plain
+
+logger = logging.getLogger(__name__)
+
+PARALLEL_READS = 16
+
+_DOCUMENT_KEY = re.compile(re.escape(CONTENT_PREFIX) + r"(?P<id>[^/]+/[^/]+)\.json")
 
 
 def record_from_document(document: Document) -> Record:
@@ -45,13 +48,6 @@ def record_from_document(document: Document) -> Record:
         chunks=chunk_body(document.content) or (Chunk(0, (), ""),),
         fingerprint=fingerprint(plain(document.content)),
     )
-
-
-logger = logging.getLogger(__name__)
-
-PARALLEL_READS = 16
-
-_DOCUMENT_KEY = re.compile(re.escape(CONTENT_PREFIX) + r"(?P<id>[^/]+/[^/]+)\.json")
 
 
 class StoredDocuments:

@@ -1,8 +1,7 @@
-"""The names things go by. Imports nothing, so that the smallest function can use it.
+"""The stored forms of a published document and the manifest that lists them.
 
-The canonical document: one published file, normalised, as stored at `content/{contentType}/{id}.json`.
-
-The manifest: the one object that says what is published. Readers go by it, so they never see a half-done run.
+A document is one published file, normalised, at `content/{contentType}/{id}.json`. Readers go by the manifest alone, so
+they never see a half-done run.
 """
 
 from datetime import datetime
@@ -16,6 +15,8 @@ from commonplace.repository.blobs import BlobSha
 
 DocumentRef = NewType("DocumentRef", str)
 """`{contentType}/{id}`: the name of a document everywhere outside the repository."""
+
+MANIFEST_KEY = "metadata/manifest.json"
 
 
 def reference(content_type: str, document_id: str) -> DocumentRef:
@@ -66,9 +67,6 @@ class Document(Summary):
     blob_sha: BlobSha
     generation: int
     """The publication that wrote this document; grows with every run that writes."""
-
-
-MANIFEST_KEY = "metadata/manifest.json"
 
 
 class Entry(Summary):

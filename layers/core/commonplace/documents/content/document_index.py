@@ -1,7 +1,7 @@
-"""What is published, in memory: one manifest with the indexes that lists, look-ups and suggestions need.
+"""An in-memory index of one manifest: lists, look-ups and suggestions over what is published.
 
-A catalogue is immutable and is built once per manifest. Each index is built when it is first asked for, so that a
-process that answers one document pays for none of them. Threads that ask at once may build one twice, to the same end.
+A catalogue is immutable and built once per manifest; each of its indexes is built on first use, so that a process that
+answers one document pays for none of them. Concurrent first uses may build one twice, with equal results.
 """
 
 from bisect import bisect_left, bisect_right
@@ -43,11 +43,11 @@ class Selection:
 class Resolved:
     entry: Entry
     former: bool
-    """True when the document was asked for by a name it had earlier."""
+    """True when the request used a former name of the document."""
 
 
 class Catalogue:
-    """The documents of one manifest, by every name and property they are asked for."""
+    """The documents of one manifest, indexed by every name and property that requests use."""
 
     def __init__(self, manifest: Manifest) -> None:
         self.manifest = manifest

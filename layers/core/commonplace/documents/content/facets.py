@@ -1,4 +1,4 @@
-"""What documents have in common: groups, releases and tags, counted, each with the page that explains it.
+"""Groups, releases and tags of documents with their counts, and the page that explains each.
 
 Each list is made once per catalogue.
 """

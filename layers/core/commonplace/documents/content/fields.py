@@ -1,4 +1,4 @@
-"""One value of the frontmatter -> the value that its field means, and what was wrong with it."""
+"""Coercion of one frontmatter value to what its field means, with a report of what was wrong with it."""
 
 import re
 from collections.abc import Callable, Iterator

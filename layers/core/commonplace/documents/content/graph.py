@@ -1,6 +1,6 @@
-"""Where links lead. Only published documents and plain files are known here, so nothing else can ever be named.
+"""Link resolution and the graph of published documents: who links to whom, and which links are broken.
 
-The graph of published documents: who links to whom, and which links lead nowhere.
+Only published documents and plain files are known here, so no link can resolve to, or suggest, anything else.
 """
 
 import posixpath

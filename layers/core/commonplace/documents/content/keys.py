@@ -1,4 +1,4 @@
-"""Where the canonical store keeps what: prefixes and keys, and what may be read where."""
+"""Keys and prefixes of the canonical store, and who may read them."""
 
 CONTENT_PREFIX = "content/"
 RAW_PREFIX = "raw/"

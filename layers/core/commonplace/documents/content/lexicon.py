@@ -1,7 +1,4 @@
-"""How terms answer to a keyword, and which are most like a word that nothing answers to.
-
-The lexicon: documents of type `tag`, by whatever people call them, and the tags in use that none of them defines.
-"""
+"""The lexicon: documents of type `tag` under all their names, undefined tags in use, and keyword matching."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,13 +13,21 @@ from commonplace.kernel.terms import bare, forms, key, parts, squeezed, words
 from commonplace.repository.slugs import slug
 
 RESEMBLES = 0.75
-"""From 0 to 1: how alike a keyword and a name must be for a search. More than for a suggestion: nobody is asked."""
+"""From 0 to 1: how alike a keyword and a name must be for a search. Suggestions need less."""
 
 COMPARED = 2_000
 """Terms up to which a word is compared with every one; of more, with those that begin like it."""
 
 LONGEST = 200
 """Characters of a word that are compared."""
+
+TERM = "tag"
+"""The content type of the lexicon's documents."""
+
+PREFIXES = ("tag/", "concept/")
+"""`tag/{id}` names a document; `concept` is what many knowledge bases call the type."""
+
+Index = Mapping[str, Sequence[Entry]]
 
 
 class Likeness(IntEnum):
@@ -123,13 +128,6 @@ def _alike(matcher: SequenceMatcher[str], names: Iterable[str], least: float) ->
     return best if best >= least else 0.0
 
 
-TERM = "tag"
-"""The content type of the lexicon's documents."""
-
-PREFIXES = ("tag/", "concept/")
-"""`tag/{id}` names a document; `concept` is what many knowledge bases call the type."""
-
-
 @dataclass(frozen=True, slots=True)
 class Term:
     """A lexicon document, or a tag without one."""
@@ -139,9 +137,6 @@ class Term:
     documents: int
     """How many published documents bear it as a tag, in any of its spellings."""
     entry: Entry | None = None
-
-
-Index = Mapping[str, Sequence[Entry]]
 
 
 class Lexicon:

@@ -1,7 +1,6 @@
-"""Reading what is published. Everything served goes by the manifest: an object it does not name does not exist.
+"""Access to what is published. An object that the manifest does not name does not exist for readers.
 
-`Library` is also what a search asks for whole documents and for what is published (`Documents` and `Publication` of
-`commonplace.search.model`); this package knows neither.
+`Library` implements `Documents` and `Publication` of `commonplace.search.model`.
 """
 
 import logging
@@ -73,7 +72,7 @@ class Library:
         return self.edition().manifest
 
     def edition(self, *, fresh: bool = False) -> Edition:
-        """What is published now; `fresh` asks the store however recently it was asked."""
+        """What is published now; `fresh` reads the manifest however recently it was read."""
         with self._lock:
             now = self._clock()
             if not fresh and now < self._fresh_until:

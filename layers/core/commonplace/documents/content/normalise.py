@@ -1,4 +1,4 @@
-"""Authored frontmatter -> the fields of a document: lenient, and every deviation reported."""
+"""Normalisation of authored frontmatter into the fields of a document: lenient, with every deviation reported."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace

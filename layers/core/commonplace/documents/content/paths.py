@@ -1,17 +1,16 @@
-"""Which paths hold content: Markdown files outside the folders that configuration leaves out.
+"""Names derived from paths: which paths hold content, ids of documents, names of attachments.
 
-Ids of documents and names of attachments: unique, readable, and a function of the published paths alone.
-
-Every path climbs a ladder of names, and stops at the first rung that nobody else stands on:
+Ids and names are a function of the published paths alone. Each path takes the first of these names that no other path
+of its type takes:
 
 1. the slug of the file name's stem             `docs/rpp/Field Notes.md`  ->  `field-notes`
 2. the slug of the whole path                   `docs-rpp-field-notes`
 3. that, and a short hash of the path           `docs-rpp-field-notes-1f6c0a92b3`
 4. that, with the whole hash
 
-Where several paths of a type share a name, *all* of them climb, so neither the order of pushes nor the age of a
-document matters. Once it is qualified by its folders, an id stays what it is when more files of the
-same name appear. A slug that is empty or longer than 200 bytes has the hash from the start.
+Where several paths share a name, *all* of them move to the next one, so neither the order of pushes nor the age of a
+document matters, and a qualified id stays when more files of the same name appear. A slug that is empty or longer than
+200 bytes has the hash from the start.
 """
 
 import hashlib
@@ -33,6 +32,14 @@ DEFAULT_EXCLUDES: tuple[str, ...] = (
     "**/node_modules/",
 )
 """Tool folders at the top, and hidden folders anywhere (`.obsidian/`, `.github/`, `.trash/`)."""
+
+ID_RULE_VERSION = "1"
+"""Part of the pipeline's fingerprint: another value means that every id is assigned anew."""
+
+MAX_ID_BYTES = 200
+_SHORT_HASH = 10
+_EXTENSION = re.compile(r"\.([a-z0-9]{1,16})\Z")
+_TOP_RUNG = 3
 
 
 class Exclusions:
@@ -70,15 +77,6 @@ def _regex(pattern: str) -> str:
     )
     ending = "" if body.endswith("/") else r"\Z"
     return ("(?:.*/)?" if anywhere else "") + translated + ending
-
-
-ID_RULE_VERSION = "1"
-"""Part of the pipeline's fingerprint: another value means that every id is assigned anew."""
-
-MAX_ID_BYTES = 200
-_SHORT_HASH = 10
-_EXTENSION = re.compile(r"\.([a-z0-9]{1,16})\Z")
-_TOP_RUNG = 3
 
 
 def assign_ids(content_types: Mapping[str, str]) -> dict[str, str]:

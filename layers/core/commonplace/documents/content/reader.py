@@ -1,7 +1,6 @@
-"""Bytes of a file -> published, unpublished or invalid. Pure, and never raises.
+"""The publish gate: bytes of a file become published, unpublished or invalid. Pure; never raises.
 
-The gate fails closed: only the boolean `publish: true` publishes, and any `draft` other than
-absent, null or false blocks.
+It fails closed: only the boolean `publish: true` publishes, and any `draft` but absent, null or false blocks.
 """
 
 import logging

@@ -1,10 +1,7 @@
-"""Pydantic models of the content types, generated from the ontology (seed 000, sections 3.6 and 3.7).
+"""Pydantic models and JSON Schemas of the content types, generated from the ontology (seed 000, sections 3.6 and 3.7).
 
-They hold normalised metadata: what `normalise` returns always fits. Fields nobody declared are kept.
-
-JSON Schemas (2020-12) of frontmatter, for editors: completion, hover texts, and a red line under what is wrong.
-
-They say how frontmatter should look; the sync is more forgiving (`normalise`). Generated from the ontology.
+The models hold normalised metadata: what `normalise` returns always fits, and undeclared fields are kept. The schemas
+(2020-12) are for editors and say how frontmatter should look; the sync itself is more lenient.
 """
 
 from datetime import date
@@ -16,6 +13,39 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, create_model
 
 from commonplace.documents.content.ontology import ONTOLOGY, FieldKind, FieldSpec, Ontology, TypeSpec
 from commonplace.kernel.errors import NotFound
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+_TEXT = {"type": "string", "minLength": 1}
+_LIST = {"type": "array", "items": _TEXT, "uniqueItems": True}
+
+_SHAPES: dict[FieldKind, dict[str, Any]] = {
+    "line": _TEXT,
+    "text": _TEXT,
+    "slug": _TEXT,
+    "embed": _TEXT,
+    "list": _LIST,
+    "terms": _LIST,
+    "tags": {
+        "type": "array",
+        "items": {"type": "string", "pattern": "^#?[a-z0-9]+([-/_][a-z0-9]+)*$"},
+        "uniqueItems": True,
+    },
+    "date": {"type": "string", "format": "date", "pattern": r"^\d{4}-\d{2}-\d{2}"},
+    "url": {"type": "string", "format": "uri", "pattern": "^https?://"},
+    "email": {"type": "string", "format": "email"},
+    "number": {"type": "number"},
+    "flag": {"type": "boolean"},
+    "coordinates": {
+        "type": "object",
+        "properties": {
+            "lat": {"type": "number", "minimum": -90, "maximum": 90},
+            "lng": {"type": "number", "minimum": -180, "maximum": 180},
+        },
+        "required": ["lat", "lng"],
+        "additionalProperties": False,
+    },
+}
 
 
 class Coordinates(BaseModel):
@@ -72,40 +102,6 @@ Content: Any = Annotated[reduce(or_, CONTENT_MODELS.values()), Field(discriminat
 """The discriminated union over `type`."""
 
 content_adapter: TypeAdapter[ContentModel] = TypeAdapter(Content)
-
-
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
-
-_TEXT = {"type": "string", "minLength": 1}
-_LIST = {"type": "array", "items": _TEXT, "uniqueItems": True}
-
-_SHAPES: dict[FieldKind, dict[str, Any]] = {
-    "line": _TEXT,
-    "text": _TEXT,
-    "slug": _TEXT,
-    "embed": _TEXT,
-    "list": _LIST,
-    "terms": _LIST,
-    "tags": {
-        "type": "array",
-        "items": {"type": "string", "pattern": "^#?[a-z0-9]+([-/_][a-z0-9]+)*$"},
-        "uniqueItems": True,
-    },
-    "date": {"type": "string", "format": "date", "pattern": r"^\d{4}-\d{2}-\d{2}"},
-    "url": {"type": "string", "format": "uri", "pattern": "^https?://"},
-    "email": {"type": "string", "format": "email"},
-    "number": {"type": "number"},
-    "flag": {"type": "boolean"},
-    "coordinates": {
-        "type": "object",
-        "properties": {
-            "lat": {"type": "number", "minimum": -90, "maximum": 90},
-            "lng": {"type": "number", "minimum": -180, "maximum": 180},
-        },
-        "required": ["lat", "lng"],
-        "additionalProperties": False,
-    },
-}
 
 
 def json_schema(content_type: str, *, base_url: str = "", ontology: Ontology = ONTOLOGY) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""What an editor would want to know about a whole tree before pushing it: every problem, with its place.
+"""Validation of a whole tree before a push: every problem with its place.
 
-Unlike reports of the sync, findings about links name the target as it is written: they are for the author's own eyes.
+Unlike reports of the sync, findings about links quote the target as written: they are for the author's own eyes.
 """
 
 import re

@@ -1,11 +1,9 @@
-"""What is read of GitHub's answers about branches and pull requests (REST API, version 2022-11-28).
+"""Proposals as pull requests on GitHub (REST API, version 2022-11-28): the adapter of `Proposals`.
 
-Pull requests with new documents: `commonplace.documents.proposals.ports.Proposals` over GitHub's REST API.
-
-File and commit are made first, where nobody sees them; then the branch, in one step that fails if it exists; then the
-pull request. So there is never a branch without its file, and whatever was cut off, the same proposal finishes: what
-was asked for stands as a fingerprint in the commit and in the pull request. The credentials need write access to
-contents and pull requests of the one repository, and nothing else.
+File and commit are made first, where nobody sees them; then the branch, in one call that fails if it exists; then the
+pull request. So no branch lacks its file, and repeating an interrupted proposal finishes it: a fingerprint of the
+request stands in the commit and in the pull request. The credentials need write access to contents and pull requests
+of the one repository, and nothing else.
 """
 
 import logging
@@ -27,7 +25,23 @@ from commonplace.repository.github_credentials import Credentials
 from commonplace.repository.github_secrets import MalformedSecret
 from commonplace.repository.ports import RepositoryRateLimited, RepositoryRefused, RepositoryUnavailable
 
+logger = logging.getLogger(__name__)
+
+
 Sha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
+
+BUDGET_SECONDS = 18
+"""After this no further call is made: with the longest wait for one answer, it stays below what callers wait for."""
+CALL_SECONDS = 8
+"""The longest wait for one answer; for `http_client`."""
+MAX_ANSWER_BYTES = 8 * 1024 * 1024
+"""GitHub truncates a listing at seven megabytes."""
+OPERATOR_SECONDS = 3600
+"""There is no use in coming back before an operator has looked."""
+
+AGAIN = "Ask again with the same arguments: what is done already is found, and nothing is done twice."
+
+Told = TypeVar("Told", bound=BaseModel)
 
 
 class _Answer(BaseModel):
@@ -88,24 +102,8 @@ class Pulls(RootModel[list[Pull]]):
     """A page of a list, newest first."""
 
 
-logger = logging.getLogger(__name__)
-
-BUDGET_SECONDS = 18
-"""After this no further call is made: with the longest wait for one answer, it stays below what callers wait for."""
-CALL_SECONDS = 8
-"""The longest wait for one answer; for `http_client`."""
-MAX_ANSWER_BYTES = 8 * 1024 * 1024
-"""GitHub truncates a listing at seven megabytes."""
-OPERATOR_SECONDS = 3600
-"""There is no use in coming back before an operator has looked."""
-
-AGAIN = "Ask again with the same arguments: what is done already is found, and nothing is done twice."
-
-Told = TypeVar("Told", bound=BaseModel)
-
-
 class _NotThere(Exception):
-    """GitHub has nothing of that name, or will not make what was asked for."""
+    """GitHub has nothing of that name, or refuses to create it (404, 422)."""
 
 
 class GitHubProposals:
@@ -190,7 +188,7 @@ class _PullRequest:
         return next((pull for pull in ours if pull.state == "open"), ours[0] if ours else None)
 
     def _same(self, pull: Pull) -> Proposed:
-        """Reviewers may have changed the file since; what was asked for counts."""
+        """Reviewers may have changed the file since, so the request's fingerprint counts."""
         if self._marker not in (pull.body or ""):
             message = "Another proposal has been made under this key."
             raise Conflict(message, hint=f"It is {pull.html_url}. Choose another key for another proposal.")
@@ -269,7 +267,7 @@ class _PullRequest:
 
 @contextmanager
 def _explained(client: GitHubClient) -> Iterator[None]:
-    """Every failure as one that a caller can act on; what only an operator can mend is told to the log."""
+    """Every failure as one that a caller can act on; what only an operator can mend is logged."""
     try:
         yield
     except RepositoryRateLimited as limited:

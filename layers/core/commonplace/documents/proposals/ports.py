@@ -1,4 +1,4 @@
-"""What becomes of a draft: a pull request on the knowledge base."""
+"""The port through which a new document is proposed, with its input and its result."""
 
 from dataclasses import dataclass
 from typing import Protocol

@@ -1,17 +1,8 @@
-"""Web addresses that are handed in, checked before they stand in a file that others will click in.
+"""Proposals of new documents: bounds on input, the file with its frontmatter, the branch and the pull request's text.
 
-What may stand in a proposal: bounds on everything that a caller hands in.
-
-Where a new document goes: folder, file name, and the branch of its pull request.
-
-Frontmatter as it is written: every text in double quotes, so that none can end its line, its block or its type.
-
-What reviewers read of a proposal. A stranger's words stand in it, so none of them may do anything there.
-
-GitHub acts on text: `@name` calls people, `fixes #1` closes issues on merge, addresses of issues count like numbers.
-In a fenced block nothing of that holds; a title goes into commit messages, where only letters are safe.
-
-From what a caller asks for to the file, the branch and the pull request that propose it.
+Titles and texts are a stranger's. In YAML every text is in double quotes, so that none can end its line, its block or
+its type. GitHub acts on text (`@name` notifies, `fixes #1` closes issues on merge, addresses of issues count like
+numbers), so in the description it is fenced, and of titles only letters and safe marks remain.
 """
 
 import hashlib
@@ -34,6 +25,45 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 _NEVER_IN_AN_ADDRESS = re.compile(r'[\s<>"\\^`{|}]')
 """White space, and what RFC 3986 keeps out of addresses because it delimits them in text."""
 _HOST = re.compile(r"(?:[\w-]+(?:\.[\w-]+)*\.?|\[[0-9a-f:.]+\])\Z")
+
+MAX_TITLE_CHARACTERS = 200
+MAX_DESCRIPTION_CHARACTERS = 2_000
+MAX_CONTENT_BYTES = 200_000
+MAX_TAGS = 20
+MAX_TAG_CHARACTERS = 60
+MAX_KEY_CHARACTERS = 200
+
+_BEGINNING = re.compile(r"\A(?:\ufeff|[ \t]*\n)+")
+"""A byte order mark and empty lines, behind which frontmatter could hide."""
+_FRONTMATTER = re.compile(r"---[ \t]*\n")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+MAX_FILE_NAME_BYTES = 120
+SUFFIX = ".md"
+BRANCH_PREFIX = "commonplace/draft"
+_SLUG_CHARACTERS = 40
+_HASH_DIGITS = 24
+
+_SYNC = Exclusions()
+_KEPT = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Nd", "Nl", "No"})
+"""Letters, digits and the marks they carry, of every script (Unicode general categories)."""
+_NOTHING = dict.fromkeys([*map(ord, "'’‘ʼ`´\u034f"), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)])
+"""Apostrophes, which leave no gap, and marks that only choose how the character before them is drawn."""
+_RESERVED = re.compile(r"(?:index|readme|con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\Z")
+"""Front pages of folders, which are nobody's to propose, and names that Windows cannot check out."""
+
+Value = str | bool | Date | Sequence[str]
+
+_SHORT = {'"': '\\"', "\\": "\\\\"}
+
+_SAFE_MARKS = frozenset(" .,'’!?()&–-")
+_ISSUE = re.compile(r"\bgh-(?=\d)", re.IGNORECASE)
+_BACKTICKS = re.compile("`+")
+
+NEXT_STEPS = (
+    "To publish it: review the text and the fields, set `publish: true`, and merge. "
+    "The knowledge base shows it after the next sync. To decline it, close this pull request."
+)
 
 
 def web_address(text: str) -> str:
@@ -68,19 +98,6 @@ def _refused(what: str) -> InvalidInput:
     return InvalidInput(
         f"`url` {what}.", hint="Give the whole address of a page, such as https://example.org/handbook."
     )
-
-
-MAX_TITLE_CHARACTERS = 200
-MAX_DESCRIPTION_CHARACTERS = 2_000
-MAX_CONTENT_BYTES = 200_000
-MAX_TAGS = 20
-MAX_TAG_CHARACTERS = 60
-MAX_KEY_CHARACTERS = 200
-
-_BEGINNING = re.compile(r"\A(?:\ufeff|[ \t]*\n)+")
-"""A byte order mark and empty lines, behind which frontmatter could hide."""
-_FRONTMATTER = re.compile(r"---[ \t]*\n")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 def title_of(text: str) -> str:
@@ -153,21 +170,6 @@ def _storable(name: str, text: str) -> None:
         text.encode()
     except UnicodeEncodeError:
         raise InvalidInput(f"`{name}` holds half a character.", hint="Send whole Unicode characters.") from None
-
-
-MAX_FILE_NAME_BYTES = 120
-SUFFIX = ".md"
-BRANCH_PREFIX = "commonplace/draft"
-_SLUG_CHARACTERS = 40
-_HASH_DIGITS = 24
-
-_SYNC = Exclusions()
-_KEPT = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Nd", "Nl", "No"})
-"""Letters, digits and the marks they carry, of every script (Unicode general categories)."""
-_NOTHING = dict.fromkeys([*map(ord, "'’‘ʼ`´\u034f"), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)])
-"""Apostrophes, which leave no gap, and marks that only choose how the character before them is drawn."""
-_RESERVED = re.compile(r"(?:index|readme|con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\Z")
-"""Front pages of folders, which are nobody's to propose, and names that Windows cannot check out."""
 
 
 def content_type_of(authored: str, ontology: Ontology = ONTOLOGY) -> str:
@@ -248,11 +250,6 @@ def _is_left_out(folder: str) -> bool:
     return _SYNC.excludes(f"{folder}/page{SUFFIX}")
 
 
-Value = str | bool | Date | Sequence[str]
-
-_SHORT = {'"': '\\"', "\\": "\\\\"}
-
-
 def frontmatter(fields: Mapping[str, Value]) -> str:
     """The block with both of its `---` lines. Names are constants of ours; values may hold anything but surrogates."""
     lines = (f"{name}: {_value(value)}\n" for name, value in fields.items())
@@ -276,16 +273,6 @@ def _quoted(text: str) -> str:
 
 def _escaped(char: str) -> str:
     return f"\\u{ord(char):04X}" if ord(char) <= 0xFFFF else f"\\U{ord(char):08X}"
-
-
-_SAFE_MARKS = frozenset(" .,'’!?()&–-")
-_ISSUE = re.compile(r"\bgh-(?=\d)", re.IGNORECASE)
-_BACKTICKS = re.compile("`+")
-
-NEXT_STEPS = (
-    "To publish it: review the text and the fields, set `publish: true`, and merge. "
-    "The knowledge base shows it after the next sync. To decline it, close this pull request."
-)
 
 
 def pull_request_title(kind: str, title: str) -> str:

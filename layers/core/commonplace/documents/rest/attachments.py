@@ -1,4 +1,4 @@
-"""Images and files that published documents embed or link. Nothing else of the repository is served."""
+"""The endpoint of attachments: images and files that published documents embed or link, and nothing else."""
 
 from typing import Annotated
 from urllib.parse import quote

@@ -1,4 +1,4 @@
-"""Cursors: where a page of a lexical search ended, as text that is good for the same question only."""
+"""Cursors of lexical searches: where a page ended, valid for the same query only."""
 
 import math
 import struct

@@ -1,4 +1,4 @@
-"""Documents: lists, one by type and id, one by source path, and what it links to."""
+"""Endpoints of documents: lists, one by type and id, one by source path, and the links of one."""
 
 import json
 from collections.abc import Callable
@@ -169,7 +169,7 @@ def _links(using: Services, entry: Entry) -> Page:
 
 
 def _resolve(catalogue: Catalogue, content_type: str, document_id: str) -> tuple[Entry, bool]:
-    """The document and whether it was asked for by a former name. Raises NotFound, naming the nearest."""
+    """The document and whether the request used a former name. Raises NotFound, naming the nearest."""
     if (found := catalogue.resolve(content_type, document_id)) is not None:
         return found.entry, found.former
     if content_type not in ONTOLOGY.types:

@@ -1,4 +1,4 @@
-"""One made-up document and everything that is answered about it, for the OpenAPI document."""
+"""Example answers about one made-up document, for the OpenAPI document."""
 
 from datetime import UTC, datetime
 from functools import partial

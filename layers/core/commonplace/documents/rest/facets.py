@@ -1,4 +1,4 @@
-"""What connects documents: the link graph, groups, releases, tags."""
+"""Endpoints of what connects documents: the link graph, groups, releases, tags."""
 
 from collections.abc import Callable, Sequence
 from typing import Annotated

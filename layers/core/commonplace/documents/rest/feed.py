@@ -1,4 +1,4 @@
-"""The latest changes as a JSON Feed 1.1."""
+"""The endpoint of the latest changes, a JSON Feed 1.1."""
 
 import json
 from typing import Annotated, Any

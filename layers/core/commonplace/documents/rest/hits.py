@@ -1,6 +1,6 @@
-"""Snippets as HTML: everything escaped, and `<mark>` round the words that were found.
+"""Search results as the REST answer, with snippets as escaped HTML where wanted.
 
-What a search found, as it is answered. The command line shows searches of its own under the same names.
+The command line prints the same fields.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Text for language models: a map of the library (`llms.txt`) and the library itself (`llms-full.txt`)."""
+"""Endpoints for language models: a map of the library (`llms.txt`) and the library itself (`llms-full.txt`)."""
 
 import json
 from collections.abc import Iterable, Iterator

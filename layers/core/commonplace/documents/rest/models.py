@@ -1,4 +1,4 @@
-"""What is answered of documents. The shapes of whole documents and of the last sync describe what is stored."""
+"""Models of the answers about documents. Those of whole documents and of the last sync describe what is stored."""
 
 from collections.abc import Mapping
 from datetime import datetime

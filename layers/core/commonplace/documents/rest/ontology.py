@@ -1,4 +1,4 @@
-"""Types and fields of documents, as data: the ontology and its JSON Schemas."""
+"""Endpoints of the ontology and its JSON Schemas."""
 
 from fastapi import APIRouter
 from starlette.requests import Request

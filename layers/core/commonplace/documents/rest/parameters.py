@@ -1,4 +1,4 @@
-"""What may be asked: query parameters with their bounds, parsed once. Parameters nobody knows are ignored."""
+"""Query parameters with their bounds, parsed once. Unknown parameters are ignored."""
 
 import re
 from datetime import UTC, date, datetime
@@ -23,6 +23,29 @@ _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([Zz]|[
 MAX_LINK_CHARACTERS = 2_000
 MAX_PAGE = 100
 """Results on a page of a search by words alone."""
+
+Word = Annotated[str, Field(min_length=1, max_length=200)]
+Extra = Annotated[Literal["documents"], WithJsonSchema({"type": "string", "enum": ["documents"]})]
+
+PathType = Annotated[
+    str,
+    Path(
+        alias="contentType",
+        max_length=100,
+        description="Content type, as in `/ontology`.",
+        examples=["pattern"],
+        json_schema_extra={"enum": CONTENT_TYPES},
+    ),
+]
+PathId = Annotated[
+    str,
+    Path(
+        alias="id",
+        max_length=300,
+        description="Id of the document within its type: lower-case letters, digits and hyphens.",
+        examples=["rotating-stewardship"],
+    ),
+]
 
 
 def _known_type(value: str) -> str:
@@ -62,28 +85,6 @@ Moment = Annotated[
     datetime,
     BeforeValidator(_moment),
     WithJsonSchema({"anyOf": [{"type": "string", "format": "date"}, {"type": "string", "format": "date-time"}]}),
-]
-Word = Annotated[str, Field(min_length=1, max_length=200)]
-Extra = Annotated[Literal["documents"], WithJsonSchema({"type": "string", "enum": ["documents"]})]
-
-PathType = Annotated[
-    str,
-    Path(
-        alias="contentType",
-        max_length=100,
-        description="Content type, as in `/ontology`.",
-        examples=["pattern"],
-        json_schema_extra={"enum": CONTENT_TYPES},
-    ),
-]
-PathId = Annotated[
-    str,
-    Path(
-        alias="id",
-        max_length=300,
-        description="Id of the document within its type: lower-case letters, digits and hyphens.",
-        examples=["rotating-stewardship"],
-    ),
 ]
 
 
@@ -250,7 +251,7 @@ class Place(Parameters):
 
 
 def link_header(path: str, asked: Parameters, *, limit: int, offset: int, shown: int, total: int) -> dict[str, str]:
-    """`Link` to the next and the previous page (RFC 8288), relative to the host that was asked."""
+    """`Link` to the next and the previous page (RFC 8288), relative to the requested host."""
     targets = {}
     if offset + shown < total and shown:
         targets["next"] = offset + shown

@@ -1,4 +1,4 @@
-"""What documents declare of themselves for REST."""
+"""The routes that the capability of documents declares."""
 
 from __future__ import annotations
 

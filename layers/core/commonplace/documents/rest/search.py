@@ -1,4 +1,4 @@
-"""Search over published documents."""
+"""The endpoint that searches published documents."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""What the endpoints of documents work with."""
+"""The services that the endpoints of documents use."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""How fresh the library is: the manifest, the last run, and whether the parts answer."""
+"""Endpoints of freshness and health: the manifest, the last run, and whether the parts respond."""
 
 import logging
 from collections.abc import Callable
@@ -25,6 +25,14 @@ logger = logging.getLogger(__name__)
 
 router = APIRouter(tags=["State"])
 health_router = APIRouter(tags=["State"])
+
+_HEALTH = answers(examples.HEALTH, description="The store answers.", conditional=False) | {
+    503: {
+        "model": models.Health,
+        "description": "The store does not answer.",
+        "content": {JSON: example_content(examples.UNHEALTHY)},
+    }
+}
 
 
 @router.get(
@@ -107,13 +115,6 @@ async def get_sync(request: Request) -> Response:
     return Response(summary, media_type=JSON, headers=NO_STORE)
 
 
-_HEALTH = answers(examples.HEALTH, description="The store answers.", conditional=False) | {
-    503: {
-        "model": models.Health,
-        "description": "The store does not answer.",
-        "content": {JSON: example_content(examples.UNHEALTHY)},
-    }
-}
 _HEALTH.pop(429)
 
 

@@ -1,4 +1,7 @@
-"""Where a run keeps its things: all of it under the operators' prefix, most of it expiring."""
+"""Keys of what a run keeps in the store.
+
+All but the public summary are below the operators' prefix, and most of them expire.
+"""
 
 from commonplace.documents.content.keys import METADATA_PREFIX
 from commonplace.kernel.objects import OPERATIONS_PREFIX

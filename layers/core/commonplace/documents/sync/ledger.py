@@ -1,7 +1,4 @@
-"""Where a run keeps its things: all of it under the operators' prefix, most of it expiring.
-
-What runs of the documents keep in the store between their steps, and what they find there.
-"""
+"""The ledger of a run: staged files, reports and the last publication, as objects of the store."""
 
 from commonplace.documents.content.document import MANIFEST_KEY, Manifest
 from commonplace.documents.content.graph import Graph

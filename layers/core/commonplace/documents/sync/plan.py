@@ -1,7 +1,4 @@
-"""Tree + manifest + store -> what a run has to fetch. Pure: nothing here talks to anyone.
-
-Which files are published at the head, given the verdicts: the net effect, whatever the pushes were. Pure.
-"""
+"""The plan of a run: which blobs to fetch, from tree, manifest and store, and which files are published. Pure."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -23,6 +20,8 @@ from commonplace.repository.problems import Problem
 
 DOCUMENT_VERSION = "1"
 """Raise it when the stored document gains or changes a field."""
+
+NEVER_FETCHED = "not fetched in this run"
 
 
 class Known(Stored):
@@ -100,9 +99,6 @@ def needed_blobs(
         if file.path in entries and file.blob_sha not in at_hand:
             wanted.append(entries[file.path].blob_sha)
     return list(dict.fromkeys(blob_sha for blob_sha in wanted if blob_sha not in at_hand))
-
-
-NEVER_FETCHED = "not fetched in this run"
 
 
 @dataclass(frozen=True, slots=True)

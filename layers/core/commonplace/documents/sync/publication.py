@@ -1,8 +1,6 @@
-"""Files that published documents embed or link: which are served, under which name and type. Pure.
+"""Publication of judged files: documents, manifest entries, attachments, graph and manifest, last the deletions.
 
-Bytes of published files -> documents and manifest entries. Pure.
-
-One publication: from judged files to documents, graph, manifest, and only then to deletions.
+Reading and composing are pure; `Publication` writes.
 """
 
 import hashlib
@@ -50,6 +48,8 @@ for _suffix, _type in (
     (".base", "text/yaml"),
 ):
     _TYPES.add_type(_type, _suffix)
+
+GRAPH_PREFIX = f"{METADATA_PREFIX}graph/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,9 +208,6 @@ def former_refs(
     live = set(refs.values())
     past = [*before.former_refs.items(), *((entry.ref, entry.path) for entry in before.documents)]
     return {ref: now for ref, then in past if ref not in live and (now := path_now(then))}
-
-
-GRAPH_PREFIX = f"{METADATA_PREFIX}graph/"
 
 
 class Unread(StrEnum):

@@ -1,7 +1,4 @@
-"""The sync report: full for the operators, a summary that names published documents only for everybody.
-
-A publication told to its operators. Pure.
-"""
+"""Reports of the sync: the full one for operators, and a public summary that names published documents only. Pure."""
 
 from collections import Counter
 from datetime import datetime
@@ -18,6 +15,8 @@ from commonplace.repository.problems import Problem
 
 MAX_NOTES = 200
 """Notes in the public summary; the full report has them all."""
+
+UNKNOWN_TYPE = "unknown-type"
 
 
 class Counts(Stored):
@@ -105,9 +104,6 @@ def status_line(report: Report) -> str:
     if report.pending:
         line += f"; {report.pending} pending"
     return line
-
-
-UNKNOWN_TYPE = "unknown-type"
 
 
 def report_of(publication: Publication, *, run: str, plan: Plan, generation: int, finished_at: datetime) -> Report:

@@ -1,4 +1,4 @@
-"""The steps of a run that brings the documents to the head of the knowledge base's branch."""
+"""Steps of a run that publishes the head of the knowledge base's branch."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence

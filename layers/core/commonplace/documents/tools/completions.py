@@ -1,4 +1,4 @@
-"""What may be meant by what is typed so far: content types, ids, paths, groups, releases, tags, terms."""
+"""Completions for arguments: content types, ids, paths, groups, releases, tags, terms."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping

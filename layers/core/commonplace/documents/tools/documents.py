@@ -1,4 +1,4 @@
-"""A document as a whole, a page at a time."""
+"""The tool `get_document`: a whole document, a page at a time."""
 
 from functools import partial
 from typing import Any

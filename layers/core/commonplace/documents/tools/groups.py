@@ -1,4 +1,4 @@
-"""Groups and releases: what documents belong to, from their values and from pages about them."""
+"""The tools `list_groups` and `list_releases`: values that documents carry, and the pages about them."""
 
 from collections.abc import Callable, Sequence
 from functools import partial

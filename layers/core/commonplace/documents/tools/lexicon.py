@@ -1,4 +1,4 @@
-"""Terms of the lexicon: what one means, and which there are."""
+"""The tools `define_term` and `search_lexicon`."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial

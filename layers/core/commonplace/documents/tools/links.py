@@ -1,4 +1,4 @@
-"""What a document is connected with: links in both directions, and tags it shares."""
+"""The tool `get_related`: links of a document in both directions, and documents that share its tags."""
 
 import math
 from collections import Counter
@@ -33,7 +33,7 @@ SAID: Mapping[Relation, str] = {
     "near": "Two links away",
     "tags": "Share tags with it",
 }
-"""In the order they are told."""
+"""In the order of the answer."""
 
 
 class RelatedArguments(Arguments):
@@ -111,7 +111,7 @@ def _linked(graph: Graph, ref: DocumentRef, depth: int) -> Iterator[tuple[Docume
 
 
 def _by_tags(catalogue: Catalogue, entry: Entry, known: Mapping[DocumentRef, Relation]) -> dict[DocumentRef, list[str]]:
-    """Documents that share the most telling tags, each with what it shares. A tag of many documents tells little."""
+    """Documents that share the rarest tags, each with the tags it shares."""
     own = set(entry.tags)
     if not own:
         return {}

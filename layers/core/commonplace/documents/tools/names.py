@@ -1,4 +1,4 @@
-"""Which document is meant: models name them by id, reference, title, path or address, and rarely twice alike."""
+"""Look-up of the document that a model means: by id, reference, title, path or address."""
 
 import re
 from collections import defaultdict
@@ -49,7 +49,7 @@ def locate(catalogue: Catalogue, content_type: str | None, name: str) -> Resolve
 
 
 def shown(text: str) -> str:
-    """What was asked, cut and printable, fit for a message."""
+    """The requested name, cut and printable, fit for a message."""
     return "".join(char if char.isprintable() else "?" for char in text[:SHOWN_CHARACTERS])
 
 

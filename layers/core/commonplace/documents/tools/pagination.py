@@ -1,4 +1,4 @@
-"""The body of a document a page at a time: cut to a budget, and continued by a handle while the document stays."""
+"""Pages of a document's body: cut to a budget, continued by a handle while the document stays the same."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ LEAST_TOKENS = 500
 """Less would be all metadata."""
 
 MARGIN = 60
-"""Tokens for what tells of a page: its place and its handle, in text and in data."""
+"""Tokens for the description of a page: its position and its handle, in text and in data."""
 
 TOOL = "get_document"
 """Whose handles these are, whichever tool gives them out."""
@@ -79,7 +79,7 @@ def excerpt(
 
 
 def twice(text: str) -> int:
-    """Tokens of a text that is told plainly and in the data."""
+    """Tokens of a text that stands in both text and data."""
     return estimate_tokens(text) + estimate_tokens(compact(text))
 
 

@@ -1,4 +1,4 @@
-"""Workflows that a person starts: research a topic, explain a pattern, compare two practices."""
+"""Prompts, workflows that a person starts: research a topic, explain a pattern, compare two practices."""
 
 from collections.abc import Mapping
 from functools import partial

@@ -1,4 +1,4 @@
-"""Proposing new documents: each becomes a pull request for people to review, and touches nothing else."""
+"""The tools `save_link` and `create_draft`: each opens a pull request for review and changes nothing else."""
 
 from functools import partial
 

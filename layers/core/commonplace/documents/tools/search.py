@@ -1,10 +1,6 @@
-"""Conditions of a search as models give them: in their own spelling, made exact here.
+"""The tools `search_knowledge` and `search_with_documents`.
 
-One search of the knowledge base, for every tool that makes one: the same hits as REST shows, a page at a time.
-
-What a search found, as tools tell it: for a reader, and the same as data.
-
-Search by words and meaning, with passages or with whole documents.
+Filters are accepted in the spelling of models; hits are the same as those of REST, a page at a time.
 """
 
 import re
@@ -41,6 +37,20 @@ MAX_CHARACTERS = 200
 """Of a value to compare with."""
 
 _DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[T ].*)?)?)?")
+
+NEAREST_TERMS = 3
+
+BY_WORDS = "Meaning could not be compared: these were found by their words alone."
+ELSEWHERE = "Other words, or fewer filters, may find more."
+ENDS = "The ranking ends here. Filters show what lies further down."
+
+KNOWLEDGE = "search_knowledge"
+DOCUMENTS = "search_with_documents"
+
+LEAST_EXCERPT = 60
+"""Least tokens (text and data together) for the beginning of a document to be worth showing."""
+
+NOT_ALL = "Not every text is here: get_document has them; a larger maxTokens or a smaller limit makes room."
 
 
 class FilterArguments(Arguments):
@@ -146,13 +156,6 @@ def _those(names: str, values: list[str]) -> str:
     rest = len(values) - MAX_VALUES
     more = f" and {rest} more" if rest > 0 else ""
     return f"There are: {', '.join(values[:MAX_VALUES])}{more}."
-
-
-NEAREST_TERMS = 3
-
-BY_WORDS = "Meaning could not be compared: these were found by their words alone."
-ELSEWHERE = "Other words, or fewer filters, may find more."
-ENDS = "The ranking ends here. Filters show what lies further down."
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +265,7 @@ class Documents(_Found):
 
 
 def whole(found: SearchOutcome) -> dict[str, Any]:
-    """What is told of a search as a whole, whatever its results."""
+    """The part of an answer that describes the search as a whole."""
     return {
         "total": found.findings.total,
         "total_relation": found.findings.relation,
@@ -330,15 +333,6 @@ def _facts(call: Call, hit: Hit) -> dict[str, Any]:
         "url": citation(call, reference(hit.content_type, hit.id), hit.source_url),
         "link": hit.url,
     }
-
-
-KNOWLEDGE = "search_knowledge"
-DOCUMENTS = "search_with_documents"
-
-LEAST_EXCERPT = 60
-"""Tokens, told twice, below which a beginning of a document says nothing."""
-
-NOT_ALL = "Not every text is here: get_document has them; a larger maxTokens or a smaller limit makes room."
 
 
 class SearchArguments(Arguments):

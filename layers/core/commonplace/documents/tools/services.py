@@ -1,7 +1,4 @@
-"""What the tools of the knowledge base work with.
-
-Where a document can be read: for people to follow, for clients to open.
-"""
+"""The services that the tools of the knowledge base use, and the addresses under which a document is cited."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

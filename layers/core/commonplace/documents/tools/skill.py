@@ -1,4 +1,4 @@
-"""The skill that comes with the toolset: files beside this module, part of the package."""
+"""The skill of the toolset: files beside this module, part of the package."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""How fresh the knowledge base is: what anybody may know of the last sync."""
+"""The tool `sync_status`: the public summary of the last sync."""
 
 import json
 import logging

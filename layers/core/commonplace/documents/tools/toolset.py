@@ -1,4 +1,4 @@
-"""The toolset, put together from its parts. The order here is the order of every list."""
+"""The toolset `knowledge`, composed of its parts. The order here is the order of every list."""
 
 from __future__ import annotations
 
