@@ -103,7 +103,7 @@ def test_each_kind_of_answer_is_an_error_of_its_kind(answer: Any, kind: type[Com
     ("answer", "seconds"),
     [
         (httpx.Response(429, headers={"retry-after": "9"}), 9),
-        (httpx.Response(429, headers={"retry-after": "Tue, 24 Mar 2026 10:00:30 GMT"}), 31),
+        (httpx.Response(429, headers={"retry-after": "Tue, 24 Mar 2026 10:00:30 GMT"}), 30),
         (httpx.Response(429, headers={"retry-after": "soon"}), 1),
         (httpx.Response(429), 1),
         (httpx.Response(503, headers={"retry-after": "20"}), 20),

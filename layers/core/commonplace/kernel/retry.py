@@ -2,8 +2,11 @@
 
 import logging
 import math
+import re
 import time
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from threading import Lock
 from typing import TypeVar
 
@@ -33,6 +36,21 @@ class Transient(Unavailable):
         else:
             super().__init__(message, hint=hint, retry_after_seconds=max(1, math.ceil(wait_seconds)))
         self.wait_seconds = wait_seconds
+
+
+def retry_after(header: str | None, now: datetime) -> float | None:
+    """Seconds that `Retry-After` asks to wait, not below 0: a number, or a date (RFC 9110, section 10.2.3).
+
+    Decimals, which services send, are understood. None for anything else.
+    """
+    text = (header or "").strip()
+    if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", text):
+        return float(text)
+    try:
+        when = parsedate_to_datetime(text)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return max(0.0, ((when if when.tzinfo else when.replace(tzinfo=UTC)) - now).total_seconds())
 
 
 def is_transient(error: Exception) -> bool:

@@ -16,13 +16,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
 import httpx
 
 from commonplace.kernel.environment import is_loopback
+from commonplace.kernel.retry import retry_after
 from commonplace.repository.ports import RepositoryRateLimited, RepositoryRefused, RepositoryUnavailable
 
 SECONDARY_LIMIT_SECONDS = 60
@@ -34,7 +34,7 @@ _SECONDARY = re.compile(rb"secondary[ -]rate[ -]limit|abuse detection", re.IGNOR
 
 def limited_until(status: int, headers: Mapping[str, str], body: bytes, now: datetime) -> datetime | None:
     """Until when to wait, or None when the answer is no rate limit. `headers` is case-insensitive."""
-    told = _retry_after(headers, now)
+    told = _told(headers, now)
     exhausted = headers.get("x-ratelimit-remaining") == "0"
     if status == 429 or (status == 403 and (told or exhausted or _SECONDARY.search(body))):
         return _believable(told or (_reset(headers) if exhausted else None), now)
@@ -43,19 +43,12 @@ def limited_until(status: int, headers: Mapping[str, str], body: bytes, now: dat
 
 def query_limited_until(headers: Mapping[str, str], now: datetime) -> datetime:
     """Until when to wait when a GraphQL answer of status 200 says RATE_LIMITED."""
-    return _believable(_retry_after(headers, now) or _reset(headers), now)
+    return _believable(_told(headers, now) or _reset(headers), now)
 
 
-def _retry_after(headers: Mapping[str, str], now: datetime) -> datetime | None:
-    """Seconds, or an HTTP date (RFC 9110, section 10.2.3)."""
-    text = headers.get("retry-after", "").strip()
-    if re.fullmatch(r"[0-9]{1,9}", text):
-        return now + timedelta(seconds=int(text))
-    try:
-        when = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    return when if when.tzinfo else when.replace(tzinfo=UTC)
+def _told(headers: Mapping[str, str], now: datetime) -> datetime | None:
+    seconds = retry_after(headers.get("retry-after"), now)
+    return None if seconds is None else now + timedelta(seconds=seconds)
 
 
 def _reset(headers: Mapping[str, str]) -> datetime | None:

@@ -2,10 +2,10 @@
 
 import json
 import logging
+import math
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
@@ -24,6 +24,7 @@ from commonplace.kernel.errors import (
     Unauthorized,
     Unavailable,
 )
+from commonplace.kernel.retry import retry_after
 from commonplace.memory.client.client import AUTHORIZATION_HINT
 
 PATH = "/mcp/memory"
@@ -167,11 +168,12 @@ def _raise(told: str, data: Mapping[str, Any]) -> NoReturn:
 
 def _refuse(status: int, headers: httpx.Headers, now: datetime, *, sent: bool) -> NoReturn:
     """What HTTP itself says, before any tool was asked."""
-    wait = _retry_after(headers, now)
+    told = retry_after(headers.get("retry-after"), now)
+    wait = 1 if told is None else min(max(1, math.ceil(told)), 86_400)
     if status == 429:
-        raise RateLimited("Too many calls.", retry_after_seconds=wait or 1)
+        raise RateLimited("Too many calls.", retry_after_seconds=wait)
     if status >= 500 or status == 408:
-        raise Unavailable(f"The server answers {status}.", retry_after_seconds=wait or 1)
+        raise Unavailable(f"The server answers {status}.", retry_after_seconds=wait)
     if status == 401:
         told = "The server does not accept this token." if sent else "The server asks for a token, and there is none."
         raise Unauthorized(told, hint=AUTHORIZATION_HINT)
@@ -182,18 +184,6 @@ def _refuse(status: int, headers: httpx.Headers, now: datetime, *, sent: bool) -
     if status == 413:
         raise TooLarge("One call was too large for the server.", hint="Shorten the longest entries.")
     raise BadRequest(f"The server answers {status}.", hint="Is the address the base URL of a deployment?")
-
-
-def _retry_after(headers: httpx.Headers, now: datetime) -> int | None:
-    """Seconds, or a date (RFC 9110, section 10.2.3)."""
-    told = headers.get("retry-after", "").strip()
-    if told.isascii() and told.isdigit():
-        return min(int(told), 86_400)
-    try:
-        at = parsedate_to_datetime(told)
-    except (ValueError, TypeError):
-        return None
-    return max(1, int((at - now).total_seconds()) + 1) if at.tzinfo else None
 
 
 def _whole(value: Any, default: int) -> int:

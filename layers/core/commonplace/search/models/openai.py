@@ -12,7 +12,7 @@ import logging
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from email.utils import parsedate_to_datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from urllib3 import PoolManager, Timeout
@@ -20,7 +20,7 @@ from urllib3.exceptions import HTTPError
 from urllib3.response import BaseHTTPResponse
 
 from commonplace.kernel.errors import Unavailable
-from commonplace.kernel.retry import Transient
+from commonplace.kernel.retry import Transient, retry_after
 from commonplace.search.model import Vector
 from commonplace.search.models.values import batched, fitting_bytes, unit, unpacked
 
@@ -160,15 +160,11 @@ class OpenAiEmbeddings:
         return Unavailable(f"The model {self.name} refuses ({code or status}).", hint=HINTS.get(status))
 
     def _wait(self, headers: Mapping[str, str]) -> float | None:
-        """Seconds that the service asks for: `retry-after-ms` of its own, else RFC 9110's, as a number or a date."""
-        for name, unit_seconds in (("retry-after-ms", 0.001), ("retry-after", 1)):
-            text = headers.get(name, "").strip()
-            if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", text):
-                return float(text) * unit_seconds
-        try:
-            return max(0.0, parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - self._clock())
-        except (ValueError, OverflowError):
-            return None
+        """Seconds that the service asks for: `retry-after-ms` of its own, else `Retry-After`."""
+        milliseconds = headers.get("retry-after-ms", "").strip()
+        if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", milliseconds):
+            return float(milliseconds) / 1_000
+        return retry_after(headers.get("retry-after"), datetime.fromtimestamp(self._clock(), UTC))
 
     def _unreadable(self) -> Transient:
         return Transient(f"The model {self.name} gave an answer that cannot be read.")
