@@ -6,7 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from commonplace.documents.rest import llms
-from commonplace.web.rest import assets
+from commonplace.web.rest.pages import CONTENT_SECURITY_POLICY
 from commonplace.web.rest.services import Site
 from tests.fakes.library import COMMIT, FakeLibrary, garden, make
 from tests.fakes.search import FakeSearch, hit
@@ -265,7 +265,7 @@ def test_search_without_an_index_is_503_while_documents_answer(world: World, cli
 @pytest.mark.parametrize("base", ["", "/api/v1"])
 def test_documentation_page_loads_only_its_own_files(client: TestClient, base: str) -> None:
     page = client.get(f"{base}/docs")
-    assert page.headers["content-security-policy"] == assets.CONTENT_SECURITY_POLICY
+    assert page.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
     for name in re.findall(r'(?:src|href)="([^"#]+)"', page.text):
         assert client.get(f"{base}/{name}").status_code == 200
     assert "http" not in page.text

@@ -13,6 +13,9 @@ from commonplace.search.model import Hit, SearchRequest, SearchResults
 from commonplace.web.rest.models import json_bytes
 from commonplace.web.rest.pages import PAGE_BYTES
 
+FOUND = models.SearchHit.model_fields.keys() - {"highlight", "document"}
+"""What every hit says."""
+
 
 def highlighted(snippet: str, marks: Iterable[tuple[int, int]]) -> str:
     """The snippet for a web page. `marks` are spans in characters; those that overlap or touch become one."""
@@ -90,23 +93,7 @@ def _add_documents(told: models.SearchAnswer, hits: Sequence[Hit], max_bytes: in
 
 
 def _hit(hit: Hit, *, highlight: bool) -> models.SearchHit:
-    told = models.SearchHit(
-        id=hit.id,
-        content_type=hit.content_type,
-        title=hit.title,
-        description=hit.description,
-        snippet=hit.snippet,
-        heading=hit.heading,
-        score=hit.score,
-        rerank_score=hit.rerank_score,
-        url=hit.url,
-        source_url=hit.source_url,
-        path=hit.path,
-        group=hit.group,
-        tags=list(hit.tags),
-        date=hit.date,
-        duplicates=list(hit.duplicates),
-    )
+    told = models.SearchHit.model_validate({name: getattr(hit, name) for name in FOUND})
     if highlight:
         told.highlight = highlighted(hit.snippet, hit.marks)
     return told

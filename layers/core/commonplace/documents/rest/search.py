@@ -14,7 +14,7 @@ from commonplace.documents.rest.services import Explanations, services
 from commonplace.kernel.errors import CommonplaceError, Forbidden, Unauthorized
 from commonplace.kernel.operator_key import is_operators_key
 from commonplace.search.model import RecordId, SearchRequest
-from commonplace.web.rest.accounts import PRIVATE
+from commonplace.web.rest.account import PRIVATE
 from commonplace.web.rest.documentation import KEY_MAY_COME
 from commonplace.web.rest.errors import envelope
 from commonplace.web.rest.pages import API, JSON

@@ -76,28 +76,13 @@ def _manifest(edition: Edition, asked: Inventory) -> Page:
 
 
 def _document(entry: Entry) -> models.ManifestDocument:
-    return models.ManifestDocument(
-        ref=entry.ref,
-        id=entry.id,
-        content_type=entry.content_type,
-        path=entry.path,
-        key=entry.key,
-        etag=entry.etag,
-        blob_sha=entry.blob_sha,
-        updated_at=in_utc(entry.updated_at),
-        url=models.entry_url(entry),
-    )
+    told = {"ref": entry.ref, "updated_at": in_utc(entry.updated_at), "url": models.entry_url(entry)}
+    return models.ManifestDocument.model_validate(vars(entry) | told)
 
 
 def _attachment(attachment: Attachment) -> models.ManifestAttachment:
-    return models.ManifestAttachment(
-        name=attachment.name,
-        path=attachment.path,
-        media_type=attachment.media_type,
-        size=attachment.size,
-        blob_sha=attachment.blob_sha,
-        url=f"{API}/attachments/{quote(attachment.name)}?v={attachment.blob_sha}",
-    )
+    url = f"{API}/attachments/{quote(attachment.name)}?v={attachment.blob_sha}"
+    return models.ManifestAttachment.model_validate(vars(attachment) | {"url": url})
 
 
 @router.get(

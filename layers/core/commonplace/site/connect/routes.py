@@ -10,10 +10,9 @@ from commonplace.site import connect
 from commonplace.site.connect.clients import Endpoint
 from commonplace.site.connect.page import connect_html
 from commonplace.site.connect.registry import server_json
-from commonplace.web.rest.assets import asset, html
 from commonplace.web.rest.declaration import RestContext
 from commonplace.web.rest.documentation import API_VERSION
-from commonplace.web.rest.pages import Page, encode
+from commonplace.web.rest.pages import Page, asset, encode, html
 from commonplace.web.rest.services import services
 
 router = APIRouter(include_in_schema=False)

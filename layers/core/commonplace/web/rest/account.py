@@ -1,18 +1,43 @@
-"""Who calls: what a client, or a person, wants to know of the token at hand."""
+"""Who calls: what a client, or a person, wants to know of the token at hand.
+
+For the few addresses that are not for everybody: the resource `{base}/api`, bearer tokens, challenges.
+"""
 
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends
 from pydantic import Field
+from starlette.requests import Request
 from starlette.responses import Response
 
 from commonplace.identity.principals import Principal, ordered
-from commonplace.web.rest.accounts import PRIVATE, account
+from commonplace.kernel.errors import Forbidden
+from commonplace.web.challenges import SignIn
 from commonplace.web.rest.documentation import TOKEN_MUST_COME, answers
 from commonplace.web.rest.models import Answer
 from commonplace.web.rest.pages import JSON
+from commonplace.web.rest.services import services
 
 router = APIRouter(tags=["Account"])
+
+PRIVATE = {"cache-control": "private, no-store", "vary": "Authorization"}
+"""Of an answer that depends on who asks, refusals included."""
+
+
+async def account(request: Request) -> Principal:
+    """A dependency: somebody who has signed in, and does not ask too often with all tokens of the account together.
+
+    Raises SignIn, NotValid, RateLimited, Unavailable, or Forbidden where nobody can sign in.
+    """
+    using = services(request)
+    accounts = using.accounts
+    if accounts is None:
+        raise Forbidden("Nobody can sign in to this deployment.", hint="Everything else here is public.")
+    principal = accounts.identify(request)
+    if principal.anonymous:
+        raise SignIn(accounts.challenges.sign_in(accounts.resource))
+    using.limits.spend_account(request.scope, principal)
+    return principal
 
 
 class Me(Answer):

@@ -6,9 +6,8 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from commonplace.web.rest.assets import asset
 from commonplace.web.rest.documentation import answers
-from commonplace.web.rest.pages import Page, encode
+from commonplace.web.rest.pages import Page, asset, encode
 
 router = APIRouter(tags=["For machines"])
 

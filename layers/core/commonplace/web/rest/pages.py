@@ -1,9 +1,14 @@
-"""Answers as bytes: entity tags, conditional requests, and encoded pages kept for as long as nothing changes."""
+"""Answers as bytes: entity tags, conditional requests, and encoded pages kept for as long as nothing changes.
+
+Pages for people are served as they are, with a policy that lets nothing in from elsewhere.
+"""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any, TypeVar
 
 from starlette.requests import Request
@@ -22,6 +27,20 @@ MAX_ANSWER_BYTES = 4_600_000
 """Every answer is under 5 MB, and as base64 under the 6 MiB that a Lambda function may answer."""
 PAGE_BYTES = 4_000_000
 """Where lists are cut, with a notice; the rest is on the next page."""
+
+
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HTML = "text/html; charset=utf-8"
+_TYPES = {
+    ".html": HTML,
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".png": "image/png",
+}
+_PROTECTED = {"content-security-policy": CONTENT_SECURITY_POLICY, "referrer-policy": "no-referrer"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +62,17 @@ class Page:
         if unchanged(request, self.etag):
             return Response(status_code=304, headers=headers)
         return Response(self.body, media_type=self.media_type, headers=headers)
+
+
+@cache
+def asset(path: Path) -> Page:
+    """A file of the code."""
+    return Page.of(path.read_bytes(), _TYPES[path.suffix], _PROTECTED)
+
+
+def html(text: str) -> Page:
+    """A page that was made for this deployment."""
+    return Page.of(text.encode("utf-8", "xmlcharrefreplace"), HTML, _PROTECTED)
 
 
 class PageCache:
