@@ -168,8 +168,8 @@ def _raise(told: str, data: Mapping[str, Any]) -> NoReturn:
 
 def _refuse(status: int, headers: httpx.Headers, now: datetime, *, sent: bool) -> NoReturn:
     """What HTTP itself says, before any tool was asked."""
-    told = retry_after(headers.get("retry-after"), now)
-    wait = 1 if told is None else min(max(1, math.ceil(told)), 86_400)
+    asked = retry_after(headers.get("retry-after"), now)
+    wait = 1 if asked is None else min(max(1, math.ceil(asked)), 86_400)
     if status == 429:
         raise RateLimited("Too many calls.", retry_after_seconds=wait)
     if status >= 500 or status == 408:
