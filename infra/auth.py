@@ -3,9 +3,7 @@
 from constructs import Construct
 
 from infra.access import COUNTERS
-from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction
-from infra.guarding import guard_environment
 from infra.identity import ROLES, WRITE, IdentityState
 from infra.store import State
 
@@ -38,7 +36,6 @@ class Auth(PythonFunction):
         *,
         state: State,
         identity: IdentityState,
-        base_url: str,
     ) -> None:
         configuration = platform.configuration
         super().__init__(
@@ -50,10 +47,6 @@ class Auth(PythonFunction):
             source="functions/auth",
             memory_mb=1769,  # one whole processor: imports are what a start takes
             timeout_seconds=29,
-            environment={
-                **guard_environment(configuration, identity, state, base_url),
-                **_environment(configuration, identity, state),
-            },
             snap_start=configuration.snap_start,
         )
         self.allow([f"dynamodb:{action}" for action in ITEMS], [identity.table.table_arn])
@@ -62,32 +55,3 @@ class Auth(PythonFunction):
         self.allow_items(state.cache, ["GetItem", "PutItem"], ROLES, NAMES)
         identity.let_use_table(self, WRITE)
         identity.let_read_secrets(self, identity.pseudonyms, identity.signing, identity.rpc, identity.oidc)
-
-
-def _environment(configuration: Configuration, identity: IdentityState, state: State) -> dict[str, str]:
-    environment = {
-        "SITE_NAME": configuration.site_name,
-        "ACTIVITY_TABLE": state.activity.table_name,
-        "SIGNING_SECRET_ARN": identity.signing.secret_arn,
-        "MCP_TOOLSETS": configuration.mcp_toolsets,
-        "SIWE_CHAIN_ID": str(configuration.siwe_chain_id),
-        "AUTH_REGISTRATIONS_PER_DAY": str(configuration.registrations_per_day),
-        "AUTH_SIGN_INS_PER_HOUR": str(configuration.sign_ins_per_hour),
-        "AUTH_AGENT_SESSIONS_PER_HOUR": str(configuration.agent_sessions_per_hour),
-    }
-    environment |= {"WAAP": configuration.waap} if configuration.waap else {}
-    return environment | _provider(configuration, identity)
-
-
-def _provider(configuration: Configuration, identity: IdentityState) -> dict[str, str]:
-    """A second way to sign in, where one is configured."""
-    if not (configuration.oidc_issuer and identity.oidc):
-        return {}
-    provider = {
-        "OIDC_ISSUER": configuration.oidc_issuer,
-        "OIDC_CLIENT_ID": configuration.oidc_client_id or "",
-        "OIDC_SECRET_ARN": identity.oidc.secret_arn,
-    }
-    provider["OIDC_CLAIMS_HOURS"] = str(configuration.oidc_claims_hours)
-    provider |= {"OIDC_NAME": configuration.oidc_name} if configuration.oidc_name else {}
-    return provider | ({"OIDC_PARAMETERS": configuration.oidc_parameters} if configuration.oidc_parameters else {})

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import model_validator
 from pydantic_settings import SettingsConfigDict
 
-from commonplace.identity.principals import TIERS, TOOLSETS, Tier
 from commonplace.kernel.configuration import (
-    COUNT,
     FLAG,
     Declaration,
     Kind,
@@ -25,25 +23,19 @@ from commonplace.kernel.configuration import (
     setting,
     whole,
 )
-from infra.catalogues import catalogues
-from infra.declarations import ROOM_KEYS, ConfigurationError, camel_case, checked, room_value, snake_case
-from infra.identity_keys import MAINNET_RPC_URLS, OPTIMISM_RPC_URLS, parameters, role_map, waap
-from infra.memory_keys import DEFAULT_RATE_LIMITS, limits
+from commonplace.search.settings import REGION
+from infra.declarations import ROOM_KEYS, ConfigurationError, camel_case, chosen, snake_case
+from infra.identity_keys import MAINNET_RPC_URLS, OPTIMISM_RPC_URLS, role_map, waap
 from infra.providers import (
     OPENAI,
     bundled_folder,
     embedding_provider,
-    fusion,
     located,
     next_embedding_provider,
-    opensearch_parameters,
     rerank_provider,
 )
 
 __all__ = ["Configuration", "ConfigurationError", "from_context"]
-
-EXAMPLE_REPOSITORY = "example/knowledge-base"
-"""Stands in where no repository is configured, so that `make synth` works in a fresh clone. Never deployed to prod."""
 
 EDGE_REGION = "us-east-1"
 """Where CloudFront takes certificates, web ACLs and functions from; everything of the edge is there."""
@@ -85,19 +77,10 @@ def _among(numbers: tuple[int, ...]) -> Kind:
     return Kind(f"one of {', '.join(found)}", found.get)
 
 
-def _patterns(text: str) -> tuple[str, ...] | None:
-    found = json.loads(text)
-    return tuple(found) if isinstance(found, list) and all(isinstance(each, str) and each for each in found) else None
-
-
-REGION = matching(r"[a-z]{2}(-[a-z]+)+-\d", "an AWS region such as eu-central-1")
 INSTANCE = matching(
     r"(?!t2\.)[a-z][a-z0-9]{1,7}\.[a-z0-9]{4,10}\.search", "an instance type such as m7g.medium.search, and not a t2"
 )
-HTTPS = matching(r"https://[^\s/?#@]+(/[^\s?#]*[^\s/?#])?", "an https URL without a slash at its end")
-SHARE = matching(r"0(\.[0-9]{1,6})?|1(\.0{1,6})?", "a number from 0 to 1 with six decimal places at most")
 URLS = listed(matching(rf"{_ORIGIN}(/[^\s,]*)?", "a URL"), "https URLs, the first before its fall-backs, each once")
-TEXT = Kind("text", str)
 
 
 class Configuration(Settings):
@@ -105,20 +88,6 @@ class Configuration(Settings):
 
     model_config = SettingsConfigDict(extra="allow")
 
-    stage: str = setting(
-        matching(r"[a-z][a-z0-9-]{0,15}", "lower-case letters, digits and dashes (at most 16)"), default="dev"
-    )
-    """Name of the deployment; part of resource names. `prod` keeps its data and must name repository and branch."""
-    repository: str = setting(
-        matching(r"[A-Za-z0-9-]{1,39}/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}", "owner/name on GitHub"),
-        default=EXAMPLE_REPOSITORY,
-    )
-    """`owner/name` on GitHub."""
-    branch: str = setting(
-        matching(r"(?![/.-])(?!.*(\.\.|//|@\{|/\.))[^\x00-\x20\x7f~^:?*\[\\]{1,200}(?<![/.])", "the name of a branch"),
-        default="main",
-    )
-    """The branch that is served."""
     domain: str | None = setting(
         matching(r"([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}", "a lower-case host name without scheme or path"),
         default=None,
@@ -129,9 +98,6 @@ class Configuration(Settings):
         default=None,
     )
     """ACM certificate for `domain`, in the same region; with `edge` in us-east-1."""
-    engine: Literal["embedded", "opensearch"] = setting(one_of("embedded", "opensearch"), default="opensearch")
-    """Search engine: [`opensearch`](deploy.md#opensearch), a managed domain with k-NN, or `embedded`, a file that the
-    functions carry."""
     open_search_service: Literal["domain", "serverless"] = setting(
         Kind("domain or serverless", _service), default="domain"
     )
@@ -166,28 +132,6 @@ class Configuration(Settings):
         default=None,
     )
     """Its ARN; needed with `openSearchEndpoint`."""
-    open_search_parameters: str | None = setting(TEXT, default=None)
-    """JSON object as in `OPENSEARCH_PARAMETERS` below, at most 2,048 bytes; after a change [build a new
-    index](opensearch.md)."""
-    bedrock_region: str | None = setting(REGION, default=None, shown="the deployment's own")
-    """Where Bedrock's models are called."""
-    open_ai_base_url: str | None = setting(HTTPS, default=None)
-    """With `embeddingProvider: openai`: another address than `https://api.openai.com/v1`, such as
-    `https://eu.api.openai.com/v1`, or that of a service that speaks the same."""
-    embedding_provider: str = setting(TEXT, default="local")
-    """`local` (a small model inside the function), `none` (words only), `bedrock-titan[:256|512|1024]`,
-    `bedrock-cohere[:256|512|1024|1536]`, [`openai[:MODEL[:DIMENSION]]`](models.md#openai), or `onnx:FOLDER` with
-    `model.onnx` and `tokenizer.json`, see [models](models.md)."""
-    embedding_provider_next: str | None = setting(TEXT, default=None)
-    """The model to change to, not with `engine: embedded`, while its index is built and swapped in."""
-    rerank_provider: str = setting(TEXT, default="none")
-    """`none`, `bedrock-cohere`, `bedrock-amazon` or `onnx:FOLDER`."""
-    fusion: str | None = setting(TEXT, default=None, shown="the [code's own](search.md)")
-    """`min-max` or `rrf`, with or without weights of words and meaning, such as `min-max:0.6,0.4`."""
-    operator_key_hash: str | None = setting(
-        matching(r"[0-9a-f]{64}", "the SHA-256 of the operators' key, in 64 hexadecimal digits"), default=None
-    )
-    """SHA-256 of the operators' key, 64 hexadecimal digits; with it explanations can be asked for."""
     removal_policy: Literal["destroy", "retain"] = setting(
         one_of("destroy", "retain"), default="destroy", shown="`destroy`, in prod `retain`"
     )
@@ -198,10 +142,6 @@ class Configuration(Settings):
         matching(r"\d{12}", "an AWS account number of twelve digits"), default=None, shown="from your AWS profile"
     )
     """AWS account number."""
-    site_name: str = setting(matching(r"[^\x00-\x1f]{1,80}", "a title of at most 80 characters"), default="Commonplace")
-    """The name that readers see in `/llms.txt`, the feed and the API description."""
-    github_api_url: str = setting(HTTPS, default="https://api.github.com")
-    """Another one for GitHub Enterprise Server."""
     alarm_email: str | None = setting(matching(r"[^@\s]+@[^@\s]+\.[^@\s]+", "an e-mail address"), default=None)
     """Who gets the alarms; AWS sends a confirmation first."""
     log_retention_days: int = setting(_among(LOG_RETENTION_DAYS), default=30)
@@ -210,110 +150,18 @@ class Configuration(Settings):
     """How often the branch is compared with the store (5 to 1440)."""
     index_reconcile_hours: int = setting(whole(1, 24), default=6)
     """How often the store is compared with the index (1 to 24)."""
-    rate_limit_reads: int = setting(COUNT, default=600)
-    """Requests for each client address and minute, and for each account where a token is taken; 0 switches it off."""
-    rate_limit_searches: int = setting(COUNT, default=60)
-    """The same for searches."""
-    mcp_toolsets: str = setting(TEXT, default="knowledge")
-    """Toolsets that agents find at `/mcp`: a JSON list, or text with commas. See [MCP](mcp.md#paths-and-modes)."""
-    mcp_read_only: bool = setting(FLAG, default=False)
-    """`true` leaves out the tools that propose something, and the [credentials](deploy.md#the-secret-for-proposals)
-    they would need."""
-    mcp_allowed_origins: str | None = setting(TEXT, default=None, shown="the deployment's own")
-    """Origins whose pages may call the MCP server from a browser, with commas, or `*` for all. Clients that are no
-    browsers need none."""
-    full_text_tier: Tier = setting(one_of(*TIERS), default="member")
-    """Who reads whole documents over MCP: `public`, `member` or `vibecoder`. A [courtesy](mcp.md#tools), since REST
-    serves the same to everybody."""
-    uri_host: str = setting(
-        matching(r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?", "a name of lower-case letters, digits, dots and dashes"),
-        default="superbenefit",
-    )
-    """Host part of the `mcp://` addresses of resources."""
-    name_authors: bool = setting(FLAG, default=False)
-    """Whether a proposal names the person behind it, by wallet address or ENS name."""
-    rate_limit_mcp_reads: int = setting(COUNT, default=60)
-    """MCP calls that read, for each token (or address of those without) and minute; 0 switches it off."""
-    rate_limit_mcp_writes: int = setting(COUNT, default=10)
-    """The same for calls that propose something."""
-    rate_limit_mcp_searches: int = setting(COUNT, default=20)
-    """The same for searches."""
-    listens_per_account: int = setting(whole(0, 1_000), default=2)
-    """MCP requests that [wait for changes](mcp.md#changes) which one account may hold open at once; 0 lets nobody wait.
-    Each is a running function."""
-    listens: int = setting(whole(0, 1_000), default=5)
-    """The same of all accounts together: half of the ten executions that a new AWS account may run at once. See [what
-    that costs](costs.md#waiting-for-changes)."""
-    mcp_rate_limits: str = setting(TEXT, default=DEFAULT_RATE_LIMITS)
-    """JSON object: classes of calls that a toolset has of its own, for each token and minute, in place of the three
-    above; 0 switches one off; at most 300 bytes."""
-    service_rate_factor: int = setting(whole(1, 100), default=5)
-    """How much more often agents may call that sign in by themselves (1 to 100)."""
-    account_rate_factor: int = setting(whole(1, 100), default=3)
-    """How many tokens' worth of MCP reads and searches one account may make with all its tokens, for people use several
-    clients (1 to 100). All tokens of an account together write as much as one."""
-    catalogues: str | None = setting(TEXT, default=None)
-    """[catalogues](reference.md) of the product reference: a JSON list of at most ten, such as `[{"name": "helios",
-    "folder": "reference"}]`. `name` is what they are called here (lower-case letters, digits, hyphens), `folder`
-    where they stand (default: the whole repository); `repository` and `branch` default to those of the knowledge
-    base. At most 1,000 bytes. Without one nothing of the reference is served."""
     throttle_rate: int = setting(whole(1, 10_000), default=100)
     """Requests a second for the whole API, at the gateway."""
     throttle_burst: int = setting(whole(1, 5_000), default=200)
     """Short bursts above that."""
-    exclude: tuple[str, ...] | None = setting(
-        Kind('a JSON list of path patterns such as ["drafts/"]', _patterns),
-        default=None,
-        shown="the [usual folders](write-content.md#folders-that-are-never-read)",
-    )
-    """JSON list of paths that are never read; replaces the default."""
     snap_start: bool = setting(FLAG, default=False)
     """`true` starts `rest`, `mcp` and `auth` from a snapshot of their memory instead of anew: sooner, and [at a
     price](costs.md#the-rest-of-the-stack)."""
-    role_map: str | None = setting(TEXT, default=None)
-    """What hats, wallets and groups give, see [identity](identity.md): a JSON object, or the path of a file with one;
-    at most 1,500 bytes, enough for some twenty wallets beside the hats, and 1,800 together with
-    `openSearchParameters` and `catalogues`."""
-    hats_contract: str = setting(
-        matching(r"0x[0-9a-fA-F]{40}", "the address of a contract: 0x and 40 hexadecimal digits"),
-        default="0x3bc1A0Ad72417f2d411118085256fC53CBdDd137",
-    )
-    """Hats Protocol, the same on every chain."""
-    hats_chain_id: int = setting(whole(1, 999_999_999), default=10)
-    """The chain that hats are on: the one of `optimismRpcUrls`."""
-    siwe_chain_id: int = setting(whole(1, 999_999_999), default=10)
-    """The chain that every text names which a wallet signs."""
-    optimism_rpc_urls: str = setting(TEXT, default=OPTIMISM_RPC_URLS)
+    optimism_rpc_urls: tuple[str, ...] = setting(URLS, default=OPTIMISM_RPC_URLS)
     """Endpoints for hats and for contract wallets, the first before its fall-backs: a JSON list, or text with commas.
     First value of [a secret](deploy.md#the-secrets-of-identity), where addresses with access keys belong."""
-    mainnet_rpc_urls: str = setting(TEXT, default=MAINNET_RPC_URLS)
+    mainnet_rpc_urls: tuple[str, ...] = setting(URLS, default=MAINNET_RPC_URLS)
     """The same for ENS names."""
-    registrations_per_day: int = setting(COUNT, default=20)
-    """Clients that may register from one network; 0 switches it off, as in the next two."""
-    sign_ins_per_hour: int = setting(COUNT, default=30)
-    """Sign-ins of one account."""
-    agent_sessions_per_hour: int = setting(COUNT, default=5)
-    """New grants of one account to agents."""
-    oidc_issuer: str | None = setting(
-        matching(rf"{_ORIGIN}(/[^\s?#]*[^\s?#/])?", "an https URL without a slash at its end"), default=None
-    )
-    """An OIDC provider that people may sign in with beside their wallets; needs `oidcClientId`."""
-    oidc_client_id: str | None = setting(
-        matching(r"[\x21-\x7e]{1,200}", "the id of this deployment at the provider"), default=None
-    )
-    """The id of this deployment at that provider; the client secret goes into [a
-    secret](deploy.md#the-secrets-of-identity)."""
-    oidc_name: str | None = setting(matching(r"[^\x00-\x1f]{1,60}", "a name of at most 60 characters"), default=None)
-    """What the provider is called on the page."""
-    oidc_claims_hours: int = setting(whole(1, 4_320), default=24)
-    """How old groups may be where the provider lets nobody read them again (1 to 4320): then people [sign in
-    anew](identity.md#groups-of-an-oidc-provider)."""
-    oidc_parameters: str | None = setting(TEXT, default=None)
-    """Sent to the provider with each sign-in, beside our own: `name=value` with `&` between them, such as
-    `access_type=offline&prompt=consent`, with which Google gives refresh tokens."""
-    waap: str | None = setting(TEXT, default=None)
-    """JSON object of `methods`, `socials`, `theme` and `title`: sign-in by e-mail and social accounts, whose bundle
-    `python -m infra.waap` builds first, see [identity](identity.md); at most 500 bytes."""
     edge: bool = setting(FLAG, default=False)
     """`true` puts a CloudFront distribution before the API, in a second stack, see [behind
     CloudFront](deploy.md#behind-cloudfront); needs `region`. `domain` is the distribution's then, and
@@ -381,7 +229,7 @@ class Configuration(Settings):
     @property
     def reranks(self) -> bool:
         """Whether a model puts the best hits in a second order."""
-        return self.rerank_provider != "none"
+        return bool(self.rerank_provider != "none")
 
     @property
     def asks_openai(self) -> bool:
@@ -410,35 +258,17 @@ class Configuration(Settings):
         return self.engine == "opensearch" and self.open_search_service != "domain" and not self.open_search_endpoint
 
 
-OWN_KEYS = {camel_case(name): declaration(field) for name, field in Configuration.model_fields.items()}
+KEYS: dict[str, Declaration] = ROOM_KEYS | {
+    camel_case(name): declaration(field) for name, field in Configuration.model_fields.items()
+}
 
-
-def _names(kind: Kind) -> Callable[[str, Any], str]:
-    return lambda key, value: ",".join(checked(key, kind, value))
-
-
-_TOOLSETS = listed(one_of(*TOOLSETS), f"names of toolsets (there are: {', '.join(TOOLSETS)}), each once")
-_ORIGINS = listed(
-    matching(r"https://[a-z0-9.-]+(:\d{1,5})?", "an origin"),
-    "origins such as https://chat.example.org, each once and separated by commas, or * alone",
-    every="*",
-)
 
 READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "roleMap": role_map,
     "waap": waap,
-    "catalogues": catalogues,
     "embeddingProvider": embedding_provider,
     "embeddingProviderNext": next_embedding_provider,
     "rerankProvider": rerank_provider,
-    "openSearchParameters": opensearch_parameters,
-    "fusion": fusion,
-    "mcpRateLimits": limits,
-    "oidcParameters": parameters,
-    "mcpToolsets": _names(_TOOLSETS),
-    "mcpAllowedOrigins": _names(_ORIGINS),
-    "optimismRpcUrls": _names(URLS),
-    "mainnetRpcUrls": _names(URLS),
 }
 """Of keys that say more than their variables: files of this machine, for one."""
 
@@ -448,10 +278,9 @@ def from_context(context: Mapping[str, Any]) -> Configuration:
 
     Raises ConfigurationError for an unknown key, a value out of bounds, or a prod stage that leaves essentials open.
     """
-    known = OWN_KEYS.keys() | ROOM_KEYS.keys()
     own = {key: value for key, value in context.items() if not _is_cdks(key)}
-    if unknown := sorted(own.keys() - known):
-        raise ConfigurationError(f"unknown context {', '.join(unknown)}; known are {', '.join(sorted(known))}")
+    if unknown := sorted(own.keys() - KEYS.keys()):
+        raise ConfigurationError(f"unknown context {', '.join(unknown)}; known are {', '.join(sorted(KEYS))}")
     given = {key: value for key, value in own.items() if value not in (None, "")}
     if given.get("stage") == "prod":
         if missing := [key for key in ("repository", "branch") if key not in given]:
@@ -467,7 +296,7 @@ def from_context(context: Mapping[str, Any]) -> Configuration:
 def _value(key: str, value: Any) -> Any:
     if reader := READERS.get(key):
         return reader(key, value)
-    return checked(key, OWN_KEYS[key].kind, value) if key in OWN_KEYS else room_value(key, value)
+    return chosen(key, KEYS[key].context, value)
 
 
 def _is_cdks(key: str) -> bool:

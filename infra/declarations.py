@@ -6,11 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from commonplace.capabilities import CAPABILITIES
-from commonplace.kernel.capability import Part, load
+from commonplace.identity.settings import AuthSettings, GuardSettings, RotationSettings
+from commonplace.kernel.capability import PARTS, Part, load
 from commonplace.kernel.configuration import Declaration, Kind, Settings, declaration, read
-
-MAX_TOLD = 4_096
-"""Bytes of all variables of a function together."""
+from commonplace.repository.settings import SyncSettings, WebhookSettings
+from commonplace.search.settings import IndexSettings
+from commonplace.web.mcp.settings import McpSettings
+from commonplace.web.rest.settings import RestSettings
+from commonplace.web.settings import OriginRotationSettings, OriginSettings
 
 
 class ConfigurationError(ValueError):
@@ -23,19 +26,32 @@ def settings_of(*parts: Part) -> tuple[type[Settings], ...]:
     return tuple(load(name) for name in dict.fromkeys(named))
 
 
-READS: Mapping[str, tuple[type[Settings], ...]] = {
-    "index": settings_of("collection"),
-    "index-build": settings_of("collection"),
-    "mcp": settings_of("toolset"),
-}
-"""By function: what it reads from its environment, and is told by the stack."""
-
-
 def declarations(classes: Iterable[type[Settings]]) -> Iterator[tuple[str, Declaration]]:
     """Names of fields, and what is said of them."""
     for settings in classes:
         for name, field in settings.model_fields.items():
             yield name, declaration(field)
+
+
+def required() -> tuple[type[Settings], ...]:
+    """The classes that say which capabilities a deployment has: whoever takes or gives tokens reads them."""
+    wanted = [{each.requires} for each in CAPABILITIES if each.requires]
+    return tuple(each for each in settings_of(*PARTS) if each.model_fields.keys() in wanted)
+
+
+READS: Mapping[str, tuple[type[Settings], ...]] = {
+    "webhook": (WebhookSettings, OriginSettings, *settings_of("sources")),
+    "sync-run": (SyncSettings, *settings_of("sources", "steps")),
+    "sync-store": (SyncSettings, *settings_of("sources", "steps")),
+    "index": (IndexSettings, *settings_of("collection")),
+    "index-build": (IndexSettings, *settings_of("collection")),
+    "rest": (RestSettings, GuardSettings, OriginSettings, *required(), *settings_of("routes", "pages")),
+    "mcp": (McpSettings, GuardSettings, OriginSettings, *required(), *settings_of("toolset")),
+    "auth": (AuthSettings, OriginSettings, *required()),
+    "rotate": (RotationSettings,),
+    "origin-secret": (OriginRotationSettings,),
+}
+"""By function: what it reads from its environment, and is told by the stack."""
 
 
 def keys(classes: Iterable[type[Settings]]) -> dict[str, Declaration]:
@@ -79,18 +95,21 @@ def written(kind: Kind, value: Any) -> str:
         if len(set(names)) < len(names):
             raise ValueError("each is named once")
         return ",".join(names)
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    if kind.compact and isinstance(value, str):
+        value = json.loads(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def room_value(key: str, value: Any) -> int | str:
+def chosen(key: str, kind: Kind, value: Any) -> int | str:
     """As functions are told it: numbers and flags as such, everything else as its text."""
-    declared = ROOM_KEYS[key]
-    found = checked(key, declared.context, value)
-    return found if isinstance(found, int) else written(declared.context, value)
+    found = checked(key, kind, value)
+    return found if isinstance(found, int) else written(kind, value)
 
 
 def variables(name: str) -> dict[str, Declaration]:
     """What the function of this name reads, by variable."""
-    return {each.variable: each for _, each in declarations(READS.get(name, ())) if each.variable}
+    found: dict[str, Declaration] = {}
+    for _, said in declarations(READS.get(name, ())):
+        if said.variable and (said.key or said.variable not in found):
+            found[said.variable] = said
+    return found

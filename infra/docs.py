@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from commonplace.kernel.configuration import Declaration, Settings, declaration
 from infra.configuration import Configuration
-from infra.declarations import ROOMS, camel_case
+from infra.declarations import READS, ROOMS, camel_case
 from infra.requirements import ROOT
 
 PAGE = ROOT / "docs/configuration.md"
@@ -83,7 +83,7 @@ def _row(*cells: str) -> str:
 
 def written(page: str) -> str:
     """The page with its tables as the declarations have them."""
-    for head, rows in ((KEYS_HEAD, key_rows(ROOMS)),):
+    for head, rows in ((KEYS_HEAD, key_rows(ROOMS)), (VARIABLES_HEAD, variable_rows(dict(READS)))):
         table = "\n".join([head, "|---" * (head.count("|") - 1) + "|", *rows.values()])
         old = re.search(rf"^{re.escape(head)}\n(?:\|.*\n)*", page, flags=re.M)
         page = page.replace(old[0], f"{table}\n") if old else page

@@ -56,6 +56,7 @@ class Rotation(PythonFunction):
         front: Distribution,
         web_acl: str | None,
     ) -> None:
+        platform.wire(ORIGIN_SECRET_ARN=secret.secret_arn, DISTRIBUTION_ID=front.distribution.distribution_id)
         super().__init__(
             scope,
             construct_id,
@@ -65,10 +66,6 @@ class Rotation(PythonFunction):
             source="functions/origin_secret",
             memory_mb=256,
             timeout_seconds=900,
-            environment={
-                "ORIGIN_SECRET_ARN": secret.secret_arn,
-                "DISTRIBUTION_ID": front.distribution.distribution_id,
-            },
         )
         self.allow(
             [

@@ -115,9 +115,9 @@ class Platform(Construct):
                 f"No Python {bundling.PYTHON} on this machine: the functions go without bytecode and start more slowly."
             )
 
-    def wire(self, **variables: str) -> None:
+    def wire(self, **variables: str | None) -> None:
         """What is made: functions of a later construct that read these variables are told so."""
-        self._wired |= variables
+        self._wired |= {name: value for name, value in variables.items() if value}
 
     def told(self, name: str) -> dict[str, str]:
         """What the function of this name reads from its environment, as far as it is known."""
@@ -171,11 +171,11 @@ class PythonFunction(Construct):
         source: str,
         memory_mb: int,
         timeout_seconds: int,
-        environment: Mapping[str, str],
         handler: str = "handler.handler",
         storage_mb: int = 512,
         error_threshold: int = 5,
         snap_start: bool = False,
+        withheld: str = "",
     ) -> None:
         super().__init__(scope, construct_id)
         configuration = platform.configuration
@@ -185,6 +185,7 @@ class PythonFunction(Construct):
         self.asynchronous = False
         """Whether it is called without anybody waiting for the answer."""
         self.timeout = Duration.seconds(timeout_seconds)
+        told = platform.told(name)
         group = self.logs = log_group(self, f"/commonplace/{configuration.stage}/{name}", configuration)
         self.role = iam.Role(
             self,
@@ -206,7 +207,7 @@ class PythonFunction(Construct):
             memory_size=memory_mb,
             timeout=self.timeout,
             ephemeral_storage_size=Size.mebibytes(storage_mb),
-            environment={"STAGE": configuration.stage, **environment, **platform.told(name)},
+            environment={"STAGE": configuration.stage} | {each: told[each] for each in told if each != withheld},
             role=cast(iam.IRole, self.role),
             log_group=cast(logs.ILogGroup, group),
             logging_format=lambda_.LoggingFormat.JSON,

@@ -94,8 +94,8 @@ class IdentityState(Construct):
     def _rpc(self, configuration: Configuration) -> secretsmanager.Secret:
         """Not under the key: endpoints are public by default, and who is given others puts them in here."""
         endpoints = {
-            "optimism": configuration.optimism_rpc_urls.split(","),
-            "mainnet": configuration.mainnet_rpc_urls.split(","),
+            "optimism": configuration.optimism_rpc_urls,
+            "mainnet": configuration.mainnet_rpc_urls,
         }
         secret = self._secret("Rpc", "endpoints of chains, with their access keys if any", json.dumps(endpoints))
         accept(secret, "Whoever runs an endpoint gives out its address, so a new one is an operator's act.", "SMG4")
@@ -131,10 +131,6 @@ class Signing(PythonFunction):
             source="functions/rotate",
             memory_mb=512,
             timeout_seconds=30,
-            environment={
-                "IDENTITY_TABLE": identity.table.table_name,
-                "SIGNING_SECRET_ARN": identity.signing.secret_arn,
-            },
             error_threshold=1,
         )
         identity.let_rotate(self, identity.signing)

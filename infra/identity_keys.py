@@ -6,9 +6,8 @@ from typing import Any
 
 from commonplace.identity.oauth.pages.waap import Waap
 from commonplace.identity.roles import RoleMap, RoleMapError
-from commonplace.identity.settings import OIDC_PARAMETERS, oidc_parameters
-from commonplace.kernel.configuration import Kind, json_object
-from infra.declarations import ConfigurationError, checked, written
+from commonplace.kernel.configuration import json_object
+from infra.declarations import ConfigurationError, chosen
 from infra.requirements import ROOT
 from infra.waap import BUNDLE, COMMAND
 
@@ -44,7 +43,7 @@ def role_map(key: str, value: Any) -> str:
 
 def waap(key: str, value: Any) -> str:
     """A JSON object or its text. What it configures has to be there: its bundle is no part of the repository."""
-    found = str(checked(key, json_object("a JSON object such as {}"), value))
+    found = str(chosen(key, json_object("a JSON object such as {}"), value))
     try:
         Waap.of(json.loads(found), "this site")
     except ValueError as error:
@@ -54,9 +53,3 @@ def waap(key: str, value: Any) -> str:
     if (size := len(found.encode())) > MAX_WAAP:
         raise ConfigurationError(f"{key} has {size} bytes; a function can be told {MAX_WAAP}")
     return found
-
-
-def parameters(key: str, value: Any) -> str:
-    kind = Kind(OIDC_PARAMETERS, oidc_parameters)
-    checked(key, kind, value)
-    return written(kind, value)

@@ -11,10 +11,9 @@ from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
-from infra.catalogues import catalogues_environment
 from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction, accept, dead_letters, log_group, work_queue
-from infra.models import allow_embedding, embedding_environment
+from infra.models import allow_embedding
 from infra.providers import memory_mb
 from infra.requirements import ROOT
 from infra.search_engine import SearchEngine
@@ -52,7 +51,6 @@ class Indexing(Construct):
             source="functions/index",
             memory_mb=memory_mb(platform.configuration.providers, 1024),
             timeout_seconds=TIMEOUT_SECONDS,
-            environment=writer_environment(platform.configuration, store, state, engine),
         )
         let_write(self.function, platform.configuration, engine)
         self._consume("Mapping", self.queue, batch=100, window=Duration.seconds(1))
@@ -91,21 +89,6 @@ class Indexing(Construct):
         cast(lambda_.CfnEventSourceMapping, mapping.node.default_child).function_name = self.function.live.function_arn
 
 
-def writer_environment(
-    configuration: Configuration, store: Store, state: State, engine: SearchEngine
-) -> dict[str, str]:
-    """What whoever writes the index has to know."""
-    environment = {
-        "CONTENT_BUCKET": store.bucket.bucket_name,
-        "ACTIVITY_TABLE": state.activity.table_name,
-        "GITHUB_REPOSITORY": configuration.repository,
-        "GITHUB_BRANCH": configuration.branch,
-        **engine.environment,
-        **catalogues_environment(configuration),
-    }
-    return environment | embedding_environment(configuration)
-
-
 def let_write(function: PythonFunction, configuration: Configuration, engine: SearchEngine) -> None:
     """The index, and the models."""
     engine.admit_writer(function)
@@ -125,16 +108,7 @@ class Migration(Construct):
     what that one may, except take from the queue.
     """
 
-    def __init__(
-        self,
-        scope: Construct,
-        construct_id: str,
-        platform: Platform,
-        *,
-        store: Store,
-        state: State,
-        engine: SearchEngine,
-    ) -> None:
+    def __init__(self, scope: Construct, construct_id: str, platform: Platform, *, engine: SearchEngine) -> None:
         super().__init__(scope, construct_id)
         configuration = platform.configuration
         self.function = PythonFunction(
@@ -146,7 +120,6 @@ class Migration(Construct):
             source="functions/index",
             memory_mb=memory_mb(configuration.providers, 1024),
             timeout_seconds=BUILD_TIMEOUT_SECONDS,
-            environment=writer_environment(configuration, store, state, engine),
         )
         let_write(self.function, configuration, engine)
         self.machine = self._machine(configuration)

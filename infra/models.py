@@ -1,4 +1,4 @@
-"""Embedding and rerank models: what functions are told of them, and which of Bedrock's they may call."""
+"""Embedding and rerank models: which of Bedrock's they may call."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,6 @@ from constructs import Construct
 from commonplace.search.models.bedrock import AMAZON, COHERE, CohereEmbeddings, TitanEmbeddings, geography
 from infra.configuration import Configuration
 from infra.functions import PythonFunction, accept
-from infra.providers import deployed
 from infra.search_engine import SearchEngine
 from infra.store import State
 
@@ -25,31 +24,6 @@ GEOGRAPHIES = ("eu", "us")
 
 RANKINGS = "rerank#*"
 """Partitions of the cache table (`commonplace.search.store`)."""
-
-
-def embedding_environment(configuration: Configuration) -> dict[str, str]:
-    """The same for whoever writes the index and whoever searches it: vectors of two models cannot be compared."""
-    environment = {"EMBEDDING_PROVIDER": deployed(configuration.embedding_provider)}
-    if configuration.embedding_provider_next:
-        environment["EMBEDDING_PROVIDER_NEXT"] = deployed(configuration.embedding_provider_next)
-    if configuration.bedrock_region:
-        environment["BEDROCK_REGION"] = configuration.bedrock_region
-    return environment
-
-
-def ranking_environment(configuration: Configuration) -> dict[str, str]:
-    """What makes one ranking of two, and the ranking better. Left out where the code's own default stands."""
-    environment = {}
-    if configuration.reranks:
-        environment["RERANK_PROVIDER"] = deployed(configuration.rerank_provider)
-    if configuration.fusion:
-        environment["FUSION"] = configuration.fusion
-    return environment
-
-
-def operator_environment(configuration: Configuration) -> dict[str, str]:
-    """What lets operators ask why a search answers as it does."""
-    return {"OPERATOR_KEY_HASH": configuration.operator_key_hash} if configuration.operator_key_hash else {}
 
 
 def allow_embedding(function: PythonFunction, configuration: Configuration) -> None:
@@ -121,7 +95,6 @@ class OpenAi(Construct):
 
     def __init__(self, scope: Construct, construct_id: str, configuration: Configuration) -> None:
         super().__init__(scope, construct_id)
-        self._base_url = configuration.open_ai_base_url
         self.secret = secretsmanager.Secret(
             self,
             "Key",
@@ -135,8 +108,6 @@ class OpenAi(Construct):
         """Lets them ask; nothing else in the stack can read the key."""
         for function in functions:
             function.function.add_environment("OPENAI_SECRET_ARN", self.secret.secret_arn)
-            if self._base_url:
-                function.function.add_environment("OPENAI_BASE_URL", self._base_url)
             function.allow(["secretsmanager:GetSecretValue"], [self.secret.secret_arn])
 
 

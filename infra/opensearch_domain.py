@@ -115,7 +115,6 @@ class Domain(Construct):
             source="functions/bootstrap",
             memory_mb=256,
             timeout_seconds=int(BOOTSTRAP_TIMEOUT.to_seconds()),
-            environment={},
             error_threshold=1,
         )
         self._admit(function, SECURITY)

@@ -5,10 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from commonplace.kernel.configuration import Kind
-from commonplace.kernel.settings import EmbeddingChoice, Environment, RerankChoice
-from commonplace.search.fusion import Fusion
-from commonplace.search.opensearch.settings import IndexParameters
-from infra.declarations import ConfigurationError, checked, written
+from commonplace.search.settings import EmbeddingChoice, RerankChoice
+from infra.declarations import ConfigurationError, checked
 from infra.requirements import ROOT
 
 ONNX = "onnx:"
@@ -73,31 +71,3 @@ def _existing(key: str, provider: str) -> str:
             if not (located(folder) / name).is_file():
                 raise ConfigurationError(f"{key}: {folder} has no {name}; a model is a folder with {MODEL_FILES}")
     return provider
-
-
-MAX_PARAMETERS = 2_048
-"""Bytes. All variables of a function together may have 4 KB; longer synonyms belong into a package of the domain."""
-
-
-def _parameters(written: str) -> object:
-    if len(written.encode()) > MAX_PARAMETERS:
-        raise ValueError(f"it is longer than {MAX_PARAMETERS} bytes, which a function cannot be told")
-    return IndexParameters.parse(written)
-
-
-def opensearch_parameters(key: str, value: Any) -> str:
-    kind = Kind('a JSON object such as {"m": 16, "efConstruction": 100}', _parameters)
-    checked(key, kind, value)
-    return written(kind, value)
-
-
-def _fusion(written: str) -> object:
-    """Read twice: the function's settings take less than the search does."""
-    Environment({"FUSION": written}).fusion()
-    return Fusion.parse(written)
-
-
-def fusion(key: str, value: Any) -> str:
-    kind = Kind("min-max or rrf, with or without weights of words and meaning, such as min-max:0.6,0.4", _fusion)
-    checked(key, kind, value)
-    return written(kind, value)

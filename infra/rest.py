@@ -2,15 +2,12 @@
 
 from constructs import Construct
 
-from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction
-from infra.guarding import guard_environment
 from infra.identity import IdentityState, let_guard
-from infra.models import let_search, operator_environment
+from infra.models import let_search
 from infra.providers import memory_mb
-from infra.reading import reader_environment
 from infra.search_engine import SearchEngine
-from infra.store import State, Store
+from infra.store import State
 
 
 class Rest(PythonFunction):
@@ -22,11 +19,9 @@ class Rest(PythonFunction):
         construct_id: str,
         platform: Platform,
         *,
-        store: Store,
         state: State,
         engine: SearchEngine,
         identity: IdentityState,
-        base_url: str,
     ) -> None:
         configuration = platform.configuration
         super().__init__(
@@ -38,20 +33,8 @@ class Rest(PythonFunction):
             source="functions/rest",
             memory_mb=memory_mb(configuration.providers, 1024),
             timeout_seconds=29,
-            environment={
-                **reader_environment(configuration, store, state, engine),
-                **operator_environment(configuration),
-                **guard_environment(configuration, identity, state, base_url),
-                **_site(configuration),
-            },
             snap_start=configuration.snap_start,
+            withheld="" if configuration.reranks else "CACHE_TABLE",  # it holds nothing else that readers may see
         )
         let_search(self, configuration, state, engine)
         let_guard(self, identity, state)
-
-
-def _site(configuration: Configuration) -> dict[str, str]:
-    return {
-        "RATE_LIMIT_READS": str(configuration.rate_limit_reads),
-        "RATE_LIMIT_SEARCHES": str(configuration.rate_limit_searches),
-    }

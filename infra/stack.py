@@ -24,6 +24,7 @@ from infra.metrics import WatchedSearch
 from infra.models import OpenAi
 from infra.observability import Observability, Watched
 from infra.opensearch_domain import Domain
+from infra.providers import deployed
 from infra.requirements import ROOT
 from infra.rest import Rest
 from infra.search_engine import Collection, EmbeddedIndex, ExistingOpenSearch
@@ -44,29 +45,19 @@ class CommonplaceStack(Stack):
         platform = Platform(self, "Platform", configuration)
         store = Store(self, "Store", configuration)
         state = State(self, "State", configuration)
-        platform.wire(
-            ACTIVITY_TABLE=state.activity.table_name,
-            CACHE_TABLE=state.cache.table_name,
-            RECORDS_TABLE=state.records.table_name,
-        )
         secrets = Secrets(self, "Secrets", configuration)
         identity = IdentityState(self, "Identity", configuration)
+        front = Front(self, "Rest", configuration)
+        _wire(platform, store=store, state=state, secrets=secrets, identity=identity, front=front)
         sync = Sync(self, "Sync", platform, store=store, state=state, secrets=secrets)
         webhook = Webhook(self, "Webhook", platform, state=state, secrets=secrets, sync=sync)
         failed = dead_letters(self, "FailedInvocations")
         engine = _engine(self, platform, store, failed)
         indexing = Indexing(self, "Index", platform, store=store, state=state, engine=engine)
-        front = Front(self, "Rest", configuration)
-        guarded: Any = {
-            "store": store,
-            "state": state,
-            "engine": engine,
-            "identity": identity,
-            "base_url": front.base_url,
-        }
+        guarded: Any = {"state": state, "engine": engine, "identity": identity}
         rest = Rest(front, "Rest", platform, **guarded)
         mcp = Mcp(self, "Mcp", platform, secrets=secrets, **guarded)
-        auth = Auth(self, "Auth", platform, state=state, identity=identity, base_url=front.base_url)
+        auth = Auth(self, "Auth", platform, state=state, identity=identity)
         signing = Signing(self, "Signing", platform, identity=identity)
         front.rest_of_the_paths("Rest", rest)
         front.route("Webhook", webhook, POST, WEBHOOK_PATH)
@@ -79,7 +70,7 @@ class CommonplaceStack(Stack):
         users_of_models = [indexing.function, rest, mcp]
         search: WatchedSearch | None = None
         if not isinstance(engine, EmbeddedIndex):
-            migration = Migration(self, "Migration", platform, store=store, state=state, engine=engine)
+            migration = Migration(self, "Migration", platform, engine=engine)
             functions.append(migration.function)
             users_of_models.append(migration.function)
             search = engine.watched(migration.machine)
@@ -157,7 +148,38 @@ class CommonplaceStack(Stack):
 Engine = EmbeddedIndex | Domain | Collection | ExistingOpenSearch
 
 
+def _wire(
+    platform: Platform, *, store: Store, state: State, secrets: Secrets, identity: IdentityState, front: Front
+) -> None:
+    """What functions are told of what the stack makes, as far as they read it."""
+    configuration = platform.configuration
+    platform.wire(
+        CONTENT_BUCKET=store.bucket.bucket_name,
+        ACTIVITY_TABLE=state.activity.table_name,
+        CACHE_TABLE=state.cache.table_name,
+        RECORDS_TABLE=state.records.table_name,
+        ROLE_CACHE_TABLE=state.cache.table_name,
+        GITHUB_SECRET_ARN=secrets.github.secret_arn,
+        GITHUB_WRITER_SECRET_ARN=secrets.github_writer.secret_arn if secrets.github_writer else None,
+        IDENTITY_TABLE=identity.table.table_name,
+        IDENTITY_SECRET_ARN=identity.pseudonyms.secret_arn,
+        SIGNING_SECRET_ARN=identity.signing.secret_arn,
+        RPC_SECRET_ARN=identity.rpc.secret_arn,
+        OIDC_SECRET_ARN=identity.oidc.secret_arn if identity.oidc else None,
+        BASE_URL=front.base_url,
+        EMBEDDING_PROVIDER=deployed(configuration.embedding_provider),
+        EMBEDDING_PROVIDER_NEXT=deployed(configuration.embedding_provider_next or ""),
+        RERANK_PROVIDER=deployed(configuration.rerank_provider),
+    )
+
+
 def _engine(scope: Construct, platform: Platform, store: Store, failed: sqs.Queue) -> Engine:
+    made = _made_engine(scope, platform, store, failed)
+    platform.wire(**made.environment)
+    return made
+
+
+def _made_engine(scope: Construct, platform: Platform, store: Store, failed: sqs.Queue) -> Engine:
     configuration = platform.configuration
     if configuration.makes_domain:
         return Domain(scope, "OpenSearch", platform, failed)

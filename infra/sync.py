@@ -1,6 +1,5 @@
 """Brings the store to the head of the branch: a state machine, the two functions that are its steps, and schedules."""
 
-import json
 from typing import cast
 
 from aws_cdk import ArnFormat, Duration, Stack
@@ -15,7 +14,6 @@ from constructs import Construct
 
 from commonplace.repository.plan import RUNS_PREFIX
 from infra.access import run_states
-from infra.catalogues import catalogues_environment
 from infra.configuration import Configuration
 from infra.functions import MAX_EVENT_AGE, RETRIES, Platform, PythonFunction, accept, accept_wildcards, log_group
 from infra.requirements import ROOT
@@ -33,10 +31,6 @@ class Sync(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         configuration = platform.configuration
-        steps = _environment(configuration, store) | {
-            "ACTIVITY_TABLE": state.activity.table_name,
-            "GITHUB_SECRET_ARN": secrets.github.secret_arn,
-        }
         self.run = PythonFunction(
             self,
             "Run",
@@ -48,7 +42,6 @@ class Sync(Construct):
             memory_mb=1024,
             timeout_seconds=600,
             storage_mb=2048,
-            environment=steps,
         )
         self.store = PythonFunction(
             self,
@@ -60,31 +53,18 @@ class Sync(Construct):
             handler="handler.store",
             memory_mb=512,
             timeout_seconds=120,
-            environment=steps,
             error_threshold=20,  # the machine retries each item; a run that fails for good has an alarm of its own
         )
         self.machine = _machine(self, configuration, self.run, self.store, store)
+        platform.wire(SYNC_MACHINE_ARN=self.machine.state_machine_arn)
         for function in (self.run, self.store):
             function.allow(["secretsmanager:GetSecretValue"], [secrets.github.secret_arn])
-        self.run.allow_items(state.activity, ["GetItem", "UpdateItem"], *run_states(steps))
+        self.run.allow_items(state.activity, ["GetItem", "UpdateItem"], *run_states(platform.told("sync-run")))
 
 
 def machine_name(configuration: Configuration) -> str:
     """Fixed, so that its ARN is known to those who must name it before it exists: itself, and the laptop."""
     return f"commonplace-{configuration.stage}-sync"
-
-
-def _environment(configuration: Configuration, store: Store) -> dict[str, str]:
-    environment = {
-        "CONTENT_BUCKET": store.bucket.bucket_name,
-        "GITHUB_REPOSITORY": configuration.repository,
-        "GITHUB_BRANCH": configuration.branch,
-        "GITHUB_API_URL": configuration.github_api_url,
-        **catalogues_environment(configuration),
-    }
-    if configuration.exclude is not None:
-        environment["EXCLUDE"] = json.dumps(configuration.exclude, ensure_ascii=False)
-    return environment
 
 
 def _machine(

@@ -3,7 +3,6 @@
 from constructs import Construct
 
 from infra.access import run_states
-from infra.catalogues import catalogues_environment
 from infra.functions import Platform, PythonFunction
 from infra.secrets import Secrets
 from infra.store import State
@@ -19,14 +18,6 @@ class Webhook(PythonFunction):
         self, scope: Construct, construct_id: str, platform: Platform, *, state: State, secrets: Secrets, sync: Sync
     ) -> None:
         configuration = platform.configuration
-        environment = {
-            "SYNC_MACHINE_ARN": sync.machine.state_machine_arn,
-            "GITHUB_REPOSITORY": configuration.repository,
-            "GITHUB_BRANCH": configuration.branch,
-            "GITHUB_SECRET_ARN": secrets.github.secret_arn,
-            "ACTIVITY_TABLE": state.activity.table_name,
-            **catalogues_environment(configuration),
-        }
         super().__init__(
             scope,
             construct_id,
@@ -36,11 +27,10 @@ class Webhook(PythonFunction):
             source="functions/webhook",
             memory_mb=256,
             timeout_seconds=10,
-            environment=environment,
             error_threshold=1,
         )
         self.allow(["secretsmanager:GetSecretValue"], [secrets.github.secret_arn])
-        self.allow_items(state.activity, ["GetItem", "PutItem", "UpdateItem"], *run_states(environment))
+        self.allow_items(state.activity, ["GetItem", "PutItem", "UpdateItem"], *run_states(platform.told("webhook")))
         self.allow(["states:StartExecution"], [sync.machine.state_machine_arn])
         self.allow(
             ["states:DescribeExecution"],

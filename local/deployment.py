@@ -18,10 +18,10 @@ from local.errors import CommandError
 
 if TYPE_CHECKING:
     from commonplace.kernel.s3 import S3ObjectStore
-    from commonplace.kernel.settings import RetrievalSettings
     from commonplace.reference.settings import CatalogueSource
     from commonplace.repository.github import GitHubRepository
     from commonplace.repository.run_state import DynamoSyncState
+    from commonplace.search.settings import RetrievalSettings
 
 
 R = TypeVar("R", bound="GitHubRepository")
@@ -113,7 +113,7 @@ class Deployment:
 
     def retrieval(self) -> "RetrievalSettings":
         """Where the index is and which models read it, as the index function is told. Raises SettingsError."""
-        from commonplace.kernel.settings import RetrievalSettings
+        from commonplace.search.settings import RetrievalSettings
 
         if "SearchEngine" in self.outputs:
             return RetrievalSettings.from_environ(variables_of(self.outputs))

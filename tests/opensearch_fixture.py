@@ -15,8 +15,8 @@ from commonplace.capabilities import CAPABILITIES
 from tests.one_for_all import serving
 
 if TYPE_CHECKING:
-    from commonplace.kernel.settings import RetrievalSettings
     from commonplace.search.opensearch.client import OpenSearchClient
+    from commonplace.search.settings import RetrievalSettings
     from local.opensearch.node import OwnedNode
 
 T = TypeVar("T")
@@ -63,7 +63,7 @@ def opensearch_settings(
     opensearch: "OpenSearchClient", opensearch_url: str, unique_stem: str
 ) -> "Iterator[RetrievalSettings]":
     """Of a deployment whose indexes, of every collection, are removed when the test ends."""
-    from commonplace.kernel.settings import RetrievalSettings
+    from commonplace.search.settings import RetrievalSettings
 
     made = RetrievalSettings(
         search_engine="opensearch", opensearch_endpoint=opensearch_url, opensearch_index=unique_stem

@@ -18,11 +18,12 @@ from urllib.parse import urlsplit
 
 from commonplace.kernel.environment import SettingsError
 from commonplace.kernel.errors import CommonplaceError
-from commonplace.kernel.settings import EmbeddingChoice, RerankChoice, RestSettings, RetrievalSettings
 from commonplace.search import providers
 from commonplace.search.chunks import chunk_body
 from commonplace.search.embeddings import embed_records
 from commonplace.search.model import VECTOR_FLOOR, Chunk, EmbeddingProvider, Engine, IndexedRecord, Record, Reranker
+from commonplace.search.settings import EmbeddingChoice, RerankChoice, RetrievalSettings
+from commonplace.web.rest.settings import RestSettings
 
 
 class Node:

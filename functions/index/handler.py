@@ -6,10 +6,10 @@ from commonplace.capabilities import CAPABILITIES
 from commonplace.kernel import aws
 from commonplace.kernel.capability import built
 from commonplace.kernel.s3 import S3ObjectStore
-from commonplace.kernel.settings import IndexSettings
 from commonplace.kernel.telemetry import instrument
 from commonplace.search import providers
 from commonplace.search.collections import IndexContext, IndexFunction
+from commonplace.search.settings import IndexSettings
 from commonplace.search.store import DynamoChanges, DynamoNote
 
 SETTINGS = IndexSettings.from_environ(os.environ)

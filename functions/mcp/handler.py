@@ -18,11 +18,11 @@ from commonplace.capabilities import CAPABILITIES, served_toolsets
 from commonplace.identity.settings import GuardSettings
 from commonplace.kernel.capability import built
 from commonplace.kernel.deferred import deferred
-from commonplace.kernel.settings import McpSettings
 from commonplace.kernel.telemetry import instrument
 from commonplace.web.gateway import Gateway
 from commonplace.web.mcp.composition import application
 from commonplace.web.mcp.context import ToolsetContext
+from commonplace.web.mcp.settings import McpSettings
 from commonplace.web.origin import origin_values
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ gc.freeze()
 gc.enable()
 
 SETTINGS = McpSettings.from_environ(os.environ)
-IDENTITY = GuardSettings.from_environ(os.environ) if SETTINGS.assumed_tier is None else None
+IDENTITY = GuardSettings.where_signed_in(os.environ) if SETTINGS.assumed_tier is None else None
 
 
 def _objects() -> ObjectStore:

@@ -6,10 +6,10 @@ from typing import Any
 
 from commonplace.kernel import aws
 from commonplace.kernel.rotation import Rotation
-from commonplace.kernel.settings import OriginRotationSettings
 from commonplace.kernel.telemetry import instrument
 from commonplace.web.origin import ORIGIN_HEADER
 from commonplace.web.origin_rotation import Door, OriginRotation
+from commonplace.web.settings import OriginRotationSettings
 
 SPARE_SECONDS = 30
 """Of the function's time, so that a wait ends in an error of ours and not in a function cut off."""

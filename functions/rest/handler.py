@@ -10,15 +10,15 @@ from commonplace.identity.settings import GuardSettings
 from commonplace.kernel import aws
 from commonplace.kernel.capability import built
 from commonplace.kernel.s3 import S3ObjectStore
-from commonplace.kernel.settings import RestSettings
 from commonplace.kernel.telemetry import instrument
 from commonplace.web.gateway import Gateway
 from commonplace.web.origin import origin_values
 from commonplace.web.rest.composition import application, site
 from commonplace.web.rest.declaration import RestContext
+from commonplace.web.rest.settings import RestSettings
 
 SETTINGS = RestSettings.from_environ(os.environ)
-IDENTITY = GuardSettings.from_environ(os.environ)
+IDENTITY = GuardSettings.where_signed_in(os.environ)
 OBJECTS = S3ObjectStore(aws.s3(read_timeout_seconds=5), SETTINGS.content_bucket)
 CONTEXT = RestContext(os.environ, SETTINGS, site(SETTINGS), OBJECTS)
 APP = application(

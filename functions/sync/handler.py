@@ -7,8 +7,8 @@ from commonplace.kernel import aws
 from commonplace.kernel.capability import built, load
 from commonplace.kernel.parallel import Threads
 from commonplace.kernel.s3 import S3ObjectStore
-from commonplace.kernel.settings import SyncSettings
 from commonplace.kernel.telemetry import instrument
+from commonplace.repository.settings import SyncSettings
 from commonplace.repository.sync_function import SyncFunction
 
 WORKERS = 16

@@ -5,10 +5,10 @@ import os
 from commonplace.capabilities import CAPABILITIES
 from commonplace.kernel import aws
 from commonplace.kernel.capability import built
-from commonplace.kernel.settings import WebhookSettings
 from commonplace.kernel.telemetry import instrument
 from commonplace.repository.github_secrets import GitHubSecrets
 from commonplace.repository.run_state import DynamoSyncState
+from commonplace.repository.settings import WebhookSettings
 from commonplace.repository.webhook import Followed, Poker, Receiver
 from commonplace.repository.workflow import StepFunctionsWorkflow
 from commonplace.web.origin import origin_values

@@ -17,9 +17,9 @@ from local.options import grouped
 from local.terminal import AsJson, Data, Outputs, Stage, commands
 
 if TYPE_CHECKING:
-    from commonplace.kernel.settings import RetrievalSettings
     from commonplace.search.collections import Models
     from commonplace.search.operations import Operations
+    from commonplace.search.settings import RetrievalSettings
     from commonplace.search.source import Source
 
 WAIT_SECONDS = 5
@@ -290,7 +290,7 @@ def ask_here(place: Place) -> Ask:
     """This process, with the models of its own environment: for an index that its operator can reach."""
     from commonplace.kernel.environment import SettingsError
     from commonplace.kernel.errors import CommonplaceError
-    from commonplace.kernel.settings import RetrievalSettings
+    from commonplace.search.settings import RetrievalSettings
 
     given = {"SEARCH_ENGINE": "opensearch", "OPENSEARCH_ENDPOINT": place.endpoint, "OPENSEARCH_INDEX": place.index}
     environment = {"STAGE": "dev"} | dict(os.environ) | {name: value for name, value in given.items() if value}

@@ -81,8 +81,8 @@ HERE = ("local", "none", "onnx", "openai")
 def model_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """What the functions are given; the key goes along only where OpenAI is chosen. Raises CommandError."""
     from commonplace.kernel.environment import SettingsError
-    from commonplace.kernel.settings import RetrievalSettings
     from commonplace.search import providers
+    from commonplace.search.settings import RetrievalSettings
 
     names = ("EMBEDDING_PROVIDER", *OPENAI, *MEMORY)
     given = {name: value for name in names if (value := environ.get(name, "").strip())}

@@ -35,7 +35,7 @@ def test_numbers_may_come_as_text_from_the_command_line() -> None:
 
 
 def test_patterns_may_come_as_text_from_the_command_line() -> None:
-    assert from_context({"exclude": '["drafts/", "tools/"]'}).exclude == ("drafts/", "tools/")
+    assert from_context({"exclude": '["drafts/", "tools/"]'}).exclude == '["drafts/", "tools/"]'
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,11 @@
 from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatch
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
 from commonplace.capabilities import served_toolsets
+from commonplace.documents.settings import DocumentsSettings
 from commonplace.identity.name_cache import RememberedNames
 from commonplace.identity.role_cache import RememberedHats
 from commonplace.identity.settings import AuthSettings, GuardSettings, RotationSettings
@@ -13,24 +14,27 @@ from commonplace.kernel.audit import AuditRecord
 from commonplace.kernel.audit_store import DynamoAudit
 from commonplace.kernel.configuration import Settings
 from commonplace.kernel.limit_store import DynamoCounters
-from commonplace.kernel.settings import IndexSettings, McpSettings, RestSettings, SyncSettings, WebhookSettings
 from commonplace.memory.settings import MemorySettings, MemoryToolSettings
-from commonplace.reference.settings import catalogue_sources
+from commonplace.reference import settings as reference
 from commonplace.repository.run_state import DynamoSyncState
+from commonplace.repository.settings import SyncSettings, WebhookSettings
 from commonplace.search.records import RecordId
+from commonplace.search.settings import IndexSettings
 from commonplace.search.source import Change
 from commonplace.search.store import DynamoChanges
+from commonplace.web.mcp.settings import McpSettings
+from commonplace.web.rest.settings import RestSettings
 from infra.declarations import declarations
 from tests.infra.templates import Template
 
 
-class CatalogueSettings:
+class CatalogueSettings(reference.CatalogueSettings):
     """What every function reads of the catalogues that are configured."""
 
-    @staticmethod
-    def from_environ(environ: Mapping[str, str]) -> bool:
-        catalogue_sources(environ)
-        return True
+    @classmethod
+    def from_environ(cls, environ: Mapping[str, str]) -> Self:
+        reference.catalogue_sources(environ)
+        return super().from_environ(environ)
 
 
 class ToolsetSettings:
@@ -43,8 +47,8 @@ class ToolsetSettings:
 
 FUNCTIONS = {
     "webhook": ("functions/webhook", "handler.handler", 256, 10, WebhookSettings, CatalogueSettings),
-    "sync-run": ("functions/sync", "handler.run", 1024, 600, SyncSettings, CatalogueSettings),
-    "sync-store": ("functions/sync", "handler.store", 512, 120, SyncSettings, CatalogueSettings),
+    "sync-run": ("functions/sync", "handler.run", 1024, 600, SyncSettings, DocumentsSettings, CatalogueSettings),
+    "sync-store": ("functions/sync", "handler.store", 512, 120, SyncSettings, DocumentsSettings, CatalogueSettings),
     "index": ("functions/index", "handler.handler", 1024, 120, IndexSettings, MemorySettings, CatalogueSettings),
     "rest": ("functions/rest", "handler.handler", 1024, 29, RestSettings, GuardSettings, ToolsetSettings),
     "mcp": (
@@ -148,8 +152,10 @@ def test_a_function_is_given_what_its_settings_read_and_nothing_else(
 def test_what_is_configured_reaches_the_functions(prod: Template) -> None:
     rest = RestSettings.from_environ(prod.environment(prod.function("rest")))
     assert (rest.stage, rest.base_url) == ("prod", "https://knowledge.example.org")
-    sync = SyncSettings.from_environ(prod.environment(prod.function("sync-run")))
-    assert (sync.repository, sync.branch, sync.exclude) == ("example/knowledge-base", "main", ("drafts/",))
+    variables = prod.environment(prod.function("sync-run"))
+    sync = SyncSettings.from_environ(variables)
+    assert (sync.repository, sync.branch) == ("example/knowledge-base", "main")
+    assert DocumentsSettings.from_environ(variables).exclude == ("drafts/",)
 
 
 def test_what_is_configured_of_the_memory_reaches_the_functions(prod: Template) -> None:

@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
-from commonplace.kernel.settings import IndexSettings, McpSettings, RestSettings
 from commonplace.search.opensearch.roles import REVISION
 from commonplace.search.opensearch.settings import IndexParameters
+from commonplace.search.settings import IndexSettings
+from commonplace.web.mcp.settings import McpSettings
+from commonplace.web.rest.settings import RestSettings
 from infra.requirements import ROOT
 from infra.search_alarms import DOMAIN_ALARMS, OPTIONAL_ALARMS, ROTATION_STUCK
 from tests.infra.templates import Template, as_list

@@ -4,7 +4,7 @@ import pytest
 
 from commonplace.kernel.configuration import Settings, setting, whole
 from commonplace.kernel.environment import SettingsError
-from infra import declarations, docs
+from infra import configuration, declarations, docs
 from infra.configuration import ConfigurationError, from_context
 
 
@@ -14,7 +14,8 @@ class Knobs(Settings):
 
 
 def test_a_knob_is_one_line_in_a_settings_class(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(declarations.ROOM_KEYS, "throwawayKnob", declarations.keys([Knobs])["throwawayKnob"])
+    for known in (declarations.ROOM_KEYS, configuration.KEYS):
+        monkeypatch.setitem(known, "throwawayKnob", declarations.keys([Knobs])["throwawayKnob"])
     monkeypatch.setattr(declarations, "READS", {**declarations.READS, "turner": (Knobs,)})
     said = declarations.variables("turner")["THROWAWAY_KNOB"]
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 from commonplace.documents.index_source import StoredDocuments
-from commonplace.kernel.settings import RetrievalSettings
 from commonplace.memory.index_source import StoredEntries
 from commonplace.memory.model import EntryId
 from commonplace.search.filters import Filters
@@ -17,6 +16,7 @@ from commonplace.search.opensearch.engine import OpenSearchEngine
 from commonplace.search.opensearch.generations import OpenSearchGenerations
 from commonplace.search.opensearch.indices import Aliases
 from commonplace.search.operations import Operations
+from commonplace.search.settings import RetrievalSettings
 from tests.fakes.embeddings import FakeEmbeddings, asked
 from tests.fakes.memory_stores import MemoryEntries
 from tests.fakes.store import FakeObjectStore

@@ -3,7 +3,6 @@
 import pytest
 
 from commonplace.documents.index_source import StoredDocuments
-from commonplace.kernel.settings import RetrievalSettings
 from commonplace.reference.index_source import StoredCatalogues, Upkeep, record_id
 from commonplace.reference.model import Asked, Catalogue, EntryType, Placed
 from commonplace.reference.search import VectorMeaning
@@ -14,6 +13,7 @@ from commonplace.search.opensearch.engine import OpenSearchEngine
 from commonplace.search.opensearch.generations import OpenSearchGenerations
 from commonplace.search.opensearch.indices import Aliases
 from commonplace.search.operations import Operations
+from commonplace.search.settings import RetrievalSettings
 from tests.fakes.catalogues import catalogue, entry
 from tests.fakes.catalogues import publish as publish_catalogue
 from tests.fakes.embeddings import FakeEmbeddings

@@ -27,7 +27,7 @@ def auth(**more: str) -> AuthSettings:
 
 @pytest.mark.parametrize("environment", [{}, ENVIRONMENT | {"IDENTITY_TABLE": " "}])
 def test_without_its_table_there_is_no_identity(environment: dict[str, str]) -> None:
-    assert GuardSettings.from_environ(environment) is None
+    assert GuardSettings.where_signed_in(environment) is None
 
 
 def test_the_defaults_of_the_guard_are_those_of_hats_on_optimism() -> None:

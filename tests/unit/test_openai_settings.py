@@ -3,7 +3,7 @@
 import pytest
 
 from commonplace.kernel.environment import SettingsError
-from commonplace.kernel.settings import EmbeddingChoice, OpenAiSettings, RetrievalSettings
+from commonplace.search.settings import EmbeddingChoice, OpenAiSettings, RetrievalSettings
 
 ENVIRONMENT = {"STAGE": "dev", "INDEX_LOCATION": "file:///index.sqlite"}
 SMALL, LARGE, ADA = "text-embedding-3-small", "text-embedding-3-large", "text-embedding-ada-002"

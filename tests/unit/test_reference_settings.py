@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from commonplace.capabilities import served_toolsets
 from commonplace.kernel.environment import SettingsError
 from commonplace.reference.settings import (
+    CatalogueReaderSettings,
     CatalogueSource,
     catalogue_sources,
-    max_age_seconds,
     parse_catalogues,
 )
 from commonplace.repository.sources import folders_within
@@ -72,18 +72,22 @@ def test_no_text_makes_a_source_that_leaves_its_repository(folder: str) -> None:
         assert not source.folder.startswith("/")
 
 
-def test_reading_them_loads_no_package() -> None:
-    code = "import sys, commonplace.reference.settings; print('pydantic' in sys.modules, 'boto3' in sys.modules)"
+def test_reading_them_loads_no_client() -> None:
+    code = "import sys, commonplace.reference.settings; print('httpx' in sys.modules, 'boto3' in sys.modules)"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.split() == ["False", "False"]
 
 
+def age(environ: dict[str, str]) -> float:
+    return CatalogueReaderSettings.from_environ(environ).max_age_seconds
+
+
 def test_catalogues_are_held_for_a_minute_unless_it_is_said_otherwise() -> None:
-    assert max_age_seconds({}) == 60
-    assert max_age_seconds({"REFERENCE_MAX_AGE_SECONDS": "1"}) == 1
+    assert age({}) == 60
+    assert age({"REFERENCE_MAX_AGE_SECONDS": "1"}) == 1
     for wrong in ("0", "-1", "1.5", "3601", "soon"):
         with pytest.raises(SettingsError, match="REFERENCE_MAX_AGE_SECONDS is malformed"):
-            max_age_seconds({"REFERENCE_MAX_AGE_SECONDS": wrong})
+            age({"REFERENCE_MAX_AGE_SECONDS": wrong})
 
 
 def test_only_folders_of_the_branch_itself_hold_no_documents() -> None:

@@ -1,19 +1,13 @@
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from commonplace.documents.settings import DocumentsSettings
 from commonplace.kernel.environment import SettingsError
-from commonplace.kernel.settings import (
-    EmbeddingChoice,
-    IndexSettings,
-    McpSettings,
-    RerankChoice,
-    RestSettings,
-    RetrievalSettings,
-    SyncSettings,
-    WebhookSettings,
-)
+from commonplace.repository.settings import SyncSettings, WebhookSettings
+from commonplace.search.settings import EmbeddingChoice, IndexSettings, RerankChoice, RetrievalSettings
+from commonplace.web.mcp.settings import McpSettings
+from commonplace.web.rest.settings import RestSettings
 
 ENVIRONMENT = {
     "STAGE": "dev",
@@ -38,7 +32,7 @@ def test_defaults_are_those_of_the_public_services() -> None:
     sync = SyncSettings.from_environ(ENVIRONMENT)
     rest = RestSettings.from_environ({name: ENVIRONMENT[name] for name in ENVIRONMENT if name != "BASE_URL"})
 
-    assert (sync.github_api_url, sync.exclude) == ("https://api.github.com", None)
+    assert (sync.github_api_url, DocumentsSettings.from_environ({}).exclude) == ("https://api.github.com", None)
     assert (rest.search_engine, rest.embedding_provider, rest.base_url) == ("embedded", EmbeddingChoice("local"), None)
     assert (rest.rerank_provider, rest.fusion, rest.cache_table) == (RerankChoice("none"), None, None)
     assert (rest.embedding_provider_next, rest.bedrock_region) == (None, None)
@@ -78,14 +72,17 @@ def test_a_missing_or_blank_variable_is_named(kind: type[WebhookSettings], names
         ("GITHUB_API_URL", "http://api.github.com"),
         ("GITHUB_API_URL", "https://user@api.github.com"),
         ("GITHUB_API_URL", "ftp://127.0.0.1"),
-        ("EXCLUDE", "drafts/"),
-        ("EXCLUDE", "{}"),
-        ("EXCLUDE", '["drafts/", 3]'),
     ],
 )
 def test_a_malformed_sync_variable_is_named_with_its_valid_values(name: str, value: str) -> None:
     with pytest.raises(SettingsError, match=f"^{name} is malformed. It must be "):
         SyncSettings.from_environ(ENVIRONMENT | {name: value})
+
+
+@pytest.mark.parametrize("value", ["drafts/", "{}", '["drafts/", 3]'])
+def test_malformed_exclusions_are_named_with_their_valid_values(value: str) -> None:
+    with pytest.raises(SettingsError, match=r"^EXCLUDE is malformed\. It must be "):
+        DocumentsSettings.from_environ({"EXCLUDE": value})
 
 
 @pytest.mark.parametrize(
@@ -138,7 +135,8 @@ def test_a_laptop_environment_is_read() -> None:
 
     sync, rest = SyncSettings.from_environ(laptop), RestSettings.from_environ(laptop)
 
-    assert (sync.github_api_url, sync.exclude) == ("http://127.0.0.1:8123", ("drafts/", "tools/"))
+    assert sync.github_api_url == "http://127.0.0.1:8123"
+    assert DocumentsSettings.from_environ(laptop).exclude == ("drafts/", "tools/")
     assert (rest.index_location, rest.base_url) == ("file:///data/documents.sqlite", "http://localhost:8000")
     assert rest.branch == "feature/näher"
 
@@ -179,7 +177,7 @@ def test_what_is_given_for_retrieval_is_read_the_same_by_writer_and_reader() -> 
 
     writer, reader = IndexSettings.from_environ(given), RestSettings.from_environ(given)
 
-    names = RetrievalSettings.__dataclass_fields__
+    names = RetrievalSettings.model_fields
     assert [getattr(writer, name) for name in names] == [getattr(reader, name) for name in names]
     assert (writer.opensearch_index, writer.opensearch_parameters) == ("kb", '{"m": 24}')
     assert writer.embedding_provider == EmbeddingChoice("bedrock-titan", 1024)
@@ -260,7 +258,7 @@ def test_the_memory_has_limits_of_its_own_unless_it_is_told_otherwise() -> None:
     assert (mcp.rate_limits, mcp.service_rate_factor) == ({"memory": {"read": 300, "search": 120, "write": 120}}, 5)
     assert (told.rate_limits, told.service_rate_factor) == ({}, 1)
     assert (mcp.account_rate_factor, account.account_rate_factor) == (3, 1)
-    assert hash(mcp) != hash(replace(mcp, site_name="Another"))  # connections are remembered by settings
+    assert hash(mcp) != hash(mcp.model_copy(update={"site_name": "Another"}))  # connections are remembered by settings
 
 
 def test_everything_of_an_mcp_server_can_be_told() -> None:

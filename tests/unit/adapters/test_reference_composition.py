@@ -1,13 +1,11 @@
 """The product reference as a function wires it: over the store, the embedded index, and the local model."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
-from commonplace.kernel.settings import EmbeddingChoice, RetrievalSettings
 from commonplace.reference import composition
 from commonplace.reference.collection import collection
 from commonplace.reference.model import Asked
@@ -16,6 +14,7 @@ from commonplace.search import providers
 from commonplace.search.collections import IndexContext
 from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.indexer import Message
+from commonplace.search.settings import EmbeddingChoice, RetrievalSettings
 from tests.fakes.catalogues import catalogue, entry, publish
 from tests.fakes.gaps import MemoryGaps
 from tests.fakes.store import FakeObjectStore
@@ -83,7 +82,7 @@ def test_what_is_published_is_found_by_name_words_and_meaning(
 def test_without_a_model_words_alone_are_compared_and_no_index_is_opened(
     store: FakeObjectStore, settings: RetrievalSettings, opened: list[Any]
 ) -> None:
-    words = replace(settings, embedding_provider=EmbeddingChoice("none"))
+    words = settings.model_copy(update={"embedding_provider": EmbeddingChoice("none")})
 
     answer = composition.reference(words, [HELIOS], store).search(Asked("low water"))
 

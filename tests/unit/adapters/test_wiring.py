@@ -11,7 +11,6 @@ from commonplace.kernel import aws
 from commonplace.kernel.environment import SettingsError
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.retry import RETRY_DELAYS
-from commonplace.kernel.settings import IndexSettings, RestSettings, RetrievalSettings
 from commonplace.search import providers
 from commonplace.search.filters import Filters
 from commonplace.search.models.guarded import GuardedEmbeddings, GuardedReranker
@@ -19,7 +18,9 @@ from commonplace.search.models.local import LocalEmbeddings
 from commonplace.search.models.onnx import OnnxEmbeddings, OnnxReranker
 from commonplace.search.models.openai import OpenAiEmbeddings
 from commonplace.search.rerank import MemoryRerankCache
+from commonplace.search.settings import IndexSettings, RetrievalSettings
 from commonplace.search.store import DynamoRerankCache, DynamoVectorMemory
+from commonplace.web.rest.settings import RestSettings
 from tests.fakes.onnx_models import cross_encoder, encoder
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -240,7 +241,7 @@ def test_requests_to_a_domain_are_signed_in_our_region_and_need_credentials(monk
 LOCAL_ONLY = """
 import sys
 from commonplace.search import providers
-from commonplace.kernel.settings import RetrievalSettings
+from commonplace.search.settings import RetrievalSettings
 
 settings = RetrievalSettings(index_location="file:///nowhere/documents.sqlite")
 (model,) = providers.embedding_providers(settings)

@@ -7,14 +7,7 @@ from commonplace.search.opensearch.roles import READER, WRITER
 from tests.unit.docs.pages import ROOT, blocks, first_cells
 
 PAGE = ROOT / "docs" / "configuration.md"
-MODULES = (
-    "kernel/settings.py",
-    "search/settings.py",
-    "identity/settings.py",
-    "memory/settings.py",
-    "reference/settings.py",
-)
-SETTINGS = [ROOT / "layers" / "core" / "commonplace" / name for name in MODULES]
+SETTINGS = [*(ROOT / "layers" / "core" / "commonplace").rglob("settings.py")]
 
 
 def test_the_environment_variables_are_those_the_functions_read() -> None:

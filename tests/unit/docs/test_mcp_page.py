@@ -9,7 +9,6 @@ import pytest
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.documents.tools.toolset import knowledge_toolset
 from commonplace.identity.principals import TIERS
-from commonplace.kernel.settings import DEFAULT_RATE_LIMITS
 from commonplace.memory.tools.services import MemoryServices
 from commonplace.memory.tools.toolset import memory_toolset
 from commonplace.reference.model import GAP_SECONDS, MAX_GAPS
@@ -19,6 +18,7 @@ from commonplace.reference.tools.toolset import reference_toolset
 from commonplace.web.mcp.budgets import DEFAULT_TOKENS, MAX_TOKENS
 from commonplace.web.mcp.declaration import Tool, Toolset
 from commonplace.web.mcp.guard import READ_ONLY_HEADER
+from commonplace.web.mcp.settings import DEFAULT_RATE_LIMITS
 from infra.configuration import Configuration
 from tests.unit.docs.pages import ROOT, first_cells, rows, section
 

@@ -23,6 +23,10 @@ DOCUMENTS = Capability(
     collection="commonplace.documents.collection:collection",
     sources="commonplace.documents.source:sources",
     steps="commonplace.documents.sync.steps:steps",
+    settings={
+        "sources": ["commonplace.repository.settings:KnowledgeBase"],
+        "steps": ["commonplace.documents.settings:DocumentsSettings"],
+    },
     access=(
         Objects(("sync-run",), ("GetObject", "PutObject", "DeleteObject"), PUBLISHED),
         Objects(("rest", "mcp"), ("GetObject",), PUBLISHED),

@@ -11,7 +11,7 @@ from commonplace.search.service import SearchService
 if TYPE_CHECKING:
     from commonplace.documents.content.library import Library
     from commonplace.kernel.objects import ObjectStore
-    from commonplace.kernel.settings import ReaderSettings
+    from commonplace.web.settings import ReaderSettings
 
 
 def search_service(

@@ -7,7 +7,8 @@ A room has classes of `Settings`; each field of them is a `setting`. A function 
 import json
 import re
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from pydantic import Field, ValidationError, field_validator
@@ -29,6 +30,8 @@ class Kind:
     """The text as a value. None, or ValueError, for what is malformed."""
     listed: bool = False
     """Items with commas between them; in the context a JSON list as well, and there each item once."""
+    compact: bool = False
+    """JSON that functions are told without needless spaces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +77,11 @@ def setting(
     )
     extra: dict[str, Any] = {"declaration": declaration}
     return Field(default=default, validation_alias=variable, repr=not secret, json_schema_extra=extra)
+
+
+def setting_of(settings: "type[Settings]", name: str) -> Any:
+    """The same once more, for a class that inherits two of the name."""
+    return copy(settings.model_fields[name])
 
 
 def declaration(field: FieldInfo) -> Declaration:
@@ -204,6 +212,17 @@ def arn(service: str) -> Kind:
         return given if match and match["service"] == service else None
 
     return Kind(f"an ARN of {service}, arn:aws:{service}:REGION:ACCOUNT:...", of_service)
+
+
+def at_most(size: int, kind: Kind) -> Kind:
+    """Whose text has so many bytes at most."""
+
+    def fitting(given: str) -> Any:
+        if (found := len(given.encode())) > size:
+            raise ValueError(f"it has {found} bytes; a function can be told {size}")
+        return kind.read(given)
+
+    return replace(kind, read=fitting)
 
 
 COUNT = whole(0, 1_000_000, ", 0 for no limit")

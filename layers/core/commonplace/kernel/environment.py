@@ -25,3 +25,9 @@ def web_url(text: str) -> str | None:
     secure = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname))
     plain = parts.username is None and not parts.query and not parts.fragment
     return text.rstrip("/") if secure and plain and parts.hostname else None
+
+
+def bare_origin(text: str) -> str | None:
+    """As `web_url`, and nothing after host and port."""
+    url = web_url(text)
+    return url if url and not urlsplit(url).path else None

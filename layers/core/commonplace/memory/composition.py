@@ -24,9 +24,9 @@ from commonplace.search.store import DynamoVectorCaches
 
 if TYPE_CHECKING:
     from commonplace.kernel.objects import ObjectStore
-    from commonplace.kernel.settings import RetrievalSettings
     from commonplace.memory.settings import MemorySettings, MemoryToolSettings
     from commonplace.search.model import EmbeddingProvider, Engine
+    from commonplace.search.settings import RetrievalSettings
 
 
 def entries(told: MemorySettings) -> DynamoEntries:

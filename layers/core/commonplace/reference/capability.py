@@ -4,6 +4,8 @@ from commonplace.kernel.capability import Alarm, Capability, Items, Metric, Obje
 
 CATALOGUES = "reference/"
 
+SETTINGS = ("commonplace.reference.settings:CatalogueSettings", "commonplace.repository.settings:KnowledgeBase")
+
 REFERENCE = Capability(
     name="reference",
     scopes=Scopes(
@@ -20,6 +22,12 @@ REFERENCE = Capability(
     collection="commonplace.reference.collection:collection",
     sources="commonplace.reference.settings:sources",
     steps="commonplace.reference.sync.steps:steps",
+    settings={
+        "toolset": ["commonplace.reference.settings:CatalogueReaderSettings", *SETTINGS],
+        "collection": SETTINGS,
+        "sources": SETTINGS,
+        "steps": SETTINGS,
+    },
     requires="catalogues",
     access=(
         Objects(("sync-run",), ("GetObject", "PutObject", "DeleteObject"), (CATALOGUES,)),

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from commonplace.kernel.objects import ObjectStore
-    from commonplace.kernel.settings import RetrievalSettings
     from commonplace.reference.model import Asked
     from commonplace.reference.ports import GapStore, Meaning, Near
     from commonplace.reference.settings import CatalogueSource
+    from commonplace.search.settings import RetrievalSettings
 
 
 def reference(

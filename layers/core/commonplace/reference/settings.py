@@ -1,7 +1,4 @@
-"""Which catalogues a deployment has, as functions read it from CATALOGUES.
-
-Standard library only: the webhook function carries no third-party package.
-"""
+"""Which catalogues a deployment has, as functions read it from CATALOGUES."""
 
 import json
 import re
@@ -9,19 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from commonplace.kernel.settings import Environment
+from commonplace.kernel.configuration import Kind, Settings, at_most, setting, whole
+from commonplace.kernel.environment import SettingsError
+from commonplace.repository.settings import BRANCH, REPOSITORY
 from commonplace.repository.sources import BranchSource
 
 MAX_CATALOGUES = 10
 
-CATALOGUES = (
-    f'a JSON list of at most {MAX_CATALOGUES} catalogues, such as [{{"name": "helios", "folder": "reference"}}]; each '
-    "may have a repository (owner/name) and a branch of its own"
-)
-
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
-_REPOSITORY = re.compile(r"[A-Za-z0-9-]{1,39}/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}")
-_BRANCH = re.compile(r"(?![/.-])(?!.*(?:\.\.|//|@\{|/\.))[^\x00-\x20\x7f~^:?*\[\\]{1,200}(?<![/.])")
+_REPOSITORY, _BRANCH = re.compile(REPOSITORY), re.compile(BRANCH)
 _FOLDER = re.compile(r"(?!.*(?:^|/)\.{1,2}(?:/|$))[^\x00-\x1f\x7f\\/][^\x00-\x1f\x7f\\]{0,199}(?<!/)|")
 _KEYS = {"name", "folder", "repository", "branch"}
 
@@ -36,35 +29,6 @@ class CatalogueSource:
     branch: str
     folder: str
     """Without a slash at either end; empty for the whole repository."""
-
-
-def catalogue_sources(environ: Mapping[str, str]) -> tuple[CatalogueSource, ...]:
-    """Those of the deployment, in order; none where CATALOGUES is not set. Raises SettingsError.
-
-    Repository and branch are the knowledge base's own (GITHUB_REPOSITORY, GITHUB_BRANCH) where a catalogue has none.
-    """
-    env = Environment(environ)
-    default = (environ.get("GITHUB_REPOSITORY", "").strip(), environ.get("GITHUB_BRANCH", "").strip())
-    return env.optional("CATALOGUES", CATALOGUES, lambda text: parse_catalogues(text, *default)) or ()
-
-
-def catalogue_context(name: str) -> str:
-    """Of the commit statuses of a catalogue."""
-    return f"commonplace/reference/{name}"
-
-
-def sources(environ: Mapping[str, str]) -> tuple[BranchSource, ...]:
-    """The branches of the catalogues. Raises SettingsError."""
-    return tuple(
-        BranchSource(one.name, one.repository, one.branch, one.folder, catalogue_context(one.name))
-        for one in catalogue_sources(environ)
-    )
-
-
-def max_age_seconds(environ: Mapping[str, str]) -> float:
-    """How long a function answers from the catalogues it holds before it looks for newer ones. Raises SettingsError."""
-    valid = "a whole number of seconds from 1 to 3600"
-    return Environment(environ).parsed("REFERENCE_MAX_AGE_SECONDS", valid, _seconds, "60")
 
 
 def parse_catalogues(text: str, repository: str, branch: str) -> tuple[CatalogueSource, ...] | None:
@@ -96,5 +60,56 @@ def _source(given: Any, repository: str, branch: str) -> CatalogueSource | None:
     return source if valid else None
 
 
-def _seconds(text: str) -> int | None:
-    return int(text) if re.fullmatch(r"[0-9]{1,4}", text) and 1 <= int(text) <= 3600 else None
+def _checked(given: str) -> str | None:
+    """Repository and branch of the knowledge base are checked for themselves."""
+    return given if parse_catalogues(given, "example/knowledge-base", "main") else None
+
+
+CATALOGUES = Kind(
+    f'a JSON list of at most {MAX_CATALOGUES} catalogues, such as [{{"name": "helios", "folder": "reference"}}]; each '
+    "may have a repository (owner/name) and a branch of its own",
+    _checked,
+    compact=True,
+)
+
+
+class CatalogueSettings(Settings):
+    catalogues: str | None = setting(
+        CATALOGUES, "CATALOGUES", key="catalogues", default=None, context=at_most(1_000, CATALOGUES)
+    )
+    """[catalogues](reference.md) of the product reference: a JSON list of at most ten, such as `[{"name": "helios",
+    "folder": "reference"}]`. `name` is what they are called here (lower-case letters, digits, hyphens), `folder`
+    where they stand (default: the whole repository); `repository` and `branch` default to those of the knowledge
+    base. At most 1,000 bytes. Without one nothing of the reference is served."""
+
+
+class CatalogueReaderSettings(CatalogueSettings):
+    max_age_seconds: int = setting(whole(1, 3_600), "REFERENCE_MAX_AGE_SECONDS", default=60)
+    """How long catalogues are answered from memory before the store is asked for newer ones, 1 to 3600; default 60, on
+    a laptop 1."""
+
+
+def catalogue_sources(environ: Mapping[str, str]) -> tuple[CatalogueSource, ...]:
+    """Those of the deployment, in order; none where CATALOGUES is not set. Raises SettingsError.
+
+    Repository and branch are the knowledge base's own (GITHUB_REPOSITORY, GITHUB_BRANCH) where a catalogue has none.
+    """
+    given = CatalogueSettings.from_environ(environ).catalogues
+    default = (environ.get("GITHUB_REPOSITORY", "").strip(), environ.get("GITHUB_BRANCH", "").strip())
+    found = parse_catalogues(given, *default) if given else ()
+    if found is None:
+        raise SettingsError(f"CATALOGUES is malformed. It must be {CATALOGUES.valid}.")
+    return found
+
+
+def catalogue_context(name: str) -> str:
+    """Of the commit statuses of a catalogue."""
+    return f"commonplace/reference/{name}"
+
+
+def sources(environ: Mapping[str, str]) -> tuple[BranchSource, ...]:
+    """The branches of the catalogues. Raises SettingsError."""
+    return tuple(
+        BranchSource(one.name, one.repository, one.branch, one.folder, catalogue_context(one.name))
+        for one in catalogue_sources(environ)
+    )

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from commonplace.kernel.objects import ObjectStore
     from commonplace.kernel.parallel import Parallel
-    from commonplace.kernel.settings import SyncSettings
     from commonplace.repository.ports import Repository, SyncState
+    from commonplace.repository.settings import SyncSettings
 
 STATUS_CONTEXT = "commonplace/sync"
 """Of the commit statuses of the knowledge base."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from commonplace.kernel.objects import ObjectStore
     from commonplace.kernel.parallel import Parallel
-    from commonplace.kernel.settings import SyncSettings
+    from commonplace.repository.settings import SyncSettings
 
 Source = tuple[BranchSource, Callable[[StepContext], RunSteps]]
 """A branch that is followed, and what makes the steps of its runs."""

@@ -18,8 +18,8 @@ from commonplace.search.operations import Operations, stretch
 
 if TYPE_CHECKING:
     from commonplace.kernel.objects import ObjectStore
-    from commonplace.kernel.settings import IndexSettings, RetrievalSettings
     from commonplace.search.model import Engine, VectorMemories
+    from commonplace.search.settings import IndexSettings, RetrievalSettings
     from commonplace.search.source import ChangeLog, Collection, Source
 
 logger = logging.getLogger(__name__)

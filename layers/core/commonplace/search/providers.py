@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 from commonplace.kernel.environment import SettingsError, is_loopback
-from commonplace.kernel.settings import (
+from commonplace.search.model import EmbeddingProvider, Engine, RerankCache, Reranker, VectorMemory
+from commonplace.search.rerank import MemoryRerankCache
+from commonplace.search.settings import (
     DEFAULT_DIMENSION,
     OPENAI_DIMENSIONS,
     OPENAI_MODEL,
     EmbeddingChoice,
     OpenAiSettings,
     OpenSearchService,
-    ReaderSettings,
+    RankingSettings,
     RerankChoice,
     RetrievalSettings,
 )
-from commonplace.search.model import EmbeddingProvider, Engine, RerankCache, Reranker, VectorMemory
-from commonplace.search.rerank import MemoryRerankCache
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +60,7 @@ def indexed_models(
     return [_embeddings(choice, settings, read_seconds) for choice in choices]
 
 
-def reranker(settings: ReaderSettings) -> Reranker | None:
+def reranker(settings: RankingSettings) -> Reranker | None:
     """The configured reranker; None where the fused order stands."""
     return _reranker(settings.rerank_provider, settings)
 

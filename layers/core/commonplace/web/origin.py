@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from commonplace.kernel.deferred import deferred
 from commonplace.kernel.errors import CommonplaceError, Forbidden, Unavailable
 from commonplace.kernel.secrets import KeptSecret
-from commonplace.kernel.settings import OriginSettings
+from commonplace.web.settings import OriginSettings
 
 if TYPE_CHECKING:
     from mypy_boto3_secretsmanager import SecretsManagerClient

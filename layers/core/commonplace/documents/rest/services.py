@@ -8,10 +8,10 @@ from typing import Protocol
 from starlette.requests import Request
 
 from commonplace.documents.content.library import Library
-from commonplace.kernel.settings import Audience
 from commonplace.search.model import SearchRequest, SearchResults
 from commonplace.web.rest.pages import PageCache
 from commonplace.web.rest.services import Site, part
+from commonplace.web.rest.settings import Audience
 
 
 class Searcher(Protocol):

@@ -8,6 +8,7 @@ from typing import BinaryIO
 from commonplace.documents.content.graph import LinkResolver, ToFile
 from commonplace.documents.content.paths import DEFAULT_EXCLUDES, Exclusions
 from commonplace.documents.content.reader import PARSER_VERSION, Published, Verdict, extract_links, judge, outcome_of
+from commonplace.documents.settings import DocumentsSettings
 from commonplace.documents.sync.ledger import Ledger
 from commonplace.documents.sync.plan import Holdings, Known, needed_blobs, pipeline_version, select
 from commonplace.documents.sync.publication import Publication, Publisher, Source, servable
@@ -187,7 +188,8 @@ class Steps(RunSteps):
 
 def steps(context: StepContext) -> Steps:
     """As a deployment syncs its documents: without the folders that other sources of the branch have for themselves."""
-    excluded = DEFAULT_EXCLUDES if context.settings.exclude is None else context.settings.exclude
+    told = DocumentsSettings.from_environ(context.environ).exclude
+    excluded = DEFAULT_EXCLUDES if told is None else told
     return Steps(
         context.objects,
         context.repository,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from commonplace.kernel.deferred import deferred
-from commonplace.reference.settings import catalogue_sources, max_age_seconds
+from commonplace.reference.settings import CatalogueReaderSettings, catalogue_sources
 from commonplace.reference.tools import commands, gaps, lookup, resources, search
 from commonplace.reference.tools.services import NAME, ReferenceServices
 from commonplace.web.mcp.declaration import Toolset
@@ -54,7 +54,8 @@ def reference_toolset(using: ReferenceServices) -> Toolset:
 
 def toolset(context: ToolsetContext) -> Toolset | None:
     """As a deployment serves it; None without catalogues. Gaps are kept where there is a table of records."""
-    catalogues, age = catalogue_sources(context.environ), max_age_seconds(context.environ)
+    catalogues = catalogue_sources(context.environ)
+    age = CatalogueReaderSettings.from_environ(context.environ).max_age_seconds
     if not catalogues:
         return None
     records = context.environ.get("RECORDS_TABLE", "").strip() or None

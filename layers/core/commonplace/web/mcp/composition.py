@@ -22,8 +22,8 @@ from commonplace.web.mcp.surface import Surface, record
 if TYPE_CHECKING:
     from commonplace.identity.settings import GuardSettings
     from commonplace.kernel.limit_store import DynamoSlots
-    from commonplace.kernel.settings import McpSettings
     from commonplace.search.store import DynamoChanges
+    from commonplace.web.mcp.settings import McpSettings
 
 
 def application(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from commonplace.kernel.objects import ObjectStore
-    from commonplace.kernel.settings import McpSettings
+    from commonplace.web.mcp.settings import McpSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,11 @@ from commonplace.identity.settings import GuardSettings
 from commonplace.kernel import aws
 from commonplace.kernel.limit_store import DynamoCounters
 from commonplace.kernel.limits import Limiter
-from commonplace.kernel.settings import RestSettings
 from commonplace.web.challenges import Accounts, Challenges
 from commonplace.web.rest.app import create_app
 from commonplace.web.rest.declaration import Routes
 from commonplace.web.rest.services import Site
+from commonplace.web.rest.settings import RestSettings
 
 
 def site(settings: RestSettings) -> Site:

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from fastapi import APIRouter
 
     from commonplace.kernel.objects import ObjectStore
-    from commonplace.kernel.settings import RestSettings
     from commonplace.web.rest.services import Site
+    from commonplace.web.rest.settings import RestSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,21 @@
+"""What the sync of documents is told."""
+
+import json
+
+from commonplace.kernel.configuration import Kind, Settings, setting
+
+
+def _patterns(given: str) -> tuple[str, ...] | None:
+    found = json.loads(given)
+    return tuple(found) if isinstance(found, list) and all(isinstance(each, str) and each for each in found) else None
+
+
+class DocumentsSettings(Settings):
+    exclude: tuple[str, ...] | None = setting(
+        Kind('a JSON list of path patterns, for example ["drafts/", "tools/"]', _patterns),
+        "EXCLUDE",
+        key="exclude",
+        default=None,
+        shown="the [usual folders](write-content.md#folders-that-are-never-read)",
+    )
+    """JSON list of paths that are never read; replaces the default."""

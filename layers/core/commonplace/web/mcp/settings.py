@@ -1,0 +1,131 @@
+"""What the MCP server is told."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Literal, Self, get_args
+
+from pydantic import model_validator
+
+from commonplace.identity.principals import TIERS, Tier
+from commonplace.identity.settings import TOOLSET, Toolsets
+from commonplace.kernel.configuration import (
+    COUNT,
+    FLAG,
+    SECRET_ARN,
+    URL,
+    Kind,
+    at_most,
+    listed,
+    matching,
+    one_of,
+    setting,
+    whole,
+)
+from commonplace.kernel.environment import SettingsError, bare_origin
+from commonplace.kernel.settings import Cloud
+from commonplace.repository.settings import GitHubApi
+from commonplace.web.settings import ReaderSettings
+
+Rated = Literal["read", "search", "write"]
+
+DEFAULT_RATE_LIMITS = '{"memory": {"read": 300, "search": 120, "write": 120}}'
+MAX_RATE_LIMITS = 300
+"""Bytes. All that a function is told has to fit into 4 KB."""
+FACTOR = whole(1, 100)
+LISTENS = whole(0, 1_000, ", 0 for none")
+
+
+def _rate_limits(given: str) -> Mapping[str, Mapping[Rated, int]] | None:
+    found = json.loads(given)
+    if not isinstance(found, dict) or not all(TOOLSET.read(name) for name in found):
+        return None
+    return found if all(_is_classes(classes) for classes in found.values()) else None
+
+
+def _is_classes(classes: Any) -> bool:
+    return isinstance(classes, dict) and all(
+        name in get_args(Rated) and type(calls) is int and 0 <= calls <= 1_000_000 for name, calls in classes.items()
+    )
+
+
+RATE_LIMITS = Kind(
+    'a JSON object of calls a minute by toolset and class, such as {"memory": {"search": 120}}, 0 for no limit',
+    _rate_limits,
+)
+ORIGIN = Kind("an origin", lambda given: (found := bare_origin(given)) and found.lower())
+"""As browsers write it: scheme, host and port, nothing else."""
+
+
+class McpSettings(ReaderSettings, Toolsets, GitHubApi, Cloud):
+    base_url: str = setting(URL, "BASE_URL")
+    read_only: bool = setting(FLAG, "MCP_READ_ONLY", key="mcpReadOnly", default=False)
+    """`true` leaves out the tools that propose something, and the [credentials](deploy.md#the-secret-for-proposals)
+    they would need."""
+    allowed_origins: tuple[str, ...] = setting(
+        listed(ORIGIN, "origins such as https://app.example.org with commas between them, or *", every="*"),
+        "MCP_ALLOWED_ORIGINS",
+        key="mcpAllowedOrigins",
+        default=(),
+        deployed=None,
+        shown="the deployment's own",
+        context=listed(
+            matching(r"https://[a-z0-9.-]+(:\d{1,5})?", "an origin"),
+            "origins such as https://chat.example.org, each once and separated by commas, or * alone",
+            every="*",
+        ),
+    )
+    """Origins whose pages may call the MCP server from a browser, with commas, or `*` for all. Clients that are no
+    browsers need none."""
+    full_text_tier: Tier = setting(one_of(*TIERS), "MCP_FULL_TEXT_TIER", key="fullTextTier", default="member")
+    """Who reads whole documents over MCP: `public`, `member` or `vibecoder`. A [courtesy](mcp.md#tools), since REST
+    serves the same to everybody."""
+    uri_host: str = setting(
+        matching(r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?", "a host name of lower-case letters, digits, dots and hyphens"),
+        "MCP_URI_HOST",
+        key="uriHost",
+        default="superbenefit",
+    )
+    """Host part of the `mcp://` addresses of resources."""
+    names_authors: bool = setting(FLAG, "MCP_NAME_AUTHORS", key="nameAuthors", default=False)
+    """Whether a proposal names the person behind it, by wallet address or ENS name."""
+    reads_per_minute: int = setting(COUNT, "MCP_RATE_LIMIT_READS", key="rateLimitMcpReads", default=60)
+    """MCP calls that read, for each token (or address of those without) and minute; 0 switches it off."""
+    searches_per_minute: int = setting(COUNT, "MCP_RATE_LIMIT_SEARCHES", key="rateLimitMcpSearches", default=20)
+    """The same for searches."""
+    writes_per_minute: int = setting(COUNT, "MCP_RATE_LIMIT_WRITES", key="rateLimitMcpWrites", default=10)
+    """The same for calls that propose something."""
+    rate_limits: Mapping[str, Mapping[Rated, int]] = setting(
+        RATE_LIMITS,
+        "MCP_RATE_LIMITS",
+        key="mcpRateLimits",
+        default=DEFAULT_RATE_LIMITS,
+        context=at_most(MAX_RATE_LIMITS, RATE_LIMITS),
+    )
+    """JSON object: classes of calls that a toolset has of its own, for each token and minute, in place of the three
+    above; 0 switches one off; at most 300 bytes."""
+    service_rate_factor: int = setting(FACTOR, "MCP_SERVICE_RATE_FACTOR", key="serviceRateFactor", default=5)
+    """How much more often agents may call that sign in by themselves (1 to 100)."""
+    account_rate_factor: int = setting(FACTOR, "MCP_ACCOUNT_RATE_FACTOR", key="accountRateFactor", default=3)
+    """How many tokens' worth of MCP reads and searches one account may make with all its tokens, for people use several
+    clients (1 to 100). All tokens of an account together write as much as one."""
+    listens_per_account: int = setting(LISTENS, "MCP_LISTENS_PER_ACCOUNT", key="listensPerAccount", default=2)
+    """MCP requests that [wait for changes](mcp.md#changes) which one account may hold open at once; 0 lets nobody wait.
+    Each is a running function."""
+    listens: int = setting(LISTENS, "MCP_LISTENS", key="listens", default=5)
+    """The same of all accounts together: half of the ten executions that a new AWS account may run at once. See [what
+    that costs](costs.md#waiting-for-changes)."""
+    github_writer_secret_arn: str | None = setting(SECRET_ARN, "GITHUB_WRITER_SECRET_ARN", default=None)
+    """The secret with which proposals are opened, see [deploy](deploy.md#the-secret-for-proposals); empty means that
+    there are none."""
+    assumed_tier: Tier | None = setting(one_of(*TIERS), "MCP_ASSUMED_TIER", default=None)
+    """On a laptop alone: the tier that every caller is taken for (`commonplace dev --tier`). Where `AWS_ENDPOINT_URL`
+    is not this machine, the function refuses to start with it."""
+
+    @model_validator(mode="after")
+    def _assumes_on_a_laptop(self) -> Self:
+        """Anywhere else it would give strangers what is for members."""
+        if self.assumed_tier and not self.on_this_machine:
+            raise SettingsError(
+                "MCP_ASSUMED_TIER is set. It must be absent where AWS_ENDPOINT_URL is not this machine."
+            )
+        return self
