@@ -8,10 +8,6 @@ from typing import Protocol
 from starlette.requests import Request
 
 from commonplace.documents.content.library import Library
-<<<<<<< HEAD
-=======
-from commonplace.web.rest.settings import Audience
->>>>>>> 73c3f1d (Take the settings of REST from their room)
 from commonplace.search.model import SearchRequest, SearchResults
 from commonplace.web.rest.pages import PageCache
 from commonplace.web.rest.services import Site, part
