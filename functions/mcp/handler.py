@@ -4,45 +4,29 @@ Importing this loads the SDK and what declares the tools, nothing that a call ma
 models and GitHub are loaded by the first call that asks them something.
 """
 
-from __future__ import annotations
-
 import gc
 
 # What is imported stays. To look through it for garbage again and again is a tenth of a cold start.
 gc.disable()
 
 import os
-from typing import TYPE_CHECKING
 
 from commonplace.capabilities import CAPABILITIES, served_toolsets
 from commonplace.identity.settings import GuardSettings
 from commonplace.kernel.capability import built
-from commonplace.kernel.deferred import deferred
 from commonplace.kernel.telemetry import instrument
 from commonplace.web.gateway import Gateway
-from commonplace.web.mcp.composition import application
+from commonplace.web.mcp.composition import application, objects
 from commonplace.web.mcp.context import ToolsetContext
 from commonplace.web.mcp.settings import McpSettings
 from commonplace.web.origin import origin_values
-
-if TYPE_CHECKING:
-    from commonplace.kernel.objects import ObjectStore
 
 gc.freeze()
 gc.enable()
 
 SETTINGS = McpSettings.from_environ(os.environ)
 IDENTITY = GuardSettings.where_signed_in(os.environ) if SETTINGS.assumed_tier is None else None
-
-
-def _objects() -> ObjectStore:
-    from commonplace.kernel import aws
-    from commonplace.kernel.s3 import S3ObjectStore
-
-    return S3ObjectStore(aws.s3(read_timeout_seconds=5), SETTINGS.content_bucket)
-
-
-OBJECTS = deferred(_objects)
+OBJECTS = objects(SETTINGS)
 TOOLSETS = list(built(CAPABILITIES, "toolset", ToolsetContext(os.environ, SETTINGS, OBJECTS)))
 APP = application(SETTINGS, IDENTITY, TOOLSETS, served_toolsets(os.environ))
 handler = instrument(Gateway(APP, origin=origin_values(os.environ)), os.environ)

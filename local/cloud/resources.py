@@ -181,7 +181,6 @@ WITHOUT_EFFECT = (
     "AWS::Lambda::LayerVersion",
     "AWS::Lambda::Permission",
     "AWS::Logs::LogGroup",
-    "AWS::Logs::MetricFilter",
     "AWS::S3::BucketPolicy",
     "AWS::SNS::Topic",
     "AWS::SNS::TopicPolicy",

@@ -22,8 +22,19 @@ from commonplace.web.mcp.surface import Surface, record
 if TYPE_CHECKING:
     from commonplace.identity.settings import GuardSettings
     from commonplace.kernel.limit_store import DynamoSlots
+    from commonplace.kernel.objects import ObjectStore
     from commonplace.search.store import DynamoChanges
     from commonplace.web.mcp.settings import McpSettings
+
+
+def objects(settings: McpSettings) -> ObjectStore:
+    def build() -> ObjectStore:
+        from commonplace.kernel import aws
+        from commonplace.kernel.s3 import S3ObjectStore
+
+        return S3ObjectStore(aws.s3(read_timeout_seconds=5), settings.content_bucket)
+
+    return deferred(build)
 
 
 def application(
