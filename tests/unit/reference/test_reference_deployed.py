@@ -15,7 +15,7 @@ from commonplace.reference.model import Problem
 from commonplace.reference.settings import CatalogueSource
 from commonplace.reference.store import DynamoGaps
 from commonplace.reference.sync.plan import CatalogueReport
-from local import deployment
+from local import options
 from local.cli.reference import app as reference_app
 from local.errors import CommandError
 from tests.dynamodb_fixture import new_table
@@ -64,7 +64,7 @@ def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDeployment]:
     with mock_aws():
         dynamodb = boto3.session.Session("123456789012", "x", region_name="us-east-1").client("dynamodb")
         made = FakeDeployment(dynamodb, {"RecordsTable": new_table(dynamodb, "records")})
-        monkeypatch.setattr(deployment, "find", lambda *_: made)
+        monkeypatch.setattr(options, "find", lambda *_: made)
         yield made
 
 
