@@ -23,6 +23,14 @@ from infra.secrets import rotate, secret_name
 REPLICATE = "lambda:EnableReplication*"
 """Source: "Set up IAM permissions and roles for Lambda@Edge" in the CloudFront developer guide: the star is needed."""
 
+FIELDS = (
+    *("date", "time", "x-edge-location", "c-ip", "cs-method", "cs-uri-stem", "sc-status", "sc-bytes", "time-taken"),
+    *("x-edge-result-type", "x-edge-request-id", "cs-protocol", "ssl-protocol", "cs(User-Agent)"),
+)
+"""No query string, no cookie, no referrer: codes of a sign-in travel there, and what people search for is theirs."""
+
+SECRET_FIELDS = ("authorization", "cookie", "x-commonplace-origin")
+
 
 def origin_secret(scope: Construct, configuration: Configuration) -> secretsmanager.Secret:
     """In the distribution's region, for the template and the rotation; its replica is what functions read."""
@@ -102,15 +110,6 @@ class Rotation(PythonFunction):
             treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
         )
         alarm.add_alarm_action(cast(cloudwatch.IAlarmAction, actions.SnsAction(alarm_topic(self, configuration))))
-
-
-FIELDS = (
-    *("date", "time", "x-edge-location", "c-ip", "cs-method", "cs-uri-stem", "sc-status", "sc-bytes", "time-taken"),
-    *("x-edge-result-type", "x-edge-request-id", "cs-protocol", "ssl-protocol", "cs(User-Agent)"),
-)
-"""No query string, no cookie, no referrer: codes of a sign-in travel there, and what people search for is theirs."""
-
-SECRET_FIELDS = ("authorization", "cookie", "x-commonplace-origin")
 
 
 class EdgeLogs(Construct):

@@ -1,4 +1,4 @@
-"""The front door: one HTTP API, its stage, its name; whoever answers requests hangs a function on it."""
+"""The front door: one HTTP API, its stage, its name; and the functions that answer readers and agents behind it."""
 
 import json
 from typing import cast
@@ -10,7 +10,13 @@ from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
 from infra.configuration import Configuration
-from infra.functions import PythonFunction, accept, log_group
+from infra.functions import Platform, PythonFunction, accept, log_group
+from infra.identity import IdentityState, let_guard
+from infra.models import let_search
+from infra.providers import memory_mb
+from infra.search_engine import SearchEngine
+from infra.secrets import Secrets
+from infra.store import State
 
 ANY = apigateway.HttpMethod.ANY
 POST = apigateway.HttpMethod.POST
@@ -30,6 +36,8 @@ ACCESS_LOG = {
     "userAgent": "$context.identity.userAgent",
 }
 """No query string: what people search for is theirs."""
+
+MCP_PATHS = ("/mcp", "/mcp/{proxy+}")
 
 
 class Front(Construct):
@@ -118,3 +126,65 @@ def _domain(scope: Construct, configuration: Configuration) -> apigateway.Domain
         certificate=certificate,
         security_policy=apigateway.SecurityPolicy.TLS_1_2,
     )
+
+
+class Rest(PythonFunction):
+    """Serves documents, lists, the graph and search."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        platform: Platform,
+        *,
+        state: State,
+        engine: SearchEngine,
+        identity: IdentityState,
+    ) -> None:
+        configuration = platform.configuration
+        super().__init__(
+            scope,
+            construct_id,
+            platform,
+            name="rest",
+            description="Serves documents, lists, the graph and search",
+            source="functions/rest",
+            memory_mb=memory_mb(configuration.providers, 1024),
+            timeout_seconds=29,
+            snap_start=configuration.snap_start,
+            withheld="" if configuration.reranks else "CACHE_TABLE",  # it holds nothing else that readers may see
+        )
+        let_search(self, configuration, state, engine)
+        let_guard(self, identity, state)
+
+
+class Mcp(PythonFunction):
+    """Answers each request by itself, so that any instance may answer the next. Reads what REST reads."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        platform: Platform,
+        *,
+        state: State,
+        engine: SearchEngine,
+        secrets: Secrets,
+        identity: IdentityState,
+    ) -> None:
+        configuration = platform.configuration
+        super().__init__(
+            scope,
+            construct_id,
+            platform,
+            name="mcp",
+            description="Answers agents over the Model Context Protocol",
+            source="functions/mcp",
+            memory_mb=memory_mb(configuration.providers, 1769),  # one whole processor: imports are what a start takes
+            timeout_seconds=29,
+            snap_start=configuration.snap_start,
+        )
+        let_search(self, configuration, state, engine)
+        let_guard(self, identity, state)
+        if secrets.github_writer:
+            self.allow(["secretsmanager:GetSecretValue"], [secrets.github_writer.secret_arn])

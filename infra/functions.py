@@ -22,6 +22,20 @@ from infra.requirements import CORE, GROUPS, ONNX
 
 PACK = "AwsSolutions"
 
+RETENTION = Duration.days(14)
+"""SQS keeps nothing for longer."""
+
+PLATFORM = lambda_.Architecture.ARM_64
+RUNTIME = lambda_.Runtime.PYTHON_3_13
+ALIAS = "live"
+RETRIES, MAX_EVENT_AGE = 2, Duration.hours(1)
+"""Of asynchronous calls, and of the schedules that make them: their next call makes up for what is older."""
+
+SNAP_START_WARNING = "@aws-cdk/aws-lambda:snapStartRequirePublish"
+SOURCES_WITH_MODELS = ("functions/index", "functions/rest", "functions/mcp")
+SOURCE = "commonplace:source"
+"""Metadata of a function's resource: the folder it comes from, which the hash of its zip does not tell."""
+
 
 def accept(construct: IConstruct, reason: str, *rules: str) -> None:
     """Accepts findings of these rules (`S1`, `IAM5[Resource::*]`) on the construct and everything below it."""
@@ -59,10 +73,6 @@ def log_group(scope: Construct, name: str, configuration: Configuration) -> logs
     return group
 
 
-RETENTION = Duration.days(14)
-"""SQS keeps nothing for longer."""
-
-
 def dead_letters(scope: Construct, construct_id: str) -> sqs.Queue:
     """Where messages end that could not be dealt with. Somebody is told (`observability.py`)."""
     queue = sqs.Queue(
@@ -87,17 +97,6 @@ def work_queue(scope: Construct, construct_id: str, dead: sqs.Queue, *, visibili
         retention_period=RETENTION,
         dead_letter_queue=sqs.DeadLetterQueue(queue=dead, max_receive_count=5),
     )
-
-
-PLATFORM = lambda_.Architecture.ARM_64
-RUNTIME = lambda_.Runtime.PYTHON_3_13
-ALIAS = "live"
-RETRIES, MAX_EVENT_AGE = 2, Duration.hours(1)
-"""Of asynchronous calls, and of the schedules that make them: their next call makes up for what is older."""
-SNAP_START_WARNING = "@aws-cdk/aws-lambda:snapStartRequirePublish"
-SOURCES_WITH_MODELS = ("functions/index", "functions/rest", "functions/mcp")
-SOURCE = "commonplace:source"
-"""Metadata of a function's resource: the folder it comes from, which the hash of its zip does not tell."""
 
 
 class Platform(Construct):

@@ -21,6 +21,10 @@ from infra.store import Records, State, Store
 
 TIMEOUT_SECONDS = 120
 
+MACHINE = ROOT / "functions/index/migration.asl.json"
+BUILD_TIMEOUT_SECONDS = 900
+"""As much as Lambda gives. The index function cannot have it: its queue would hide a message for six times as long."""
+
 
 class Indexing(Construct):
     """Events say what to look at again: a document, an entry, all catalogues. Their order and number do not matter."""
@@ -93,12 +97,6 @@ def let_write(function: PythonFunction, configuration: Configuration, engine: Se
     """The index, and the models."""
     engine.admit_writer(function)
     allow_embedding(function, configuration)
-
-
-MACHINE = ROOT / "functions/index/migration.asl.json"
-
-BUILD_TIMEOUT_SECONDS = 900
-"""As much as Lambda gives. The index function cannot have it: its queue would hide a message for six times as long."""
 
 
 class Migration(Construct):

@@ -33,6 +33,14 @@ from infra.metrics import (
 from infra.search_alarms import MIGRATION_FAILED, MODEL_FALLBACKS
 from infra.store import Records
 
+RECONCILES_MISSED = 3
+"""So many periods of the schedule without a finished run, and an hour at least, mean that the store is out of date."""
+
+_COMPARISONS = {
+    ">=": cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+    "<=": cloudwatch.ComparisonOperator.LESS_THAN_OR_EQUAL_TO_THRESHOLD,
+}
+
 
 def alarm_topic(scope: Construct, configuration: Configuration) -> sns.Topic:
     """Encrypted; CloudWatch alone may publish. Alarms reach topics of their own region only."""
@@ -67,15 +75,6 @@ def alarm_topic(scope: Construct, configuration: Configuration) -> sns.Topic:
     if configuration.alarm_email:
         topic.add_subscription(cast(sns.ITopicSubscription, subscriptions.EmailSubscription(configuration.alarm_email)))
     return topic
-
-
-RECONCILES_MISSED = 3
-"""So many periods of the schedule without a finished run, and an hour at least, mean that the store is out of date."""
-
-_COMPARISONS = {
-    ">=": cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-    "<=": cloudwatch.ComparisonOperator.LESS_THAN_OR_EQUAL_TO_THRESHOLD,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,10 +18,20 @@ from infra.store import Store
 
 MANY_INDEXES = "several indexes of this one stem stand beside each other while a new one is built"
 
-
 EXPERIMENTAL = (
     "openSearchService serverless is experimental: whether a NextGen collection takes ids and versions of our own has "
     "not been tried (docs/deploy.md, OpenSearch)."
+)
+
+INDEX_PREFIX = "index/"
+INDEXES_READ = ("aoss:DescribeIndex", "aoss:ReadDocument")
+INDEXES_WRITTEN = (*INDEXES_READ, "aoss:CreateIndex", "aoss:DeleteIndex", "aoss:UpdateIndex", "aoss:WriteDocument")
+ALIASES_READ = ("aoss:DescribeCollectionItems",)
+ALIASES_WRITTEN = (
+    *ALIASES_READ,
+    "aoss:CreateCollectionItems",
+    "aoss:UpdateCollectionItems",
+    "aoss:DeleteCollectionItems",
 )
 
 
@@ -147,9 +157,6 @@ def domain_arn(scope: Construct, configuration: Configuration) -> str:
     return Stack.of(scope).format_arn(service="es", resource="domain", resource_name=engine_name(configuration))
 
 
-INDEX_PREFIX = "index/"
-
-
 class EmbeddedIndex:
     """Costs nothing while nobody searches, and is as large as a function's disk allows."""
 
@@ -167,17 +174,6 @@ class EmbeddedIndex:
     def admit_writer(self, function: PythonFunction) -> None:
         function.allow_objects(self._bucket, ["s3:GetObject", "s3:PutObject"], [INDEX_PREFIX])
         function.allow_listing(self._bucket, [INDEX_PREFIX])
-
-
-INDEXES_READ = ("aoss:DescribeIndex", "aoss:ReadDocument")
-INDEXES_WRITTEN = (*INDEXES_READ, "aoss:CreateIndex", "aoss:DeleteIndex", "aoss:UpdateIndex", "aoss:WriteDocument")
-ALIASES_READ = ("aoss:DescribeCollectionItems",)
-ALIASES_WRITTEN = (
-    *ALIASES_READ,
-    "aoss:CreateCollectionItems",
-    "aoss:UpdateCollectionItems",
-    "aoss:DeleteCollectionItems",
-)
 
 
 class Collection(Construct):

@@ -12,29 +12,28 @@ from cdk_nag import AwsSolutionsChecks
 from constructs import Construct
 
 from infra.access import grant
-from infra.auth import AUTH_PATHS, Auth
 from infra.configuration import Configuration, from_context
 from infra.edge import build_edge
-from infra.front import ANY, POST, Front
+from infra.front import ANY, MCP_PATHS, POST, Front, Mcp, Rest
 from infra.functions import Platform, dead_letters
-from infra.identity import IdentityState, Signing
+from infra.identity import AUTH_PATHS, Auth, IdentityState, Signing
 from infra.indexing import Indexing, Migration
-from infra.mcp import MCP_PATHS, Mcp
 from infra.metrics import WatchedSearch
 from infra.models import OpenAi
 from infra.observability import Observability, Watched
 from infra.opensearch_domain import Domain
 from infra.providers import deployed
 from infra.requirements import ROOT
-from infra.rest import Rest
 from infra.search_engine import Collection, EmbeddedIndex, ExistingOpenSearch
 from infra.secrets import Secrets, lock_origin
 from infra.store import State, Store
-from infra.sync import Schedules, Sync
-from infra.webhook import WEBHOOK_PATH, Webhook
+from infra.sync import WEBHOOK_PATH, Schedules, Sync, Webhook
 
 WITHOUT_BUNDLES: Mapping[str, Any] = {"aws:cdk:bundling-stacks": [], "aws:cdk:disable-asset-staging": True}
 """Context for a template alone: no packages are installed, no zips are made."""
+
+
+Engine = EmbeddedIndex | Domain | Collection | ExistingOpenSearch
 
 
 class CommonplaceStack(Stack):
@@ -143,9 +142,6 @@ class CommonplaceStack(Stack):
         for name, value in outputs.items():
             if value is not None:
                 CfnOutput(self, name, value=value)
-
-
-Engine = EmbeddedIndex | Domain | Collection | ExistingOpenSearch
 
 
 def _wire(

@@ -24,6 +24,14 @@ EXPIRY_DAYS = {RUNS_PREFIX: 7}
 DAYS_TO_RESTORE = 30
 """How long an overwritten or deleted object can be brought back."""
 
+PER_SEND = 10
+"""SQS takes so many messages at once, and a pipe may not gather more than its target takes."""
+
+INDEXED = [{"suffix": ending} for capability in CAPABILITIES for ending in capability.indexed_records]
+FILTER = {"dynamodb": {"Keys": {"pk": {"S": INDEXED}}}}
+MESSAGE = {"table": "records", "pk": "<$.dynamodb.Keys.pk.S>", "sk": "<$.dynamodb.Keys.sk.S>"}
+"""Neither key can hold what JSON would have to escape: names of organisations, ids, numbers."""
+
 
 class Store(Construct):
     """Readable and writable only over TLS and only by the roles of this stack.
@@ -130,16 +138,6 @@ def table(
         resource = cast(dynamodb.CfnGlobalTable, made.node.default_child)
         resource.add_property_override("Replicas.0.SSESpecification", {"KMSMasterKeyId": key.key_arn})
     return made
-
-
-PER_SEND = 10
-"""SQS takes so many messages at once, and a pipe may not gather more than its target takes."""
-
-INDEXED = [{"suffix": ending} for capability in CAPABILITIES for ending in capability.indexed_records]
-FILTER = {"dynamodb": {"Keys": {"pk": {"S": INDEXED}}}}
-
-MESSAGE = {"table": "records", "pk": "<$.dynamodb.Keys.pk.S>", "sk": "<$.dynamodb.Keys.sk.S>"}
-"""Neither key can hold what JSON would have to escape: names of organisations, ids, numbers."""
 
 
 class Records(Construct):

@@ -1,4 +1,5 @@
-"""Brings the store to the head of the branch: a state machine, the two functions that are its steps, and schedules."""
+"""Brings the store to the head of the branch: a state machine, the functions that are its steps, the webhook that
+starts it, and schedules."""
 
 from typing import cast
 
@@ -21,6 +22,12 @@ from infra.secrets import Secrets
 from infra.store import State, Store
 
 MACHINE = ROOT / "functions/sync/machine.asl.json"
+
+COMPLETE_MINUTES = 5
+COMPLETE = {"source": "aws.events", "complete": True}
+"""Says that entries are to get the vectors they wait for. Where none waits, only a note of that is read."""
+
+WEBHOOK_PATH = "/webhooks/github"
 
 
 class Sync(Construct):
@@ -115,11 +122,6 @@ def states_arn(scope: Construct, resource: str, name: str) -> str:
     )
 
 
-COMPLETE_MINUTES = 5
-COMPLETE = {"source": "aws.events", "complete": True}
-"""Says that entries are to get the vectors they wait for. Where none waits, only a note of that is read."""
-
-
 class Schedules(Construct):
     """`sync` compares branch and store, `index` compares store and index. All cost little when all is well."""
 
@@ -168,4 +170,32 @@ class Schedules(Construct):
             description=description,
             schedule=events.Schedule.rate(period),
             targets=[cast(events.IRuleTarget, target)],
+        )
+
+
+class Webhook(PythonFunction):
+    """Checks the signature, counts the hint, starts a run unless one is under way. Cannot reach the store."""
+
+    def __init__(
+        self, scope: Construct, construct_id: str, platform: Platform, *, state: State, secrets: Secrets, sync: Sync
+    ) -> None:
+        configuration = platform.configuration
+        super().__init__(
+            scope,
+            construct_id,
+            platform,
+            name="webhook",
+            description="Answers GitHub and the schedule, and starts a run",
+            source="functions/webhook",
+            memory_mb=256,
+            timeout_seconds=10,
+            error_threshold=1,
+        )
+        self.allow(["secretsmanager:GetSecretValue"], [secrets.github.secret_arn])
+        self.allow_items(state.activity, ["GetItem", "PutItem", "UpdateItem"], *run_states(platform.told("webhook")))
+        self.allow(["states:StartExecution"], [sync.machine.state_machine_arn])
+        self.allow(
+            ["states:DescribeExecution"],
+            [states_arn(self, "execution", f"{machine_name(configuration)}:*")],
+            because="Executions are named by commit and attempt; these are the sync machine's own.",
         )

@@ -12,7 +12,7 @@ from commonplace.memory.model import Asked
 from commonplace.memory.tools.search import note_query
 from commonplace.reference.library import REFERENCE_PREFIX, catalogue_key, manifest_key
 from commonplace.web.mcp.surface import CallRecord, record
-from infra.auth import AUTH_PATHS
+from infra.identity import AUTH_PATHS
 from local.cloud.event_sources import Pipe, parse_filter, parse_template
 from local.cloud.template import stem
 from tests.fakes.metrics import NAMESPACE, Counted, Metrics
