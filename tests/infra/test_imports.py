@@ -252,6 +252,16 @@ def test_agents_are_answered_without_what_was_left_out_of_the_bundle(loaded: Loa
     assert not {"boto3", "numpy", "tokenizers", "httpx", "fastapi", "jsonschema"} & found
 
 
+def test_readers_are_answered_without_rooms_that_declare_neither_routes_nor_pages(loaded: Loaded) -> None:
+    found = loaded("template", "rest", *STEPS["rest"])[0]
+    silent = [each.name for each in CAPABILITIES if each.routes is None and each.pages is None]
+    for room in silent:
+        inside = {module for module in found if module.startswith(f"commonplace.{room}.")}
+        assert inside == {f"commonplace.{room}.capability"}
+    assert silent
+    assert not {"commonplace.web.mcp", "commonplace.documents.tools", "commonplace.documents.sync"} & found
+
+
 @pytest.mark.parametrize("name", ["rest", "mcp"])
 def test_the_first_token_loads_what_judges_it_and_the_bundle_holds_that(loaded: Loaded, name: str) -> None:
     assert "joserfc" in loaded("template", name, *STEPS[name])[1]
