@@ -1,7 +1,7 @@
-"""What WWW-Authenticate says: which scopes to ask for, and where to find out whom (RFC 6750, section 3; RFC 9728).
+"""`WWW-Authenticate` challenges: which scopes to request, and where the metadata is (RFC 6750, section 3; RFC 9728).
 
-Everything in it comes from the deployment's configuration and the code's declarations, nothing from a request: such a
-text is quoted, logged and followed by clients.
+Every value comes from the deployment's configuration and the code's declarations, none from a request: such a text is
+quoted, logged and followed by clients.
 """
 
 from collections.abc import Iterable

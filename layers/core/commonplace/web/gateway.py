@@ -1,4 +1,4 @@
-"""Events of API Gateway, payload 2.0 and 1.0, to an application and back."""
+"""The adapter between events of API Gateway, payload 2.0 and 1.0, and an ASGI application."""
 
 import asyncio
 import base64

@@ -1,6 +1,6 @@
-"""What every HTTP surface has, once: hosts, CORS, security headers, rate limits, and errors as answers. Pure ASGI.
+"""ASGI middleware of every HTTP surface: hosts, CORS, security headers, rate limits, and errors as answers.
 
-REST, MCP, the authorization server and its pages compose these classes, each with parameters of its own.
+REST, MCP, the authorization server and its pages compose these classes with parameters of their own.
 """
 
 import logging
@@ -202,7 +202,7 @@ def _authority(base_url: str) -> str:
 
 
 class RateLimits:
-    """Tells of what a request met by `RateLimit-*` headers, whoever of the layers inside counted it (`spend`).
+    """Reports the limits a request met by `RateLimit-*` headers, whichever inner layer counted it (`spend`).
 
     The start of an answer waits for its body: a tool of MCP is counted after its stream has begun.
     """
@@ -277,7 +277,7 @@ def spend(
 
 
 class Errors:
-    """Answers what is raised, as `render` writes it; a defect as a CommonplaceError that tells nothing of it."""
+    """Answers what is raised, as `render` writes it; a defect as a CommonplaceError without its details."""
 
     def __init__(
         self,

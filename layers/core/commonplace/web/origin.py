@@ -1,12 +1,11 @@
-"""Behind a front door a function answers only what came through it: requests carry a value that only the door knows.
+"""The front door's secret: events that bypass CloudFront are refused.
 
-The door (infra/edge.py) writes two headers over whatever a caller has put there: the value, and the caller's address,
-which the gateway would otherwise tell as one of the door's own. Both end here; nothing further in sees them.
+The door (`infra/edge.py`) overwrites two headers of every request: the secret value, and the caller's address, which
+the gateway would otherwise report as one of the door's own. Both are removed here.
 
-The value by which functions know their front door: read from Secrets Manager, kept, looked up again when unknown.
-
-The secret is JSON: `value`, which the door sends now, and `next`, which it will send after the next rotation. Since
-every function knows the next value for a whole period before it is used, a rotation needs no moment at which all agree.
+The secret is JSON: `value`, which the door sends now, and `next`, which it sends after the next rotation. It is read
+from Secrets Manager, cached, and read again when a request brings an unknown value. Every function knows the next value
+a whole period before it is used, so a rotation needs no moment at which all switch.
 """
 
 from __future__ import annotations
@@ -33,7 +32,13 @@ ORIGIN_HEADER = "x-commonplace-origin"
 VIEWER_HEADER = "x-commonplace-viewer"
 
 Knows = Callable[[str], bool]
-"""Whether this is a value of the door's. Raises Unavailable when nobody can tell."""
+"""Whether this is a value of the door's. Raises Unavailable when that cannot be decided."""
+
+PAUSE_SECONDS = 30
+"""Between two looks for a value that is not known: strangers must not be able to keep Secrets Manager busy."""
+RETRY_SECONDS = 5
+"""Between two tries when Secrets Manager does not answer: not every request waits for it."""
+READ_SECONDS = 1.0
 
 
 def entered(event: Mapping[str, Any], knows: Knows | None) -> Mapping[str, Any]:
@@ -81,13 +86,6 @@ def _with_source_ip(context: Mapping[str, Any], caller: str) -> dict[str, Any]:
     """The request's context with the caller's address, at its place in payload 2.0 (`http`) and 1.0 (`identity`)."""
     places = {name: dict(context[name]) | {"sourceIp": caller} for name in ("http", "identity") if name in context}
     return dict(context) | places
-
-
-PAUSE_SECONDS = 30
-"""Between two looks for a value that is not known: strangers must not be able to keep Secrets Manager busy."""
-RETRY_SECONDS = 5
-"""Between two tries when Secrets Manager does not answer: not every request waits for it."""
-READ_SECONDS = 1.0
 
 
 class OriginValues:
@@ -146,6 +144,6 @@ def _values(text: str) -> tuple[str, ...]:
 
 
 def _among(presented: str, values: Iterable[str]) -> bool:
-    """Looks at every value whatever it finds, so that the time tells nothing."""
+    """Compares with every value whatever it finds, so that the time reveals nothing."""
     given = presented.encode("utf-8", "surrogatepass")
     return sum(hmac.compare_digest(given, value.encode()) for value in values) > 0

@@ -1,7 +1,7 @@
-"""Changes the value between front door and functions when Secrets Manager asks for it (`adapters.rotation`).
+"""Rotation of the front door's secret, the steps that `kernel.rotation` runs.
 
-What was the next value becomes the one in use, so the functions know it before the door sends it
-(`adapters.origin_secret`). The first rotation only adds a next value.
+The next value becomes the current one, so functions know it before the door sends it (`web.origin`). The first rotation
+only adds a next value.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ POLL_SECONDS = 15
 
 
 class RotationFailed(Exception):
-    """A step could not be done; Secrets Manager tries again, and an alarm tells of it. Never quotes a value."""
+    """A step failed; Secrets Manager tries again, and an alarm is raised. Never quotes a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Door:
         )
 
     def sends(self, value: str) -> bool:
-        """Whether every edge location sends the value by now. Raises RotationFailed if the door was told another."""
+        """Whether every edge location sends the value by now. Raises RotationFailed if the distribution has another."""
         told = self.client.get_distribution(Id=self.distribution)["Distribution"]
         headers = list(self._headers(told["DistributionConfig"]))
         if not headers or any(header["HeaderValue"] != value for header in headers):

@@ -1,7 +1,7 @@
-"""Text that is good for one question only: cursors of lists, handles that continue an answer.
+"""Sealed text that is valid for one query only: cursors of lists, handles that continue an answer.
 
-A seal is no secret and gives no authority: whoever forges one learns no more than by asking, and every use is
-authorised anew. It keeps a position of one question from being taken for a position of another.
+A seal is not secret and gives no authority: forging one yields no more than a query would, and every use is authorised
+anew. It prevents a position in one query from being used in another.
 """
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode

@@ -27,7 +27,6 @@ from commonplace.repository.ports import RepositoryRateLimited, RepositoryRefuse
 
 logger = logging.getLogger(__name__)
 
-
 Sha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
 
 BUDGET_SECONDS = 18

@@ -1,7 +1,7 @@
-"""Who may see and use what of a path: `identity.permitting`, in the words of the protocol.
+"""Access to what one path serves: verdicts of `identity.authorization` in the terms of the protocol.
 
-A client that has to sign in, or to ask for more scopes, is told so by HTTP, before a server is asked (`guard`). What
-comes here all the same is judged again, and told to the model.
+`guard` answers by HTTP what a sign-in or another consent would allow, before a server is called. What reaches this
+module is judged again, and refused in words for the model.
 """
 
 from collections.abc import Iterator
@@ -56,7 +56,7 @@ def view_of(caller: Caller) -> tuple[Any, ...]:
 def denial(thing: str, need: Need, caller: Caller) -> str | None:
     """Why this caller may not, in words for a model (seed 000, section 7.3); None if it may.
 
-    Raises Unavailable when that cannot be told now.
+    Raises Unavailable when that cannot be decided now.
     """
     match judge(caller.principal, need):
         case Verdict.ALLOWED:

@@ -1,4 +1,4 @@
-"""The MCP application: a path for the deployment's toolsets, one for each toolset, one for all of them."""
+"""The MCP application: one path for the deployment's toolsets, one for each toolset, one for all of them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from inspect import iscoroutinefunction
@@ -67,7 +67,7 @@ def create_app(
 ) -> Starlette:
     """`default` names what `/mcp` serves: everything, if nothing is named. Raises ValueError for an unknown name.
 
-    `challenges` are there where people can sign in: then who is not allowed something is told how to be.
+    `challenges` are given where people can sign in; refusals then say how to get access.
     `surface.spend` is to be the throttle's, or a deployment of its own: the edge counts what is no call of a tool.
     """
     by_name = {toolset.name: toolset for toolset in toolsets}

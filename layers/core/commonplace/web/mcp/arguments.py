@@ -1,12 +1,7 @@
-"""What a model of arguments expects, in the few terms that forgiving needs. Built once for each model.
+"""Lenient reading of arguments: names and values are corrected where only one meaning is possible, with notes.
 
-Which declared argument a name means: other cases, singular and plural, and the names that models reach for.
-
-Values as models write them, as the values they mean. What is unclear stays as it is, for the model to refuse.
-
-Arguments as models send them, understood as far as there is one meaning, with notes on what was changed.
-
-What has two meanings is refused, and so is whatever a tool that writes was not asked for by name.
+Declared names match in other cases, in singular and plural, and by synonyms. What has two meanings is refused; of a
+tool that writes, so is whatever is not named exactly.
 """
 
 import json
@@ -23,6 +18,78 @@ from commonplace.web.mcp.declaration import Arguments
 
 MAX_SHAPE_DEPTH = 8
 """Of nested models; beyond it anything goes, and the model itself decides."""
+
+QUESTIONS = frozenset(["query", "q", "text", "search", "question", "keywords", "keyword", "term"])
+"""Arguments that hold what is looked for."""
+
+SYNONYMS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
+    (frozenset(declared.split()), frozenset(given.split()))
+    for declared, given in (
+        (" ".join(QUESTIONS), " ".join(QUESTIONS) + " searchquery searchterm querytext terms prompt"),
+        ("term", "word name concept title entry"),
+        ("title", "name heading"),
+        ("limit k n", "limit topk k n pagesize perpage maxresults numresults count size maxitems first top"),
+        ("contenttype type", "contenttype type kind doctype documenttype"),
+        ("id", "documentid docid entryid uuid identifier slug uri url link path title name document"),
+        ("url", "link href address uri"),
+        ("cursor continuation", "continuation cursor nextcursor pagetoken nextpagetoken handle continue"),
+        ("datefrom since", "since after from startdate fromdate"),
+        ("dateto until", "until before to enddate todate"),
+        ("content body", "content body text markdown"),
+        ("description", "summary abstract"),
+        ("tags", "labels topics keywords"),
+        ("maxtokens", "tokens tokenbudget tokenlimit"),
+        ("key", "idempotencykey requestid"),
+        ("idempotencykey", "key requestid"),
+        ("entryid", "id uuid identifier entry"),
+        ("entrytype", "type kind contenttype"),
+        ("minconfidence", "confidence threshold"),
+        ("orderby", "sort sortby"),
+        ("order", "direction sortorder"),
+        ("sourcestory", "story storyid"),
+        ("sourcefile", "file path"),
+        ("expectedversion", "version ifversion"),
+        ("entries", "items records yaml"),
+        ("command", "cmd commandname commandline name query q text syntax"),
+        ("path", "endpoint route url uri pathtemplate query"),
+        ("method", "verb httpmethod"),
+        ("category", "subcategory section group"),
+        ("pagecontext", "page context screen"),
+    )
+)
+"""Declared names, and what models say in their place; both as `plain` writes them. The first that fits counts."""
+
+WEAK = frozenset(["word", "name", "concept", "title", "entry", "heading", "uri", "url", "link", "path", "document"])
+"""They stand for another name where that is missing; beside it, they only describe the same thing once more."""
+
+POSITIONS = frozenset(("offset", "page", "pagenumber", "skip", "startindex"))
+"""Ways of paging that are not there. Left out, they would give the same page for ever: they are refused."""
+
+WRAPPERS = frozenset(("filter", "filters", "where", "option", "options", "params", "parameters", "arguments", "args"))
+"""Objects that models put arguments into which are meant at the top."""
+
+MAX_NAME_CHARACTERS = 100
+"""What is longer names nothing; what callers send is remembered up to this length only."""
+
+MAX_JSON_CHARACTERS = 16_384
+"""Of text that stands for a list or an object."""
+MAX_VALUES = 2_000
+"""Values in one call, nested ones included."""
+MAX_VALUE_DEPTH = 12
+"""Of nesting in one call."""
+MAX_SHOWN = 60
+"""Characters of a value of the caller's in a message."""
+
+_TRUE, _FALSE = ("true", "yes", "1", "on"), ("false", "no", "0", "off")
+_NOTHING = ("null", "none", "undefined", "")
+
+MAX_NAMED = 5
+"""Arguments or faults named in one message."""
+
+MAX_NOTES = 8
+"""On one call."""
+
+Model = TypeVar("Model", bound=Arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,60 +164,6 @@ def _joined(shapes: list[Shape]) -> Shape:
     )
 
 
-QUESTIONS = frozenset(["query", "q", "text", "search", "question", "keywords", "keyword", "term"])
-"""Arguments that hold what is looked for."""
-
-SYNONYMS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
-    (frozenset(declared.split()), frozenset(given.split()))
-    for declared, given in (
-        (" ".join(QUESTIONS), " ".join(QUESTIONS) + " searchquery searchterm querytext terms prompt"),
-        ("term", "word name concept title entry"),
-        ("title", "name heading"),
-        ("limit k n", "limit topk k n pagesize perpage maxresults numresults count size maxitems first top"),
-        ("contenttype type", "contenttype type kind doctype documenttype"),
-        ("id", "documentid docid entryid uuid identifier slug uri url link path title name document"),
-        ("url", "link href address uri"),
-        ("cursor continuation", "continuation cursor nextcursor pagetoken nextpagetoken handle continue"),
-        ("datefrom since", "since after from startdate fromdate"),
-        ("dateto until", "until before to enddate todate"),
-        ("content body", "content body text markdown"),
-        ("description", "summary abstract"),
-        ("tags", "labels topics keywords"),
-        ("maxtokens", "tokens tokenbudget tokenlimit"),
-        ("key", "idempotencykey requestid"),
-        ("idempotencykey", "key requestid"),
-        ("entryid", "id uuid identifier entry"),
-        ("entrytype", "type kind contenttype"),
-        ("minconfidence", "confidence threshold"),
-        ("orderby", "sort sortby"),
-        ("order", "direction sortorder"),
-        ("sourcestory", "story storyid"),
-        ("sourcefile", "file path"),
-        ("expectedversion", "version ifversion"),
-        ("entries", "items records yaml"),
-        ("command", "cmd commandname commandline name query q text syntax"),
-        ("path", "endpoint route url uri pathtemplate query"),
-        ("method", "verb httpmethod"),
-        ("category", "subcategory section group"),
-        ("pagecontext", "page context screen"),
-    )
-)
-"""Declared names, and what models say in their place; both as `plain` writes them. The first that fits counts."""
-
-WEAK = frozenset(["word", "name", "concept", "title", "entry", "heading", "uri", "url", "link", "path", "document"])
-"""They stand for another name where that is missing; beside it, they only describe the same thing once more."""
-
-POSITIONS = frozenset(("offset", "page", "pagenumber", "skip", "startindex"))
-"""Ways of paging that are not there. Left out, they would give the same page for ever: they are refused."""
-
-WRAPPERS = frozenset(("filter", "filters", "where", "option", "options", "params", "parameters", "arguments", "args"))
-"""Objects that models put arguments into which are meant at the top."""
-
-
-MAX_NAME_CHARACTERS = 100
-"""What is longer names nothing; what callers send is remembered up to this length only."""
-
-
 def plain(name: str) -> str:
     """Without case, underscores, hyphens and spaces; the same for names that differ in these only."""
     return _plain(name[:MAX_NAME_CHARACTERS])
@@ -212,19 +225,6 @@ def _synonym(key: str, shape: Shape) -> str | None:
             if len(found) == 1:
                 return found[0]
     return None
-
-
-MAX_JSON_CHARACTERS = 16_384
-"""Of text that stands for a list or an object."""
-MAX_VALUES = 2_000
-"""Values in one call, nested ones included."""
-MAX_VALUE_DEPTH = 12
-"""Of nesting in one call."""
-MAX_SHOWN = 60
-"""Characters of a value of the caller's in a message."""
-
-_TRUE, _FALSE = ("true", "yes", "1", "on"), ("false", "no", "0", "off")
-_NOTHING = ("null", "none", "undefined", "")
 
 
 def absent(value: Any, shape: Shape, required: bool) -> bool:
@@ -349,15 +349,6 @@ def _bounded(value: Any, shape: Shape, name: str, notes: list[str]) -> Any:
     if taken != value:
         notes.append(f"{name} was taken as {taken}, the {'least' if taken == low else 'most'} there is.")
     return taken
-
-
-MAX_NAMED = 5
-"""Arguments or faults named in one message."""
-
-MAX_NOTES = 8
-"""On one call."""
-
-Model = TypeVar("Model", bound=Arguments)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,11 @@
-"""How much an answer may say, in tokens, and where to cut what is longer.
+"""Token budgets of answers: estimates, cuts, and handles that continue a cut answer.
 
-Tokens are estimated, by kinds of letters: `WEIGHTS`. Prose comes to about three and a half bytes of UTF-8 a token, JSON
+Tokens are estimated by kinds of letters (`WEIGHTS`): prose comes to about three and a half bytes of UTF-8 a token, JSON
 with names and numbers to three or less. The weights are fitted to the tokenizer of the embedding model, from above: its
 vocabulary (32,000) is smaller than that of any current chat model, and those need fewer tokens, not more.
 
-Handles that continue an answer: where it stopped, good for the same tool, question and version only.
-
-A handle holds no authority: each use goes through the same checks as a first call, and it holds no text.
+A handle is good for the same tool, query and version only. It carries neither authority nor text: each use passes the
+same checks as a first call.
 """
 
 import json
@@ -21,7 +20,7 @@ from commonplace.kernel.errors import InvalidInput
 from commonplace.web.sealed import opened, sealed
 
 DEFAULT_TOKENS = 5_000
-"""Of an answer that nobody asked more of: text and structured data together."""
+"""Of an answer by default: text and structured data together."""
 MAX_TOKENS = 20_000
 """Of any answer, text and structured data together; common clients refuse results above 25,000."""
 
@@ -37,6 +36,11 @@ _LOOK_BACK = 0.5
 """A boundary is worth at most this share of a piece."""
 
 Item = TypeVar("Item")
+
+MAX_HANDLE_CHARACTERS = 512
+
+_PURPOSE = b"mcp-continuation"
+_VERSION_BYTES = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,14 +134,8 @@ def _boundary(text: str, start: int, end: int) -> int:
     return end
 
 
-MAX_HANDLE_CHARACTERS = 512
-
-_PURPOSE = b"mcp-continuation"
-_VERSION_BYTES = 6
-
-
 def question_of(arguments: BaseModel, *leaving_out: str) -> str:
-    """Everything asked, but the handle and what only changes how much is said at once; names as in the model."""
+    """The arguments without the handle and those that only change the page size; names as in the model."""
     return arguments.model_dump_json(exclude=set(leaving_out))
 
 

@@ -1,7 +1,4 @@
-"""Which of the known values may be meant by what is typed so far.
-
-`completion/complete`: values for the arguments of prompts and the variables of templates.
-"""
+"""`completion/complete`: values for arguments of prompts and variables of templates, by what is typed so far."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -19,6 +16,15 @@ from commonplace.web.mcp.rendering import COMPLETE
 from commonplace.web.mcp.replies import Reply
 from commonplace.web.mcp.tools import in_thread
 from commonplace.web.mcp.uri_templates import variables_of
+
+_UNFIT = 3
+
+MAX_VALUES = 100
+"""Of one answer, as the protocol says."""
+MAX_TYPED_CHARACTERS = 200
+"""What is typed beyond this fits nothing."""
+
+Context = ServerRequestContext[Any, Any]
 
 
 def fitting(values: Iterable[str], typed: str) -> Sequence[str]:
@@ -39,23 +45,12 @@ def choices(*values: str) -> Complete:
     return lambda typed, _: fitting(values, typed)
 
 
-_UNFIT = 3
-
-
 def _rank(value: str, wanted: str) -> int:
     if value.startswith(wanted):
         return 0
     if any(word.startswith(wanted) for word in words(value)):
         return 1
     return 2 if wanted in value else _UNFIT
-
-
-MAX_VALUES = 100
-"""Of one answer, as the protocol says."""
-MAX_TYPED_CHARACTERS = 200
-"""What is typed beyond this fits nothing."""
-
-Context = ServerRequestContext[Any, Any]
 
 
 class Completions:

@@ -1,4 +1,4 @@
-"""What the function that answers agents hands to each capability that has a toolset."""
+"""The context that the MCP function passes to each capability with a toolset."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How a toolset is declared: once, as data, with the functions behind it. Nothing here knows the SDK.
+"""Declarations of toolsets: tools, resources, templates, prompts and skills as data with functions, without the SDK.
 
-Lists, schemas, access, rate limits, docs and snapshots all come from these declarations. Titles and descriptions are
-constants of the code: text of the knowledge base never enters them. Where a tool says so (`in_use`), a list adds slugs.
+Lists, schemas, access, rate limits, docs and snapshots all derive from them. Titles and descriptions are constants of
+the code: text of the knowledge base never enters them. Where a tool declares `in_use`, a list adds slugs.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
@@ -16,6 +16,11 @@ from commonplace.identity.principals import ANONYMOUS, KINDS, Level, Principal, 
 
 Cost = Literal["read", "search", "write"]
 """Each class of calls has a rate limit of its own."""
+
+Complete = Callable[[str, Mapping[str, str]], Sequence[str]]
+"""`(what is typed so far, arguments given already) -> values that fit, best first`; any number, the frame cuts."""
+
+Text = str | bytes
 
 
 class Arguments(BaseModel):
@@ -114,7 +119,7 @@ class Tool:
     level: Level = "read"
     """With the toolset's name, the scope that a call needs."""
     kind: str | None = None
-    """Of what it reads or changes, one of `scopes.KINDS`; None is the toolset's."""
+    """Of what it reads or changes, one of `principals.KINDS`; None is the toolset's."""
     cost: Cost = "read"
     read_only: bool = True
     destructive: bool = False
@@ -130,13 +135,7 @@ class Tool:
     input_schema: Mapping[str, Any] | None = None
     """In place of the schema of `arguments`, where a model cannot say it."""
     in_use: Mapping[str, Callable[[], Sequence[str]]] = field(default_factory=dict)
-    """By argument: slugs that it can be at the moment, the most telling first. Lists add some to its description."""
-
-
-Complete = Callable[[str, Mapping[str, str]], Sequence[str]]
-"""`(what is typed so far, arguments given already) -> values that fit, best first`; any number, the frame cuts."""
-
-Text = str | bytes
+    """By argument: slugs that it can be at the moment, the most significant first. Lists add some of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +150,7 @@ class Resource:
     read: Callable[[Call], Text]
     tier: Tier = "public"
     kind: str | None = None
-    """Of what it tells of, one of `scopes.KINDS`; None is the toolset's."""
+    """The kind of thing it reads, one of `principals.KINDS`; None is the toolset's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +166,7 @@ class Template:
     """`(call, variables) -> (contents, media type)`. Raises NotFound."""
     tier: Tier = "public"
     kind: str | None = None
-    """Of what it tells of, one of `scopes.KINDS`; None is the toolset's."""
+    """The kind of thing it reads, one of `principals.KINDS`; None is the toolset's."""
     complete: Mapping[str, Complete] = field(default_factory=dict)
 
 
@@ -217,7 +216,7 @@ class Skill:
 
 
 class Snapshot(Protocol):
-    """The documents of a toolset as they are at one moment, to tell what has changed since another."""
+    """The documents of a toolset at one moment; two snapshots show what changed."""
 
     def find(self, uri: str) -> str | None:
         """The name of the document behind an address, as the change feed has it; None when there is none."""
@@ -244,10 +243,10 @@ class Toolset:
     resources: tuple[Resource, ...] = ()
     templates: tuple[Template, ...] = ()
     documents: Callable[[], Sequence[Listed]] | None = None
-    """Resources of the templates worth listing, in a lasting order; asked for page by page."""
+    """Resources of the templates worth listing, in a lasting order; read page by page."""
     documents_tier: Tier = "public"
     snapshot: Callable[[bool], Snapshot] | None = None
-    """The documents as of now, for subscriptions; True asks the store however recently it was asked."""
+    """The documents as of now, for subscriptions; True reads the store however recently it was read."""
     prompts: tuple[Prompt, ...] = ()
     skills: tuple[Skill, ...] = ()
     kind: str | None = None

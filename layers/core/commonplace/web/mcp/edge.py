@@ -1,9 +1,7 @@
-"""Reading a request: POST only, everything bounded, one JSON-RPC message, parsed once for every layer inside.
+"""The HTTP edge of MCP: one bounded JSON-RPC message per POST, one answer, within a deadline.
 
-One POST, one answer: a deadline, an end to whatever was begun, and the SDK's server for exactly one request.
-
-Nothing outlives a request, so the application runs on Lambda, where each invocation brings a loop to a standstill, as
-well as on any other server. The SDK's own application wants a lifespan, which serves the first invocation alone.
+Nothing outlives a request, so the application runs on Lambda, where each invocation stops the event loop, as on any
+other server. The SDK's own application needs a lifespan, which serves the first invocation alone.
 """
 
 import json
@@ -22,6 +20,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from commonplace.web.mcp.errors import MESSAGE, RequestId, internal, invalid, rpc_error
 
+logger = logging.getLogger(__name__)
+
 METHODS = ("POST", "OPTIONS")
 MAX_BODY_BYTES = 1 << 20
 MAX_HEADERS = 100
@@ -31,6 +31,17 @@ MAX_ID_CHARACTERS = 1_024
 MAX_METHOD_CHARACTERS = 256
 
 ANYTHING = b"application/json, text/event-stream"
+
+DEADLINE_SECONDS = 28.0
+"""Where nobody says how much time is left: a second below the function's timeout, two below the gateway's."""
+
+MARGIN_SECONDS = 1.0
+"""What is left of an invocation when its answer is given up."""
+
+TIMED_OUT = "Request timed out"
+
+_HINTS = {406: "Accept must allow application/json and text/event-stream."}
+"""Where the SDK says nothing."""
 
 
 class RequestFilter:
@@ -160,20 +171,6 @@ def tool_called(scope: Scope) -> str | None:
     message = scope[MESSAGE]
     name = (message.get("params") or {}).get("name")
     return name if message["method"] == "tools/call" and "id" in message and isinstance(name, str) else None
-
-
-logger = logging.getLogger(__name__)
-
-DEADLINE_SECONDS = 28.0
-"""Where nobody says how much time is left: a second below the function's timeout, two below the gateway's."""
-
-MARGIN_SECONDS = 1.0
-"""What is left of an invocation when its answer is given up."""
-
-TIMED_OUT = "Request timed out"
-
-_HINTS = {406: "Accept must allow application/json and text/event-stream."}
-"""Where the SDK says nothing."""
 
 
 class Shield:

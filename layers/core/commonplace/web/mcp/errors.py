@@ -1,4 +1,4 @@
-"""Errors of the HTTP edge: JSON-RPC errors with an HTTP status, for whatever goes wrong before a server is asked."""
+"""Errors of the HTTP edge: JSON-RPC errors with an HTTP status, for what fails before a server is called."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -43,7 +43,7 @@ def internal(request_id: RequestId) -> Response:
 
 
 def render(scope: Scope, error: Exception) -> Response:
-    """An error of ours, under the id of the message at hand; a defect tells nothing of itself.
+    """An error as JSON-RPC under the id of the message at hand; of a defect nothing is shown.
 
     Its HTTP status is its JSON-RPC code as well: outside the range that is reserved.
     """

@@ -1,10 +1,8 @@
-"""What a message asks for, and what that takes. From the body alone: headers that repeat it may lie.
+"""The guard: principal, rate limit, access and restrictions of a request, before any server is called. Pure ASGI.
 
-Who calls, whether so often, whether at all, and under which restrictions. Pure ASGI, before any server is asked.
-
-A client that has to sign in, or to ask for more scopes, learns it here, by HTTP and on both eras of the protocol: its
-own code acts on that, no model has to. An account that can never do it is answered by the server, for the model to
-read: a challenge would lead the client round in a circle.
+What a message needs is read from its body alone: headers that repeat it may lie. A client that has to sign in or to
+request more scopes gets a challenge over HTTP, in both eras of the protocol. An account that no consent can help is
+answered by the server, for the model to read: a challenge would send the client round in a circle.
 """
 
 import re
@@ -28,6 +26,14 @@ from commonplace.web.mcp.offer import Offer
 from commonplace.web.mcp.surface import CALLER
 from commonplace.web.mcp.uri_templates import match, pattern_of
 from commonplace.web.middleware import MET, client_address, header_map
+
+READ_ONLY_HEADER = "x-mcp-readonly"
+
+DENIALS = frozenset((Verdict.TIER, Verdict.SCOPE, Verdict.KIND, Verdict.CONSENT))
+"""Verdicts on an account that is known: each is worth a record."""
+
+_FALSE = ("false", "0", "no", "off")
+_CREDENTIALS = (b"authorization", b"cookie", b"proxy-authorization")
 
 
 class Needs:
@@ -68,19 +74,10 @@ class Needs:
         return [(pattern_of(one.uri_template), one.uri_template) for one in self._offer.templates]
 
 
-READ_ONLY_HEADER = "x-mcp-readonly"
-
-DENIALS = frozenset((Verdict.TIER, Verdict.SCOPE, Verdict.KIND, Verdict.CONSENT))
-"""Verdicts on an account that is known: each is worth a record."""
-
-_FALSE = ("false", "0", "no", "off")
-_CREDENTIALS = (b"authorization", b"cookie", b"proxy-authorization")
-
-
 class Guard:
     """Leaves a `Caller` in the scope. A call of a tool is counted where it runs, everything else here.
 
-    Principals and counters are asked on the loop, where no deadline interrupts them: both bound their own waits.
+    Principals and counters are read on the loop, where no deadline interrupts them: both bound their own waits.
     """
 
     def __init__(
@@ -94,7 +91,7 @@ class Guard:
         read_only: bool = False,
         challenges: Challenges | None = None,
     ) -> None:
-        """`resource` is the canonical URL of this path. Without challenges nobody can sign in, so nobody is told to."""
+        """`resource` is the canonical URL of this path. Without challenges nobody can sign in."""
         self._app = app
         self._resource = resource
         self._principals = principals

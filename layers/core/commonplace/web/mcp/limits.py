@@ -1,4 +1,4 @@
-"""Rate limits by who calls: 429 for messages, errors that models read for tools."""
+"""Rate limits by caller: 429 for messages, errors that models read for tools."""
 
 import json
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ AGENT = "agent:"
 
 @dataclass(frozen=True, slots=True)
 class Metered(Caller):
-    """A caller, and what its call met: the answer's headers tell of it."""
+    """A caller, and the rate limits its call met, for the answer's headers."""
 
     met: list[Allowance] = field(default_factory=list, compare=False, repr=False)
 

@@ -1,18 +1,10 @@
-"""JSON Schemas of tools as lists carry them: 2020-12, nothing a model pays for without use.
+"""`tools/list`, `resources/list`, `resources/templates/list`, `prompts/list` and `server/discover`, page by page.
 
-Lists page by page. A cursor is opaque, good for the same list and the same view of it, and gives no authority.
-
-Values that an argument can have at the moment, told where a list describes the argument: short names and no more.
-
-They are operators' data, so nothing passes that is no slug, and only so many do. A store that does not answer costs
-the values, never the list.
-
-What lists say, as plain dicts in the wire's own shape: deterministic, without `_meta`, a page at a time.
-
-`tools/list`, `resources/list`, `resources/templates/list`, `prompts/list` and `server/discover`.
-
-What only a deployment changes is put together once for each view of it, and sent as it was the first time; a list of
-tools also once for the values in use that it names.
+Rows are plain dicts in the wire's own shape, deterministic and without `_meta`; schemas are 2020-12 without anything
+that costs a model tokens for no use. What only a deployment changes is built once for each view of it; a list of tools
+also once for the values in use that it names. Those values are operators' data: only slugs pass, up to a limit, and a
+store that does not respond costs the values, never the list. A cursor is opaque, good for the same list and view, and
+gives no authority.
 """
 
 import json
@@ -42,9 +34,35 @@ from commonplace.web.mcp.surface import Surface
 from commonplace.web.mcp.tools import in_thread
 from commonplace.web.sealed import opened, sealed
 
+logger = logging.getLogger(__name__)
+
 _DEFINITIONS = "#/$defs/"
 _NAMED = ("properties", "$defs", "patternProperties", "dependentSchemas")
 """Keywords whose value maps names to schemas: a name is not a keyword, even if it reads `title`."""
+
+MAX_CURSOR_CHARACTERS = 4_096
+
+_PURPOSE = b"mcp-list"
+
+RowT = TypeVar("RowT")
+
+MAX_VALUES = 30
+"""Of one argument."""
+
+_SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
+
+InUse = tuple[tuple[str, str, tuple[str, ...]], ...]
+"""`(tool, argument, values)`, the same for the same values."""
+
+Row = dict[str, Any]
+
+Context = ServerRequestContext[Any, Any]
+Paged = types.PaginatedRequestParams
+
+LASTING = frozenset(("tools/list", "prompts/list", "resources/templates/list", "server/discover"))
+"""Methods whose answers only a deployment changes."""
+MAX_VIEWS = 300
+"""Answers to send again: by method, version, and what a caller may ever use."""
 
 
 def input_schema(tool: Tool) -> dict[str, Any]:
@@ -143,13 +161,6 @@ def _inlined(node: Any, name: str, body: Any) -> Any:
     return {**body, **told} if node["$ref"] == _DEFINITIONS + name else {"$ref": node["$ref"], **told}
 
 
-MAX_CURSOR_CHARACTERS = 4_096
-
-_PURPOSE = b"mcp-list"
-
-RowT = TypeVar("RowT")
-
-
 def page(
     rows: Sequence[RowT], cursor: str | None, question: str, size: int, key: Callable[[RowT], str]
 ) -> tuple[Sequence[RowT], str | None]:
@@ -182,17 +193,6 @@ def _start(rows: Sequence[RowT], place: int, last: str, key: Callable[[RowT], st
     if place <= len(rows) and key(rows[place - 1]) == last:
         return place
     return next((at + 1 for at, row in enumerate(rows) if key(row) == last), min(place, len(rows)))
-
-
-logger = logging.getLogger(__name__)
-
-MAX_VALUES = 30
-"""Of one argument."""
-
-_SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
-
-InUse = tuple[tuple[str, str, tuple[str, ...]], ...]
-"""`(tool, argument, values)`, the same for the same values."""
 
 
 def asks(offer: Offer) -> bool:
@@ -229,9 +229,6 @@ def _values_in_use(tool: str, values: Callable[[], Sequence[str]]) -> tuple[str,
         logger.exception("a list goes without values", extra={"tool": tool})
         return ()
     return tuple(known)[:MAX_VALUES]
-
-
-Row = dict[str, Any]
 
 
 def tool_rows(offer: Offer, caller: Caller, in_use: InUse = ()) -> list[Row]:
@@ -300,15 +297,6 @@ def _listed(listed: Listed) -> Row:
     row |= {"description": listed.description} if listed.description else {}
     row |= {"size": listed.size} if listed.size is not None else {}
     return row | ({"annotations": {"lastModified": listed.updated_at}} if listed.updated_at else {})
-
-
-Context = ServerRequestContext[Any, Any]
-Paged = types.PaginatedRequestParams
-
-LASTING = frozenset(("tools/list", "prompts/list", "resources/templates/list", "server/discover"))
-"""Methods whose answers only a deployment changes."""
-MAX_VIEWS = 300
-"""Answers to send again: by method, version, and what a caller may ever use."""
 
 
 class Lists:

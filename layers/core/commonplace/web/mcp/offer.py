@@ -1,4 +1,4 @@
-"""What one path offers: the declarations of its toolsets under the names they have there."""
+"""The offer of one path: the declarations of its toolsets under the names they have there."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

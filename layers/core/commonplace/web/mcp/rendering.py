@@ -1,4 +1,4 @@
-"""From what a toolset answers to what the protocol carries, as plain dicts in the wire's own shape."""
+"""Rendering of a toolset's answers as the protocol's results: plain dicts in the wire's own shape."""
 
 import json
 from base64 import b64encode

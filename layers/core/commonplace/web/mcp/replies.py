@@ -1,4 +1,4 @@
-"""What every answer goes through: failures in the protocol's terms, and one record of each call."""
+"""The wrapper of every method: failures in the protocol's terms, and one record of each call."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -25,6 +25,8 @@ MAX_CLIENT_CHARACTERS = 64
 
 Context = ServerRequestContext[Any, Any]
 
+Served = Callable[[Context, Any], Awaitable[Any]]
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
@@ -36,7 +38,6 @@ class Reply:
 
 
 Handler = Callable[[Context, Any], Awaitable[Reply]]
-Served = Callable[[Context, Any], Awaitable[Any]]
 
 
 def recorded(surface: Surface, name_of: Callable[[Any], str], handler: Handler) -> Served:

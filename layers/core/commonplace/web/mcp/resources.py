@@ -1,4 +1,4 @@
-"""`resources/read` and `prompts/get`: what is asked for by address or name."""
+"""The methods `resources/read` and `prompts/get`."""
 
 import re
 from collections.abc import Callable
@@ -101,5 +101,5 @@ def _no_resource(uri: str, hint: str | None) -> MCPError:
 
 
 async def _aside(work: Callable[[Call], Any], call: Call) -> Any:
-    """In a thread: stores are asked, and nobody else should wait for them."""
+    """In a thread, since reading a store would block other requests."""
     return await in_thread(work, call)

@@ -1,4 +1,4 @@
-"""Skills that come with a toolset: files beside its modules, part of the package."""
+"""A loader of the skills that come with a toolset: files beside its modules, part of the package."""
 
 from pathlib import Path
 

@@ -1,12 +1,8 @@
-"""Skills as resources (SEP-2640): every file at an address of its own, and what an agent may know before reading it.
+"""The skills extension (SEP-2640): skills as resources, and methods that list their files with sizes and digests.
 
-`skill://{name}/SKILL.md` teaches; what it refers to lies beside it. A host fetches nothing it has not been asked for,
-so an entry tells size and digest of each file, and a host that fetches one checks that it is the file it was told of.
-
-The skills extension (SEP-2640) on a server: what there is to learn here, without reading all of it first.
-
-The files themselves are ordinary resources (`skill_files.skill_resources`). An extension of 2026-07-28 only: clients of
-older versions read the same files as resources, and are answered here as for a method that does not exist.
+`skill://{name}/SKILL.md` is the entry point, its references lie beside it. Entries carry size and digest, so a host can
+verify what it fetches. The extension is one of 2026-07-28: clients of older versions read the same files as ordinary
+resources (`skill_resources`), and get "method not found" here.
 """
 
 import hashlib
@@ -33,6 +29,11 @@ _MEDIA_TYPES = {".md": "text/markdown", ".json": "application/json", ".csv": "te
 _NAME = re.compile(r"(?!.*--)[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 _PATH = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)*")
 _HEAD = re.compile(r"---\n(?P<fields>(?:[a-z-]+: [^\n]+\n)+)---\n")
+
+EXTENSION = "io.modelcontextprotocol/skills"
+
+Context = ServerRequestContext[Any, Any]
+Answer = dict[str, Any]
 
 
 def frontmatter(skill: Skill) -> dict[str, str]:
@@ -134,12 +135,6 @@ def _uri(skill: Skill, path: str) -> str:
 
 def _media_type(path: str) -> str:
     return _MEDIA_TYPES.get(PurePosixPath(path).suffix, "text/plain")
-
-
-EXTENSION = "io.modelcontextprotocol/skills"
-
-Context = ServerRequestContext[Any, Any]
-Answer = dict[str, Any]
 
 
 class SkillParams(RequestParams):

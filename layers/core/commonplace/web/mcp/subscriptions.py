@@ -1,17 +1,15 @@
-"""Waiting for documents to change: what somebody waits for, and whether it has happened yet. No SDK here.
+"""`subscriptions/listen` (2026-07-28) as a long poll, for deployments whose answers travel only when they are complete.
 
-The feed only says when to look. What has changed is the difference between two snapshots of what is published, so that
-nobody is told of a change before reading again would show it, and a feed that fails or lags costs time, not truth.
+One answer carries what is granted, then what has changed: as soon as something has, else after twenty seconds. There
+is no replay: who listens again reads again what it depends on, and another process may show for up to five seconds what
+was published before.
 
-`subscriptions/listen` (2026-07-28) where an answer travels only when it is whole: a long poll.
+The change feed only triggers a look. A change is the difference between two snapshots of what is published, so no
+client hears of a change before a read would show it, and a feed that fails or lags costs time, not truth.
 
-The client is told what is granted, then what has changed, in one answer: as soon as something has, else after twenty
-seconds; and listens again. There is no replay. Who listens again reads again what it depends on; and another process
-may show for up to five seconds what was published before.
-
-One listen that waits is one running call of the function, so only accounts that are known wait, and only as many as
-there are slots (`limits.slots`). Whoever gets none is answered at once: nothing is granted, and the result says in its
-`_meta`, under `commonplace/listen`, when to read again.
+A waiting listen is one running call of the function, so only known accounts wait, and only as many as there are slots
+(`kernel.limits.Slots`). Others are answered at once: nothing is granted, and `_meta` says under `commonplace/listen`
+when to read again.
 """
 
 import logging
@@ -43,10 +41,20 @@ from commonplace.web.mcp.tools import in_thread
 
 logger = logging.getLogger(__name__)
 
+MAX_URIS = 50
+
+NOT_HELD = "commonplace/listen"
+"""Key in the `_meta` of a result that came at once, because nobody was waited for."""
+
+READ_AGAIN_SECONDS = 60
+"""For whoever is never waited for: as long as a list may be kept."""
+
+Context = ServerRequestContext[Any, Any]
+
 
 @dataclass(frozen=True, slots=True)
 class Happened:
-    """What is to be told. Addresses are those that were asked for, in their order."""
+    """The notifications to send. Addresses are those of the request, in its order."""
 
     updated: tuple[str, ...] = ()
     listed: bool = False
@@ -139,17 +147,6 @@ def _shows(snapshot: Snapshot, change: Change) -> bool:
     """Whether readers see the change, or something newer."""
     version = snapshot.version(change.record)
     return change.kind == "removed" if version is None else version >= change.version
-
-
-MAX_URIS = 50
-
-NOT_HELD = "commonplace/listen"
-"""Key in the `_meta` of a result that came at once, because nobody was waited for."""
-
-READ_AGAIN_SECONDS = 60
-"""For whoever is never waited for: as long as a list may be kept."""
-
-Context = ServerRequestContext[Any, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

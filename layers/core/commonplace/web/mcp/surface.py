@@ -1,9 +1,7 @@
-"""What a deployment tells the frame, and what the frame tells a deployment. No SDK here.
+"""A deployment as its MCP servers present it, and the record of each call. Independent of the SDK.
 
-One line of log for each call: what was called, how it ended, how long it took. Nothing that anybody said.
-
-The function's metrics are counted from these lines. Python's logging keeps `name` for itself, so what is called is
-told as `target`.
+A log line says what was called, how it ended and how long it took; nothing of arguments or answers. The function's
+metrics are counted from these lines. `logging` reserves `name`, so the called tool or resource is `target`.
 """
 
 import logging
@@ -17,14 +15,19 @@ from commonplace.identity.principals import Tier
 from commonplace.kernel.telemetry import count
 from commonplace.web.mcp.declaration import Caller, Cost
 
+logger = logging.getLogger(__name__)
+
 CALLER = "commonplace.caller"
-"""Key in the ASGI scope under which the guard leaves a `declaring.Caller`."""
+"""Key in the ASGI scope under which the guard leaves a `declaration.Caller`."""
 
 VERSION = "1.0.0"
-"""Of what is served, told as `serverInfo.version`; the same as the REST API's."""
+"""The version of the service, reported as `serverInfo.version`; the same as the REST API's."""
 
 Era = Literal["modern", "legacy"]
 """Of the protocol: without a handshake (2026-07-28 and later), or with one."""
+
+UNEXPECTED = ("INTERNAL_ERROR", str(INTERNAL_ERROR))
+"""Outcomes that nobody expected: the first of tools, the second, JSON-RPC's, of everything else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,10 +45,6 @@ class CallRecord:
     tier: Tier
     client: str
     """What the client calls itself, at most 64 characters. For telemetry, never for a decision."""
-
-
-UNEXPECTED = ("INTERNAL_ERROR", str(INTERNAL_ERROR))
-"""Outcomes that nobody expected: the first of tools, the second, JSON-RPC's, of everything else."""
 
 
 def spend_nothing(caller: Caller, cost: Cost, toolset: str | None = None) -> None:
@@ -71,16 +70,13 @@ class Surface:
     spend: Callable[[Caller, Cost, str], None] = spend_nothing
     """Counts one `tools/call` of a toolset; raises RateLimited. Other methods are the edge's to count, by `cost_of`."""
     record: Callable[[CallRecord], None] = record_nothing
-    """Told of every tools/call, resources/read, prompts/get and completion/complete."""
+    """Called for every tools/call, resources/read, prompts/get and completion/complete."""
     page_size: int = 100
 
     def icon_urls(self) -> tuple[str, ...]:
         """The icons that may be shown."""
         whole = (f"{self.base_url}{icon}" if icon.startswith("/") else icon for icon in self.icons)
         return tuple(icon for icon in whole if icon.startswith("https://"))
-
-
-logger = logging.getLogger(__name__)
 
 
 def record(call: CallRecord) -> None:

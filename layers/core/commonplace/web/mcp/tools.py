@@ -1,9 +1,7 @@
-"""Where functions that ask stores run: threads of this process, so that a deadline need not wait for them.
+"""`tools/call`: access, cost, arguments, answer, and whether the answer fits.
 
-They outlive the requests they work for. A thread of its own for each request, as anyio ends them with the task that
-began them, would cost as much as everything else in a small call.
-
-`tools/call`: who may, what it costs, what was meant, what it says, and whether that fits.
+Functions run in threads of this process, which outlive requests so that a deadline need not wait for them. A new thread
+for each request, as anyio would start, costs as much as everything else in a small call.
 """
 
 import asyncio
@@ -29,12 +27,16 @@ from commonplace.web.mcp.offer import Offer
 from commonplace.web.mcp.replies import Reply
 from commonplace.web.mcp.surface import Surface
 
+logger = logging.getLogger(__name__)
+
 T = TypeVar("T")
 
 MAX_THREADS = 32
 """What is given up at its deadline keeps its thread until it is done; beyond this many, calls wait for a free one."""
 
 _THREADS = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="mcp-tool")
+
+Context = ServerRequestContext[Any, Any]
 
 
 async def in_thread(run: Callable[..., T], *arguments: object) -> T:
@@ -48,11 +50,6 @@ def _run(run: Callable[..., T], arguments: tuple[object, ...]) -> T:
         return run(*arguments)
     except StopIteration as error:  # a future cannot hold it, and would never be done
         raise RuntimeError("a function ran past the end of an iterator") from error
-
-
-logger = logging.getLogger(__name__)
-
-Context = ServerRequestContext[Any, Any]
 
 
 class Calls:

@@ -1,4 +1,4 @@
-"""Addresses of one shape (RFC 6570): `{name}` is one segment, `{+path}` is the rest with its slashes."""
+"""URI templates (RFC 6570): `{name}` is one segment, `{+path}` is the rest with its slashes."""
 
 import re
 from collections.abc import Mapping

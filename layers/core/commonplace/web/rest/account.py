@@ -1,7 +1,4 @@
-"""Who calls: what a client, or a person, wants to know of the token at hand.
-
-For the few addresses that are not for everybody: the resource `{base}/api`, bearer tokens, challenges.
-"""
+"""Authentication for the few REST addresses that need it (resource `{base}/api`), and the endpoint `/me`."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""The REST application: the routers of capabilities under `/api/v1`, some at the root too, one surface round all."""
+"""The REST application: routers of capabilities under `/api/v1`, some at the root too, within shared middleware."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ from commonplace.web.rest.services import Services, Site
 
 
 class RestApp(FastAPI):
-    """FastAPI whose OpenAPI document is built when it is first asked for."""
+    """FastAPI whose OpenAPI document is built on first use."""
 
     site: Site
     declared: Sequence[Routes]

@@ -1,4 +1,4 @@
-"""What a capability declares of its share of REST, and what it is handed to make it from."""
+"""The declaration of a capability's routes, and the context from which it builds them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How endpoints are described: what they answer, with an example of each, and which errors they share."""
+"""OpenAPI descriptions of endpoints: answers with examples, and shared errors."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""One envelope for every error (seed 000, section 10): `{"error": {"code", "message", "details"}}`."""
+"""The envelope of every error (seed 000, section 10): `{"error": {"code", "message", "details"}}`."""
 
 import json
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
-"""What holds for every answer of REST: the shared layers with its parameters, its rate limits and its sizes.
+"""The middleware of REST: shared layers with its parameters, rate limits and size limits.
 
-Rate limits are by client address, and by account where a token is taken.
+Rate limits are by client address, and by account where a token is accepted.
 """
 
 from collections.abc import Sequence

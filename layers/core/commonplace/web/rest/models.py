@@ -1,4 +1,4 @@
-"""The base of answers: what is answered, described and shown by example is one pydantic model."""
+"""The base of answers: one pydantic model writes, describes and exemplifies each."""
 
 from collections.abc import Iterable
 from typing import Any, Self, TypeVar
@@ -21,7 +21,7 @@ class Answer(BaseModel):
 
     @classmethod
     def of(cls, stored: Stored) -> Self:
-        """What is told of something stored."""
+        """An answer about something stored."""
         # With `from_attributes`, which asks for one attribute after the other, a list takes seven times as long.
         return cls.model_validate(vars(stored))
 

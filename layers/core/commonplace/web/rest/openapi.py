@@ -1,4 +1,4 @@
-"""The description of this interface: for programs as OpenAPI, for people as a page."""
+"""Endpoints of the OpenAPI document and of the page that shows it."""
 
 from pathlib import Path
 

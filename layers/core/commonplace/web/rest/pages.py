@@ -1,6 +1,6 @@
-"""Answers as bytes: entity tags, conditional requests, and encoded pages kept for as long as nothing changes.
+"""Answers as bytes: entity tags, conditional requests, and a cache of encoded pages kept until something changes.
 
-Pages for people are served as they are, with a policy that lets nothing in from elsewhere.
+Pages for people are static, with a content security policy that admits no other host.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What the endpoints work with, put together once per application."""
+"""The services that endpoints use, built once per application."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
