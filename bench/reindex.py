@@ -25,8 +25,7 @@ from commonplace.search.model import EmbeddingProvider
 from commonplace.search.models.local import LocalEmbeddings
 from commonplace.search.opensearch.bulk import Refresh
 from commonplace.search.opensearch.client import connect
-from commonplace.search.opensearch.engine import OpenSearchEngine
-from commonplace.search.opensearch.generations import OpenSearchGenerations
+from commonplace.search.opensearch.engine import OpenSearchEngine, OpenSearchGenerations
 from commonplace.search.operations import Operations
 from commonplace.search.service import SearchService
 

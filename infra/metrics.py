@@ -8,7 +8,7 @@ from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_stepfunctions as sfn
 
-from commonplace.identity.oauth.server.log import Event, Outcome
+from commonplace.identity.telemetry import Event, Outcome
 from commonplace.kernel.capability import Alarm, Capability, Metric
 from commonplace.kernel.telemetry import namespace
 from infra.search_alarms import SearchAlarm

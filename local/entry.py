@@ -2,8 +2,7 @@
 
 import sys
 
-INTERRUPTED = 130
-"""What a shell reports of a program that was ended by Ctrl-C."""
+from local.errors import INTERRUPTED
 
 
 def main() -> None:

@@ -1,5 +1,8 @@
 """What the command line says instead of a traceback."""
 
+INTERRUPTED = 130
+"""What a shell reports of a program that was ended by Ctrl-C."""
+
 
 class CommandError(Exception):
     """A sentence that says what is wrong, and one that says what to do."""

@@ -12,7 +12,7 @@ from commonplace.kernel.limits import Limiter
 from commonplace.site.connect import routes as connect
 from commonplace.web.challenges import Accounts
 from commonplace.web.rest.app import create_app
-from commonplace.web.rest.services import Site
+from commonplace.web.rest.declaration import Site
 
 EXPLANATIONS = Explanations()
 

@@ -11,8 +11,7 @@ import typer
 from local.deployment import PROJECT
 from local.dev.source import CatalogueFolder, Source, clone, plain_folder
 from local.dev.source import catalogue as catalogue_folder
-from local.entry import INTERRUPTED
-from local.errors import CommandError
+from local.errors import INTERRUPTED, CommandError
 from local.terminal import commands
 
 SAMPLE = PROJECT / "samples" / "knowledge-base"

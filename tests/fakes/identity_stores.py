@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from commonplace.identity.oauth.audit import revoked
+from commonplace.identity.audit import revoked
 from commonplace.identity.ports import GrantStore, SignInStore
 from commonplace.identity.records import (
     Challenge,

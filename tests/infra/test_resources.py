@@ -5,9 +5,9 @@ from typing import Any, get_args
 import pytest
 
 from commonplace.documents.content.keys import CONTENT_PREFIX
-from commonplace.identity.oauth.server.log import Event, Outcome
-from commonplace.identity.oauth.server.log import record as record_event
 from commonplace.identity.settings import AuthSettings, GuardSettings
+from commonplace.identity.telemetry import Event, Outcome
+from commonplace.identity.telemetry import record as record_event
 from commonplace.memory.model import Asked
 from commonplace.memory.tools.search import note_query
 from commonplace.reference.library import REFERENCE_PREFIX, catalogue_key, manifest_key

@@ -22,8 +22,7 @@ from commonplace.search.indexer import Indexer
 from commonplace.search.migration import Migration, Refused, Swapped, Target
 from commonplace.search.model import EmbeddingProvider, IndexMismatch, QueryVector, SearchRequest
 from commonplace.search.opensearch.client import connect
-from commonplace.search.opensearch.engine import OpenSearchEngine
-from commonplace.search.opensearch.generations import OpenSearchGenerations
+from commonplace.search.opensearch.engine import OpenSearchEngine, OpenSearchGenerations
 from commonplace.search.opensearch.settings import IndexParameters
 from commonplace.search.service import SearchService
 from local import cli

@@ -12,8 +12,7 @@ from commonplace.search.filters import Filters
 from commonplace.search.indexer import Indexer, Message, Report
 from commonplace.search.migration import Migration, Swapped, Target
 from commonplace.search.opensearch.client import OpenSearchClient
-from commonplace.search.opensearch.engine import OpenSearchEngine
-from commonplace.search.opensearch.generations import OpenSearchGenerations
+from commonplace.search.opensearch.engine import OpenSearchEngine, OpenSearchGenerations
 from commonplace.search.opensearch.indices import Aliases
 from commonplace.search.operations import Operations
 from commonplace.search.settings import RetrievalSettings

@@ -21,8 +21,7 @@ from commonplace.search.filters import Filters
 from commonplace.search.model import Engine, IndexedRecord, IndexMismatch, QueryVector, Record, RecordId, Tombstone
 from commonplace.search.opensearch import search
 from commonplace.search.opensearch.client import OpenSearchClient, connect
-from commonplace.search.opensearch.engine import OpenSearchEngine
-from commonplace.search.opensearch.generations import OpenSearchGenerations
+from commonplace.search.opensearch.engine import OpenSearchEngine, OpenSearchGenerations
 from commonplace.search.opensearch.indices import Aliases
 from commonplace.search.opensearch.settings import IndexParameters
 from tests.examples import examples

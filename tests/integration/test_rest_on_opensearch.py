@@ -21,7 +21,7 @@ from commonplace.search.opensearch.client import connect
 from commonplace.search.opensearch.engine import OpenSearchEngine
 from commonplace.search.opensearch.indices import Aliases
 from commonplace.search.service import SearchService
-from commonplace.web.rest.services import Site
+from commonplace.web.rest.declaration import Site
 from tests.fakes.library import FakeLibrary, garden, make
 from tests.rest_app import rest_app
 from tests.unit.rest.conftest import Counters, Seconds

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any, cast
 
@@ -37,6 +38,12 @@ def test_every_declared_part_can_be_loaded(part: str) -> None:
 def test_every_room_with_a_declaration_is_listed_once() -> None:
     rooms = {path.parent.name for path in (ROOT / "layers/core/commonplace").glob("*/capability.py")} - {"kernel"}
     assert sorted(capability.name for capability in CAPABILITIES) == sorted(rooms)
+
+
+def test_the_import_contract_keeps_every_capability_from_the_others() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    layers = project["tool"]["importlinter"]["contracts"][0]["layers"]
+    assert layers[0].split(" | ") == [f"commonplace.{capability.name}" for capability in CAPABILITIES]
 
 
 def test_reading_all_declarations_loads_no_part_of_any() -> None:

@@ -13,8 +13,8 @@ from commonplace.site.connect import routes
 from commonplace.web.gateway import Gateway
 from commonplace.web.rest import account, openapi
 from commonplace.web.rest.app import RestApp
+from commonplace.web.rest.declaration import Site
 from commonplace.web.rest.pages import API
-from commonplace.web.rest.services import Site
 from tests.unit.mcp.world import World as McpWorld
 from tests.unit.oauth.world import BASE, payload
 from tests.unit.oauth.world import World as AuthWorld

@@ -24,7 +24,7 @@ from commonplace.kernel.limits import Limiter
 from commonplace.search.model import SearchRequest
 from commonplace.web.mcp.server import build_server
 from commonplace.web.mcp.surface import Surface
-from commonplace.web.rest.services import Site
+from commonplace.web.rest.declaration import Site
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.rest_app import rest_app
 from tests.unit.mcp.knowledge.published import SAMPLE, knowledge_base, synced

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from commonplace.documents.rest.services import Explanations
 from commonplace.kernel.operator_key import fresh_key, key_hash
-from commonplace.web.rest.services import Site
+from commonplace.web.rest.declaration import Site
 from local import cli
 from local.cli.operators import KEY_VARIABLE
 from local.deployment import NEEDED

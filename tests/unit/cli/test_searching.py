@@ -8,7 +8,7 @@ import pytest
 
 from commonplace.documents.rest.services import Explanations
 from commonplace.kernel.operator_key import fresh_key, key_hash
-from commonplace.web.rest.services import Site
+from commonplace.web.rest.declaration import Site
 from local.cli.operators import KEY_VARIABLE
 from local.cli.search import Question, ask_deployment
 from local.errors import CommandError

@@ -9,9 +9,9 @@ import pytest
 from commonplace.documents.content.library import Library
 from commonplace.kernel import errors
 from commonplace.kernel.limits import Limiter
+from commonplace.web.rest.declaration import Site
 from commonplace.web.rest.errors import MethodNotAllowed
 from commonplace.web.rest.middleware import CACHEABLE
-from commonplace.web.rest.services import Site
 from tests.rest_app import rest_app
 from tests.unit.docs.pages import ROOT, first_cells, rows, section
 

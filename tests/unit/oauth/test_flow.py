@@ -108,7 +108,7 @@ def test_x3_replay_ends_what_the_first_exchange_gave(
 ) -> None:
     code = world.code(client)
     told = world.exchange(client, code).json()
-    with caplog.at_level(logging.INFO, "commonplace.identity.oauth.server.log"):
+    with caplog.at_level(logging.INFO, "commonplace.identity.telemetry"):
         assert world.exchange(client, code).json()["error"] == "invalid_grant"
     assert asked(world, told["access_token"]) == INACTIVE
     events = [
@@ -123,7 +123,7 @@ def test_f3_old_refresh_token_after_its_heir_ends_the_family(
     first = world.tokens(client)
     second = world.refresh(client, first["refresh_token"]).json()
     third = world.refresh(client, second["refresh_token"]).json()
-    with caplog.at_level(logging.INFO, "commonplace.identity.oauth.server.log"):
+    with caplog.at_level(logging.INFO, "commonplace.identity.telemetry"):
         assert world.refresh(client, first["refresh_token"]).json()["error"] == "invalid_grant"
     assert world.refresh(client, third["refresh_token"]).json()["error"] == "invalid_grant"
     assert asked(world, third["access_token"]) == INACTIVE
@@ -298,7 +298,7 @@ def test_l1_no_usable_secret_is_kept(world: World) -> None:
 def test_metrics_tell_refreshing_from_the_first_token(
     world: World, client: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with caplog.at_level(logging.INFO, "commonplace.identity.oauth.server.log"):
+    with caplog.at_level(logging.INFO, "commonplace.identity.telemetry"):
         told = world.tokens(client)
         world.refresh(client, told["refresh_token"])
         world.refresh(client, "cpr_unknown")
@@ -306,6 +306,6 @@ def test_metrics_tell_refreshing_from_the_first_token(
     events = [
         (record.__dict__["event"], record.__dict__["outcome"])
         for record in caplog.records
-        if record.name.endswith(".log")
+        if record.name.endswith(".telemetry")
     ]
     assert events == [("token", "ok"), ("refresh", "ok"), ("refresh", "denied"), ("token", "denied")]

@@ -288,14 +288,14 @@ def test_errors_reach_pages_that_may_call(world: World) -> None:
 
 
 def test_what_happened_is_told_to_metrics_without_any_name(world: World, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO, "commonplace.identity.oauth.server.log"):
+    with caplog.at_level(logging.INFO, "commonplace.identity.telemetry"):
         client = world.register()
         world.post("/token", {"grant_type": "password", "client_id": client["client_id"]})
         world.post("/revoke", {"client_id": client["client_id"], "token": "t"})
     told = [
         tuple(record.__dict__[name] for name in ("message", "event", "outcome", "reason"))
         for record in caplog.records
-        if record.name == "commonplace.identity.oauth.server.log"
+        if record.name == "commonplace.identity.telemetry"
     ]
     assert told == [
         ("auth event", "register", "ok", ""),

@@ -169,7 +169,7 @@ def test_who_must_sign_in_anew_is_asked_for_it_and_then_not_again(world: World, 
 def test_sign_in_and_its_failures_are_logged_without_anything_of_the_person(
     alice: Browser, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with caplog.at_level("INFO", logger="commonplace.identity.oauth.server.log"):
+    with caplog.at_level("INFO", logger="commonplace.identity.telemetry"):
         alice.sign_in()
         alice.verify({"id": "x", "signature": "0x"})
     told = [(record.__dict__["event"], record.__dict__["outcome"]) for record in caplog.records]

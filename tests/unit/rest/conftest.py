@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from commonplace.documents.content.library import Library
 from commonplace.documents.rest.services import Explanations
 from commonplace.kernel.limits import Limiter
-from commonplace.web.rest.services import Site
+from commonplace.web.rest.declaration import Site
 from tests.fakes.library import SYNCED, FakeLibrary, garden, links_between
 from tests.fakes.search import FakeSearch, hit
 from tests.one_loop import one_loop

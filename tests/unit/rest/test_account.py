@@ -10,7 +10,7 @@ from commonplace.documents.content.library import Library
 from commonplace.identity.resources import Resources
 from commonplace.kernel.limits import Limiter
 from commonplace.web.challenges import Accounts, Challenges
-from commonplace.web.rest.services import Site
+from commonplace.web.rest.declaration import Site
 from tests.fakes.access_tokens import ISSUER, ROSA, Realm, standing
 from tests.rest_app import rest_app
 from tests.unit.rest.conftest import World

@@ -3,7 +3,7 @@
 import pytest
 from starlette.testclient import TestClient
 
-from commonplace.web.rest.services import Site
+from commonplace.web.rest.declaration import Site
 from tests.unit.rest.conftest import World
 
 

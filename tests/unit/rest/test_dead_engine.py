@@ -11,7 +11,7 @@ from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.limits import Limiter
 from commonplace.search.deferred import DeferredSearch
 from commonplace.search.service import SearchService
-from commonplace.web.rest.services import Site
+from commonplace.web.rest.declaration import Site
 from tests.fakes.library import FakeLibrary, garden
 from tests.rest_app import rest_app
 from tests.unit.rest.conftest import Counters, Seconds

@@ -11,7 +11,7 @@ from commonplace.documents.rest import models
 from commonplace.documents.rest.services import Explanations
 from commonplace.kernel.operator_key import fresh_key, key_hash
 from commonplace.search import model
-from commonplace.web.rest.services import Site
+from commonplace.web.rest.declaration import Site
 from tests.fakes.library import FakeLibrary, garden
 from tests.fakes.search import hit
 from tests.unit.rest.conftest import World

@@ -15,7 +15,7 @@ from moto import mock_aws
 
 from commonplace.kernel import aws
 from commonplace.web.gateway import MAX_TEXT_BYTES, Gateway
-from commonplace.web.rest.services import Site
+from commonplace.web.rest.declaration import Site
 from tests.fakes.lambda_context import CONTEXT
 from tests.fakes.library import garden, make
 from tests.unit.rest.conftest import World

@@ -6,8 +6,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from commonplace.documents.rest import llms
+from commonplace.web.rest.declaration import Site
 from commonplace.web.rest.pages import CONTENT_SECURITY_POLICY
-from commonplace.web.rest.services import Site
 from tests.fakes.library import COMMIT, FakeLibrary, garden, make
 from tests.fakes.search import FakeSearch, hit
 from tests.unit.rest.conftest import World

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from commonplace.identity.access_tokens import AccessTokens
 from commonplace.identity.accounts import Denials, Profile, Standing, Standings
-from commonplace.identity.oauth.server.log import record
 from commonplace.identity.principals import ANONYMOUS, Principal, reach
 from commonplace.identity.secrets import SealBroken, digest, unseal
+from commonplace.identity.telemetry import record
 from commonplace.identity.tokens import AccessClaims, BadToken
 from commonplace.kernel.errors import Unauthorized, Unavailable
 from commonplace.kernel.limits import network

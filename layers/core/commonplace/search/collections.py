@@ -180,7 +180,7 @@ def collection_operations(
 
     if embedded:
         return Operations([indexer(engine, models[0])], None, collection)
-    from commonplace.search.opensearch.generations import OpenSearchGenerations
+    from commonplace.search.opensearch.engine import OpenSearchGenerations
 
     engines = [engine, *(providers.search_engine(settings, None, model, read_only=False) for model in models[1:])]
     connection, parameters = providers.open_search_connection(settings), providers.index_parameters(settings)

@@ -13,8 +13,7 @@ from commonplace.search.model import IndexMismatch
 from commonplace.search.opensearch import indices, mapping
 from commonplace.search.opensearch.bulk import write_alias
 from commonplace.search.opensearch.client import OpenSearchClient
-from commonplace.search.opensearch.engine import OpenSearchEngine
-from commonplace.search.opensearch.generations import OpenSearchGenerations
+from commonplace.search.opensearch.engine import OpenSearchEngine, OpenSearchGenerations
 from commonplace.search.opensearch.indices import Aliases, mismatch
 from commonplace.search.opensearch.settings import IndexParameters
 from tests.fakes.embeddings import FakeEmbeddings

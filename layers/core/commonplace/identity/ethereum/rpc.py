@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 from urllib3 import BaseHTTPResponse, PoolManager, Timeout
 from urllib3.exceptions import HTTPError
 
-from commonplace.identity.oauth.server.log import record
+from commonplace.identity.telemetry import record
 from commonplace.kernel.errors import Unavailable
 
 T = TypeVar("T")

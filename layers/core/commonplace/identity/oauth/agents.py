@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 from commonplace.identity.accounts import Profile, Standing
-from commonplace.identity.oauth.audit import issued
+from commonplace.identity.audit import issued
 from commonplace.identity.oauth.authorization_request import KnowsResources
 from commonplace.identity.oauth.consent import HOUR_SECONDS, Limits
 from commonplace.identity.oauth.errors import OAuthError

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from commonplace.identity.access_tokens import subject_hash
-from commonplace.identity.oauth.audit import revoked
+from commonplace.identity.audit import revoked
 from commonplace.identity.ports import GrantStore, SignInStore
 from commonplace.identity.records import Grant
 from commonplace.kernel.audit import NOWHERE

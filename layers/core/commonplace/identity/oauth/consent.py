@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 from commonplace.identity import secrets
 from commonplace.identity.access_tokens import subject_hash
 from commonplace.identity.accounts import Profile, Standing
-from commonplace.identity.oauth.audit import consented, declined
+from commonplace.identity.audit import consented, declined
 from commonplace.identity.oauth.authorization_request import FindsClients, ValidRequest, answer_url
 from commonplace.identity.oauth.clients import UnknownClient
 from commonplace.identity.oauth.grants import Terms, new_code, new_grant

@@ -29,7 +29,7 @@ from typing import Any, Literal
 from commonplace.identity import secrets
 from commonplace.identity.access_tokens import Issuer, claims_for, subject_hash
 from commonplace.identity.accounts import Profile, Standing, Standings
-from commonplace.identity.oauth.audit import issued, reused
+from commonplace.identity.audit import issued, reused
 from commonplace.identity.oauth.authorization_request import KnowsResources
 from commonplace.identity.oauth.errors import OAuthError, invalid_grant, temporarily_unavailable
 from commonplace.identity.oidc_sessions import ReadsClaims, SignInOver

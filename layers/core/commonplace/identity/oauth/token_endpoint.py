@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from commonplace.identity import secrets
 from commonplace.identity.access_tokens import Issuer
 from commonplace.identity.accounts import Standings
+from commonplace.identity.audit import refused, revoked
 from commonplace.identity.bearer_auth import TokenJudge
 from commonplace.identity.oauth.agents import Agents
-from commonplace.identity.oauth.audit import refused, revoked
 from commonplace.identity.oauth.authorization_request import KnowsResources
 from commonplace.identity.oauth.consent import Limits
 from commonplace.identity.oauth.errors import OAuthError, invalid_grant, temporarily_unavailable

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from commonplace.identity.oauth.audit import revoked
+from commonplace.identity.audit import revoked
 from commonplace.identity.records import Code, Grant, Refresh
 from commonplace.kernel.audit import Audit, Lost
 from commonplace.kernel.audit_store import audit_writes

@@ -11,12 +11,12 @@ from commonplace.kernel.limits import Limiter
 from commonplace.web.challenges import Accounts
 from commonplace.web.middleware import exception_handlers
 from commonplace.web.rest import account, openapi
-from commonplace.web.rest.declaration import Routes
+from commonplace.web.rest.declaration import Routes, Site
 from commonplace.web.rest.documentation import API_VERSION, build_openapi
 from commonplace.web.rest.errors import render
 from commonplace.web.rest.middleware import Limits, layers
 from commonplace.web.rest.pages import API
-from commonplace.web.rest.services import Services, Site
+from commonplace.web.rest.services import Services
 
 
 class RestApp(FastAPI):
@@ -40,7 +40,7 @@ def create_app(
     accounts: Accounts | None = None,
 ) -> FastAPI:
     """The application over these parts. Endpoints call them directly, without threads: one process, one request."""
-    limits = Limits.of(limiter, site, declared)
+    limits = Limits.of(limiter, site.reads_per_minute, site.searches_per_minute, declared)
     app = RestApp(
         title=f"{site.name} API",
         version=API_VERSION,

@@ -15,8 +15,7 @@ from commonplace.kernel.limit_store import DynamoCounters
 from commonplace.kernel.limits import Limiter
 from commonplace.web.challenges import Accounts, Challenges
 from commonplace.web.rest.app import create_app
-from commonplace.web.rest.declaration import Routes
-from commonplace.web.rest.services import Site
+from commonplace.web.rest.declaration import Routes, Site
 from commonplace.web.rest.settings import RestSettings
 
 

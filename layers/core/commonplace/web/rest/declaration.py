@@ -10,8 +10,19 @@ if TYPE_CHECKING:
     from fastapi import APIRouter
 
     from commonplace.kernel.objects import ObjectStore
-    from commonplace.web.rest.services import Site
     from commonplace.web.rest.settings import RestSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """How this deployment presents itself."""
+
+    name: str = "Commonplace"
+    base_url: str = ""
+    """Public origin without trailing slash; empty makes addresses relative. Never a request's Host: caches would keep
+    whatever somebody wrote there."""
+    reads_per_minute: int = 600
+    searches_per_minute: int = 60
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,9 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
-from commonplace.web.rest.declaration import Routes
+from commonplace.web.rest.declaration import Routes, Site
 from commonplace.web.rest.models import Answer, Error
 from commonplace.web.rest.pages import JSON
-from commonplace.web.rest.services import Site
 
 API_VERSION = "1.0.0"
 

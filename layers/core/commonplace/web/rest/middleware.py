@@ -26,7 +26,6 @@ from commonplace.web.middleware import (
 from commonplace.web.rest.declaration import Routes
 from commonplace.web.rest.errors import ALLOWED_METHODS, render
 from commonplace.web.rest.pages import API, MAX_ANSWER_BYTES, NO_STORE
-from commonplace.web.rest.services import Site
 
 CACHEABLE = "public, max-age=300, stale-while-revalidate=3600"
 """Of every answer that says nothing else (seed 000, section 8.1)."""
@@ -53,13 +52,13 @@ class Limits:
     """Paths that are not counted."""
 
     @classmethod
-    def of(cls, limiter: Limiter, site: Site, declared: Sequence[Routes]) -> "Limits":
-        """Those of a site, for what these capabilities answer."""
+    def of(cls, limiter: Limiter, reads: int, searches: int, declared: Sequence[Routes]) -> "Limits":
+        """Calls a minute, for what these capabilities answer."""
         unlimited = [path for each in declared for path in each.unlimited]
         return cls(
             limiter,
-            site.reads_per_minute,
-            site.searches_per_minute,
+            reads,
+            searches,
             frozenset(f"{API}{path}" for each in declared for path in each.searches),
             frozenset([*unlimited, *(f"{API}{path}" for path in unlimited)]),
         )

@@ -8,28 +8,17 @@ from starlette.requests import Request
 
 if TYPE_CHECKING:
     from commonplace.web.challenges import Accounts
+    from commonplace.web.rest.declaration import Site
     from commonplace.web.rest.middleware import Limits
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
-    """How this deployment presents itself."""
-
-    name: str = "Commonplace"
-    base_url: str = ""
-    """Public origin without trailing slash; empty makes addresses relative. Never a request's Host: caches would keep
-    whatever somebody wrote there."""
-    reads_per_minute: int = 600
-    searches_per_minute: int = 60
-
-
-@dataclass(frozen=True, slots=True)
 class Services:
     """Of the frame; `parts` are those of the capabilities."""
 
-    site: Site
+    site: "Site"
     limits: "Limits"
     parts: Mapping[type, object]
     accounts: "Accounts | None" = None

@@ -8,10 +8,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from commonplace.identity import telemetry
 from commonplace.identity.accounts import Profile, Standing
 from commonplace.identity.oauth.pages.consent import Account, Asker
 from commonplace.identity.oauth.pages.html import listed, page, plain, stamp
-from commonplace.identity.oauth.server import log
 from commonplace.identity.oauth.server.browsers import (
     SESSION_COOKIE,
     Sessions,
@@ -73,7 +73,7 @@ async def _revoke(services: OAuthServices, request: Request) -> Response:
         ended = 1
     else:
         raise NotFound("This app is not connected, or no longer.")
-    log.record("revoke", reason="by_person")
+    telemetry.record("revoke", reason="by_person")
     return json_answer({"revoked": ended})
 
 

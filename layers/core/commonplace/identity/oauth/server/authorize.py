@@ -7,12 +7,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from commonplace.identity import telemetry
 from commonplace.identity.accounts import Profile
 from commonplace.identity.oauth.authorization_request import RequestRefused, ValidRequest, read_query, understand
 from commonplace.identity.oauth.consent import RequestGone
 from commonplace.identity.oauth.pages.consent import Account, Asker, ConsentView
 from commonplace.identity.oauth.pages.html import page, refused
-from commonplace.identity.oauth.server import log
 from commonplace.identity.oauth.server.browsers import (
     SESSION_COOKIE,
     Sessions,
@@ -57,7 +57,7 @@ async def _show(services: OAuthServices, request: Request) -> Response:
 
 
 def _refuse(services: OAuthServices, error: RequestRefused, profile: Profile | None) -> Response:
-    log.record("denied", "denied", error.code)
+    telemetry.record("denied", "denied", error.code)
     if services.consents.may_hear(error.client, error.redirect_uri, profile):
         return seen(error.url, 302)
     return page(
@@ -118,7 +118,7 @@ async def _decide(services: OAuthServices, request: Request) -> Response:
     try:
         url = _answer(services, request, fields, handle)
     except RequestGone as error:
-        log.record("denied", "denied", error.reason)
+        telemetry.record("denied", "denied", error.reason)
         if wants_json(request):
             raise
         return refused(services.settings.site_name, error, "This page is over")
@@ -135,7 +135,7 @@ def _answer(services: OAuthServices, request: Request, fields: Mapping[str, list
     decision = one(fields, "decision")
     if decision == "deny":
         url = decide(profile=profile, standing=None, allowed=None)
-        log.record("consent", "denied", "access_denied")
+        telemetry.record("consent", "denied", "access_denied")
         return url
     if decision != "allow":
         raise BadRequest("The decision must be allow or deny.")
@@ -151,7 +151,7 @@ def _answer(services: OAuthServices, request: Request, fields: Mapping[str, list
         resource_scopes=_kinds(fields, asking),
         account=one(fields, "account"),
     )
-    log.record("consent")
+    telemetry.record("consent")
     return url
 
 

@@ -15,11 +15,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Scope
 
-from commonplace.identity import secrets
+from commonplace.identity import secrets, telemetry
 from commonplace.identity.accounts import Profile
 from commonplace.identity.oauth.authorization_request import LocalRefusal
 from commonplace.identity.oauth.pages.html import GUARDED, refused
-from commonplace.identity.oauth.server import log
 from commonplace.identity.oauth.server.endpoint import (
     FORM,
     MAX_FORM_BYTES,
@@ -70,7 +69,7 @@ def _route(
 
     def render(scope: Scope, error: Exception) -> Response:
         if isinstance(error, LocalRefusal):
-            log.record("denied", "denied", error.reason or "local_refusal")
+            telemetry.record("denied", "denied", error.reason or "local_refusal")
             return refused(site, BadRequest(error.message), "This app cannot be connected")
         ours = cast(CommonplaceError, error)
         return envelope(ours) if script or wants_json(Request(scope)) else refused(site, ours)

@@ -19,8 +19,8 @@ from starlette.responses import Response
 from starlette.routing import Route, request_response
 from starlette.types import Scope
 
+from commonplace.identity import telemetry
 from commonplace.identity.oauth.errors import OAuthError
-from commonplace.identity.oauth.server import log
 from commonplace.identity.oauth.server.services import OAuthServices
 from commonplace.identity.records import Client
 from commonplace.kernel.errors import CommonplaceError
@@ -133,7 +133,7 @@ SENT = ("Authorization", "Content-Type", "MCP-Protocol-Version")
 EXPOSED = ("WWW-Authenticate", "Retry-After")
 
 
-def route(path: str, method: str, handler: Handler, *, cors: bool, event: log.Event | None = None) -> Route:
+def route(path: str, method: str, handler: Handler, *, cors: bool, event: telemetry.Event | None = None) -> Route:
     """A route that answers every method: `method`, beside OPTIONS with `cors`, and HEAD for GET, and 405 for others.
 
     Failures are told as `event`. With `cors` any page may call, and brings no cookies: credentials are not allowed.
@@ -151,9 +151,13 @@ def route(path: str, method: str, handler: Handler, *, cors: bool, event: log.Ev
         if isinstance(error, ClientDisconnect):
             return oauth_answer(OAuthError("invalid_request", "The body did not arrive whole."))
         failed = error if isinstance(error, OAuthError) else as_oauth(cast(CommonplaceError, error))
-        known: log.Event | None = scope.get("state", {}).get(EVENT, event)
+        known: telemetry.Event | None = scope.get("state", {}).get(EVENT, event)
         if known is not None:
-            log.record("reuse" if failed.reason in log.REUSED else known, log.outcome_of(failed.status), failed.reason)
+            telemetry.record(
+                "reuse" if failed.reason in telemetry.REUSED else known,
+                telemetry.outcome_of(failed.status),
+                failed.reason,
+            )
         return oauth_answer(failed)
 
     public = Middleware(

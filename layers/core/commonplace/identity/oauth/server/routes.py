@@ -21,8 +21,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from commonplace.identity import telemetry
 from commonplace.identity.oauth.errors import OAuthError
-from commonplace.identity.oauth.server import log
 from commonplace.identity.oauth.server.endpoint import (
     EVENT,
     JSON,
@@ -75,7 +75,7 @@ def register_routes(services: OAuthServices) -> list[Route]:
             description = f"The body must not be larger than {MAX_BODY_BYTES} bytes."
             raise OAuthError("invalid_client_metadata", description, status=413)
         registered = services.registrar.register(body, network_of(request))
-        log.record("register")
+        telemetry.record("register")
         return json_answer(registered.answer, 201)
 
     return [route("/register", "POST", register, cors=True, event="register")]
@@ -92,7 +92,7 @@ def revoke_routes(services: OAuthServices) -> list[Route]:
             raise OAuthError("invalid_request", "token is missing.")
         # A wrong token_type_hint must not hide a token, and ours tell their kind: the hint is not needed.
         services.token_endpoint.revoke(form["token"], client, network_of(request))
-        log.record("revoke")
+        telemetry.record("revoke")
         return Response(status_code=200)
 
     return [route("/revoke", "POST", revoke, cors=True, event="revoke")]
@@ -109,10 +109,10 @@ def token_routes(services: OAuthServices) -> list[Route]:
         client = services.authentication.authenticate(header_map(request.scope), form, network_of(request))
         spend_client(services, request, "token", client)
         grant_type = form.get("grant_type")
-        event: log.Event = "refresh" if grant_type == "refresh_token" else "token"
+        event: telemetry.Event = "refresh" if grant_type == "refresh_token" else "token"
         setattr(request.state, EVENT, event)
         answer = _granted(services, grant_type)(form, client, network_of(request))
-        log.record(event)
+        telemetry.record(event)
         return json_answer(answer)
 
     return [route("/token", "POST", token, cors=True, event="token")]

@@ -10,14 +10,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from commonplace.identity import secrets
+from commonplace.identity import secrets, telemetry
 from commonplace.identity.accounts import Profile
 from commonplace.identity.oauth.consent import RequestGone
 from commonplace.identity.oauth.pages import html
 from commonplace.identity.oauth.pages.consent import Asker
 from commonplace.identity.oauth.pages.html import page
 from commonplace.identity.oauth.pages.waap import Waap
-from commonplace.identity.oauth.server import log
 from commonplace.identity.oauth.server.browsers import (
     CHALLENGE_COOKIE,
     OIDC_COOKIE,
@@ -103,7 +102,7 @@ async def _verify(services: OAuthServices, request: Request) -> Response:
     try:
         profile = services.sign_in.verify(body, cookie_of(request, CHALLENGE_COOKIE), network_of(request))
     except CommonplaceError as error:
-        log.record("signin", log.outcome_of(error.status), getattr(error, "reason", error.code.lower()))
+        telemetry.record("signin", telemetry.outcome_of(error.status), getattr(error, "reason", error.code.lower()))
         raise
     answer = json_answer({"redirectTo": next_path, "address": profile.address, "name": profile.name})
     _signed_in(services, request, answer, profile)
@@ -127,7 +126,7 @@ async def _oidc_callback(services: OAuthServices, request: Request) -> Response:
     try:
         profile, next_path = provider.finish(query, cookie_of(request, OIDC_COOKIE))
     except CommonplaceError as error:
-        log.record("signin", log.outcome_of(error.status), getattr(error, "reason", error.code.lower()))
+        telemetry.record("signin", telemetry.outcome_of(error.status), getattr(error, "reason", error.code.lower()))
         raise
     answer = seen(next_path)
     _signed_in(services, request, answer, profile)
@@ -139,7 +138,7 @@ def _signed_in(services: OAuthServices, request: Request, answer: Response, prof
     sessions = Sessions.over(services)
     sessions.end(cookie_of(request, SESSION_COOKIE))
     keep_session(answer, sessions.open(profile))
-    log.record("signin")
+    telemetry.record("signin")
 
 
 def _next_path(services: OAuthServices, request: Request, body: Mapping[str, Any]) -> str:
