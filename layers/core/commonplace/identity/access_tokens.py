@@ -1,9 +1,8 @@
-"""Judging access tokens: the bound first, then header, key, signature, and every claim (RFC 9068, RFC 8725).
+"""Access tokens: verification, claims and signature (RFC 9068, RFC 8725, RFC 7515).
 
-joserfc and cryptography are loaded by the first token. What was verified once is remembered by the token's digest, for
-a signature does not change; time, audience and key are judged again each time, and a grant is never remembered.
-
-Access tokens: what goes into one, and the signature (RFC 9068, RFC 7515).
+Verification checks the size first, then header, key, signature and every claim. joserfc and cryptography are imported
+by the first token. A verified signature is cached under the token's digest, for it does not change; time, audience and
+key are checked again each time, and a grant is never cached.
 """
 
 import json
@@ -47,6 +46,10 @@ REMEMBERED_TOKENS = 1_000
 
 _COMPACT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
 _HEADER = frozenset(("alg", "typ", "kid"))
+
+MAX_ROLES_CHARACTERS = 1_200
+"""Of roles and rules together, as JSON. With every other claim at its longest, a token stays below
+`tokens.MAX_TOKEN_CHARACTERS`."""
 
 
 class AccessTokens:
@@ -230,11 +233,6 @@ def _action(value: Any) -> Any:
     if value != "action":
         raise ValueError("permission")
     return value
-
-
-MAX_ROLES_CHARACTERS = 1_200
-"""Of roles and rules together, as JSON. With every other claim at its longest, a token stays below
-`tokens.MAX_TOKEN_CHARACTERS`."""
 
 
 def subject_hash(key: bytes, subject: str, organisation: str | None = None) -> str:

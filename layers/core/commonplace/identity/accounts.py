@@ -1,7 +1,4 @@
-"""An account that has signed in, and what its roles amount to now (seed 000, sections 2.1 and 2.4).
-
-What accounts were refused, for the records: every reason once in a while, however often somebody tries.
-"""
+"""Signed-in accounts, what their roles amount to now (seed 000, sections 2.1 and 2.4), and records of refusals."""
 
 import logging
 from collections import OrderedDict
@@ -14,17 +11,28 @@ from commonplace.identity.principals import Tier
 from commonplace.kernel.audit import NOWHERE, AuditRecord
 from commonplace.kernel.errors import Unavailable
 
+logger = logging.getLogger(__name__)
+
 Kind = Literal["wallet", "oidc", "agent"]
 
 OIDC = "oidc:"
 """Subjects of accounts at a provider begin so: `oidc:{issuer}#{sub}`."""
+
+AGAIN_SECONDS = 600
+"""A client that tries in a loop would fill the records with what the first of them says."""
+REMEMBERED = 1_000
+
+EVENT = "denied"
+
+Write = Callable[[AuditRecord], None]
+"""Keeps one record. Raises Unavailable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
     """What a sign-in found out. Kept only encrypted under the grant's secret; shown to the person, never decided by.
 
-    `claims` are what an OIDC provider told at the sign-in, groups and the like; `provider_sessions` has them as of now.
+    `claims` are what an OIDC provider said at the sign-in, groups and the like; `provider_sessions` has them as of now.
     """
 
     subject: str
@@ -108,20 +116,8 @@ class Standings(Protocol):
         ...
 
 
-logger = logging.getLogger(__name__)
-
-AGAIN_SECONDS = 600
-"""A client that tries in a loop would fill the records with what the first of them says."""
-REMEMBERED = 1_000
-
-EVENT = "denied"
-
-Write = Callable[[AuditRecord], None]
-"""Keeps one record. Raises Unavailable."""
-
-
 class Denials:
-    """Of one process. Safe for threads; nothing is told to a caller, and nothing waits for more than one write."""
+    """Of one process. Safe for threads; nothing reaches a caller, and nothing waits for more than one write."""
 
     def __init__(self, write: Write, clock: Callable[[], float], *, organisation: str = NOWHERE) -> None:
         """`organisation` is where records go of accounts that have none; `clock` gives epoch seconds."""

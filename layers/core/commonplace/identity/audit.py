@@ -1,4 +1,4 @@
-"""What is recorded of consents, grants and tokens: names of things, never a secret, a token or a text of anybody."""
+"""Audit records of consents, grants and tokens: names of things, never a secret, a token or anybody's text."""
 
 from collections.abc import Iterable, Mapping
 

@@ -1,6 +1,6 @@
-"""What the authorization server puts together of the outside world: stores, keys, the chain, and strangers' documents.
+"""The outside parts of the authorization server: stores, keys, the chain, and documents of clients.
 
-Importing this loads the clients of AWS, and none of it until a part is asked for. What reads signatures of wallets is
+Importing this loads the clients of AWS; each part is built on first use. What verifies signatures of wallets is
 imported by the first sign-in alone.
 """
 
@@ -40,7 +40,7 @@ COUNT_SECONDS = 0.5
 
 
 class AuthParts:
-    """One of each, made when it is first asked for."""
+    """One of each part, made on first use."""
 
     def __init__(self, settings: AuthSettings, clock: Callable[[], float] = time.time) -> None:
         """`clock` gives epoch seconds."""

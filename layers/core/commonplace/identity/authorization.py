@@ -1,8 +1,8 @@
-"""Whether a principal may do something, and if not, what would help: one judgement for every interface.
+"""Authorization: whether a principal may do something, and if not, what would help. One judgement for every interface.
 
 What is public and only read is open to everybody. The rest takes a tier of the account, a scope of the token that the
-account's roles still cover, and a kind of thing that the token reaches. Where another consent would help, the caller
-is told which scope to ask for; where none would, asking for one would lead a client round in a circle.
+account's roles still cover, and a kind of thing that the token reaches. Where another consent would help, the verdict
+names the scope; where none would, a challenge would send the client round in a circle.
 """
 
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ class Need:
 
     tier: Tier
     scope: str
-    """One of `scopes.CATALOGUE`: an operation belongs to one toolset, and its level includes those below."""
+    """One of `principals.CATALOGUE`: an operation belongs to one toolset, and its level includes those below."""
     kind: str | None = None
-    """Of what it reads or changes, one of `scopes.KINDS`; None is none in particular."""
+    """Of what it reads or changes, one of `principals.KINDS`; None is none in particular."""
 
     @property
     def open(self) -> bool:
@@ -59,7 +59,7 @@ def judge(principal: Principal, need: Need) -> Verdict:
 
 
 def worth_showing(principal: Principal, need: Need) -> bool:
-    """Whether the account may ever do it, whatever the scopes of its present token: else no client asked for more.
+    """Whether the account may ever do it, whatever the scopes of its token; else clients request no more.
 
     Somebody unknown, and somebody whose roles cannot be read now, is shown everything: what exists is no secret.
     """

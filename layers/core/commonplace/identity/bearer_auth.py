@@ -1,7 +1,7 @@
-"""From a bearer token to a principal: what the token says, as far as its grant and the account's roles still allow it.
+"""Bearer authentication: the principal of a token, as far as its grant and the account's roles still allow.
 
-Asked on every request, with one consistent read of the grant, so that a revocation holds at once. Nothing a caller
-sends but a verified token has a part in it.
+Every request reads the grant once, consistently, so that a revocation holds at once. Of what a caller sends, only a
+verified token has any influence.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 USE_SECONDS = 300
-"""A grant's last use is exact to five minutes: a write for each call would tell nobody more."""
+"""A grant's last use is exact to five minutes: a write for each call would be of no more use."""
 MAX_DUE = 1_000
 
 _BEARER = re.compile(r"bearer(?:[ \t]+(.*))?", re.IGNORECASE | re.DOTALL)

@@ -1,4 +1,4 @@
-"""Who calls, as a function that answers callers finds it out. What reads tokens is loaded by the first of them."""
+"""The guard of functions that serve callers, built from settings. What reads tokens is loaded by the first of them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The key ring that signs access tokens: as a secret keeps it, as verifiers see it, and what a rotation makes of it.
+"""The key ring that signs access tokens: its stored form, its public form, and its rotation.
 
-A new key is published before it signs, so that every cache of public keys has heard of it by then. The key before it
-goes on verifying for as long as a token of it can live, and loses its private half as soon as it signs no more.
+A new key is published before it signs, so that every cache of public keys holds it by then. The key before it verifies
+for as long as a token of it can live, and loses its private half as soon as it stops signing.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""Names of wallets, remembered for an hour: in this process, and in table `cache` for the next one.
+"""A cache of wallets' names, for an hour: in this process, and in table `cache` for all of them.
 
 Items: `pk = ens#{pseudonym of the address}`, `sk = ens`, encrypted under another pseudonym of it: a dump of the table
-tells neither who signs in nor what they are called. A table that does not answer is an empty one.
+shows neither who signs in nor their names. A table that does not respond counts as empty.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""ID tokens of an OIDC provider: judged, and what they say of an account (OIDC Core 1.0, sections 2 and 3.1.3.7).
+"""OpenID Connect sign-in: authorization code with PKCE, and ID tokens (OIDC Core 1.0, sections 2 and 3.1.3.7).
 
-Signing in with an OpenID Connect provider: authorization code and PKCE (OIDC Core 1.0, RFC 7636, RFC 9207).
-
-What waits for the provider's answer is kept once, for ten minutes, for one browser, encrypted under the `state`.
+See also RFC 7636 and RFC 9207. The pending sign-in is kept once, for ten minutes, for one browser, encrypted under the
+`state`.
 """
 
 from __future__ import annotations
@@ -33,6 +32,9 @@ MAX_CLAIMS = 100
 MAX_CLAIM_CHARACTERS = 200
 CLAIMS = ("groups", "roles", "hd", "email", "sub")
 """What role maps may name, as `groups:editors`. An address is believed only when the provider has verified it."""
+
+_NEXT = re.compile(r"/(?:authorize\?|account)[!-~]{0,4000}")
+_PURPOSE = "oidc"
 
 
 class ProviderKeys(Protocol):
@@ -118,10 +120,6 @@ def refused(message: str) -> Forbidden:
     return Forbidden(message, hint="Begin the sign-in anew.")
 
 
-_NEXT = re.compile(r"/(?:authorize\?|account)[!-~]{0,4000}")
-_PURPOSE = "oidc"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metadata:
     """Of a provider, as it publishes it (OIDC Discovery 1.0, section 3)."""
@@ -167,7 +165,7 @@ class Provider(ProviderKeys, Protocol):
 
 
 class KeepsSignIns(Protocol):
-    """`provider_sessions.ProviderSessions`."""
+    """`oidc_sessions.ProviderSessions`."""
 
     def open(self, profile: Profile, tokens: ProviderTokens, claims: Mapping[str, Any]) -> Profile: ...
 

@@ -1,4 +1,4 @@
-"""An OpenID Connect provider over HTTPS: bounded, without redirects, its metadata and keys remembered for an hour.
+"""The HTTP client of an OpenID Connect provider: bounded, without redirects, metadata and keys cached for an hour.
 
 The operator names the provider, so its address may be a private one: this is not the client for addresses of users.
 """
@@ -36,7 +36,7 @@ class HttpProvider:
         *,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`secret` gives the client's secret, or None for a public client; it is asked at each exchange."""
+        """`secret` gives the client's secret, or None for a public client; it is called at each exchange."""
         self._issuer = issuer
         self._client_id = client_id
         self._secret = secret

@@ -1,9 +1,9 @@
-"""What an OIDC provider says of an account, read again while grants of it live.
+"""Sessions at an OIDC provider: an account's claims, read again while grants of it live.
 
-One sign-in makes one record, which the browser's session and all its grants share: a provider may give a new refresh
-token for each that is used, and take a second use of one for theft. So whoever asks the provider takes the record
-first, by one conditional write, and others wait for what is found. The record is encrypted under a secret that only the
-encrypted profiles of session and grants hold.
+One sign-in makes one record, which the browser's session and all its grants share: a provider may issue a new refresh
+token at each use, and take a second use of one for theft. So a refresh first claims the record, by one conditional
+write, while others wait for its result. The record is encrypted under a secret that only the encrypted profiles of
+session and grants hold.
 """
 
 import time

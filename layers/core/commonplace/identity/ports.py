@@ -1,7 +1,7 @@
-"""What the authorization server asks of its table. Every single use is one conditional write; every read consistent.
+"""The ports to the authorization server's table. Every single use is one conditional write; every read consistent.
 
 Whatever has expired counts as absent, however late the store deletes it. Methods that change something write their
-audit records in the same transaction. All raise Unavailable when the store does not answer or throttles.
+audit records in the same transaction. All raise Unavailable when the store does not respond or throttles.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,6 @@
-"""OAuth scopes: `{toolset}:{level}`, what each says to a person, and which kinds of things a toolset holds.
+"""Principals and OAuth scopes: who calls, what that account may ever do, and the scopes `{toolset}:{level}`.
 
-Who calls, and what that account may ever do (seed 000, sections 2.1 and 7.3; seed 002, section 3).
+Sources: seed 000, sections 2.1 and 7.3; seed 002, section 3.
 """
 
 import json
@@ -29,6 +29,11 @@ KINDS = {one.toolset: one.kinds for one in DECLARED}
 """Kinds of things that a token's resource scopes may name (seed 002, section 3), by toolset."""
 
 _TOKEN = re.compile(r"[\x21\x23-\x5B\x5D-\x7E]{1,64}")  # RFC 6749, section 3.3
+
+__all__ = ["ANONYMOUS", "LEVELS", "TIERS", "Everybody", "Level", "Principal", "Principals", "Tier", "covers", "scope"]
+
+TIERS: tuple[Tier, ...] = get_args(Tier)
+"""Lowest first; each includes those before it."""
 
 
 def scope(toolset: str, level: Level) -> str:
@@ -103,12 +108,6 @@ WORDS = {scope(one.toolset, level): words for one in DECLARED for level, words i
 """What a person consents to, by scope."""
 
 
-__all__ = ["ANONYMOUS", "LEVELS", "TIERS", "Everybody", "Level", "Principal", "Principals", "Tier", "covers", "scope"]
-
-TIERS: tuple[Tier, ...] = get_args(Tier)
-"""Lowest first; each includes those before it."""
-
-
 def highest(tiers: Iterable[Tier]) -> Tier:
     """The highest of these, `public` if there is none."""
     return max(tiers, key=TIERS.index, default="public")
@@ -133,7 +132,7 @@ class Principal:
     scopes: frozenset[str] = frozenset()
     """Granted to the client with this token, and still covered by the account's roles: what may be done now."""
     attainable: frozenset[str] = frozenset()
-    """What another consent of this account could grant. Empty for agents that nobody can be asked for."""
+    """What another consent of this account could grant. Empty for agents, for which nobody can consent."""
     permission: Permission = "action"
     resource_scopes: frozenset[str] | None = None
     """Kinds of things that the token reaches; None is all."""
@@ -142,9 +141,9 @@ class Principal:
     grant: str | None = None
     """The public name of the grant behind the token."""
     account: str | None = None
-    """The account's name in records, which tells nothing of it."""
+    """The account's pseudonym in records."""
     token: str | None = None
-    """A name of the credential that tells nothing of it: what calls are counted by."""
+    """A pseudonym of the credential, by which calls are counted."""
     display_name: str | None = None
     """For people to read; never for a decision."""
     uncertain: bool = False

@@ -1,4 +1,4 @@
-"""What the authorization server keeps. Secrets are here by their hash (`secrets.digest`), times in epoch seconds."""
+"""Records of the authorization server. Secrets are kept as hashes (`secrets.digest`), times in epoch seconds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,9 +21,11 @@ RETRY_SECONDS = 60
 REQUEST_SECONDS = 600
 CHALLENGE_SECONDS = 300
 REMEMBERED_SECONDS = 90 * 86_400
-"""How long a consent need not be asked again."""
+"""How long a consent holds without another page."""
 SESSION_SECONDS = 12 * 3_600
 REGISTRATION_SECONDS = 90 * 86_400
+
+Phase = Literal["current", "spent", "void"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +42,7 @@ class Client:
     secret_hash: str | None = None
     grant_types: tuple[GrantType, ...] = ("authorization_code", "refresh_token")
     scopes: tuple[str, ...] = ()
-    """At most these may be asked for; empty is no bound. What an operator gave a `client_credentials` client."""
+    """At most these may be requested; empty is no bound. What an operator gave a `client_credentials` client."""
     organisation: str | None = None
     """Of a `client_credentials` client."""
     agent: str | None = None
@@ -67,7 +69,7 @@ class Client:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthorizationRequest:
-    """What a client asked for at /authorize, after it was checked."""
+    """A client's request at /authorize, after it was checked."""
 
     client_id: str
     redirect_uri: str
@@ -119,7 +121,7 @@ class Grant:
     """`secrets.seal(grant secret, "profile", Profile.as_json())`."""
     last_used_at: int = 0
     last_used_from: str = ""
-    """`limits.quota.network` of the caller."""
+    """`kernel.limits.network` of the caller."""
     revoked_at: int | None = None
     revoked_because: str = ""
     revoked_tokens: Mapping[str, int] = field(default_factory=dict)
@@ -149,9 +151,6 @@ class Code:
     """`secrets.seal(code, "grant", {"secret": grant secret})`."""
     expires_at: int
     used_at: int | None = None
-
-
-Phase = Literal["current", "spent", "void"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,7 +208,7 @@ class ProviderSession:
     sealed: bytes
     """Claims, and tokens of the provider, encrypted under that."""
     read_at: int
-    """When the provider told the claims."""
+    """When the provider issued the claims."""
     expires_at: int
     """When the last grant can end that may come of the sign-in."""
     busy_until: int = 0
@@ -219,7 +218,7 @@ class ProviderSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
-    """A consent that need not be asked again: for one person, client, redirect URI and resource."""
+    """A consent that holds without another page: for one person, client, redirect URI and resource."""
 
     subject_hash: str
     client_id: str

@@ -59,7 +59,7 @@ def answers_itself(uri: str) -> bool:
 
 
 def redirect_allowed(uri: str) -> bool:
-    """Whether anybody may be sent there at all; asked at registration and again at every use."""
+    """Whether anybody may be sent there at all; checked at registration and again at every use."""
     return judge(uri) == "allowed"
 
 

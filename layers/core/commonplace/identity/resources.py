@@ -1,6 +1,6 @@
-"""What access tokens are for: the MCP paths and the API, each with a canonical URL of its own (RFC 8707, RFC 9728).
+"""Protected resources, the audiences of access tokens: the MCP paths and the API (RFC 8707, RFC 9728).
 
-A token names exactly one of them as its audience, and none of the others takes it.
+Each has a canonical URL. A token names exactly one of them as its audience, and none of the others accepts it.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
-"""Hats that were read, remembered for five minutes: in this process, and in table `cache` for every function together.
+"""A cache of hats, for five minutes: in this process, and in table `cache` for every function.
 
 Items: `pk = roles#{pseudonym}`, `sk = roles`, with the paths of the hats as text, `readAt` and `expiresAt` in epoch
-seconds. The pseudonym stands for chain, contract, address and the hats that were asked for. A table that does not
-answer is an empty one; a chain that does not answer leaves nothing behind.
+seconds. The pseudonym stands for chain, contract, address and the hats requested. A table that does not respond counts
+as empty; a chain that does not respond leaves nothing behind.
 """
 
 from __future__ import annotations

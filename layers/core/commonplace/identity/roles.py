@@ -1,4 +1,4 @@
-"""Which roles there are, and what each gives: configuration; the default is the seed's (seed 000, section 2.4)."""
+"""Roles and what each gives: configuration; the default is the seed's (seed 000, section 2.4)."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The secrets of identity: the key of pseudonyms, the addresses of nodes, and what a provider knows us by."""
+"""Secrets of identity: the key of pseudonyms, the addresses of nodes, the client secret at the OIDC provider."""
 
 from __future__ import annotations
 

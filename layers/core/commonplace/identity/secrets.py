@@ -1,4 +1,4 @@
-"""Secrets of the authorization server: made, hashed, derived, and what is encrypted under them.
+"""Secrets of the authorization server: generation, hashes, derivation, and encryption under them.
 
 Everything here is 256-bit random, so a plain SHA-256 at rest is enough, and a lookup by hash leaks no timing. What a
 grant knows of a person is encrypted under the grant's own secret, which only its codes and tokens carry: a dump of the
@@ -45,7 +45,7 @@ def heir(key: bytes, parent: str, salt: str) -> str:
 
 
 def pseudonym(key: bytes, kind: str, *parts: str) -> str:
-    """A lasting name for somebody, 32 hex digits, that tells nothing without the key."""
+    """A lasting name for somebody, 32 hex digits, meaningless without the key."""
     return hmac.digest(key, json.dumps([kind, *parts]).encode(), "sha256").hex()[:32]
 
 

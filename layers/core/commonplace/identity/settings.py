@@ -1,4 +1,7 @@
-"""What identity is told: the guard of every function that answers, and the authorization server."""
+"""Settings of identity: for the guard of every function that serves callers, and for the authorization server.
+
+A missing or malformed variable raises SettingsError with its name and the valid values. Standard library only.
+"""
 
 import json
 import re
@@ -35,6 +38,12 @@ MAX_PARAMETERS_CHARACTERS = 300
 _PARAMETER = re.compile(r"([a-z][a-z0-9_]{0,39})=([A-Za-z0-9._:/ -]{1,200})")
 _OURS = re.compile(r"response_.*|client_.*|redirect_uri|scope|state|nonce|code_.*|request(_uri)?")
 
+TOOLSET = matching(r"(?!all$)[a-z][a-z0-9-]{0,39}", "the name of a toolset")
+CHAIN = Kind("the number of a chain", lambda given: int(given) if re.fullmatch(r"[1-9][0-9]{0,14}", given) else None)
+KNOWN_CHAIN = whole(1, 999_999_999)
+POSITIVE = whole(1, 1_000_000)
+ISSUER = r"https://[A-Za-z0-9.-]+(:\d{1,5})?(/[^\s?#]*[^\s?#/])?"
+
 
 def oidc_parameters(given: str) -> Mapping[str, str] | None:
     """Parameters of an authorization request, as `name=value&name=value`; None for what cannot be sent."""
@@ -46,13 +55,6 @@ def oidc_parameters(given: str) -> Mapping[str, str] | None:
 def _object(given: str) -> Mapping[str, Any] | None:
     found = json.loads(given)
     return found if isinstance(found, dict) else None
-
-
-TOOLSET = matching(r"(?!all$)[a-z][a-z0-9-]{0,39}", "the name of a toolset")
-CHAIN = Kind("the number of a chain", lambda given: int(given) if re.fullmatch(r"[1-9][0-9]{0,14}", given) else None)
-KNOWN_CHAIN = whole(1, 999_999_999)
-POSITIVE = whole(1, 1_000_000)
-ISSUER = r"https://[A-Za-z0-9.-]+(:\d{1,5})?(/[^\s?#]*[^\s?#/])?"
 
 
 class Toolsets(Settings):
@@ -130,11 +132,11 @@ class GuardSettings(IdentityTable, Organisation):
 
 
 class RotationSettings(Deployment, IdentityTable, SigningSecret):
-    """What the function is told that rotates the keys which sign tokens."""
+    """Settings of the function that rotates the keys which sign tokens."""
 
 
 class AuthSettings(GuardSettings, Deployment, SiteName, Activity, SigningSecret, Toolsets, Cloud):
-    """What the authorization server is told besides."""
+    """Further settings of the authorization server."""
 
     siwe_chain_id: int = setting(CHAIN, "SIWE_CHAIN_ID", key="siweChainId", default=OPTIMISM, context=KNOWN_CHAIN)
     """The chain that every text names which a wallet signs."""

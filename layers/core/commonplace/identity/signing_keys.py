@@ -1,9 +1,4 @@
-"""The key ring that signs access tokens, from Secrets Manager.
-
-What a rotation does with the keys that sign tokens: verifiers learn of a new one before it signs.
-
-Private keys are in the secret, public ones in the identity table (`pk = keys`, `sk = public`), where guards may read.
-"""
+"""The key ring that signs access tokens, read from Secrets Manager."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""What a rotation does with the keys that sign tokens: verifiers learn of a new one before it signs.
+"""Rotation of the keys that sign access tokens, the steps that `kernel.rotation` runs.
 
-Private keys are in the secret, public ones in the identity table (`pk = keys`, `sk = public`), where guards may read.
+Private keys are in the secret, public ones in the identity table (`pk = keys`, `sk = public`), where guards may read
+them. Verifiers get a new key before it signs.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class SigningFunction:
         self._rotation = Rotation(secrets, arn, keys)
 
     def __call__(self, event: Mapping[str, Any], _context: object) -> None:
-        """Raises what went wrong: Secrets Manager tries again, and an alarm tells of it."""
+        """Raises what went wrong: Secrets Manager tries again, and an alarm is raised."""
         if event.get("source") == "commonplace.operator" and event.get("atOnce") is True:
             self._replace()
         else:

@@ -1,6 +1,6 @@
-"""One line of log for each thing that happens: what, how it ended, and why. Never of whom, never a secret.
+"""The log of the authorization server: one line per event with its outcome and reason. Never of whom, never a secret.
 
-Alarms watch the metric `AuthEvents`, so the events and the outcomes are part of a contract.
+Alarms watch the metric `AuthEvents`, so events and outcomes are part of a contract.
 """
 
 import logging
@@ -14,7 +14,7 @@ Event = Literal["signin", "consent", "token", "refresh", "register", "revoke", "
 Outcome = Literal["ok", "denied", "failed"]
 
 REUSED = ("code_replayed", "refresh_reused")
-"""Reasons that tell of a stolen secret, or of a client that is badly broken."""
+"""Reasons that point to a stolen secret, or of a client that is badly broken."""
 
 
 def record(event: Event, outcome: Outcome = "ok", reason: str = "") -> None:

@@ -1,4 +1,4 @@
-"""Access tokens: JWTs (RFC 9068, ES256), what they say, and the keys that sign and verify them."""
+"""The claims of access tokens (JWT, RFC 9068, ES256), and the ports to the keys that sign and verify them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
-"""Sign-in with Ethereum: the text that a wallet signs (EIP-4361), and the ports that judge it and name its signer.
+"""Sign-in with Ethereum (EIP-4361): the text to sign, the ports that verify it and name its signer, and the sign-in.
 
-A wallet proves that it is there: a challenge, taken once, signed, and judged (seed 000, sections 2.2 and 2.6).
+A challenge is taken once, signed and judged (seed 000, sections 2.2 and 2.6).
 """
 
 import logging
@@ -20,6 +20,8 @@ from commonplace.kernel.audit import NOWHERE, AuditLog, AuditRecord, Outcome
 from commonplace.kernel.errors import BadRequest, CommonplaceError, Forbidden, RateLimited
 from commonplace.kernel.limits import Limiter, Quota
 
+logger = logging.getLogger(__name__)
+
 MAX_TEXT_CHARACTERS = 1_000
 """Of a text that a client wrote. The parser takes time that grows with the square of the length."""
 MAX_AGE = timedelta(minutes=10)
@@ -33,7 +35,17 @@ _UNSPEAKABLE = re.compile(r"[^A-Za-z0-9 :/?#@!$&'()*+,;=._~\[\]-]")  # EIP-4361:
 
 
 NO_CHAIN = "no_chain"
-"""The reason of a BadSignature where contracts cannot be asked, because there is no chain to ask."""
+"""The reason of a BadSignature where contracts cannot be called, because no chain is configured."""
+
+_ID = re.compile(r"[0-9a-f]{32}")
+_PURPOSE = "wallet"
+MAX_STATE_CHARACTERS = 200
+MIN_COOKIE_CHARACTERS, MAX_COOKIE_CHARACTERS = 32, 200
+
+_WITHOUT_A_CHAIN = (
+    "No chain is asked here, so only a wallet that signs with the key of its own address can sign in. "
+    "Contract wallets need an endpoint of their chain, which the operator names."
+)
 
 
 class BadSignature(Exception):
@@ -193,22 +205,8 @@ def _written(moment: datetime) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-logger = logging.getLogger(__name__)
-
-_ID = re.compile(r"[0-9a-f]{32}")
-_PURPOSE = "wallet"
-MAX_STATE_CHARACTERS = 200
-MIN_COOKIE_CHARACTERS, MAX_COOKIE_CHARACTERS = 32, 200
-
-
-_WITHOUT_A_CHAIN = (
-    "No chain is asked here, so only a wallet that signs with the key of its own address can sign in. "
-    "Contract wallets need an endpoint of their chain, which the operator names."
-)
-
-
 class SignInRefused(Forbidden):
-    """The wallet is not signed in. `reason` is for records and telemetry; the caller is told none but NO_CHAIN."""
+    """The wallet is not signed in. `reason` is for records and telemetry; the caller sees none but NO_CHAIN."""
 
     def __init__(self, reason: str) -> None:
         if reason == NO_CHAIN:

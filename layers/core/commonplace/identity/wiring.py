@@ -1,4 +1,4 @@
-"""What a function puts together that takes tokens: where grants and keys are read, and what roles give now.
+"""The parts of a function that accepts tokens: grants and keys, and the roles of accounts.
 
 Importing this loads the clients of AWS: it is for the first call that brings a token.
 """

@@ -35,7 +35,7 @@ class AuditRecord:
     reason: str = ""
     """A stable code, such as `code_replayed`."""
     network: str = ""
-    """The caller's address, or the /64 of it (`limits.quota.network`)."""
+    """The caller's address, or the /64 of it (`kernel.limits.network`)."""
     details: Mapping[str, str] = field(default_factory=dict)
     """Names of things: scopes, tiers, roles. At most 20 entries of at most 500 characters."""
     id: str = field(default_factory=lambda: secrets.token_hex(6))

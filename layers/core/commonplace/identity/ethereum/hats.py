@@ -1,8 +1,7 @@
-"""The little of Solidity's ABI that the guard needs, so that it carries no library for it.
+"""Hats of Hats Protocol that a wallet wears: EIP-1155 balances in one call, with the ABI encoding that it needs.
 
-Which hats of Hats Protocol a wallet wears: balances of EIP-1155, all of them in one call.
-
-A revert, an address without code, another contract, an answer of any other length: none of them means "no hats".
+A revert, an address without code, another contract, an answer of any other length: none of them means "no hats". The
+encoding is written here so that the guard carries no library for it.
 """
 
 import time
@@ -14,6 +13,9 @@ from commonplace.identity.roles import hat_id
 from commonplace.kernel.errors import Unavailable
 
 WORD = 32
+
+BALANCE_OF_BATCH = bytes.fromhex("4e1273f4")
+"""Selector of `balanceOfBatch(address[],uint256[])`."""
 
 
 def word(number: int) -> bytes:
@@ -42,12 +44,8 @@ def words(answer: bytes, count: int) -> list[bytes] | None:
     return [answer[at : at + WORD] for at in range(2 * WORD, len(answer), WORD)]
 
 
-BALANCE_OF_BATCH = bytes.fromhex("4e1273f4")
-"""Selector of `balanceOfBatch(address[],uint256[])`."""
-
-
 class ChainHats:
-    """`accounts.Hats`, asked of the chain each time."""
+    """`accounts.Hats`, read from the chain each time."""
 
     def __init__(
         self, rpc: Rpc, contract: str, paths: Iterable[str], *, clock: Callable[[], float] = time.time

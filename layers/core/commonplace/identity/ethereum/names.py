@@ -1,8 +1,8 @@
-"""`wallets.Names` by ENS: a name that leads back to the wallet, and two of its text records.
+"""ENS: `wallets.Names` by the wallet's primary name and two of its text records.
 
-For people to read alone. Whoever owns the name has written all of it, so each part is held to the form that it must
-have, and nothing is ever fetched. Asked of ENS's Universal Resolver on mainnet by plain calls: an answer that lies
-elsewhere (EIP-3668) is none.
+The owner of a name has written all of it, so each part must have its form, nothing of it is ever fetched, and it is for
+display alone. Reads go to ENS's Universal Resolver on mainnet by plain calls; an answer that lies off-chain (EIP-3668)
+counts as none.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
-"""A bound on the time that something takes, however it spends it.
+"""JSON-RPC over HTTP to Ethereum nodes: bounded in time and size, never redirected, with fall-back endpoints.
 
-One endpoint of an Ethereum node: JSON-RPC over HTTP, bounded in time and size, never redirected, never repeated.
-
-Questions to a chain, with a second endpoint for when the first is away.
-
-Only a clear answer is an answer. Whatever else happens is Unavailable, so that an outage never looks like "no". URLs of
-endpoints hold keys of their providers: no error and no log record names one.
+Only a clear answer counts. Everything else is Unavailable, so that an outage never looks like "no". URLs of endpoints
+hold keys of their providers: no error and no log record names one.
 """
 
 import json
@@ -24,7 +20,40 @@ from urllib3.exceptions import HTTPError
 from commonplace.identity.telemetry import record
 from commonplace.kernel.errors import Unavailable
 
+logger = logging.getLogger(__name__)
+
 T = TypeVar("T")
+
+CONNECT_SECONDS, READ_SECONDS = 2.0, 3.0
+"""Of each socket operation."""
+MAX_ANSWER_BYTES = 8 * 1_024 * 1_024
+"""Far more than any answer that is used. A wallet may revert with 1.6 MB for its gas, which a node may write twice in
+hex: that must still be read as a refusal, and not as an outage."""
+
+_ENDPOINT = re.compile(r"https://[^/@]+(?:/|$)|http://(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?(?:/|$)")
+_BYTES = re.compile(r"0x(?:[0-9a-fA-F]{2})*")
+_QUANTITY = re.compile(r"0x[0-9a-fA-F]{1,16}")
+_HEADERS = {"content-type": "application/json", "accept": "application/json", "accept-encoding": "identity"}
+
+_LIMIT_EXCEEDED = -32_005
+_REVERTED = 3
+_EVM_WORDS = re.compile(
+    r"revert|\bE?VM (?:execution )?(?:error|exception)|out ?of ?gas|invalid ?(?:fe ?)?opcode|opcode ?not ?found"
+    r"|stack ?(?:under|over)flow|invalid ?jump",
+    re.IGNORECASE,
+)
+"""How nodes word that the contract itself failed: each has its own way."""
+
+QUESTION_SECONDS = 4.0
+"""Of one question to one endpoint, however it is answered."""
+ASIDE_SECONDS = 30.0
+"""For so long an endpoint that failed is tried last."""
+IDLE_SECONDS = 20.0
+"""A connection that was idle for longer is not trusted: the function may have been frozen meanwhile."""
+PAUSE_SECONDS = 5.0
+"""When every endpoint has failed twice running, none is called for so long: callers would wait for nothing."""
+
+CHAINS = {1: "mainnet", 10: "optimism"}
 
 
 def within(seconds: float, work: Callable[[], T]) -> T:
@@ -50,27 +79,6 @@ def within(seconds: float, work: Callable[[], T]) -> T:
     return values[0]
 
 
-CONNECT_SECONDS, READ_SECONDS = 2.0, 3.0
-"""Of each socket operation."""
-MAX_ANSWER_BYTES = 8 * 1_024 * 1_024
-"""Far more than any answer that is used. A wallet may revert with 1.6 MB for its gas, which a node may write twice in
-hex: that must still be read as a refusal, and not as an outage."""
-
-_ENDPOINT = re.compile(r"https://[^/@]+(?:/|$)|http://(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?(?:/|$)")
-_BYTES = re.compile(r"0x(?:[0-9a-fA-F]{2})*")
-_QUANTITY = re.compile(r"0x[0-9a-fA-F]{1,16}")
-_HEADERS = {"content-type": "application/json", "accept": "application/json", "accept-encoding": "identity"}
-
-_LIMIT_EXCEEDED = -32_005
-_REVERTED = 3
-_EVM_WORDS = re.compile(
-    r"revert|\bE?VM (?:execution )?(?:error|exception)|out ?of ?gas|invalid ?(?:fe ?)?opcode|opcode ?not ?found"
-    r"|stack ?(?:under|over)flow|invalid ?jump",
-    re.IGNORECASE,
-)
-"""How nodes word that the contract itself failed: each has its own way."""
-
-
 class NoAnswer(Exception):
     """There was no clear answer. `reason` is a stable code; it names no URL, which holds a key of its provider."""
 
@@ -88,7 +96,7 @@ class Endpoint:
 
     def __init__(self, url: str, chain_id: int, http: PoolManager) -> None:
         self.aside_until = 0.0
-        """Until then the others are asked first."""
+        """Until then the others are tried first."""
         self._url = url
         self._chain_id = chain_id
         self._http = http
@@ -161,20 +169,6 @@ def _is_evm(error: Any) -> bool:
     if not isinstance(error, dict) or error.get("code") == _LIMIT_EXCEEDED:
         return False
     return error.get("code") == _REVERTED or _EVM_WORDS.search(str(error.get("message", ""))[:500]) is not None
-
-
-logger = logging.getLogger(__name__)
-
-QUESTION_SECONDS = 4.0
-"""Of one question to one endpoint, however it is answered."""
-ASIDE_SECONDS = 30.0
-"""An endpoint that failed is asked after the others for so long."""
-IDLE_SECONDS = 20.0
-"""A connection that was idle for longer is not trusted: the function may have been frozen meanwhile."""
-PAUSE_SECONDS = 5.0
-"""When every endpoint has failed twice running, none is asked for so long: callers are not made to wait for nothing."""
-
-CHAINS = {1: "mainnet", 10: "optimism"}
 
 
 class Rpc:

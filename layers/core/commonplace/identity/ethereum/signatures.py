@@ -1,8 +1,8 @@
-"""`wallets.SignatureCheck`: whether a text of EIP-4361 is signed, by a key, a contract, or a contract to be.
+"""`wallets.SignatureCheck`: signatures of EIP-4361 texts by keys, contracts and counterfactual contracts.
 
-A key's signature is judged here, without asking anybody. Contracts (EIP-1271, EIP-6492) are asked by one `eth_call`
-that deploys nothing; only the single byte 01 means yes. They count on the chain of the RPC alone: the same address may
-be somebody else's on another. `siwe` is imported with the first signature: it costs a second of CPU.
+A key's signature is verified without the network. Contracts (EIP-1271, EIP-6492) are called by one `eth_call` that
+deploys nothing; only the single byte 01 means yes. They count on the chain of the RPC alone: the same address may be
+somebody else's on another. `siwe` is imported with the first signature: it costs a second of CPU.
 """
 
 from __future__ import annotations

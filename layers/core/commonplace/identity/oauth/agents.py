@@ -1,4 +1,4 @@
-"""Tokens of agents that no person is asked for: by a client's own credentials, or minted by an operator."""
+"""Access tokens of agents without a person's consent: by client credentials, or minted by an operator."""
 
 import re
 from collections.abc import Callable

@@ -1,8 +1,8 @@
-"""What a client asks for at /authorize, in the order of checks that decides who may be told of an error.
+"""The authorization request at /authorize, checked in the order that decides who may learn of an error.
 
 Until client and redirect URI are known to belong together, an error is a page of ours. Afterwards it may go to the
-client, with `iss` and `state` (RFC 6749, section 4.1.2.1; RFC 9207), if the browser may be sent there before its person
-has decided anything (`Consents.may_hear`; RFC 9700, section 4.11.2). Else it is a page of ours as well.
+client, with `iss` and `state` (RFC 6749, section 4.1.2.1; RFC 9207), if the browser may be redirected there before its
+person has decided anything (`Consents.may_hear`; RFC 9700, section 4.11.2). Else it is a page of ours as well.
 """
 
 import re
@@ -36,7 +36,7 @@ class LocalRefusal(Exception):
 
 
 class RequestRefused(Exception):
-    """The client has asked for what cannot be. It hears of that at `url`, if it may. `description` is ours."""
+    """The request is invalid. The error goes to the client at `url`, if it may. `description` is ours."""
 
     def __init__(self, client: Client, redirect_uri: str, url: str, *, code: str, description: str) -> None:
         super().__init__(code)
@@ -95,7 +95,7 @@ def understand(
     issuer: str,
     network: str = "",
 ) -> ValidRequest:
-    """What is asked for, and by whom. `network` is `limits.quota.network` of the caller.
+    """The request of a client. `network` is `kernel.limits.network` of the caller.
 
     Raises LocalRefusal, RequestRefused, RateLimited, Unavailable.
     """
@@ -201,7 +201,7 @@ def _check_form(client: Client, values: dict[str, str], back: _Back) -> None:
 
 
 def _scopes(client: Client, text: str, resource: str, resources: KnowsResources, back: _Back) -> tuple[str, ...]:
-    """Those that are known, in the order of the catalogue; reading where none are asked for."""
+    """Those that are known, in the order of the catalogue; reading where none are requested."""
     try:
         named = without_offline_access(parse_scopes(text))
     except ValueError:

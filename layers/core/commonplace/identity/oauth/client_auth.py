@@ -1,9 +1,7 @@
-"""Client assertions: `private_key_jwt` (RFC 7523, OpenID Connect Core section 9).
+"""Client authentication at the token, revocation and introspection endpoints (RFC 6749 section 2.3, RFC 7523).
 
-A client signs a short statement that it is itself. Each is good for one use: its name is kept until after the moment
-from which no clock would still take it.
-
-Client authentication at the token, revocation and introspection endpoints (RFC 6749 section 2.3, RFC 7523).
+Client assertions (`private_key_jwt`, OpenID Connect Core section 9) are good for one use: each `jti` is kept until no
+clock would accept the assertion any more.
 """
 
 import binascii
@@ -26,6 +24,8 @@ from commonplace.identity.secrets import digest, same
 from commonplace.kernel.fetch import Fetcher
 from commonplace.kernel.limits import Limiter
 
+logger = logging.getLogger(__name__)
+
 MAX_ASSERTION_CHARACTERS = 8_192
 MAX_NAME_CHARACTERS = 256
 """Of a `jti` and a `kid`."""
@@ -38,6 +38,12 @@ LAST_TIME = 2**53
 TYPES = ("jwt", "client-authentication+jwt")
 STRICT_TYPE = "client-authentication+jwt"
 """Says that its audience is the issuer, and nothing else (RFC 7523bis)."""
+
+ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+
+REALM = "commonplace"
+
+_BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
 class BadAssertion(Exception):
@@ -162,15 +168,6 @@ def _time(claims: Mapping[str, Any], name: str) -> float | None:
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < LAST_TIME:
         raise BadAssertion(f"{name}_malformed")
     return float(value)
-
-
-logger = logging.getLogger(__name__)
-
-ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-
-REALM = "commonplace"
-
-_BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
 @dataclass(frozen=True, slots=True)

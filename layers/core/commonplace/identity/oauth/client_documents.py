@@ -1,10 +1,8 @@
-"""The public keys that clients sign with: in their registration, or at an address that is read now and then.
-
-Clients that are known by a document at their id (draft-ietf-oauth-client-id-metadata-document).
+"""Client ID metadata documents (draft-ietf-oauth-client-id-metadata-document), and the public keys of clients.
 
 The id is a URL of somebody else's choosing, so it is judged as text before anything is fetched, and fetched by rules
-that reach public machines alone. What was fetched is judged before it is kept; what failed is kept as a failure for a
-minute, so that nobody makes us ask again and again.
+that reach public machines alone. What was fetched is judged before it is kept; a failure is kept for a minute, so that
+nobody can make us fetch again and again.
 """
 
 import json
@@ -35,6 +33,8 @@ from commonplace.kernel.errors import RateLimited
 from commonplace.kernel.fetch import Fetched, Fetcher, FetchFailed, LimitedFetcher, fetchable
 from commonplace.kernel.limits import Limiter, Quota
 
+logger = logging.getLogger(__name__)
+
 MAX_KEYS_BYTES = 64 * 1024
 MAX_PUBLISHED_KEYS = 100
 FETCH_SECONDS = 5.0
@@ -45,9 +45,26 @@ PAUSE_SECONDS = 30
 """Between two requests for the same keys, however many assertions name a key that is not there."""
 
 MAX_ADDRESSES = 500
-"""Whose keys one process keeps; beyond it those not asked for for longest are forgotten."""
+"""Whose keys one process keeps; beyond it the least recently used are forgotten."""
 
 Key = Mapping[str, Any]
+
+MAX_DOCUMENT_BYTES = 5 * 1024
+DOCUMENT_MEDIA_TYPES = frozenset({"application/json", "application/cimd+json"})
+
+LEAST_SECONDS, USUAL_SECONDS, MOST_SECONDS = 60, 300, 24 * 3_600
+"""How long a document is kept: at least, if it does not say, and at most."""
+
+FAILURE_SECONDS = 60
+
+PER_NETWORK = Quota("documents-network", 20)
+"""Documents that one network may make us fetch in a minute; those that are kept do not count."""
+
+METHODS: tuple[AuthMethod, ...] = ("private_key_jwt", "none")
+"""What a client without a secret can authenticate with, the better first."""
+
+_MAX_AGE = re.compile(r"""(?:^|[\s,])max-age\s*=\s*"?([0-9]{1,12})(?![0-9])""", re.IGNORECASE)
+_NO_CACHE = re.compile(r"(?:^|[\s,])no-(?:store|cache)\b", re.IGNORECASE)
 
 
 class KeysUnavailable(Exception):
@@ -61,7 +78,7 @@ class KeysUnavailable(Exception):
 @dataclass(frozen=True, slots=True)
 class _Kept:
     tried_at: float
-    """When they were last asked for."""
+    """When they were last requested."""
     read_at: float = float("-inf")
     keys: Sequence[Key] = field(default=())
 
@@ -123,26 +140,6 @@ class ClientKeys:
 
 def _named(keys: Sequence[Key], kid: str) -> list[Key]:
     return [key for key in keys if key.get("kid") == kid]
-
-
-logger = logging.getLogger(__name__)
-
-MAX_DOCUMENT_BYTES = 5 * 1024
-DOCUMENT_MEDIA_TYPES = frozenset({"application/json", "application/cimd+json"})
-
-LEAST_SECONDS, USUAL_SECONDS, MOST_SECONDS = 60, 300, 24 * 3_600
-"""How long a document is kept: at least, if it does not say, and at most."""
-
-FAILURE_SECONDS = 60
-
-PER_NETWORK = Quota("documents-network", 20)
-"""Documents that one network may make us fetch in a minute; those that are kept do not count."""
-
-METHODS: tuple[AuthMethod, ...] = ("private_key_jwt", "none")
-"""What a client without a secret can authenticate with, the better first."""
-
-_MAX_AGE = re.compile(r"""(?:^|[\s,])max-age\s*=\s*"?([0-9]{1,12})(?![0-9])""", re.IGNORECASE)
-_NO_CACHE = re.compile(r"(?:^|[\s,])no-(?:store|cache)\b", re.IGNORECASE)
 
 
 class BadDocument(Exception):

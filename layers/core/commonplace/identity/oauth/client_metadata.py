@@ -1,4 +1,4 @@
-"""What a client says of itself, judged by the same rules wherever it says it (RFC 7591, section 2)."""
+"""Validation of client metadata (RFC 7591, section 2), the same for registrations, documents and operators."""
 
 import re
 import unicodedata
@@ -88,7 +88,7 @@ def uri_of(metadata: Metadata) -> str | None:
 
 
 def application_type_of(metadata: Metadata) -> str | None:
-    """`web` or `native`, as the client says: kept, and told again."""
+    """`web` or `native`, as the client says: kept, and returned."""
     given = metadata.get("application_type")
     if given is not None and given not in ("web", "native"):
         raise BadMetadata("application_type must be web or native.")

@@ -1,4 +1,4 @@
-"""Finds the client behind a `client_id`: one that registered, one that an operator made, or one that has a document."""
+"""Look-up of clients by `client_id`: registered, made by an operator, or described by a metadata document."""
 
 import logging
 import re
@@ -33,9 +33,9 @@ class Clients:
         self._clock = clock
 
     def find(self, client_id: str, network: str = "") -> Client:
-        """Raises UnknownClient, RateLimited when too many documents are asked for, Unavailable.
+        """Raises UnknownClient, RateLimited when too many documents are fetched, Unavailable.
 
-        `network` names who asks, as in `limits.quota.network`: fetches are limited by it.
+        `network` names who asks, as in `kernel.limits.network`: fetches are limited by it.
         """
         if not _ID.fullmatch(client_id):
             raise UnknownClient("id_malformed")

@@ -1,4 +1,4 @@
-"""Which clients act for a person, and their end: *connected apps*, for the person and for operators."""
+"""*Connected apps*: the clients that act for a person, and their removal by the person or an operator."""
 
 from collections.abc import Callable, Sequence
 

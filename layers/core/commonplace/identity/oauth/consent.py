@@ -1,4 +1,4 @@
-"""A person's answer to a client's request: once, in the browser that was asked, for no more than was asked."""
+"""Consent: a person's decision on an authorization request, once, in the browser that started it."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class RequestGone(Forbidden):
     """The handle is wrong, used or over, or it belongs to another browser, page or account."""
 
     def __init__(self, reason: str) -> None:
-        """`reason` is for the log: the person is told nothing that helps whoever tries."""
+        """`reason` is for the log: the page shows nothing that helps an attacker."""
         super().__init__(
             "This page is not valid any more, or not for this browser.", hint="Start again from the application."
         )

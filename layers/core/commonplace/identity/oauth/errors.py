@@ -1,4 +1,4 @@
-"""What the OAuth endpoints refuse with: the codes of RFC 6749, 7009, 7591 and 8707, as JSON and not as our envelope."""
+"""Errors of the OAuth endpoints: the codes of RFC 6749, 7009, 7591 and 8707, as JSON and not as our envelope."""
 
 from collections.abc import Mapping
 
@@ -36,7 +36,7 @@ class OAuthError(Exception):
 
 
 def invalid_grant(reason: str, grant: str = "") -> OAuthError:
-    """The same words whatever is wrong with a code or a refresh token: they tell a thief nothing."""
+    """The same words whatever is wrong with a code or a refresh token, so that a thief learns nothing."""
     description = "This code or token is not valid any more, or not valid here. Start the sign-in again."
     return OAuthError("invalid_grant", description, reason=reason, grant=grant)
 

@@ -1,15 +1,13 @@
-"""New grants, and what leads to them: only who holds a code or a token of a grant can read what the grant knows.
+"""Grants, and the exchange of authorization codes and refresh tokens for access tokens.
 
-What a code or a refresh token turns into: its holder, what the holder's roles allow now, and the answer.
+Only who holds a code or a token of a grant can decrypt what the grant knows.
 
-Authorization codes into tokens, in the order of checks that burns no code by mistake and takes none twice.
+A code is found by its hash and its client, and the presenter proves that the request was theirs, before anything acts
+on its grant: a stolen code without the verifier can neither be used nor end the grant. It is used up last, in the write
+that stores the refresh token, so that a request that is wrong in any way leaves it to its owner (RFC 6749, section
+4.1.3; RFC 7636; RFC 9700, section 4.5; OAuth 2.1, section 4.1.3).
 
-The code is found by its hash and its client, and the presenter proves to be who asked for it, before anything acts on
-its grant: who has seen a code and holds no verifier can neither use it nor end what came of it. It is used up last, in
-the write that stores the refresh token, so that a request that is wrong in any way leaves it to who can use it
-(RFC 6749, section 4.1.3; RFC 7636; RFC 9700, section 4.5; OAuth 2.1, section 4.1.3).
-
-Refresh tokens: each is spent for an heir, a lost answer can be had again, and a second use ends the family.
+A refresh token is exchanged for an heir; a lost answer can be repeated, and reuse ends the family:
 
 presented                           answer
 newest                              spend it, mint an heir
@@ -52,6 +50,18 @@ from commonplace.kernel.errors import Unavailable
 
 PROFILE, GRANT = "profile", "grant"
 """Purposes of what is sealed."""
+
+Form = Mapping[str, str]
+Json = dict[str, Any]
+
+REPLAYED = "code_replayed"
+
+_VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
+
+ATTEMPTS = 4
+"""Each judges what it finds anew: whoever was faster has changed it."""
+
+REUSED = "refresh_reused"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,10 +137,6 @@ def kept_token(token: str, grant: Grant, secret: str, expires_at: int) -> Refres
     )
 
 
-Form = Mapping[str, str]
-Json = dict[str, Any]
-
-
 class GrantOver(Exception):
     """Nothing can come of the grant any more: it ends. `reason` is for records: a stable code."""
 
@@ -193,7 +199,7 @@ class Answers:
         refresh_token: str | None = None,
         seconds: int | None = None,
     ) -> Json:
-        """The token carries what was asked for, so far as the roles still cover it. Raises Unavailable.
+        """The token carries the requested scopes, so far as the roles still cover them. Raises Unavailable.
 
         It lasts for `seconds`, or as long as access tokens last, but never longer than its grant.
         """
@@ -241,11 +247,6 @@ def wanted_scopes(form: Form, granted: tuple[str, ...]) -> tuple[str, ...]:
     if not all(covers(granted, one) for one in named):
         raise OAuthError("invalid_scope", "A token can have no more than was granted.")
     return named or granted
-
-
-REPLAYED = "code_replayed"
-
-_VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 
 
 class Exchange:
@@ -328,12 +329,6 @@ def _check_proof(form: Form, code: Code) -> None:
     told = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")
     if not code.challenge or not secrets.same(told, code.challenge):
         raise invalid_grant("verifier_wrong", code.grant_id)
-
-
-ATTEMPTS = 4
-"""Each judges what it finds anew: whoever was faster has changed it."""
-
-REUSED = "refresh_reused"
 
 
 class Rotation:

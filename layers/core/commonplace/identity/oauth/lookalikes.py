@@ -1,4 +1,4 @@
-"""Names that look like a well-known client's, and the hosts by which that client is known.
+"""Client names that imitate a well-known client's, and the hosts by which that client is known.
 
 Two names that look alike have one skeleton, as in Unicode's UTS #39, section 4. The table holds the letters that are
 taken for Latin ones, not the whole of Unicode's list: a name that it misses is still shown as verified by nobody.
@@ -12,6 +12,35 @@ from commonplace.identity.redirects import is_loopback_redirect
 
 MAX_CHARACTERS = 1_000
 """Of a name that are looked at: far more than any page shows."""
+
+_LOOK_ALIKES = {
+    "a": "аАɑαΑᴀᎪꓮ@4",
+    "b": "ЬВвΒβᏴꓐʙƄ8",
+    "c": "сСϲϹᴄᏟꓚ¢ƈ",
+    "d": "ԁԀɗđĐᴅᎠꓓժ",
+    "e": "еЕεΕɛєЄᴇᎬꓰ3ҽ",
+    "f": "ғҒϝϜꓝƒſ",
+    "g": "ɡցԍԌᏀꓖɢ9",
+    "h": "һҺНнΗհᎻꓧʜ",
+    "i": "іІıΙιӏӀᎥꓲɪɩ1|!lLʟᏞꓡłŁ",
+    "j": "јЈյϳᎫꓙ",
+    "k": "кКκΚᴋᏦꓗ",
+    "m": "мМΜᴍᎷꓟ",
+    "n": "пΝηոɴꓠƞ",
+    "o": "оОοΟօᴏꓳ0σøØ",
+    "p": "рРρΡᴘᏢꓑƿ",
+    "q": "ԛԚզ",
+    "r": "гʀᏒꓣɾ",
+    "s": "ѕЅꓢᏚ$5ƽ",
+    "t": "тТτΤᴛᎢꓔ7†",
+    "u": "υսᴜꓴʋцμ",
+    "v": "ѵѴνᴠᏙꓦ",
+    "w": "ԝԜωᴡᎳꓪա",
+    "x": "хХχΧꓫ×",
+    "y": "уУүҮΥγʏᎩꓬ",
+    "z": "ΖζᴢᏃꓜ2",
+}
+_LATIN = str.maketrans({letter: latin for latin, letters in _LOOK_ALIKES.items() for letter in letters})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,35 +71,6 @@ KNOWN = (
     Known("Perplexity", ("perplexity",), ("perplexity.ai",)),
     Known("Mistral", ("mistral", "lechat"), ("mistral.ai",)),
 )
-
-_LOOK_ALIKES = {
-    "a": "аАɑαΑᴀᎪꓮ@4",
-    "b": "ЬВвΒβᏴꓐʙƄ8",
-    "c": "сСϲϹᴄᏟꓚ¢ƈ",
-    "d": "ԁԀɗđĐᴅᎠꓓժ",
-    "e": "еЕεΕɛєЄᴇᎬꓰ3ҽ",
-    "f": "ғҒϝϜꓝƒſ",
-    "g": "ɡցԍԌᏀꓖɢ9",
-    "h": "һҺНнΗհᎻꓧʜ",
-    "i": "іІıΙιӏӀᎥꓲɪɩ1|!lLʟᏞꓡłŁ",
-    "j": "јЈյϳᎫꓙ",
-    "k": "кКκΚᴋᏦꓗ",
-    "m": "мМΜᴍᎷꓟ",
-    "n": "пΝηոɴꓠƞ",
-    "o": "оОοΟօᴏꓳ0σøØ",
-    "p": "рРρΡᴘᏢꓑƿ",
-    "q": "ԛԚզ",
-    "r": "гʀᏒꓣɾ",
-    "s": "ѕЅꓢᏚ$5ƽ",
-    "t": "тТτΤᴛᎢꓔ7†",
-    "u": "υսᴜꓴʋцμ",
-    "v": "ѵѴνᴠᏙꓦ",
-    "w": "ԝԜωᴡᎳꓪա",
-    "x": "хХχΧꓫ×",
-    "y": "уУүҮΥγʏᎩꓬ",
-    "z": "ΖζᴢᏃꓜ2",
-}
-_LATIN = str.maketrans({letter: latin for latin, letters in _LOOK_ALIKES.items() for letter in letters})
 
 
 def imitated(name: str, host: str | None, redirect_uri: str) -> str | None:

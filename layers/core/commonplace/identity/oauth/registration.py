@@ -1,7 +1,4 @@
-"""Dynamic client registration (RFC 7591): a client introduces itself, and is remembered while it is used.
-
-Clients that an operator makes: agents with credentials of their own, and applications known beforehand.
-"""
+"""Client registration: dynamic (RFC 7591), for clients kept while they are in use, and by an operator."""
 
 import json
 import logging
@@ -49,10 +46,15 @@ _EXTENSION = "urn:"
 Policy = Callable[[Client], None]
 """Refuses a registration by raising OAuthError; whatever else it raises is `server_error`. Nothing is stored then."""
 
+AGENT_ID, CLIENT_ID = "cpg_", "cpa_"
+"""How the ids begin: of agents with credentials, and of applications that people sign in with."""
+
+_NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
+
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A client, and its secret if it has one: told once, stored hashed."""
+    """A client, and its secret if it has one: shown once, stored hashed."""
 
     client: Client
     secret: str | None
@@ -80,7 +82,7 @@ class Registrar:
         self._policy = policy
 
     def register(self, body: bytes, network: str = "") -> Registered:
-        """Raises OAuthError (400, 413, 500), RateLimited, Unavailable. `network` as in `limits.quota.network`."""
+        """Raises OAuthError (400, 413, 500), RateLimited, Unavailable. `network` as in `kernel.limits.network`."""
         metadata = _parsed(body)
         try:
             secret, client = self._client(metadata)
@@ -211,18 +213,12 @@ def _answer(client: Client, secret: str | None) -> dict[str, Any]:
     return told | ({"client_secret": secret, "client_secret_expires_at": client.expires_at} if secret else {})
 
 
-AGENT_ID, CLIENT_ID = "cpg_", "cpa_"
-"""How the ids begin: of agents with credentials, and of applications that people sign in with."""
-
-_NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
-
-
 class BadClient(ValueError):
     """The client cannot be made like this; the text says what would be valid."""
 
 
 class OperatorClients:
-    """Adds and removes clients for an operator. Secrets are told once, and stored by their hash."""
+    """Adds and removes clients for an operator. Secrets are shown once, and stored by their hash."""
 
     def __init__(self, store: ClientStore, clock: Callable[[], float]) -> None:
         """`clock` gives epoch seconds."""

@@ -1,6 +1,6 @@
-"""The token endpoint's logic: codes and refresh tokens into access tokens, and the end of grants.
+"""The token endpoint's logic: codes and refresh tokens into access tokens, revocation and introspection.
 
-The caller has authenticated the client and parsed the form; `network` is `limits.quota.network` of the caller.
+The caller has authenticated the client and parsed the form; `network` is `kernel.limits.network` of the caller.
 Everything raises OAuthError, and 503 `temporarily_unavailable` in place of Unavailable: then nothing was changed.
 """
 
@@ -117,7 +117,7 @@ class TokenEndpoint:
         """RFC 7662, of access tokens: those of its organisation for a client that an operator registered, and of
         any organisation if it has none; its own for another. Everything else is not active.
 
-        What is told is what the guard of a call would find now. Raises 503 where roles cannot be read: to say that
+        The answer is what the guard of a call would find now. Raises 503 where roles cannot be read: to say that
         there are none would send people to sign in again.
         """
         with _answering():

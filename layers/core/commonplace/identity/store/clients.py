@@ -1,4 +1,4 @@
-"""Clients, metadata documents and single uses on DynamoDB: `commonplace.identity.ports.ClientStore`.
+"""Clients, metadata documents and single uses on DynamoDB: `identity.ports.ClientStore`.
 
 `client#{id}`/`client`, `document#{sha256 of its URL}`/`document`, and `once#{kind}`/`{sha256 of the value}`. A single
 use is one conditional write; whatever has expired counts as absent, however late the table deletes it.

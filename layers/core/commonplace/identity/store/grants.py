@@ -1,8 +1,8 @@
-"""Grants, codes and refresh tokens on DynamoDB: `commonplace.identity.ports.GrantStore`.
+"""Grants, codes and refresh tokens on DynamoDB: `identity.ports.GrantStore`.
 
-Every change is one transaction over what it depends on, with its audit records. A grant that is revoked ends all that
-leads to it with one write, since every use reads the grant. `subject#{hash}` lists what a person's page shows; no
-decision rests on it.
+Every change is one transaction over what it depends on, with its audit records. Revoking a grant ends all that leads to
+it with one write, since every use reads the grant. `subject#{hash}` lists what a person's page shows; no decision rests
+on it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a guard reads of the identity table, and the one thing it writes there: that a grant was used.
+"""The guard's access to the identity table: grants and public keys to read, and a grant's last use to write.
 
-Grants as `identity.store.grants` keeps them. Public keys: `pk = keys`, `sk = public`, attribute `jwks`. A guard's
+Grants are stored by `identity.store.grants`; public keys are `pk = keys`, `sk = public`, attribute `jwks`. A guard's
 policy allows these reads and an update of two attributes, and nothing else.
 """
 

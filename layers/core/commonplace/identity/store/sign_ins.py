@@ -1,4 +1,4 @@
-"""What happens between a browser's first request and a code, on DynamoDB: `commonplace.identity.ports.SignInStore`.
+"""Pending requests, challenges, sessions and consents on DynamoDB: `identity.ports.SignInStore`.
 
 Taking something out is one conditional delete that returns what it deleted: of two callers one gets it. Sessions and
 consents are kept under hashes and pseudonyms, so that the table names nobody.

@@ -1,1 +1,1 @@
-"""What a person sees of the authorization server."""
+"""Pages of the authorization server."""

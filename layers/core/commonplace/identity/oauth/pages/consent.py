@@ -1,4 +1,4 @@
-"""What a consent is about, in words. Shows what there is to decide and decides nothing."""
+"""The texts of the consent page. It shows what there is to decide and decides nothing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """Who is signed in. The avatar is never loaded: it would tell its host who signs in where, and when."""
+    """Who is signed in. The avatar is never loaded: its host would learn who signs in where, and when."""
 
     label: str
     subject: str
@@ -92,7 +92,7 @@ class ConsentView:
 
     wishes: Sequence[Wish]
     beyond: Sequence[str]
-    """In words: asked for, and not to be had by this account."""
+    """In words: requested, and not available to this account."""
     kinds: Sequence[str]
     """Kinds of things that the wishes reach (seed 002, section 3)."""
 

@@ -1,8 +1,6 @@
-"""Text of others made fit to be shown, and times in words. Escaping is the templates'.
+"""HTML pages with their headers and assets, and texts of others made safe to show. Escaping is the templates'.
 
-Pages with their headers. Jinja is loaded by the first page that is shown: tokens need none of it.
-
-Style sheets and scripts of the pages, as they are in the code.
+Jinja is loaded by the first page that is shown: the token endpoint needs none of it.
 """
 
 import time
@@ -30,6 +28,27 @@ Destination = Literal["site", "loopback", "app"]
 """Where a browser is sent: a web site, a program that listens on this computer, or whatever opens a link of its own."""
 
 MAX_CHARACTERS = 80
+
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+
+HTML = "text/html; charset=utf-8"
+WAAP_ORIGIN = "https://waap.xyz"
+
+GUARDED = Middleware(
+    SecurityHeaders,
+    headers={
+        "referrer-policy": "no-referrer",
+        "x-frame-options": "DENY",
+        "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=()",
+    },
+)
+"""On every answer to a browser. With `no-referrer` nothing of an address reaches the place that a page leads to."""
+
+FOLDER = Path(__file__).with_name("assets")
+TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
 
 
 def plain(text: object, limit: int = MAX_CHARACTERS) -> str:
@@ -96,26 +115,6 @@ def _counted(number: int, name: str) -> str:
     return f"{number} {name}{'' if number == 1 else 's'}"
 
 
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
-
-
-HTML = "text/html; charset=utf-8"
-WAAP_ORIGIN = "https://waap.xyz"
-
-GUARDED = Middleware(
-    SecurityHeaders,
-    headers={
-        "referrer-policy": "no-referrer",
-        "x-frame-options": "DENY",
-        "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=()",
-    },
-)
-"""On every answer to a browser. With `no-referrer` nothing of an address reaches the place that a page leads to."""
-
-
 def content_security_policy(*, icons: bool = False, waap: bool = False) -> str:
     """Nothing from elsewhere. `icons` lets wallets show theirs (data URIs, EIP-6963), `waap` its frame in."""
     return "; ".join(
@@ -164,10 +163,6 @@ def _templates() -> "Environment":
     )
     found.filters |= {"plain": plain, "day": day, "moment": moment, "stamp": stamp, "span": span}
     return found
-
-
-FOLDER = Path(__file__).with_name("assets")
-TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
 
 
 async def asset(request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""What an operator may say of WaaP, sign-in by e-mail and social accounts (seed 000, section 2.3)."""
+"""Settings of WaaP, sign-in by e-mail and social accounts (seed 000, section 2.3)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""*Connected apps*: a signed-in person sees every grant, and ends one or all of them."""
+"""*Connected apps*: the page on which a signed-in person sees every grant, and ends one or all of them."""
 
 from collections.abc import Mapping
 from functools import partial

@@ -1,4 +1,4 @@
-"""The authorization server as an ASGI application: never cached unless an answer says so, and no defect shows."""
+"""The authorization server as an ASGI application: never cached unless an answer says so, no details of defects."""
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -11,6 +11,15 @@ from commonplace.identity.oauth.server.endpoint import NO_STORE, envelope
 from commonplace.identity.oauth.server.services import OAuthServices
 from commonplace.kernel.errors import BadRequest, CommonplaceError, NotFound
 from commonplace.web.middleware import Errors, HeadAsGet, SecurityHeaders, exception_handlers
+
+FOR_PROGRAMS = (
+    routes.metadata_routes,
+    routes.token_routes,
+    routes.register_routes,
+    routes.revoke_routes,
+    routes.introspect_routes,
+)
+FOR_PEOPLE = (authorize.routes, sign_in.routes, account.routes)
 
 
 class MethodNotAllowed(CommonplaceError):
@@ -36,14 +45,6 @@ LAYERS = (
     Middleware(SecurityHeaders, headers={"x-content-type-options": "nosniff"}, uncached=NO_STORE),
     Middleware(Errors, render=render),
 )
-FOR_PROGRAMS = (
-    routes.metadata_routes,
-    routes.token_routes,
-    routes.register_routes,
-    routes.revoke_routes,
-    routes.introspect_routes,
-)
-FOR_PEOPLE = (authorize.routes, sign_in.routes, account.routes)
 
 
 def create_app(services: OAuthServices) -> Starlette:

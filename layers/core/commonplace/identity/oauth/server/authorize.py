@@ -1,4 +1,4 @@
-"""GET /authorize shows who asks and what for; POST /authorize takes the person's answer (RFC 6749, section 4.1)."""
+"""The authorization endpoint: GET shows the request, POST takes the person's decision (RFC 6749, section 4.1)."""
 
 from collections.abc import Mapping
 from functools import partial

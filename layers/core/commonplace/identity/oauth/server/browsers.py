@@ -1,6 +1,6 @@
-"""What browsers send: whether a page of ours sent it, forms and JSON within bounds, and how a refusal is shown.
+"""Requests of browsers: their origin, bounded forms and JSON, refusals as pages, sessions and cookies.
 
-A browser whose person has signed in. What the store knows of them is encrypted under the browser's cookie.
+What the store knows of a session is encrypted under the browser's cookie.
 """
 
 import json
@@ -46,6 +46,15 @@ PAGE_HEADER = "x-commonplace-page"
 """Sent by our scripts. A page of another site cannot send it: CORS would ask here first, and is never allowed."""
 MAX_JSON_BYTES = 40 * 1024
 MAX_FIELDS = 60
+
+SESSION_COOKIE = "__Host-cp_session"
+CHALLENGE_COOKIE = "__Host-cp_challenge"
+OIDC_COOKIE = "__Host-cp_oidc"
+REQUEST_COOKIE = "__Host-cp_request_"
+MAX_REQUESTS = 10
+"""That wait for one browser at a time."""
+PURPOSE = "session"
+MAX_COOKIE_CHARACTERS = 100
 
 
 def page_route(services: OAuthServices, path: str, handler: Handler, *methods: str) -> Route:
@@ -160,16 +169,6 @@ def again(request: AuthorizationRequest, *, ask: bool = False) -> str:
     }
     given = {name: value for name, value in values.items() if value is not None}
     return f"/authorize?{urlencode(given, errors='surrogateescape')}"
-
-
-SESSION_COOKIE = "__Host-cp_session"
-CHALLENGE_COOKIE = "__Host-cp_challenge"
-OIDC_COOKIE = "__Host-cp_oidc"
-REQUEST_COOKIE = "__Host-cp_request_"
-MAX_REQUESTS = 10
-"""That wait for one browser at a time."""
-PURPOSE = "session"
-MAX_COOKIE_CHARACTERS = 100
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,6 @@
-"""How errors leave the authorization server: OAuth's JSON at OAuth's endpoints, our envelope everywhere else.
+"""Endpoints that programs call: methods, CORS, strict bodies, OAuth's errors, and limits by network and client.
 
-Bodies of requests, read strictly: the media type, the size, the encoding, and each parameter once.
-
-One address of the authorization server that programs call: methods, CORS, and OAuth's way of failing.
-
-How often the endpoints may be asked: by one network, and by one client.
+OAuth's endpoints fail with OAuth's JSON, everything else with our envelope.
 """
 
 import json
@@ -31,6 +27,21 @@ JSON = "application/json"
 NO_STORE = {"cache-control": "no-store", "pragma": "no-cache"}
 
 _UNSAYABLE = re.compile(r"[^\x20\x21\x23-\x5b\x5d-\x7e]")  # RFC 6749, section 5.2
+
+FORM = "application/x-www-form-urlencoded"
+MAX_FORM_BYTES = 16 * 1024
+MAX_PARAMETERS = 50
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+EVENT = "event"
+"""In a request's state: what it turned out to be about, in place of what its address is mostly for."""
+
+SENT = ("Authorization", "Content-Type", "MCP-Protocol-Version")
+EXPOSED = ("WWW-Authenticate", "Retry-After")
+
+SHARED_FACTOR = 5
+"""So many clients' worth of requests may come from one network: a household, an office, a hosted client."""
 
 
 def json_answer(body: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -65,11 +76,6 @@ def as_oauth(error: CommonplaceError) -> OAuthError:
 def envelope(error: CommonplaceError, headers: Mapping[str, str] | None = None) -> Response:
     """As every other surface of ours answers (seed 000, section 10)."""
     return json_answer(error.envelope(), error.status, error_headers(error) | dict(headers or {}))
-
-
-FORM = "application/x-www-form-urlencoded"
-MAX_FORM_BYTES = 16 * 1024
-MAX_PARAMETERS = 50
 
 
 async def read_form(request: Request) -> Mapping[str, str]:
@@ -124,19 +130,10 @@ def _refused(description: str, reason: str) -> OAuthError:
     return OAuthError("invalid_request", description, reason=reason)
 
 
-Handler = Callable[[Request], Awaitable[Response]]
-
-EVENT = "event"
-"""In a request's state: what it turned out to be about, in place of what its address is mostly for."""
-
-SENT = ("Authorization", "Content-Type", "MCP-Protocol-Version")
-EXPOSED = ("WWW-Authenticate", "Retry-After")
-
-
 def route(path: str, method: str, handler: Handler, *, cors: bool, event: telemetry.Event | None = None) -> Route:
     """A route that answers every method: `method`, beside OPTIONS with `cors`, and HEAD for GET, and 405 for others.
 
-    Failures are told as `event`. With `cors` any page may call, and brings no cookies: credentials are not allowed.
+    Failures are logged as `event`. With `cors` any page may call, and brings no cookies: credentials are not allowed.
     """
     methods = ("GET", "HEAD") if method == "GET" else (method,)
     allowed = (*methods, "OPTIONS") if cors else methods
@@ -168,12 +165,8 @@ def route(path: str, method: str, handler: Handler, *, cors: bool, event: teleme
     return Route(path, endpoint, middleware=[public] if cors else None)
 
 
-SHARED_FACTOR = 5
-"""So many clients' worth of requests may come from one network: a household, an office, a hosted client."""
-
-
 def network_of(request: Request) -> str:
-    """Who asks, as far as can be told without a credential."""
+    """Who calls, as far as it is known without a credential."""
     return network(client_address(request.scope))
 
 

@@ -1,16 +1,8 @@
-"""`POST /introspect`: what a token is worth, for resource servers and clients that prove who they are (RFC 7662).
+"""The endpoints `/token`, `/register`, `/revoke` and `/introspect`, metadata documents, and the public keys.
 
-`POST /register`: clients that introduce themselves (RFC 7591).
-
-`POST /revoke`: a client ends a token of its own (RFC 7009).
-
-`POST /token`: who asks, then what for; the rest is `identity.oauth.token_endpoint`.
-
-What clients read before anything else: the metadata of the server and of each resource, and the public keys.
-
-Sources: RFC 8414, RFC 9728, RFC 9207, RFC 7517, and the MCP authorization specification. Each document stands where the
-standard looks for it, and is about the issuer or resource that its address names. Every URL is made of the
-configuration: one made of a request's Host could be poisoned.
+Sources: RFC 6749, 7591, 7009, 7662; for metadata RFC 8414, 9728, 9207, 7517, and the MCP authorization specification.
+Each document is at the address that its standard names, and describes the issuer or resource of that address. Every URL
+comes from the configuration: one made of a request's Host could be poisoned.
 """
 
 import json
@@ -44,6 +36,18 @@ from commonplace.identity.settings import AuthSettings
 from commonplace.kernel.errors import Unavailable
 from commonplace.web.middleware import header_map
 
+MAX_BODY_BYTES = 16 * 1024
+
+Form = Mapping[str, str]
+Grants = Callable[[Form, Client, str], dict[str, Any]]
+
+SERVER_PATH = "/.well-known/oauth-authorization-server"
+KEYS_PATH = "/.well-known/jwks.json"
+
+CONFIDENTIAL_METHODS = ("client_secret_basic", "client_secret_post", "private_key_jwt")
+AUTH_METHODS = ("none", *CONFIDENTIAL_METHODS)
+ASSERTION_ALGORITHMS = ("ES256", "RS256")
+
 
 def introspect_routes(services: OAuthServices) -> list[Route]:
     async def introspect(request: Request) -> Response:
@@ -60,9 +64,6 @@ def introspect_routes(services: OAuthServices) -> list[Route]:
 
     # Resource servers are no browsers: no page may ask.
     return [route("/introspect", "POST", introspect, cors=False, event="introspect")]
-
-
-MAX_BODY_BYTES = 16 * 1024
 
 
 def register_routes(services: OAuthServices) -> list[Route]:
@@ -83,7 +84,7 @@ def register_routes(services: OAuthServices) -> list[Route]:
 
 def revoke_routes(services: OAuthServices) -> list[Route]:
     async def revoke(request: Request) -> Response:
-        """200 whether there was something to end or not: the answer must not tell which tokens exist."""
+        """200 whether there was something to end or not: the answer must not reveal which tokens exist."""
         spend_network(services, request, "revoke")
         form = await read_form(request)
         client = services.authentication.authenticate(header_map(request.scope), form, network_of(request))
@@ -96,10 +97,6 @@ def revoke_routes(services: OAuthServices) -> list[Route]:
         return Response(status_code=200)
 
     return [route("/revoke", "POST", revoke, cors=True, event="revoke")]
-
-
-Form = Mapping[str, str]
-Grants = Callable[[Form, Client, str], dict[str, Any]]
 
 
 def token_routes(services: OAuthServices) -> list[Route]:
@@ -133,14 +130,6 @@ def _granted(services: OAuthServices, grant_type: str | None) -> Grants:
         case _:
             description = "grant_type must be authorization_code, refresh_token or client_credentials."
             raise OAuthError("unsupported_grant_type", description)
-
-
-SERVER_PATH = "/.well-known/oauth-authorization-server"
-KEYS_PATH = "/.well-known/jwks.json"
-
-CONFIDENTIAL_METHODS = ("client_secret_basic", "client_secret_post", "private_key_jwt")
-AUTH_METHODS = ("none", *CONFIDENTIAL_METHODS)
-ASSERTION_ALGORITHMS = ("ES256", "RS256")
 
 
 def metadata_routes(services: OAuthServices) -> list[Route]:

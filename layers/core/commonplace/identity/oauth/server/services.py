@@ -1,6 +1,6 @@
-"""What the routes of the authorization server work with, put together once per process.
+"""The services that the routes of the authorization server use, built once per process.
 
-Everything that is heavy stands here as a `deferred` part: a request loads what it uses, and nothing else.
+Heavy parts are `deferred`: a request loads what it uses, and nothing else.
 """
 
 from __future__ import annotations
@@ -52,6 +52,6 @@ class OAuthServices:
     audit: AuditLog
     limiter: Limiter
     subject_hash: Callable[[str], str]
-    """The name of an account in records: `issuing.subject_hash` under the key of this deployment."""
+    """The name of an account in records: `access_tokens.subject_hash` under the key of this deployment."""
     oidc: OidcSignIn | None = None
     """The provider that signs people in beside wallets; None where there is none."""

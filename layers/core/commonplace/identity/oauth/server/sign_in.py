@@ -1,4 +1,4 @@
-"""Sign-in: with a wallet (seed 000, sections 2.2 and 2.7), or through an OIDC provider where one is configured."""
+"""Sign-in with a wallet (seed 000, sections 2.2 and 2.7), or through an OIDC provider where one is configured."""
 
 import json
 from collections.abc import Mapping
