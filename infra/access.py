@@ -9,7 +9,6 @@ from commonplace.capabilities import CAPABILITIES
 from commonplace.kernel.capability import Capability, Items, Objects, built
 from commonplace.kernel.limit_store import LISTENS
 from commonplace.kernel.objects import OPERATIONS_PREFIX
-from commonplace.search.store import PARTITION as CHANGES_OF_DOCUMENTS
 from infra.configuration import Configuration
 from infra.functions import PythonFunction
 from infra.store import State, Store
@@ -22,7 +21,6 @@ FRAMES: tuple[Items | Objects, ...] = (
     Objects(("sync-store",), ("GetObject", "PutObject"), (OPERATIONS_PREFIX,)),
     Items(("rest", "mcp"), "activity", ("UpdateItem",), (COUNTERS,)),
     Items(("mcp",), "activity", ("GetItem", "PutItem"), (LISTENS,)),
-    Items(("mcp",), "activity", ("Query",), (CHANGES_OF_DOCUMENTS,)),
     Items(("index", "index-build"), "activity", ("PutItem",), ("change#*",)),
 )
 

@@ -18,6 +18,7 @@ from commonplace.memory.index_source import ENTRIES, JOBS
 from commonplace.reference.capability import CATALOGUES, REFERENCE
 from commonplace.reference.library import REFERENCE_PREFIX, manifest_key
 from commonplace.repository.sources import BranchSource, StepContext
+from commonplace.search.store import PARTITION as CHANGES
 from tests.unit.docs.pages import rows, section
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,6 +66,7 @@ def test_documents_declare_the_prefixes_that_they_are_kept_under() -> None:
     assert documents.PUBLISHED == (CONTENT_PREFIX, RAW_PREFIX, ATTACHMENTS_PREFIX, METADATA_PREFIX)
     assert documents.DOCUMENTS.expiry_days.keys() == {STAGED_PREFIX, REPORTS_PREFIX}
     assert [keys.prefix for keys in documents.DOCUMENTS.indexed_objects] == [CONTENT_PREFIX]
+    assert documents.CHANGES == CHANGES
 
 
 def test_the_reference_declares_where_its_catalogues_are_kept() -> None:

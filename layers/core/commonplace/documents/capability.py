@@ -1,10 +1,13 @@
 """Documents: an organisation's published pages, synced from its repository."""
 
-from commonplace.kernel.capability import Capability, ObjectKeys, Objects, Scopes
+from commonplace.kernel.capability import Capability, Items, ObjectKeys, Objects, Scopes
 
 CONTENT, RAW, ATTACHMENTS, METADATA = "content/", "raw/", "attachments/", "metadata/"
 PUBLISHED = (CONTENT, RAW, ATTACHMENTS, METADATA)
 """Everything readers may see. Plans, staged files and reports of the operators are not among it."""
+
+CHANGES = "change#documents"
+"""Which were indexed lately, for whoever listens."""
 
 DOCUMENTS = Capability(
     name="documents",
@@ -31,6 +34,7 @@ DOCUMENTS = Capability(
         Objects(("sync-run",), ("GetObject", "PutObject", "DeleteObject"), PUBLISHED),
         Objects(("rest", "mcp"), ("GetObject",), PUBLISHED),
         Objects(("index", "index-build"), ("GetObject",), (CONTENT, METADATA)),
+        Items(("mcp",), "activity", ("Query",), (CHANGES,)),
     ),
     indexed_objects=(ObjectKeys(CONTENT),),
     # What a run works with is of no use once it is over; operators look back at reports for a quarter.
