@@ -24,8 +24,8 @@ from commonplace.web.mcp.surface import Surface
 from tests.contracts.engines import ENGINES
 from tests.fakes.identity_stores import Clock
 from tests.fakes.memories import CountingEmbeddings, Remembering
-from tests.unit.mcp.world import BASE_URL, NO_LIMITS, ByToken, Context, Counters, body_of, call, modern
-from tests.unit.mcp.world import Clock as EpochClock
+from tests.unit.web.mcp.world import BASE_URL, NO_LIMITS, ByToken, Context, Counters, body_of, call, modern
+from tests.unit.web.mcp.world import Clock as EpochClock
 
 ORGANISATIONS = ("acme", "other")
 PATH = "/mcp/memory"

@@ -13,7 +13,7 @@ from commonplace.kernel.limits import CounterStore, Limiter
 from commonplace.web.mcp.declaration import Caller, Cost
 from commonplace.web.mcp.limits import Throttle
 from tests.aws_fixture import TABLE
-from tests.unit.mcp.world import Counters
+from tests.unit.web.mcp.world import Counters
 
 NOW = 1_000_020.0
 UNLIMITED: Mapping[Cost, int] = {"read": 0, "search": 0, "write": 0}

@@ -20,7 +20,7 @@ from commonplace.web.rest.settings import RestSettings
 from infra.requirements import ROOT
 from infra.search_alarms import DOMAIN_ALARMS, OPTIONAL_ALARMS, ROTATION_STUCK
 from tests.infra.templates import Template, as_list
-from tests.unit.adapters.opensearch.scripted import Scripted, scripted
+from tests.unit.search.opensearch.scripted import Scripted, scripted
 
 ADAPTER = ROOT / "layers/core/commonplace/search/opensearch"
 READING = {"roles", "open_index", "multi_search", "fetch", "held"}

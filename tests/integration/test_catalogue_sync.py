@@ -19,7 +19,7 @@ from tests.examples import examples
 from tests.integration.repositories import Clone, document
 from tests.integration.running_dev import wait
 from tests.integration.test_faults import kill_functions_after
-from tests.unit.sync.catalogue_drive import command, entries, guide
+from tests.unit.reference.sync.catalogue_drive import command, entries, guide
 
 pytestmark = pytest.mark.laptop
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.integration.repositories import Clone
 from tests.integration.running_dev import EDIT_SECONDS, Dev, commonplace, garden, started
-from tests.unit.sync.catalogue_drive import command, entries, guide
+from tests.unit.reference.sync.catalogue_drive import command, entries, guide
 
 pytestmark = pytest.mark.laptop
 

@@ -24,7 +24,7 @@ from commonplace.search.service import SearchService
 from commonplace.web.rest.declaration import Site
 from tests.fakes.library import FakeLibrary, garden, make
 from tests.rest_app import rest_app
-from tests.unit.rest.conftest import Counters, Seconds
+from tests.unit.documents.rest.conftest import Counters, Seconds
 
 pytestmark = pytest.mark.opensearch
 

@@ -5,6 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.aws_fixture import aws, dynamodb, dynamodb_client, s3, s3_client, secrets_client, session
+
+__all__ = ["aws", "dynamodb", "dynamodb_client", "s3", "s3_client", "secrets_client", "session"]
+
 
 @pytest.fixture
 def loop() -> Iterator[None]:

@@ -27,9 +27,9 @@ from commonplace.web.mcp.surface import Surface
 from commonplace.web.rest.declaration import Site
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.rest_app import rest_app
-from tests.unit.mcp.knowledge.published import SAMPLE, knowledge_base, synced
-from tests.unit.mcp.talking import call, text_of
-from tests.unit.rest.conftest import Counters
+from tests.unit.documents.rest.conftest import Counters
+from tests.unit.documents.tools.published import SAMPLE, knowledge_base, synced
+from tests.unit.web.mcp.talking import call, text_of
 
 ORIGIN = "https://shore.example.org"
 

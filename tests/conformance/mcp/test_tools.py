@@ -26,7 +26,7 @@ from tests.fakes.library import FakeLibrary
 from tests.fakes.proposals import FakeProposals
 from tests.fakes.search import FakeSearch
 from tests.reference_files import helios
-from tests.unit.mcp.reference.desks import Scripted
+from tests.unit.reference.tools.desks import Scripted
 
 SNAPSHOTS = {
     "knowledge": Path(__file__).with_name("tools.json"),

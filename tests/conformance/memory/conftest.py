@@ -10,7 +10,7 @@ from local.cloud import moto_patches
 from tests.conformance.memory.worlds import Team, World, calling, embedded, opensearch
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.one_at_a_time import OneAtATime
-from tests.unit.mcp.talking import ERAS
+from tests.unit.web.mcp.talking import ERAS
 
 ENGINES = ("embedded", pytest.param("OpenSearch", marks=pytest.mark.opensearch))
 STORES = ("moto", "DynamoDB Local")

@@ -2,8 +2,8 @@
 
 from commonplace.web.mcp.rendering import ERROR_META
 from tests.conformance.memory.worlds import Team
-from tests.unit.mcp.memory.test_bad_input import TABLE
-from tests.unit.mcp.talking import text_of
+from tests.unit.memory.tools.test_bad_input import TABLE
+from tests.unit.web.mcp.talking import text_of
 
 
 def test_what_cannot_be_is_said_and_nothing_is_written(team: Team) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from commonplace.memory.model import content_hash
 from tests.conformance.memory.worlds import Team, calling
-from tests.unit.mcp.talking import text_of
+from tests.unit.web.mcp.talking import text_of
 
 NOBODY = "00000000-0000-4000-8000-000000000000"
 CALLERS = 32

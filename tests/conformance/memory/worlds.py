@@ -36,8 +36,8 @@ from commonplace.web.mcp.surface import Surface
 from tests.dynamodb_fixture import dump, new_table
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.opensearch_fixture import remove_indexes
-from tests.unit.mcp.over_http import connected, serving
-from tests.unit.mcp.talking import text_of
+from tests.unit.web.mcp.over_http import connected, serving
+from tests.unit.web.mcp.talking import text_of
 
 START = datetime(2026, 11, 22, tzinfo=UTC)
 PATIENT_SECONDS = 60.0

@@ -13,7 +13,7 @@ from local.cloud import moto_patches
 from tests.conformance.memory.worlds import embedded, opensearch
 from tests.conformance.reference.worlds import Guest, World, calling
 from tests.fakes.one_at_a_time import OneAtATime
-from tests.unit.mcp.talking import ERAS
+from tests.unit.web.mcp.talking import ERAS
 
 PLACES = (
     pytest.param(("embedded", "moto"), id="embedded, moto"),

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.conformance.reference.worlds import Guest
-from tests.unit.mcp.talking import text_of
+from tests.unit.web.mcp.talking import text_of
 
 LIST = "cmd-gw-users-list"
 

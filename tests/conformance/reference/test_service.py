@@ -8,7 +8,7 @@ from mcp.shared.exceptions import MCPError
 from commonplace.web.mcp.declaration import Cost
 from tests.conformance.reference.conftest import organisation
 from tests.conformance.reference.worlds import Guest, World, calling
-from tests.unit.mcp.talking import ERAS, text_of
+from tests.unit.web.mcp.talking import ERAS, text_of
 
 GAPS_A_MINUTE = 3
 

@@ -4,8 +4,8 @@ import pytest
 
 from commonplace.reference.tools.answers import ANSWER_TOKENS
 from tests.conformance.reference.worlds import Guest
-from tests.unit.mcp.reference.desks import tokens
-from tests.unit.mcp.talking import text_of
+from tests.unit.reference.tools.desks import tokens
+from tests.unit.web.mcp.talking import text_of
 
 LIST = "cmd-gw-users-list"
 TOOLS = {"search_knowledge", "get_command", "get_api_endpoint", "list_commands", "report_gap"}

@@ -39,8 +39,8 @@ from tests.fakes.library import FakeLibrary, garden
 from tests.fakes.search import FakeSearch
 from tests.fakes.store import FakeObjectStore
 from tests.reference_files import helios
-from tests.unit.mcp.talking import text_of
-from tests.unit.mcp.world import NO_LIMITS, ByToken, Clock, Counters
+from tests.unit.web.mcp.talking import text_of
+from tests.unit.web.mcp.world import NO_LIMITS, ByToken, Clock, Counters
 
 BASE_URL = "http://commonplace.test"
 NAME = "helios"

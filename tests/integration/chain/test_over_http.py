@@ -10,8 +10,8 @@ from commonplace.identity.ethereum.rpc import Rpc
 from tests.chain.node import Chain, called
 from tests.fakes.ethereum_node import silent, standing_in, status
 from tests.integration.chain.signing import wallet_of, wallet_to_be, wrapped
-from tests.unit.oauth.world import Answer
-from tests.unit.wallets.world import Wallets
+from tests.unit.identity.oauth.world import Answer
+from tests.unit.identity.wallets.world import Wallets
 
 pytestmark = pytest.mark.node
 

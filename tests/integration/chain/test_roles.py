@@ -23,7 +23,7 @@ from commonplace.kernel.errors import Unavailable
 from tests.chain.node import HATS, Chain
 from tests.fakes.identity_stores import Clock
 from tests.integration.chain.signing import rpc_of
-from tests.unit.oauth.world import ALICE, BASE, KEY, MCP, World
+from tests.unit.identity.oauth.world import ALICE, BASE, KEY, MCP, World
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -8,7 +8,7 @@ import pytest
 
 from bench import memory
 from bench.memory_quality.judged import judged_memory
-from tests.unit.mcp.memory.teams import Team, team
+from tests.unit.memory.tools.teams import Team, team
 
 
 class AtHand(memory.Server):

@@ -25,7 +25,18 @@ from commonplace.kernel import aws
 from commonplace.kernel.environment import SettingsError
 from tests.aws_fixture import TABLE, create_table
 from tests.fakes.lambda_context import CONTEXT
-from tests.unit.oauth.world import ALICE, BASE, FORM, MCP, REDIRECT, VERIFIER, Answer, answered, challenge, payload
+from tests.unit.identity.oauth.world import (
+    ALICE,
+    BASE,
+    FORM,
+    MCP,
+    REDIRECT,
+    VERIFIER,
+    Answer,
+    answered,
+    challenge,
+    payload,
+)
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -30,7 +30,7 @@ from tests.fakes.lambda_context import CONTEXT
 from tests.fakes.library import FakeLibrary, garden
 from tests.fakes.store import FakeObjectStore
 from tests.reference_files import helios
-from tests.unit.mcp.world import body_of, call, legacy, modern
+from tests.unit.web.mcp.world import body_of, call, legacy, modern
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -21,7 +21,7 @@ from commonplace.search.models.local import LocalEmbeddings
 from tests.aws_fixture import BUCKET
 from tests.fakes.lambda_context import CONTEXT
 from tests.fakes.library import FakeLibrary, garden
-from tests.unit.rest.events import payload_2
+from tests.unit.documents.rest.events import payload_2
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

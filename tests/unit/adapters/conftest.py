@@ -1,3 +1,0 @@
-from tests.aws_fixture import aws, dynamodb, dynamodb_client, s3, s3_client, session
-
-__all__ = ["aws", "dynamodb", "dynamodb_client", "s3", "s3_client", "session"]

@@ -1,0 +1,240 @@
+"""Fields become what the ontology says, and every deviation is reported with its line."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.documents.content.normalise import normalise
+from commonplace.documents.content.ontology import ONTOLOGY
+from commonplace.documents.content.schemas import content_adapter
+from commonplace.repository.markdown import ParsedFile
+from tests.unit.documents.content.files import codes, markdown, normalised
+
+
+def field(name: str, value: Any, content_type: str = "file") -> tuple[Any, str | None]:
+    """The normalised value of one field, and the code of what was reported about it."""
+    document = normalised(markdown(**{"type": content_type, "title": "A", "description": "B", name: value}))
+    reported = [code for where, code in codes(document) if where == name and code != "missing-field"]
+    return document.metadata.get(name), reported[0] if reported else None
+
+
+@pytest.mark.parametrize(
+    ("value", "expected", "code"),
+    [
+        (["a-b", "c"], ["a-b", "c"], None),
+        ([], [], None),
+        ("one", ["one"], "wrong-shape"),
+        ("one, two", ["one", "two"], "wrong-shape"),
+        (["#One Two", "one-two"], ["one-two"], "odd-tag"),
+        (["a", None, ""], ["a"], "wrong-shape"),
+        ([2024], ["2024"], "wrong-shape"),
+        ({"a": "b"}, [], "wrong-shape"),
+    ],
+)
+def test_tags_become_lower_case_words(value: Any, expected: list[str], code: str | None) -> None:
+    assert field("tags", value) == (expected, code)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected", "code"),
+    [
+        (["Rosa Lind", "Ivo"], ["Rosa Lind", "Ivo"], None),
+        ("Lind, Rosa", ["Lind, Rosa"], "wrong-shape"),
+        ([["Rosa Lind"]], ["Rosa Lind"], "wrong-shape"),
+        ([{"name": "Rosa"}], [], "wrong-shape"),
+        ({"name": "Rosa"}, None, "wrong-shape"),
+        (["[[Rosa Lind]]"], ["[[Rosa Lind]]"], None),
+    ],
+)
+def test_lists_are_lists_of_texts(value: Any, expected: list[str] | None, code: str | None) -> None:
+    assert field("author", value) == (expected, code)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected", "code"),
+    [
+        ("2024-02-29", "2024-02-29", None),
+        ("2024-05-01T23:59:59Z", "2024-05-01", None),
+        ("2024-05-01 08:00:00+02:00", "2024-05-01", None),
+        ("2023-02-29", None, "bad-date"),
+        ("01-05-2024", None, "bad-date"),
+        ("20240501", None, "bad-date"),
+        ("2024-W01-1", None, "bad-date"),
+        ("May 2024", None, "bad-date"),
+        (2024, None, "bad-date"),
+        (True, None, "bad-date"),
+        (["2024-05-01"], None, "bad-date"),
+    ],
+)
+def test_dates_are_iso_or_absent_and_never_guessed(value: Any, expected: str | None, code: str | None) -> None:
+    assert field("date", value) == (expected, code)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected", "code"),
+    [
+        ("https://example.org/a?b=c#d", "https://example.org/a?b=c#d", None),
+        (" <http://example.org> ", "http://example.org", None),
+        ("javascript:alert(1)", None, "bad-url"),
+        ("data:text/html,x", None, "bad-url"),
+        ("ftp://example.org", None, "bad-url"),
+        ("//example.org", None, "bad-url"),
+        ("example.org", None, "bad-url"),
+        ("https://", None, "bad-url"),
+        ("https://[broken", None, "bad-url"),
+        ("https://example.org/a b", None, "bad-url"),
+        ("https://example.org/\x07", None, "bad-url"),
+        ("https://example.org/" + "a" * 3000, None, "bad-url"),
+        (["https://example.org"], None, "bad-url"),
+    ],
+)
+def test_urls_are_web_addresses(value: Any, expected: str | None, code: str | None) -> None:
+    assert field("url", value) == (expected, code)
+
+
+@pytest.mark.parametrize(
+    ("name", "content_type", "value", "expected", "code"),
+    [
+        ("group", "file", "seed-library", "seed-library", None),
+        ("group", "file", "[[Seed Library|seeds]]", "seeds", None),
+        ("group", "file", ["a", "b"], "a, b", "wrong-shape"),
+        ("group", "file", {"a": 1}, None, "wrong-shape"),
+        ("permalink", "file", 42, "42", "wrong-shape"),
+        ("status", "question", "Open", "open", None),
+        ("status", "question", "someday", "someday", "unknown-value"),
+        ("status", "project", "paused", "paused", None),
+        ("email", "person", "mailto:hello@example.org", "hello@example.org", None),
+        ("email", "person", "hello", None, "wrong-shape"),
+        ("banner_x", "file", 0.5, 0.5, None),
+        ("banner_x", "file", "half", None, "wrong-shape"),
+        ("context", "pattern", "Line one\n\nline two\n", "Line one\n\nline two", None),
+        ("coordinates", "place", {"lat": 52.5, "lng": 13}, {"lat": 52.5, "lng": 13}, None),
+        ("coordinates", "place", {"latitude": 52.5, "longitude": 13}, {"lat": 52.5, "lng": 13}, "wrong-shape"),
+        ("coordinates", "place", [52.5, 13.4], {"lat": 52.5, "lng": 13.4}, "wrong-shape"),
+        ("coordinates", "place", "52.5, -13.4", {"lat": 52.5, "lng": -13.4}, "wrong-shape"),
+        ("coordinates", "place", {"lat": 152.5, "lng": 13}, None, "wrong-shape"),
+        ("coordinates", "place", "here", None, "wrong-shape"),
+    ],
+)
+def test_values_fit_the_kind_of_their_field(
+    name: str, content_type: str, value: Any, expected: Any, code: str | None
+) -> None:
+    assert field(name, value, content_type) == (expected, code)
+
+
+def test_a_field_without_a_value_is_absent() -> None:
+    assert field("description", None) == (None, "null-field")
+    assert field("banner", "  ") == (None, "wrong-shape")
+
+
+def test_aliases_lose_the_hash_sign_and_doubles() -> None:
+    assert field("aliases", ["#care", "care", "Care work"]) == (["care", "Care work"], None)
+
+
+def test_an_earlier_name_of_a_field_still_counts() -> None:
+    document = normalised(markdown(type="link", title="A", description="B", source="https://example.org"))
+    assert document.url == "https://example.org"
+    assert "source" not in document.metadata
+    assert ("source", "renamed-field") in codes(document)
+
+
+def test_the_present_name_of_a_field_wins_over_an_earlier_one() -> None:
+    document = normalised(markdown(source="https://old.example.org", url="https://example.org"))
+    assert document.url == "https://example.org"
+    assert normalised(markdown(source="https://old.example.org", url=None)).url == "https://old.example.org"
+
+
+def test_fields_in_another_letter_case_are_understood() -> None:
+    document = normalised(markdown(Type="pattern", Title="A", TAGS=["x"]))
+    assert (document.content_type, document.title, document.tags) == ("pattern", "A", ("x",))
+
+
+def test_unknown_fields_are_kept_and_likely_slips_are_reported() -> None:
+    document = normalised(markdown(title="A", desciption="B", shelf={"row": [1, 2]}))
+    assert document.metadata["shelf"] == {"row": [1, 2]}
+    assert ("desciption", "unknown-field") in codes(document)
+    assert ("shelf", "unknown-field") not in codes(document)
+
+
+def test_problems_stand_on_the_line_of_their_field() -> None:
+    raw = b"---\npublish: true\ntitle: A\n\n# a comment\ndate: yesterday\ntags:\n  - X\n---\n"
+    lines = {problem.field: problem.line for problem in normalised(raw).problems}
+    assert (lines["date"], lines["tags"]) == (6, 7)
+    assert lines["description"] == 1, "what is missing is missing at the top"
+
+
+def test_a_link_without_an_address_is_reported_and_served() -> None:
+    document = normalised(markdown(type="link", title="A", description="B"))
+    assert document.content_type == "link"
+    assert ("url", "missing-field") in codes(document)
+
+
+def test_one_empty_field_is_reported_once() -> None:
+    assert [problem.code for problem in normalised(markdown(title="A", description=None, date=None)).problems] == [
+        "null-field",
+        "null-field",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "title"),
+    [
+        ("# First\n# Second\n", "First"),
+        ("Intro\n\n## Not this\n\n# This #\n", "This"),
+        ("The title\n=========\n", "The title"),
+        ("```\n# code\n```\n# Real\n", "Real"),
+        ("~~~~\n~~~\n# code\n~~~~\n# Real\n", "Real"),
+        ("    # code\n# [Linked](x.md) `code`\n", "Linked code"),
+        ("#hashtag\r\n# After\r\n", "After"),
+        ("#\n", "the-well"),
+        ("", "the-well"),
+    ],
+)
+def test_a_title_comes_from_the_first_heading_then_from_the_name(body: str, title: str) -> None:
+    document = normalised(markdown(body), "notes/the-well.md")
+    assert document.title == document.metadata["title"] == title
+    assert ("title", "missing-title") in codes(document)
+
+
+def test_a_title_is_one_line() -> None:
+    assert normalised(markdown(title="Two\nlines\t and \N{NO-BREAK SPACE} more\x07")).title == "Two lines and more"
+    assert normalised(markdown(title="👩\u200d🌾 farm")).title == "👩\u200d🌾 farm"
+
+
+def test_no_message_quotes_a_value() -> None:
+    secret = "CANARY-5512"
+    fields = {name: secret for name in ONTOLOGY.fields if name not in ("type", "title")} | {"list": [secret]}
+    document = normalised(markdown(f"# {secret}\n", title=None, **(fields | {"publish": True, "draft": None})))
+    assert document.problems
+    assert not [problem for problem in document.problems if secret in f"{problem.message} {problem.hint}"]
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=12),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(
+    frontmatter=st.dictionaries(st.sampled_from([*ONTOLOGY.fields, "source", "Title", "x"]), json_values, max_size=8),
+    content_type=st.sampled_from([*ONTOLOGY.types, "concept", None]),
+    path=st.text(max_size=20),
+)
+def test_whatever_is_authored_normalises_to_json_that_fits_its_model(
+    frontmatter: dict[str, Any], content_type: str | None, path: str
+) -> None:
+    document = normalise(path, ParsedFile(frontmatter | {"type": content_type}, "Text", 1))
+    assert document.title
+    json.dumps(document.metadata, allow_nan=False)
+    assert content_adapter.validate_python(document.metadata).model_dump()["title"] == document.title
+
+
+@given(frontmatter=st.dictionaries(st.sampled_from([*ONTOLOGY.fields]), json_values, max_size=8))
+def test_normalising_what_was_normalised_changes_nothing(frontmatter: dict[str, Any]) -> None:
+    once = normalise("a.md", ParsedFile(frontmatter, "Text", 1))
+    again = normalise("a.md", ParsedFile(once.metadata, "Text", 1))
+    assert {**again.metadata, "originalType": None} == {**once.metadata, "originalType": None}

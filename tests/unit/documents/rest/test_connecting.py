@@ -1,0 +1,53 @@
+"""How to connect an agent: the page of a deployment, and its entry for the registry."""
+
+import pytest
+from starlette.testclient import TestClient
+
+from commonplace.web.rest.declaration import Site
+from tests.unit.documents.rest.conftest import World
+
+
+def test_the_page_shows_the_address_of_this_deployment(client: TestClient) -> None:
+    page = client.get("/connect")
+    assert page.status_code == 200
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert "https://garden.example.org/mcp" in page.text
+    assert "Connect to The garden" in page.text
+
+
+def test_the_configured_address_wins_over_the_host_a_request_came_to(world: World) -> None:
+    site = Site(name="The garden", base_url="https://knowledge.example.org", reads_per_minute=0)
+    page = world.client(site).get("/connect").text
+    assert "https://knowledge.example.org/mcp" in page
+    assert "garden.example.org/mcp" not in page
+
+
+@pytest.mark.parametrize("path", ["/connect", "/connect/connect.css", "/connect/connect.js", "/icon.png"])
+def test_nothing_on_the_page_comes_from_elsewhere(client: TestClient, path: str) -> None:
+    answer = client.get(path)
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "http" not in policy
+
+
+def test_the_page_answers_conditional_requests(client: TestClient) -> None:
+    tag = client.get("/connect").headers["etag"]
+    assert client.get("/connect", headers={"if-none-match": tag}).status_code == 304
+
+
+def test_the_registry_entry_names_this_deployment(client: TestClient) -> None:
+    told = client.get("/server.json").json()
+    assert told["name"] == "org.example.garden/the-garden"
+    assert told["remotes"][0]["url"] == "https://garden.example.org/mcp"
+
+
+def test_the_map_for_language_models_names_the_tools(client: TestClient) -> None:
+    assert "https://garden.example.org/mcp" in client.get("/llms.txt").text
+
+
+def test_the_icon_is_a_picture(client: TestClient) -> None:
+    icon = client.get("/icon.png")
+    assert icon.headers["content-type"] == "image/png"
+    assert icon.content.startswith(b"\x89PNG")
+    assert client.get("/server.json").json()["icons"][0]["src"] == "https://garden.example.org/icon.png"

@@ -1,0 +1,388 @@
+"""What a run does to the store, case by case."""
+
+import json
+from typing import Any
+
+import pytest
+
+from commonplace.documents.content.document import Document
+from commonplace.documents.content.reader import Unpublished, Verdict, judge
+from commonplace.documents.sync.keys import KNOWN_KEY, SUMMARY_KEY, report_key
+from commonplace.repository.ports import RepositoryRateLimited, RepositoryUnavailable, UntrustedTree
+from tests.fakes.repository import EPOCH
+from tests.unit.documents.sync.drive import World, page
+
+
+def documents(world: World) -> dict[str, Document]:
+    found = {}
+    for key, stored in world.objects.objects.items():
+        if key.startswith("content/"):
+            found[key] = Document.model_validate_json(stored.body)
+    return found
+
+
+def summary(world: World) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(world.objects.objects[SUMMARY_KEY].body)
+    return found
+
+
+def test_a_push_ends_as_documents_in_the_store() -> None:
+    world = World()
+    commit = world.push({"data/concepts/tide.md": page("Tide", "Twice a day.\r\n")})
+    world.sync()
+    document = documents(world)["content/tag/tide.json"]
+    assert (document.title, document.content, document.commit_sha) == ("Tide", "Twice a day.\r\n", commit)
+    assert world.objects.objects["raw/data/concepts/tide.md"].body == page("Tide", "Twice a day.\r\n")
+    assert [entry.ref for entry in world.manifest().documents] == ["tag/tide"]
+
+
+def test_an_unpublished_file_leaves_no_trace_outside_the_operators_report() -> None:
+    world = World()
+    world.push({"notes/secret.md": page("Hidden", "CANARY", publish=False), "notes/open.md": page("Open")})
+    world.sync()
+    for key, stored in world.objects.objects.items():
+        assert b"CANARY" not in stored.body and b"Hidden" not in stored.body, key
+        if not key.startswith("operations/r"):
+            assert b"secret" not in stored.body and "secret" not in key, key
+
+
+def test_unpublishing_removes_document_raw_copy_and_node() -> None:
+    world = World()
+    world.push({"notes/a.md": page("A", "[b](notes/b.md)\n"), "notes/b.md": page("B")})
+    world.sync()
+    world.push({"notes/a.md": page("A", "[b](notes/b.md)\n"), "notes/b.md": page("B", publish=False)})
+    world.sync()
+    assert set(documents(world)) == {"content/file/a.json"}
+    assert "raw/notes/b.md" not in world.objects.objects
+    graph = json.loads(world.objects.objects[world.manifest().graph_key or ""].body)
+    assert [node["ref"] for node in graph["nodes"]] == ["file/a"]
+    assert len(graph["broken"]) == 1
+
+
+def test_moving_a_file_that_keeps_its_name_leaves_one_document_under_the_same_id() -> None:
+    world = World()
+    world.push({"tags/tide.md": page("Tide")})
+    world.sync()
+    world.push({"data/concepts/tide.md": page("Tide")})
+    world.sync()
+    assert {document.path for document in documents(world).values()} == {"data/concepts/tide.md"}
+
+
+def test_a_retyped_file_is_served_under_its_new_type_only_and_still_answers_to_the_old() -> None:
+    world = World()
+    world.push({"docs/reef.md": page("Reef", type="link")})
+    world.sync()
+    world.push({"docs/reef.md": page("Reef", type="article")})
+    world.sync()
+    assert set(documents(world)) == {"content/article/reef.json"}
+    assert world.manifest().former_refs == {"link/reef": "docs/reef.md"}
+
+
+def test_two_files_that_swap_names_swap_documents() -> None:
+    world = World()
+    world.push({"notes/a.md": page("One"), "notes/b.md": page("Two")})
+    world.sync()
+    world.push({"notes/a.md": page("Two"), "notes/b.md": page("One")})
+    world.sync()
+    titles = {key: document.title for key, document in documents(world).items()}
+    assert titles == {"content/file/a.json": "Two", "content/file/b.json": "One"}
+
+
+def test_a_second_file_of_the_same_name_requalifies_the_first_which_keeps_answering_to_its_old_id() -> None:
+    world = World()
+    world.push({"notes/one/index.md": page("One")})
+    world.sync()
+    (before,) = world.manifest().documents
+    world.push({"notes/one/index.md": page("One"), "notes/two/index.md": page("Two")})
+    world.sync()
+    after = world.manifest()
+    assert len({entry.ref for entry in after.documents}) == 2
+    assert before.ref not in after.by_ref
+    assert after.former_refs[before.ref] == "notes/one/index.md"
+
+
+def test_malformed_frontmatter_keeps_the_last_good_version_and_is_reported() -> None:
+    world = World()
+    world.push({"notes/a.md": page("Good")})
+    world.sync()
+    commit = world.push({"notes/a.md": b"---\ntitle: A: B\npublish: true\n---\nNew"})
+    world.sync()
+    assert documents(world)["content/file/a.json"].title == "Good"
+    report = json.loads(world.objects.objects[report_key(commit)].body)
+    (skipped,) = report["skipped"]
+    assert skipped["keptLastGood"] and skipped["problem"]["line"] == 2
+
+
+def test_a_damaged_raw_copy_of_a_last_good_version_is_mended_in_the_run_that_finds_the_file_unreadable() -> None:
+    world = World()
+    world.push({"notes/a.md": page("Good")})
+    world.sync()
+    world.objects.delete(["raw/notes/a.md"])
+    world.push({"notes/a.md": b"---\ntitle: A: B\npublish: true\n---\nNew"})
+    world.sync()
+    assert world.objects.objects["raw/notes/a.md"].body == page("Good")
+    assert world.manifest().pending == 0
+
+
+def test_a_removed_file_whose_frontmatter_was_unreadable_is_removed() -> None:
+    world = World()
+    world.push({"notes/a.md": page("Good"), "notes/b.md": page("B")})
+    world.sync()
+    world.push({"notes/a.md": b"---\ntitle: A: B\n---\n", "notes/b.md": page("B")})
+    world.sync()
+    world.push({"notes/b.md": page("B")})
+    world.sync()
+    assert set(documents(world)) == {"content/file/b.json"}
+
+
+def test_a_blob_that_cannot_be_fetched_keeps_the_old_document_pending_until_it_can() -> None:
+    world = World()
+    world.push({"notes/a.md": page("Old")})
+    world.sync()
+    world.push({"notes/a.md": page("New")})
+    lost = next(sha for sha, raw in world.repository.blobs.items() if raw == page("New"))
+    world.repository.lost_blobs.add(lost)
+    world.sync()
+    assert documents(world)["content/file/a.json"].title == "Old"
+    assert world.manifest().pending == 1
+    world.repository.lost_blobs.clear()
+    world.sync()
+    assert documents(world)["content/file/a.json"].title == "New"
+    assert world.manifest().pending == 0
+
+
+def test_a_run_without_news_asks_github_once_and_writes_no_document() -> None:
+    world = World()
+    world.push({"notes/a.md": page("A")})
+    world.sync()
+    before, world.repository.log = dict(world.objects.objects), []
+    assert world.sync() == ["plan", "finish"]
+    assert world.repository.log == ["head"]
+    changed = {key for key, stored in world.objects.objects.items() if before.get(key) != stored}
+    assert changed == {SUMMARY_KEY}
+
+
+def test_a_push_of_one_file_costs_five_calls() -> None:
+    world = World()
+    world.push({f"notes/{n}.md": page(f"N{n}") for n in range(9)})
+    world.sync()
+    world.repository.log = []
+    world.push({f"notes/{n}.md": page(f"N{n}") for n in range(9)} | {"notes/3.md": page("Changed")})
+    world.sync()
+    assert world.repository.log == ["head", "tree", "blob", "last_changed", "set_status"]
+    report = json.loads(world.objects.objects[report_key(world.repository.order[-1])].body)
+    assert report["githubCalls"] == 5
+    assert list(json.loads(world.objects.objects[report_key(world.repository.order[-1])].body)["stored"]) == ["file/3"]
+
+
+def test_many_files_come_by_one_archive_and_what_it_lacks_by_blob() -> None:
+    world = World()
+    tree = {f"notes/{n}.md": page(f"N{n}") for n in range(60)}
+    world.push(tree)
+    absent = next(sha for sha, raw in world.repository.blobs.items() if raw == page("N7"))
+    world.repository.lost_blobs.add(absent)
+    taken = world.sync()
+    assert taken == ["plan", "archive", "store", "publish", "finish"]
+    assert len(documents(world)) == 59
+    assert world.manifest().pending == 1
+
+
+def test_embedded_images_are_served_and_nothing_else_of_the_repository_is() -> None:
+    world = World()
+    tree = {
+        "notes/a.md": page("A", "![[attachments/crab.png]] and [data](files/table.csv)\n"),
+        "attachments/crab.png": b"\x89PNG crab",
+        "attachments/other.png": b"\x89PNG other",
+        "files/table.csv": b"a,b\n",
+    }
+    world.push(tree)
+    world.sync()
+    attachments = {item.path: item for item in world.manifest().attachments}
+    assert set(attachments) == {"attachments/crab.png", "files/table.csv"}
+    assert attachments["attachments/crab.png"].media_type == "image/png"
+    assert world.objects.objects[attachments["files/table.csv"].key].body == b"a,b\n"
+    assert not any(b"other" in stored.body for key, stored in world.objects.objects.items() if key.startswith("att"))
+
+
+def test_a_linked_file_that_may_be_a_document_is_never_served_as_an_attachment() -> None:
+    world = World()
+    hidden = page("Hidden", "CANARY", publish=False)
+    world.push({"notes/a.md": page("A", "[b](notes/b.markdown)\n"), "notes/b.markdown": hidden})
+    world.sync()
+    assert world.manifest().attachments == []
+    assert not any(b"CANARY" in stored.body for stored in world.objects.objects.values())
+
+
+def test_an_empty_tree_fails_the_run_and_removes_nothing() -> None:
+    world = World()
+    world.push({"notes/a.md": page("A")})
+    world.sync()
+    world.push({})
+    with pytest.raises(UntrustedTree):
+        world.sync()
+    assert set(documents(world)) == {"content/file/a.json"}
+
+
+def test_when_github_is_down_the_run_fails_whole_and_the_next_one_heals() -> None:
+    world = World()
+    world.push({"notes/a.md": page("A")})
+    world.repository.failures = [RepositoryUnavailable("503")]
+    assert world.sync() == ["fail"]
+    assert summary(world)["status"] == "failed" and summary(world)["error"] == "RepositoryUnavailable"
+    assert world.state.running is None and world.state.done == 0
+    world.sync()
+    assert summary(world)["status"] == "succeeded"
+    assert set(documents(world)) == {"content/file/a.json"}
+
+
+def test_a_failure_is_taken_back_by_the_next_run_even_when_nothing_has_changed() -> None:
+    world = World()
+    world.push({"notes/a.md": page("A")})
+    world.sync()
+    world.repository.failures = [RepositoryUnavailable("503")]
+    world.sync()
+    assert summary(world)["status"] == "failed"
+    world.sync()
+    assert summary(world)["status"] == "succeeded"
+
+
+@pytest.mark.parametrize("call", ["head", "tree", "archive", "last_changed"])
+def test_a_rate_limit_makes_the_run_wait_as_long_as_github_told(call: str) -> None:
+    world = World()
+    world.push({f"notes/{n}.md": page(f"N{n}") for n in range(60)})
+    plan = world.steps.plan
+    names = ["head", "tree", "archive", "last_changed"]
+    limit = RepositoryRateLimited(EPOCH)
+    answers: list[str] = []
+    original = world.repository._call
+
+    def limited(name: str) -> None:
+        original(name)
+        if name == call and not answers:
+            answers.append(name)
+            raise limit
+
+    world.repository._call = limited  # type: ignore[method-assign]
+    assert call in names
+    answer = plan({"run": "r"})
+    if call in {"head", "tree"}:
+        assert (answer["action"], answer["waitUntil"]) == ("wait", "2026-01-01T00:00:00Z")
+        answer = plan({"run": "r"})
+    answer = world.steps.archive({"run": "r"})
+    if call == "archive":
+        assert answer["action"] == "wait"
+        answer = world.steps.archive({"run": "r"})
+    answer = world.steps.publish({"run": "r"})
+    if call == "last_changed":
+        assert answer["action"] == "wait"
+        answer = world.steps.publish({"run": "r"})
+    assert answer["action"] == "published"
+
+
+def test_an_item_waits_for_the_limit_a_bounded_number_of_times() -> None:
+    world = World()
+    world.push({"notes/a.md": page("A")})
+    world.steps.plan({"run": "r"})
+    (item,) = world.items("operations/runs/r/items.json")
+    event = {"run": "r", "item": item}
+    for waits in range(8):
+        world.repository.failures = [RepositoryRateLimited(EPOCH)]
+        answer = world.steps.store(event | {"waits": waits})
+        assert (answer["action"], answer["waits"]) == ("wait", waits + 1)
+    world.repository.failures = [RepositoryRateLimited(EPOCH)]
+    assert world.steps.store(event | {"waits": 8})["action"] == "stored"
+    world.steps.publish({"run": "r"})
+    assert world.manifest().pending == 1
+
+
+def test_an_overtaken_run_plans_anew_instead_of_going_back() -> None:
+    world = World()
+    world.push({"notes/a.md": page("Old")})
+    slow = world.start()
+    assert [next(slow), next(slow)] == ["plan", "store"]
+    world.push({"notes/a.md": page("New")})
+    world.sync()
+    assert documents(world)["content/file/a.json"].title == "New"
+    rest = list(slow)
+    assert rest[0] == "publish"
+    assert documents(world)["content/file/a.json"].title == "New"
+
+
+def test_a_hint_that_comes_during_a_run_makes_it_go_round_once_more() -> None:
+    world = World()
+    world.push({"notes/a.md": page("Old")})
+    run = world.start()
+    next(run)
+    world.push({"notes/a.md": page("New")})
+    assert list(run).count("plan") == 1
+    assert documents(world)["content/file/a.json"].title == "New"
+    assert (world.state.done, world.state.running) == (2, None)
+
+
+def test_a_damaged_object_is_rewritten_and_a_foreign_one_removed() -> None:
+    world = World()
+    world.push({"notes/a.md": page("A"), "notes/b.md": page("B")})
+    world.sync()
+    world.objects.put("content/file/a.json", b"{}")
+    world.objects.put("content/file/ghost.json", b"{}")
+    world.objects.delete(["raw/notes/b.md"])
+    world.sync()
+    assert {document.title for document in documents(world).values()} == {"A", "B"}
+    assert world.objects.objects["raw/notes/b.md"].body == page("B")
+
+
+def test_a_backfill_reads_and_writes_everything_again() -> None:
+    world = World()
+    world.push({f"notes/{n}.md": page(f"N{n}") for n in range(3)})
+    world.sync()
+    world.repository.log = []
+    world.sync(full=True)
+    assert world.repository.log.count("blob") == 3
+    assert {entry.generation for entry in world.manifest().documents} == {2}
+
+
+def test_another_pipeline_rewrites_every_document_from_its_raw_copy() -> None:
+    world = World()
+    world.push({f"notes/{n}.md": page(f"N{n}") for n in range(3)})
+    world.sync()
+    world.repository.log = []
+    world.steps.pipeline = "another"
+    world.sync()
+    assert "blob" not in world.repository.log and "archive" not in world.repository.log
+    assert {entry.generation for entry in world.manifest().documents} == {2}
+    assert world.manifest().pipeline == "another"
+
+
+def test_a_parser_that_shuts_a_gate_takes_the_document_out_even_though_its_bytes_are_old(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = World()
+    world.push({"notes/a.md": page("A"), "notes/b.md": page("B")})
+    world.sync()
+
+    def stricter(raw: bytes) -> Verdict:
+        return Unpublished("shut by new rules") if raw == page("B") else judge(raw)
+
+    monkeypatch.setattr("commonplace.documents.sync.publication.judge", stricter)
+    world.steps.pipeline = "another"
+    world.sync()
+    assert set(documents(world)) == {"content/file/a.json"}
+    assert "raw/notes/b.md" not in world.objects.objects
+    assert world.manifest().pending == 0
+
+
+def test_what_was_learned_of_shut_files_names_no_path() -> None:
+    world = World()
+    world.push({"notes/secret.md": page("Hidden", publish=False), "notes/open.md": page("Open")})
+    world.sync()
+    known = world.objects.objects[KNOWN_KEY].body
+    assert b"secret" not in known and b'"unpublished"' in known
+
+
+def test_documents_carry_the_time_of_the_last_commit_that_touched_them() -> None:
+    world = World()
+    world.push({"notes/a.md": page("A"), "notes/b.md": page("B")})
+    world.push({"notes/a.md": page("A2"), "notes/b.md": page("B")})
+    world.sync()
+    times = {entry.id: entry.updated_at for entry in world.manifest().documents}
+    assert times["b"] == EPOCH and times["a"] is not None and times["a"] > EPOCH

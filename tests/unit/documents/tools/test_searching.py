@@ -1,0 +1,346 @@
+"""`search_knowledge` and `search_with_documents`: what they ask for, what they say, and how they go on."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from commonplace.documents.content.ontology import ONTOLOGY
+from commonplace.documents.tools import documents, pagination, search
+from commonplace.documents.tools.toolset import knowledge_toolset
+from commonplace.kernel.errors import InvalidInput, Unavailable
+from commonplace.search.filters import Filters
+from commonplace.search.model import SearchRequest
+from commonplace.web.mcp.budgets import DEFAULT_TOKENS
+from commonplace.web.mcp.declaration import Answer
+from commonplace.web.mcp.rendering import compact
+from commonplace.web.mcp.server import build_server
+from commonplace.web.mcp.surface import Surface
+from tests.fakes.library import COMMIT, garden, make
+from tests.fakes.search import FakeSearch, hit
+from tests.unit.documents.rest.told import GARDEN
+from tests.unit.documents.tools.calling import called, data
+from tests.unit.documents.tools.worlds import World, finding, world
+from tests.unit.web.mcp.talking import call
+
+REFS = list(GARDEN)
+STEWARDSHIP = "pattern/rotating-stewardship"
+MANY = 15
+
+
+def search_knowledge(at: World, query: str = "who carries what", **asked: Any) -> Answer:
+    return called(search.tools(at.services()), "search_knowledge", query=query, **asked)
+
+
+def whole(at: World, query: str = "who carries what", **asked: Any) -> Answer:
+    return called(search.tools(at.services()), "search_with_documents", query=query, **asked)
+
+
+def shown(answer: Answer) -> list[str]:
+    return [f"{one['contentType']}/{one['id']}" for one in data(answer)["results"]]
+
+
+def crowd() -> World:
+    """Fifteen documents, all found."""
+    made = world([make("file", f"n{number:02}", f"n{number:02}.md") for number in range(MANY)], graph=None)
+    made.search = FakeSearch(*(hit("file", f"n{number:02}", score=1 - number / 100) for number in range(MANY)))
+    return made
+
+
+def test_a_hit_says_what_it_is_where_it_matched_and_what_to_cite() -> None:
+    at = world()
+    at.search.hits = (replace(hit(*STEWARDSHIP.split("/"), source_url="https://git.example/s.md"), date="2026-02-14"),)
+    at.search.total = 1
+    answer = search_knowledge(at)
+    assert data(answer) == {
+        "total": 1,
+        "totalRelation": "candidates",
+        "truncated": False,
+        "results": [
+            {
+                "contentType": "pattern",
+                "id": "rotating-stewardship",
+                "title": "rotating-stewardship",
+                "heading": "Rotating stewardship › Seasons",
+                "snippet": "Every season the circle asks who carries what.",
+                "score": 0.75,
+                "date": "2026-02-14",
+                "url": "https://git.example/s.md",
+            }
+        ],
+    }
+    assert [(link.uri, link.name) for link in answer.links] == [
+        (f"mcp://superbenefit/documents/{STEWARDSHIP}", STEWARDSHIP)
+    ]
+
+
+def test_the_text_says_the_same_as_the_data() -> None:
+    at = finding(STEWARDSHIP, "tag/governance", total=20, suggestion="who carries that")
+    answer = search_knowledge(at, filters={"limit": 1})
+    (one,) = data(answer)["results"]
+    for said in (one["title"], STEWARDSHIP, one["heading"], one["snippet"], one["url"], "of 20", "who carries that"):
+        assert said in answer.text
+    assert data(answer)["nextCursor"] in answer.text
+
+
+def test_what_matters_most_stands_in_the_first_kilobyte() -> None:
+    at = finding(*REFS, total=20, suggestion="a garden")
+    answer = search_knowledge(at, "x" * 900)
+    start = answer.text.encode()[:1024].decode()
+    for said in ("of 20", "more were not shown", data(answer)["nextCursor"], "a garden"):
+        assert said in start
+
+
+def test_a_document_without_an_address_on_github_is_cited_at_this_deployment() -> None:
+    (one,) = data(search_knowledge(finding("tag/governance")))["results"]
+    assert one["url"] == "https://garden.example.org/api/v1/entries/tag/governance.md"
+
+
+def test_what_a_document_is_about_is_linked_beside_its_source() -> None:
+    at = world()
+    at.search.hits = (hit("link", "seed-atlas", url="https://example.org/atlas"),)
+    answer = search_knowledge(at)
+    assert data(answer)["results"][0]["link"] == "https://example.org/atlas"
+    assert "<https://example.org/atlas>" in answer.text
+
+
+def test_pages_follow_each_other_until_the_ranking_ends() -> None:
+    at, told, cursor = crowd(), [], None
+    for _ in range(MANY):
+        answer = data(search_knowledge(at, cursor=cursor, filters={"limit": 4}))
+        told.append([one["id"] for one in answer["results"]])
+        cursor = answer.get("nextCursor")
+        assert answer["truncated"] is (cursor is not None)
+        if cursor is None:
+            break
+    assert [len(page) for page in told] == [4, 4, 4, 3]
+    assert [name for page in told for name in page] == [f"n{number:02}" for number in range(MANY)]
+
+
+def test_a_cursor_goes_on_with_another_limit() -> None:
+    at = crowd()
+    cursor = data(search_knowledge(at, filters={"limit": 2}))["nextCursor"]
+    assert shown(search_knowledge(at, cursor=cursor, filters={"limit": 3})) == ["file/n02", "file/n03", "file/n04"]
+
+
+@pytest.mark.parametrize("changed", [{"query": "y"}, {"filters": {"limit": 2, "tags": ["z"]}}, {"cursor": "AAAA"}])
+def test_a_cursor_of_another_search_is_refused(changed: dict[str, Any]) -> None:
+    at = crowd()
+    cursor = data(search_knowledge(at, filters={"limit": 2}))["nextCursor"]
+    with pytest.raises(InvalidInput, match="handle"):
+        search_knowledge(at, **({"cursor": cursor, "filters": {"limit": 2}} | changed))
+
+
+def test_what_is_no_longer_published_is_neither_shown_nor_counted() -> None:
+    at = finding("file/gone", *REFS[:7], suggestion="gone")
+    answer = search_knowledge(at)
+    assert shown(answer) == REFS[:5]
+    assert data(answer)["total"] == 7
+    assert "suggestion" not in data(answer)
+
+
+def test_pages_pass_over_what_is_no_longer_published() -> None:
+    at = finding(*(f"file/gone-{number}" for number in range(5)), *REFS[:10])
+    first = search_knowledge(at)
+    second = search_knowledge(at, cursor=data(first)["nextCursor"])
+    assert shown(first) + shown(second) == REFS[:10]
+    assert (data(first)["truncated"], data(second)["truncated"]) == (True, False)
+    assert "Results 6 to 10 of 10" in second.text
+
+
+def test_a_search_asks_for_spares_and_never_for_more_than_the_ranking_holds() -> None:
+    at = finding(*REFS)
+    for limit in (1, 20):
+        search_knowledge(at, filters={"limit": limit})
+    assert [request.limit for request in at.search.asked] == [6, 20]
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ({"contentType": "pattern"}, Filters(content_types=("pattern",))),
+        ({"contentType": "Patterns"}, Filters(content_types=("pattern",))),
+        ({"contentType": "concept, link"}, Filters(content_types=("tag", "link"))),
+        ({"contentType": "resource"}, Filters(content_types=ONTOLOGY.expand("resource"))),
+        ({"group": "seed-library"}, Filters(group="seed-library")),
+        ({"group": "Seed Library"}, Filters(group="seed-library")),
+        ({"group": "The kitchen"}, Filters(group="kitchen")),
+        ({"release": "First Harvest"}, Filters(release="first-harvest")),
+        ({"tags": ["#Governance", "roles"]}, Filters(tags_all=("governance", "roles"))),
+        ({"group": "nobody"}, Filters(group="nobody")),
+        ({"dateFrom": "2025-03-21", "dateTo": "2025-03-22"}, Filters(date_from="2025-03-21", date_to="2025-03-22")),
+        ({"dateFrom": "2024", "dateTo": "2024-02"}, Filters(date_from="2024-01-01", date_to="2024-02-29")),
+        ({"dateFrom": "2025-3-1T10:00:00Z"}, Filters(date_from="2025-03-01")),
+        ({"group": " ", "tags": [""], "dateTo": ""}, Filters()),
+    ],
+)
+def test_conditions_are_understood_in_the_spelling_they_come_in(asked: dict[str, Any], meant: Filters) -> None:
+    at = finding()
+    search_knowledge(at, filters=asked)
+    assert at.search.asked[0].filters == meant
+
+
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        ({"contentType": "patern"}, "pattern"),
+        ({"contentType": "pattern,poem"}, "known types"),
+        ({"dateFrom": "last week"}, "YYYY-MM-DD"),
+        ({"dateTo": "2025-02-30"}, "YYYY-MM-DD"),
+    ],
+)
+def test_a_condition_that_cannot_be_met_says_what_can(asked: dict[str, Any], named: str) -> None:
+    at = finding()
+    with pytest.raises(InvalidInput) as refused:
+        search_knowledge(at, filters=asked)
+    assert named in (refused.value.hint or "")
+    assert at.search.asked == []
+
+
+def test_an_empty_query_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="empty"):
+        search_knowledge(finding(), " \n")
+
+
+def test_text_that_cannot_be_said_in_utf_8_is_answered_all_the_same() -> None:
+    at = finding(suggestion=None)
+    answer = search_knowledge(at, "\ud800 \x00 pool", filters={"group": "\udfff", "tags": ["\ud800"]})
+    assert (answer.text + compact(data(answer))).encode()
+    assert at.search.asked[0].query.encode()
+    assert at.search.asked[0].filters.group == "?"
+
+
+def test_nothing_found_says_what_to_try() -> None:
+    answer = search_knowledge(finding(suggestion="governance"), "governanse")
+    assert answer.text.startswith('No results for "governanse".')
+    assert 'Did you mean "governance"?' in answer.text
+    assert "Terms of the lexicon like it: Governance." in data(answer)["hints"]
+    for hint in data(answer)["hints"]:
+        assert hint in answer.text
+
+
+@pytest.mark.parametrize(
+    ("asked", "hint"),
+    [
+        ({"group": "sed-library"}, "No group is called `sed-library`. There are: "),
+        ({"release": "last-harvest"}, "No release is called `last-harvest`. There are: first-harvest."),
+        ({"tags": ["role"]}, "No tag is called `role`. There are: "),
+    ],
+)
+def test_a_value_that_no_document_has_is_answered_with_those_that_some_have(asked: dict[str, Any], hint: str) -> None:
+    (told, *_) = data(search_knowledge(finding(), filters=asked))["hints"]
+    assert told.startswith(hint)
+
+
+def test_a_search_by_words_alone_says_so_and_where_it_ends() -> None:
+    answer = search_knowledge(finding(*REFS[:3], total=57, fallback=True), filters={"limit": 20})
+    assert (data(answer)["total"], data(answer)["totalRelation"], data(answer)["truncated"]) == (57, "exact", True)
+    assert len(data(answer)["hints"]) == 2
+
+
+def test_documents_of_nearly_the_same_text_are_named() -> None:
+    at = world()
+    at.search.hits = (hit(*STEWARDSHIP.split("/"), duplicates=("practice/seed-swap", "file/gone")),)
+    answer = search_knowledge(at)
+    assert data(answer)["results"][0]["duplicates"] == ["practice/seed-swap"]
+    assert "practice/seed-swap" in answer.text
+
+
+def test_an_index_that_does_not_answer_is_unavailable() -> None:
+    at = finding()
+    at.search.unreachable = True
+    with pytest.raises(Unavailable):
+        search_knowledge(at)
+
+
+def test_small_documents_come_whole() -> None:
+    answer = whole(finding("tag/governance", STEWARDSHIP))
+    for one in data(answer)["results"]:
+        document = GARDEN[f"{one['contentType']}/{one['id']}"]  # type: ignore[index]
+        assert one["content"] == document.content
+        assert "nextCursor" not in one
+        assert document.content.strip() in answer.text
+
+
+def large(characters: int, count: int = 5) -> World:
+    text = "Every season the circle asks who carries what. " * (characters // 47)
+    told = [make("file", f"n{number}", f"n{number}.md", content=text) for number in range(count)]
+    small = make("file", "small", "small.md", content="Little to say.")
+    made = world([*told, small], graph=None)
+    made.search = FakeSearch(*(hit("file", one.id, document=one) for one in (*told, small)))
+    return made
+
+
+def test_large_documents_share_the_room_and_go_on_with_get_document() -> None:
+    at = large(9_000, count=4)
+    answer = whole(at)
+    assert pagination.cost(answer) <= DEFAULT_TOKENS
+    first, *_, small = data(answer)["results"]
+    assert small["content"] == "Little to say."
+    assert "nextCursor" not in small
+    assert len(first["content"]) > 1_000
+    onward = called(documents.tools(at.services()), "get_document", id="file/n0", cursor=first["nextCursor"])
+    at_once = at.search.hits[0].document
+    assert at_once is not None
+    assert at_once.content.startswith(first["content"] + data(onward)["content"])
+    assert first["nextCursor"] in answer.text
+
+
+@pytest.mark.parametrize("tokens", [2_000, 5_000, 12_000, 20_000])
+def test_an_answer_with_documents_is_as_large_as_it_may_be(tokens: int) -> None:
+    answer = whole(large(40_000, count=3), maxTokens=tokens)
+    assert 0.8 * tokens <= pagination.cost(answer) <= tokens
+
+
+def test_where_there_is_no_room_for_texts_the_passages_are_told_and_that_there_is_more() -> None:
+    answer = whole(large(9_000), maxTokens=500)
+    assert len(shown(answer)) == 5
+    assert not any("content" in one for one in data(answer)["results"])
+    assert data(answer)["hints"] == [search.NOT_ALL]
+    assert search.NOT_ALL in answer.text
+
+
+def test_whole_documents_are_no_pages_of_a_ranking() -> None:
+    answer = whole(crowd())
+    assert data(answer)["truncated"]
+    assert "nextCursor" not in data(answer)
+    assert "More: cursor" not in answer.text
+
+
+def test_a_document_that_cannot_be_read_is_still_found() -> None:
+    at = world()
+    at.search = FakeSearch(hit("file", "rules", document=None))
+    answer = whole(at)
+    assert shown(answer) == ["file/rules"]
+    assert "content" not in data(answer)["results"][0]
+
+
+def test_whole_documents_need_the_tier_of_full_text() -> None:
+    knowledge, whole_ones = search.tools(world().services(full_text_tier="vibecoder"))
+    assert (knowledge.tier, whole_ones.tier) == ("public", "vibecoder")
+    assert (knowledge.cost, whole_ones.cost) == ("search", "search")
+
+
+def test_sources_are_those_of_the_commit() -> None:
+    at = world()
+    source = next(document.source_url for document in garden() if document.ref == STEWARDSHIP)
+    at.search.hits = (hit(*STEWARDSHIP.split("/"), source_url=source),)
+    assert COMMIT in data(search_knowledge(at))["results"][0]["url"]
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"query": "seeds", "filters": {"contentType": "pattern", "tags": ["roles"], "limit": 3}},
+        {"q": "seeds", "content_type": "pattern", "tag": "roles", "top_k": "3"},
+        {"text": "seeds", "filter": '{"type": "pattern", "tags": "roles", "limit": 3.0}'},
+        {"query": "seeds", "filters": {"types": ["pattern"], "tags": "roles", "max_results": 3}, "cursor": None},
+    ],
+)
+def test_arguments_mean_the_same_however_a_model_sends_them(raw: dict[str, Any]) -> None:
+    at = finding(STEWARDSHIP)
+    result = call(build_server([knowledge_toolset(at.services())], Surface()), "search_knowledge", raw)
+    assert not result.is_error
+    assert at.search.asked == [
+        SearchRequest("seeds", Filters(content_types=("pattern",), tags_all=("roles",)), limit=8)
+    ]

@@ -1,0 +1,390 @@
+"""`commonplace kb` as its user meets it: what it prints, what it leaves behind, and how it ends."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.testing import CliRunner, Result
+
+from commonplace.kernel.errors import RateLimited
+from local import cli
+from tests.examples import examples
+from tests.fakes.memory_http import TOKEN, MemoryOverHttp
+
+SYNCS = examples(2, soak=4)
+COMMAND = [str(Path(sys.executable).with_name("commonplace"))]
+FIXTURES = Path(__file__).parents[3] / "fixtures" / "memory"
+STORY = """\
+story_id: APP-7
+title: Search
+summary: It works.
+recommendations:
+  - Log searches without a result.
+failures:
+  - An unused import. Run the linter.
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MemoryOverHttp]:
+    server = MemoryOverHttp()
+    monkeypatch.setenv("COMMONPLACE_URL", server.url)
+    monkeypatch.setenv("COMMONPLACE_TOKEN", TOKEN)
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "story.yaml").write_text(STORY, encoding="utf-8")
+    yield server
+    server.stop()
+
+
+def kb(*words: str) -> Result:
+    return CliRunner().invoke(cli.app, ["kb", *words])
+
+
+def record(file: str = "_implementation/LEARNINGS.yaml") -> dict[str, Any]:
+    told: dict[str, Any] = yaml.safe_load(Path(file).read_text(encoding="utf-8"))
+    return told
+
+
+def timeless(told: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in told.items() if name not in ("recorded_at", "synced_at")}
+
+
+def test_a_story_is_recorded_and_its_file_says_so(place: MemoryOverHttp) -> None:
+    done = kb("learn", "story.yaml")
+    assert (done.exit_code, done.stdout) == (0, "APP-7: 3 entries in the memory, see _implementation/LEARNINGS.yaml.\n")
+    told = record()
+    assert (told["kb_available"], "pending_sync" in told, len(place.memory.kept)) == (True, False, 3)
+    assert kb("learn", "story.yaml").exit_code == 0
+    assert len(place.memory.kept) == 3
+
+
+def test_without_a_server_the_story_goes_on_and_later_everything_is_as_if_nothing_had_been(
+    place: MemoryOverHttp, tmp_path: Path
+) -> None:
+    kb("learn", "story.yaml", "-o", "straight.yaml")
+    straight, contents = record("straight.yaml"), place.memory.contents()
+    place.memory.kept.clear()
+
+    place.stop()
+    done = kb("learn", "story.yaml")
+    assert done.exit_code == 0
+    assert done.stdout == ""
+    assert done.stderr.startswith("Warning: the memory cannot be reached. 127.0.0.1:")
+    assert "3 entries of APP-7 wait in _implementation/LEARNINGS.yaml. Deliver them later" in done.stderr
+    waiting = record()
+    assert (waiting["kb_available"], waiting["pending_sync"]) == (False, True)
+    assert [one["roles"] for one in waiting["entries"]] == [["pm", "dev", "qa"], ["dev"], ["dev"]]
+
+    still = kb("sync-pending")
+    assert still.exit_code == 1
+    assert "Is it running? Try its /health. 1 record waits; nothing is lost." in still.stderr
+    assert record() == waiting
+
+    place.start()
+    assert kb("sync-pending").stdout == "APP-7: 3 entries in the memory, see _implementation/LEARNINGS.yaml.\n"
+    assert timeless(record()) == timeless(straight)
+    assert place.memory.contents() == contents
+    assert kb("sync-pending").stdout == "Nothing waits below .; 1 record looked at.\n"
+
+
+def test_a_crash_after_delivery_and_before_the_file_leads_to_the_same_end(
+    place: MemoryOverHttp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from local.cli.kb import files
+    from local.files import write_whole as real
+
+    kb("learn", "story.yaml", "-o", "straight.yaml")
+    straight, contents = record("straight.yaml"), place.memory.contents()
+    place.memory.kept.clear()
+    written: list[str] = []
+
+    def dies(file: Path, text: str) -> None:
+        written.append(text)
+        if len(written) == 2:
+            raise KeyboardInterrupt
+        real(file, text)
+
+    monkeypatch.setattr(files, "write_whole", dies)
+    kb("learn", "story.yaml")
+    assert len(place.memory.kept) == 3
+    assert record()["pending_sync"] is True
+    monkeypatch.setattr(files, "write_whole", real)
+    assert kb("sync-pending").exit_code == 0
+    assert timeless(record()) == timeless(straight)
+    assert place.memory.contents() == contents
+
+
+def test_a_token_that_is_refused_is_a_failure_and_loses_nothing(
+    place: MemoryOverHttp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMMONPLACE_TOKEN", "wrong")
+    done = kb("learn", "story.yaml")
+    assert done.exit_code == 1
+    assert "The server does not accept this token. 3 entries of APP-7 wait in" in done.stderr
+    assert "commonplace tokens mint" in done.stderr
+    assert record()["pending_sync"] is True
+    monkeypatch.setenv("COMMONPLACE_TOKEN", TOKEN)
+    assert kb("sync-pending").exit_code == 0
+
+
+def test_where_nothing_runs_and_nothing_is_named_a_story_is_kept(
+    place: MemoryOverHttp, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("COMMONPLACE_URL")
+    done = kb("learn", "story.yaml", "--data", str(tmp_path / "nothing"))
+    assert done.exit_code == 0
+    assert "Warning: the memory cannot be reached. No laptop cloud is running." in done.stderr
+    assert record()["pending_sync"] is True
+
+
+def test_a_rehearsal_writes_and_sends_nothing(place: MemoryOverHttp) -> None:
+    done = kb("learn", "story.yaml", "--dry-run")
+    assert done.exit_code == 0
+    assert "APP-7: 3 entries would be delivered" in done.stdout
+    assert not Path("_implementation").exists()
+    assert place.memory.calls == []
+
+
+def test_a_record_of_another_story_is_left_alone(place: MemoryOverHttp) -> None:
+    kb("learn", "story.yaml")
+    Path("story.yaml").write_text(STORY.replace("APP-7", "APP-8"), encoding="utf-8")
+    done = kb("learn", "story.yaml")
+    assert (done.exit_code, record()["story_id"]) == (1, "APP-7")
+    assert "is the record of APP-7" in done.stderr
+
+
+def test_a_story_that_cannot_be_read_is_said_before_anything_is_written(place: MemoryOverHttp) -> None:
+    Path("story.yaml").write_text("story_id: A-1\nlessons: []\n", encoding="utf-8")
+    done = kb("learn", "story.yaml")
+    assert done.exit_code == 1
+    assert "story.yaml: A story has no field 'lessons'." in done.stderr
+    assert not Path("_implementation").exists()
+
+
+def test_one_broken_record_does_not_keep_the_others_from_being_delivered(place: MemoryOverHttp) -> None:
+    place.stop()
+    kb("learn", "story.yaml", "-o", "b/LEARNINGS.yaml")
+    Path("a").mkdir()
+    Path("a/LEARNINGS.yaml").write_text("{", encoding="utf-8")
+    place.start()
+    done = kb("sync-pending", "--json")
+    assert done.exit_code == 1
+    told = json.loads(done.stdout)
+    assert (told["broken"], [one["pending_sync"] for one in told["files"]]) == (1, [False])
+    assert "a/LEARNINGS.yaml: The YAML cannot be read" in done.stderr
+
+
+def test_a_story_may_be_piped_in(place: MemoryOverHttp) -> None:
+    done = CliRunner().invoke(cli.app, ["kb", "learn", "-", "--json"], input=STORY)
+    assert done.exit_code == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["file"], told["pending_sync"], len(told["entries"])) == ("_implementation/LEARNINGS.yaml", False, 3)
+
+
+def test_what_still_waits_is_confirmed_without_anybody_there(place: MemoryOverHttp) -> None:
+    place.stop()
+    kb("learn", "story.yaml")
+    assert kb("validated", "APP-7", "--gate", "PASS").stdout == "1 failure of APP-7: PASS.\n"
+    place.start()
+    assert kb("sync-pending").exit_code == 0
+    (failure,) = (one for one in place.memory.kept.values() if "failure" in one["tags"])
+    assert (failure["confidence"], failure["metadata"]["gate_result"]) == (1.0, "PASS")
+
+
+def test_an_import_that_is_interrupted_says_how_to_go_on(
+    place: MemoryOverHttp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("commonplace.memory.client.client.plant", interrupted)
+    Path("one.yaml").write_text("- {content: One., entry_type: fact, roles: [dev]}\n", encoding="utf-8")
+    done = kb("seed", "--file", "one.yaml")
+    assert done.exit_code != 0
+    assert "Stopped. Run the same command again: it goes on where it stopped." in done.stderr
+
+
+def test_several_syncs_at_once_deliver_once(place: MemoryOverHttp) -> None:
+    kb("learn", "story.yaml", "-o", "straight.yaml")
+    straight, contents = record("straight.yaml"), place.memory.contents()
+    place.memory.kept.clear()
+    place.stop()
+    kb("learn", "story.yaml")
+    place.start()
+    running = [subprocess.Popen([*COMMAND, "kb", "sync-pending"], stdout=subprocess.DEVNULL) for _ in range(SYNCS)]
+    assert [one.wait(120) for one in running] == [0] * SYNCS
+    assert timeless(record()) == timeless(straight)
+    assert place.memory.contents() == contents
+
+
+def test_failures_are_confirmed_by_the_file_or_by_the_story(place: MemoryOverHttp) -> None:
+    kb("learn", "story.yaml")
+    done = kb("validated", "_implementation/LEARNINGS.yaml", "--gate", "PASS")
+    assert done.stdout == "1 failure of _implementation/LEARNINGS.yaml: PASS.\n"
+    (failure,) = (one for one in place.memory.kept.values() if "failure" in one["tags"])
+    assert (failure["confidence"], record()["entries"][-1]["confidence"]) == (1.0, 1.0)
+    assert kb("validated", "APP-7", "--gate", "FAIL").stdout == "1 failure of APP-7: FAIL.\n"
+    Path("elsewhere").mkdir()
+    Path("elsewhere/LEARNINGS.yaml").write_text("{", encoding="utf-8")
+    Path("_implementation/LEARNINGS.yaml").unlink()
+    assert kb("validated", "APP-7", "--gate", "PASS").stdout == "1 failure of APP-7: PASS.\n"
+    assert failure["metadata"]["gate_result"] == "PASS"
+
+
+def test_what_is_parsed_can_be_seeded_and_seeded_again(place: MemoryOverHttp) -> None:
+    lessons = str(FIXTURES / "LESSONS-LEARNED.md")
+    parsed = kb("parse", "lessons", lessons, "-o", "seed-data/lessons.yaml")
+    assert parsed.exit_code == 0
+    assert "15 summaries, 55 facts" in parsed.stderr
+    assert "70 entries. Look it through" in parsed.stderr
+    rehearsed = kb("seed", "--dry-run")
+    assert rehearsed.stdout == "seed-data/lessons.yaml: 70 entries would be sent. Nothing was.\n"
+    assert place.memory.calls == []
+    assert kb("seed").stdout == "seed-data/lessons.yaml: 70 entries imported, 0 there already.\n"
+    assert kb("seed").stdout == "seed-data/lessons.yaml: 0 entries imported, 70 there already.\n"
+    told = json.loads(kb("seed", "--file", "seed-data/lessons.yaml", "--json").stdout)
+    assert told["files"][0]["skipped"] == 70
+
+
+def test_a_file_that_was_edited_is_not_written_over(place: MemoryOverHttp) -> None:
+    rules = str(FIXTURES / "CLAUDE.md")
+    assert kb("parse", "claude", rules, "-o", "rules.yaml").exit_code == 0
+    assert kb("parse", "claude", rules, "-o", "rules.yaml").exit_code == 0
+    with Path("rules.yaml").open("a", encoding="utf-8") as file:
+        file.write("- content: One more.\n  entry_type: fact\n  roles: [dev]\n")
+    done = kb("parse", "claude", rules, "-o", "rules.yaml")
+    assert done.exit_code == 1
+    assert "rules.yaml is there, and not as this command wrote it." in done.stderr
+    assert "One more." in Path("rules.yaml").read_text(encoding="utf-8")
+    assert kb("parse", "claude", rules, "-o", "rules.yaml", "--force").exit_code == 0
+
+
+def test_templates_are_parsed_with_their_roles_or_with_given_ones(place: MemoryOverHttp) -> None:
+    files = [str(FIXTURES / "_templates/PROOF-TEMPLATE.md"), str(FIXTURES / "templates/operations/RUNBOOK.md")]
+    told = yaml.safe_load(kb("parse", "templates", *files).stdout)
+    assert [one["tags"] for one in told] == [
+        ["proof", "documentation", "template"],
+        ["operations", "runbook", "template"],
+    ]
+    told = yaml.safe_load(kb("parse", "templates", *files, "--role", "qa", "--role", "pm").stdout)
+    assert [one["roles"] for one in told] == [["qa", "pm"]] * 2
+
+
+def test_an_entry_that_is_wrong_is_named_with_its_place_and_the_others_are_imported(place: MemoryOverHttp) -> None:
+    good = {"content": "One.", "entry_type": "fact", "roles": ["dev"]}
+    Path("some.yaml").write_text(
+        yaml.safe_dump([good, {**good, "content": "Two.", "roles": ["boss"]}]), encoding="utf-8"
+    )
+    done = kb("seed", "--file", "some.yaml")
+    assert done.exit_code == 1
+    assert done.stdout.splitlines()[0] == "some.yaml: 1 entry imported, 0 there already."
+    assert done.stdout.splitlines()[1].startswith("some.yaml, entry 2: `roles` is none of the values")
+    rehearsed = json.loads(kb("seed", "--file", "some.yaml", "--dry-run", "--json").stdout)
+    assert [one["entry"] for one in rehearsed["files"][0]["errors"]] == [2]
+
+
+def test_an_import_obeys_the_limits_of_the_server(place: MemoryOverHttp, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr(time, "sleep", waits.append)
+    place.memory.errors = [RateLimited("Too many calls.", retry_after_seconds=17)]
+    Path("one.yaml").write_text("- {content: One., entry_type: fact, roles: [dev]}\n", encoding="utf-8")
+    done = kb("seed", "--file", "one.yaml")
+    assert done.exit_code == 0, done.stderr
+    assert 17 in waits
+    assert "Trying again in 17 s." in done.stderr
+
+
+def test_a_search_shows_what_was_found_and_what_it_is(place: MemoryOverHttp, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, Any]] = []
+    found = {
+        "id": "0" * 8,
+        "content": "Put specific routes first.\x1b[31m",
+        "entry_type": "fact",
+        "roles": ["dev"],
+        "tags": ["routing"],
+        "confidence": 0.8,
+        "source_story": "APP-1",
+    }
+
+    def answers(**arguments: Any) -> dict[str, Any]:
+        asked.append(arguments)
+        return {"entries": [found], "fallback": True}
+
+    monkeypatch.setattr(place.memory, "_kb_search", answers, raising=False)
+    done = kb("search", "route order", "--role", "dev", "--tag", "routing", "--limit", "3", "--phase", "dev")
+    assert asked[0] == {
+        "query": "route order",
+        "role": "dev",
+        "tags": ["routing"],
+        "limit": 3,
+        "min_confidence": 0.5,
+        "phase": "dev",
+    }
+    assert done.stdout == (
+        "1. fact · for dev · 0.80 sure · APP-1 · #routing\n"
+        "   Put specific routes first. [31m\n"
+        "   00000000\n\n"
+        "The model did not answer: this is by words alone.\n"
+    )
+    assert json.loads(kb("search", "x", "--json").stdout)["fallback"] is True
+
+
+def test_figures_are_told(place: MemoryOverHttp, monkeypatch: pytest.MonkeyPatch) -> None:
+    figures = {
+        "total_entries": 70,
+        "by_type": {"fact": 55, "summary": 15, "template": 0},
+        "by_role": {"all": 70},
+        "avg_confidence": 0.997,
+        "last_updated": "2026-03-24T10:00:00.000000Z",
+        "cache_size": 70,
+        "queries": {"dev": {"qa": 2, "dev": 5}, "none": {"all": 1}},
+    }
+    monkeypatch.setattr(place.memory, "_kb_stats", lambda: figures, raising=False)
+    assert kb("stats").stdout.splitlines() == [
+        "Entries: 70",
+        "By type: 55 fact, 15 summary",
+        "By role: 70 all",
+        "Mean confidence: 1.00",
+        "Last change: 2026-03-24T10:00:00.000000Z",
+        "Vectors kept: 70",
+        "Searches: 2 dev, qa; 5 dev, dev; 1 none, all",
+    ]
+    assert json.loads(kb("stats", "--json").stdout) == figures
+
+
+def test_what_is_exported_is_what_was_imported(place: MemoryOverHttp) -> None:
+    kb("parse", "lessons", str(FIXTURES / "LESSONS-LEARNED.md"), "-o", "a.yaml")
+    kb("seed", "--file", "a.yaml")
+    contents = place.memory.contents()
+    assert kb("export", "-o", "b.yaml").exit_code == 0
+    place.memory.kept.clear()
+    assert kb("seed", "--file", "b.yaml").exit_code == 0
+    assert place.memory.contents() == contents
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("seed",), "There is no YAML file in seed-data/."),
+        (("seed", "--file", "none.yaml"), "none.yaml cannot be read: No such file or directory."),
+        (("stats", "--url", "ftp://x"), "ftp://x is not the address of a deployment."),
+        (("stats", "--url", "http://knowledge.example.org"), "is not the address of a deployment."),
+        (("parse", "lessons", "empty.md"), "Nothing could be made of it."),
+    ],
+)
+def test_what_goes_wrong_is_said_in_a_sentence_and_a_hint(
+    place: MemoryOverHttp, words: tuple[str, ...], told: str
+) -> None:
+    Path("empty.md").write_text("", encoding="utf-8")
+    done = kb(*words)
+    assert done.exit_code == 1
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) >= 2

@@ -1,0 +1,181 @@
+"""`kb_get`, `kb_get_related`, `kb_list`, `kb_stats`: shapes, order, and what an answer may cost."""
+
+import json
+from typing import Any
+
+import pytest
+
+from commonplace.memory.model import MAX_CONTENT_BYTES, content_hash
+from commonplace.web.mcp.budgets import DEFAULT_TOKENS, MAX_TOKENS, estimate_tokens
+from tests.unit.memory.tools.teams import Team
+from tests.unit.web.mcp.talking import ERAS, text_of
+
+PROSE = "Write tests beside the code, not after it: in the fix phase they cost twice as much. "
+
+
+def cost(result: Any) -> int:
+    data = json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":"))
+    return estimate_tokens(text_of(result)) + estimate_tokens(data)
+
+
+@pytest.mark.parametrize("mode", ERAS)
+def test_an_entry_is_told_whole_and_never_whose_it_is(here: Team, mode: str) -> None:
+    here.mode = mode
+    id = here.add("Tides turn.", tags=["tide", "moon"], source_story="T-1", metadata={"n": {"m": None, "k": 1}})
+    told = here.data("kb_get", id=id)
+    assert told.pop("created_at") == told.pop("updated_at")
+    assert told == {
+        "id": id,
+        "content": "Tides turn.",
+        "content_hash": content_hash("Tides turn."),
+        "entry_type": "fact",
+        "roles": ["dev"],
+        "tags": ["tide", "moon"],
+        "confidence": 1.0,
+        "source_story": "T-1",
+        "metadata": {"n": {"m": None, "k": 1}},
+        "version": 1,
+    }
+
+
+def test_the_text_of_an_entry_says_what_its_data_says(here: Team) -> None:
+    parent = here.add("The story of tides.", entry_type="summary")
+    id = here.add(
+        "Tides turn.", tags=["tide"], source_file="docs/tides.md", parent_id=parent, metadata={"gate": "PASS"}
+    )
+    text = text_of(here.call("kb_get", id=id))
+    for said in (id, parent, "Tides turn.", "fact", "dev", "tide", "docs/tides.md", '{"gate":"PASS"}'):
+        assert said in text
+    assert content_hash("Tides turn.") in text
+
+
+def test_an_entry_that_is_not_there_is_an_error_with_a_hint(here: Team) -> None:
+    code, text = here.error("kb_get", id="00000000-0000-4000-8000-000000000000")
+    assert code == "NOT_FOUND"
+    assert "Hint: " in text
+
+
+def test_a_parent_that_is_gone_is_none(here: Team) -> None:
+    parent = here.add("The story of tides.", entry_type="summary")
+    child = here.add("Tides turn.", parent_id=parent)
+    assert here.data("kb_get", id=child)["parent_id"] == parent
+    here.data("kb_delete", id=parent)
+    assert "parent_id" not in here.data("kb_get", id=child)
+    assert "parent_id" not in here.data("kb_list")["entries"][0]
+
+
+def test_the_longest_prose_is_told_in_one_answer(here: Team) -> None:
+    content = (PROSE * 500)[:MAX_CONTENT_BYTES].strip()
+    result = here.call("kb_get", id=here.add(content))
+    assert result.structured_content["content"] == content
+    assert content in text_of(result)
+    assert "next_cursor" not in result.structured_content
+
+
+@pytest.mark.parametrize("dense", ["0123456789!", '"\\', "潮汐转"])
+def test_what_is_denser_than_prose_is_told_in_parts(here: Team, dense: str) -> None:
+    content = dense * (MAX_CONTENT_BYTES // len(dense.encode()))
+    id = here.add(content, metadata={"long": "§" * 3_500})
+    parts, cursor = [], None
+    while True:
+        result = here.call("kb_get", id=id, **({"cursor": cursor} if cursor else {}))
+        assert cost(result) <= MAX_TOKENS
+        parts.append(result.structured_content["content"])
+        assert result.structured_content["truncated"]
+        if (cursor := result.structured_content.get("next_cursor")) is None:
+            break
+    assert "".join(parts) == content
+    assert 1 < len(parts) <= 8
+
+
+def test_an_entry_that_fills_every_field_can_still_be_read(here: Team) -> None:
+    id = here.add(
+        "0" * MAX_CONTENT_BYTES,
+        tags=[f"{number:064d}" for number in range(30)],
+        source_file="1" * 500,
+        source_story="2" * 500,
+        metadata={"3": "4" * 8_000},
+    )
+    result = here.call("kb_get", id=id)
+    assert not result.is_error, text_of(result)
+    assert cost(result) <= MAX_TOKENS
+    assert len(result.structured_content["content"]) > 1_000
+    assert "Its metadata is in the structured answer." in text_of(result)
+
+
+def test_a_handle_ends_with_the_version_it_was_given_for(here: Team) -> None:
+    id = here.add("0123456789!" * 2_900)
+    cursor = here.data("kb_get", id=id)["next_cursor"]
+    here.data("kb_update", id=id, confidence=0.5)
+    code, text = here.error("kb_get", id=id, cursor=cursor)
+    assert (code, "has changed since" in text) == ("INVALID_INPUT", True)
+
+
+def test_related_entries_say_how_they_are_related(here: Team) -> None:
+    story = here.add("A story of tides.", entry_type="summary")
+    first = here.add("Tides turn.", parent_id=story, tags=["tide", "moon"])
+    second = here.add("Moons pull.", parent_id=story)
+    other = here.add("Harbours silt.", tags=["moon", "tide", "silt"])
+    told = here.data("kb_get_related", entry_id=first)["entries"]
+    assert [(one["id"], one["relation"], sorted(one["shared_tags"])) for one in told] == [
+        (second, "sibling", []),
+        (story, "parent", []),
+        (other, "tags", ["moon", "tide"]),
+    ]
+    assert len(here.data("kb_get_related", entry_id=first, limit=1)["entries"]) == 1
+
+
+def test_a_list_goes_on_where_it_ended(here: Team) -> None:
+    ids = [here.add(f"Fact {number}.") for number in range(5)]
+    page = here.data("kb_list", limit=2, order="asc")
+    assert ([one["id"] for one in page["entries"]], page["total"], page["next_offset"]) == (ids[:2], 5, 2)
+    last = here.data("kb_list", limit=2, order="asc", offset=4)
+    assert ([one["id"] for one in last["entries"]], last["total"], "next_offset" in last) == (ids[4:], 5, False)
+
+
+def test_a_list_takes_all_tags_and_a_role_with_what_is_for_all(here: Team) -> None:
+    here.add("Both.", tags=["a", "b"], roles=["qa"])
+    here.add("One.", tags=["a"], roles=["qa"])
+    here.add("For all.", tags=["a", "b"], roles=["all"])
+    here.add("For others.", tags=["a", "b"], roles=["pm"])
+    told = here.data("kb_list", tags=["a", "b"], role="qa", order="asc")
+    assert [one["content"] for one in told["entries"]] == ["Both.", "For all."]
+
+
+@pytest.mark.parametrize(("limit", "most"), [(None, DEFAULT_TOKENS), (100, MAX_TOKENS)])
+def test_a_list_of_long_entries_is_cut_and_says_so(here: Team, limit: int | None, most: int) -> None:
+    tags = [f"a-long-tag-of-many-words-{number}" for number in range(30)]
+    for number in range(100):
+        here.world.add(f"{number} {PROSE * 40}", tags=tags, metadata={"long": "x" * 2_000})
+    result = here.call("kb_list", **({"limit": limit} if limit else {}))
+    assert cost(result) <= most
+    told = result.structured_content
+    assert all(one["truncated"] and "metadata" not in one for one in told["entries"])
+    assert told["next_offset"] == len(told["entries"]) >= 4
+    assert f"More: offset {told['next_offset']}" in text_of(result)
+
+
+def test_short_entries_are_whole_beside_long_ones(here: Team) -> None:
+    here.world.add(PROSE * 300)
+    short = [here.world.add(f"Short {number}.") for number in range(10)]
+    told = {one["id"]: one for one in here.data("kb_list")["entries"]}
+    assert all("truncated" not in told[id] for id in short)
+    assert len(told) == 11
+
+
+def test_the_figures_are_those_of_the_seed_and_the_queries(here: Team) -> None:
+    here.add("Tides turn.", confidence=0.5)
+    here.add("A story.", entry_type="summary", roles=["pm", "qa"])
+    here.data("kb_search", query="tides", role="dev", phase="review")
+    told = here.data("kb_stats")
+    assert told["total_entries"] == 2
+    assert told["by_type"] == {"fact": 1, "summary": 1, "template": 0}
+    assert told["by_role"] == {"pm": 1, "dev": 1, "qa": 1, "all": 0}
+    assert (told["avg_confidence"], told["queries"]) == (0.75, {"review": {"dev": 1}})
+    assert told["cache_size"] >= 2
+    assert told["last_updated"].endswith("Z")
+
+
+def test_an_empty_memory_has_figures_too(here: Team) -> None:
+    told = here.data("kb_stats")
+    assert (told["total_entries"], told["avg_confidence"], "last_updated" in told) == (0, 0.0, False)

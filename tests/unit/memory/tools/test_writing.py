@@ -1,0 +1,111 @@
+"""`kb_add`, `kb_update`, `kb_delete`: what becomes of a request, and who may make it."""
+
+from typing import Any
+
+import pytest
+
+from tests.unit.memory.tools.teams import Team, member
+from tests.unit.web.mcp.talking import ERAS, text_of
+
+FACT: dict[str, Any] = {"content": "Cars are red.", "entry_type": "fact", "roles": ["dev"], "tags": ["cars"]}
+
+
+@pytest.mark.parametrize("mode", ERAS)
+def test_what_is_added_is_there_at_once_and_twice_is_a_duplicate(here: Team, mode: str) -> None:
+    here.mode = mode
+    first = here.data("kb_add", **FACT)
+    again = here.data("kb_add", **(FACT | {"roles": ["qa"]}))
+    assert (first["success"], first["duplicate"]) == (True, False)
+    assert again == {"id": first["id"], "success": True, "duplicate": True}
+    assert here.data("kb_get", id=first["id"])["roles"] == ["dev"]
+
+
+def test_what_comes_near_is_named_as_a_hint(here: Team) -> None:
+    near = here.add("Cars are red.")
+    here.world.settle()
+    result = here.call("kb_add", **(FACT | {"content": "Cars are very red."}))
+    assert result.structured_content["nearest"][0]["id"] == near
+    assert near in text_of(result)
+
+
+def test_a_request_with_a_key_is_done_once(here: Team) -> None:
+    first = here.data("kb_add", **FACT, idempotency_key="T-1/0")
+    again = here.data("kb_add", **FACT, idempotency_key="T-1/0")
+    assert first["id"] == again["id"]
+    assert here.error("kb_add", **(FACT | {"content": "Else."}), idempotency_key="T-1/0")[0] == "CONFLICT"
+
+
+def test_an_update_says_what_became_of_it(here: Team) -> None:
+    id = here.add("Cars are red.", metadata={"a": 1, "b": 2})
+    told = here.data("kb_update", id=id, confidence=0.8, metadata={"a": None, "c": 3})
+    assert told == {"success": True, "re_embedded": False, "version": 2}
+    entry = here.data("kb_get", id=id)
+    assert (entry["confidence"], entry["metadata"], entry["version"]) == (0.8, {"b": 2, "c": 3}, 2)
+    assert here.data("kb_update", id=id, content="Cars are blue.")["re_embedded"] is True
+
+
+def test_conflicts_name_what_stands_in_the_way(here: Team) -> None:
+    id, other = here.add("Cars are red."), here.add("Cars are blue.")
+    here.data("kb_update", id=id, confidence=0.8)
+    code, text = here.error("kb_update", id=id, confidence=0.9, expected_version=1)
+    assert (code, "2" in text) == ("CONFLICT", True)
+    code, text = here.error("kb_update", id=id, content="Cars are blue.")
+    assert (code, other in text) == ("CONFLICT", True)
+    assert here.data("kb_get", id=id)["confidence"] == 0.8
+
+
+def test_what_is_deleted_is_gone_at_once(here: Team) -> None:
+    id = here.add("Cars are red.")
+    assert here.data("kb_delete", id=id) == {"success": True}
+    assert here.error("kb_get", id=id)[0] == "NOT_FOUND"
+    assert here.error("kb_delete", id=id)[0] == "NOT_FOUND"
+    assert here.add("Cars are red.") != id
+
+
+READS = {"kb_search", "kb_get", "kb_get_related", "kb_list", "kb_stats"}
+WRITES = {"kb_add", "kb_update", "kb_delete", "kb_bulk_import"}
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "kb_search": {"query": "x"},
+    "kb_get": {"id": "x"},
+    "kb_get_related": {"entry_id": "x"},
+    "kb_list": {},
+    "kb_stats": {},
+    "kb_add": FACT,
+    "kb_update": {"id": "x"},
+    "kb_delete": {"id": "x"},
+    "kb_bulk_import": {"entries": [FACT]},
+    "kb_rebuild_embeddings": {},
+}
+
+
+@pytest.mark.parametrize(
+    ("scope", "allowed"),
+    [
+        ("knowledge:admin", set()),
+        ("memory:read", READS),
+        ("memory:write", READS | WRITES),
+        ("memory:admin", set(ARGUMENTS)),
+    ],
+)
+def test_each_tool_takes_its_scope(here: Team, scope: str, allowed: set[str]) -> None:
+    here.caller = member("acme", scope)
+    denied = {
+        name
+        for name, arguments in ARGUMENTS.items()
+        if text_of(here.call(name, **arguments)).startswith("Access denied.")
+    }
+    assert denied == set(ARGUMENTS) - allowed
+
+
+def test_no_tool_is_public(here: Team) -> None:
+    here.caller = member("acme", "memory:admin", tier="public")
+    for name, arguments in ARGUMENTS.items():
+        assert text_of(here.call(name, **arguments)) == "Access denied. This tool requires member access."
+
+
+def test_a_tool_asks_for_nothing_that_names_an_organisation(here: Team) -> None:
+    for name in ("organisation", "org", "tenant"):
+        code, text = here.error("kb_add", **FACT, **{name: "other"})
+        assert code == "INVALID_INPUT"
+        assert f"no argument {name}" in text
+    assert here.data("kb_stats")["total_entries"] == 0
