@@ -63,7 +63,7 @@ def variable_rows(readers: dict[str, tuple[type[Settings], ...]]) -> dict[str, s
         variable: _row(
             f"`{variable}`",
             "all" if len(by) == len(readers) else ", ".join(by),
-            "" if said.key else _default(said),
+            "" if said.key or said.required else _default(said),
             f"`{said.key}` above" if said.key else sentence,
         )
         for variable, (said, sentence, by) in found.items()

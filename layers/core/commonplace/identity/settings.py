@@ -113,7 +113,7 @@ class GuardSettings(IdentityTable, Organisation):
     hats_chain_id: int = setting(CHAIN, "HATS_CHAIN_ID", key="hatsChainId", default=OPTIMISM, context=KNOWN_CHAIN)
     """The chain that hats are on: the one of `optimismRpcUrls`."""
     role_seconds: int = setting(COUNT, "ROLE_CACHE_SECONDS", default=300)
-    """How long roles may be relied on before they are read again; default 300."""
+    """How long roles may be relied on before they are read again."""
 
     @classmethod
     def where_signed_in(cls, environ: Mapping[str, str]) -> Self | None:
@@ -141,14 +141,14 @@ class AuthSettings(GuardSettings, Deployment, SiteName, Activity, SigningSecret,
     siwe_chain_id: int = setting(CHAIN, "SIWE_CHAIN_ID", key="siweChainId", default=OPTIMISM, context=KNOWN_CHAIN)
     """The chain that every text names which a wallet signs."""
     access_seconds: int = setting(POSITIVE, "ACCESS_TOKEN_SECONDS", default=3_600)
-    """How long an access token is good; default 3600."""
+    """How long an access token is good."""
     idle_days: int = setting(POSITIVE, "REFRESH_IDLE_DAYS", default=30)
-    """After how many days without use a client has to ask anew; default 30."""
+    """After how many days without use a client has to ask anew."""
     absolute_days: int = setting(POSITIVE, "REFRESH_ABSOLUTE_DAYS", default=180)
-    """After how many days it has to, used or not; default 180."""
+    """After how many days it has to, used or not."""
     requests_per_minute: int = setting(COUNT, "AUTH_RATE_LIMIT", default=60)
     """Requests to each endpoint, for each client and minute, 0 = off; five times as many for each network, and half as
-    many sign-in texts of wallets; default 60."""
+    many sign-in texts of wallets."""
     registrations_per_day: int = setting(COUNT, "AUTH_REGISTRATIONS_PER_DAY", key="registrationsPerDay", default=20)
     """Clients that may register from one network; 0 switches it off, as in the next two."""
     sign_ins_per_hour: int = setting(COUNT, "AUTH_SIGN_INS_PER_HOUR", key="signInsPerHour", default=30)

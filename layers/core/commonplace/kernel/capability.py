@@ -114,7 +114,7 @@ class Capability:
     collection: str | None = None
     """Takes a `search.collections.IndexContext`; returns an `IndexedCollection`, or None as above."""
     sources: str | None = None
-    """Takes the environment; returns the `repository.sources.BranchSource`s to follow. Standard library only."""
+    """Takes the environment; returns the `repository.sources.BranchSource`s to follow."""
     steps: str | None = None
     """Takes a `repository.sources.StepContext`; returns the `RunSteps` of one of those sources."""
     requires: str | None = None

@@ -46,6 +46,8 @@ class Declaration:
     """What the context may say, where that is less than what the variable may."""
     default: Any
     """Of a deployment that says nothing: text, or what is written as text by `str`. None: there is none."""
+    required: bool
+    """Whether functions cannot do without the variable."""
     shown: str | None
     """The default in the documentation, where it is no value."""
 
@@ -73,6 +75,7 @@ def setting(
         key=key,
         context=context or kind,
         default=None if assumed is ... else assumed,
+        required=default is ...,
         shown=shown,
     )
     extra: dict[str, Any] = {"declaration": declaration}

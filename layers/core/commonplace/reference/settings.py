@@ -85,7 +85,7 @@ class CatalogueSettings(Settings):
 
 class CatalogueReaderSettings(CatalogueSettings):
     max_age_seconds: int = setting(whole(1, 3_600), "REFERENCE_MAX_AGE_SECONDS", default=60)
-    """How long catalogues are answered from memory before the store is asked for newer ones, 1 to 3600; default 60, on
+    """How long catalogues are answered from memory before the store is asked for newer ones, 1 to 3600; on
     a laptop 1."""
 
 

@@ -1,14 +1,8 @@
 """A hint that the branch may have moved: counts it, and sees to it that a run starts or that the running one goes on.
 
-Standard library only: the webhook function carries no third-party package.
-
 What is kept at the head of a branch: the knowledge base, and each catalogue beside it.
 
-Standard library only: the webhook function carries no third-party package.
-
 What GitHub delivers: who sent it, what it says, and what is answered. The payload's file lists are never read.
-
-Standard library only: the webhook function carries no third-party package.
 """
 
 import base64
