@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from infra.snapshot import normalised
 from tests.extended import extended
 from tests.infra.templates import Template, reaches
 from tests.unit.docs.pages import ROOT
@@ -37,7 +38,9 @@ def more(template: Template, tmp_path_factory: pytest.TempPathFactory) -> Templa
 
 
 def kinds(template: Template) -> dict[str, str]:
-    return {name: resource["Type"] for name, resource in template.body["Resources"].items()}
+    """By logical id, without what changes with the code of a function."""
+    resources = json.loads(normalised(template.body))["Resources"]
+    return {name: resource["Type"] for name, resource in resources.items()}
 
 
 def functions_that_reach(template: Template, prefix: str) -> set[str]:
