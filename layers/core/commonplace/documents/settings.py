@@ -1,4 +1,4 @@
-"""What the sync of documents is told."""
+"""Settings of the sync of documents."""
 
 import json
 

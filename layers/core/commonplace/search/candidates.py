@@ -1,7 +1,4 @@
-"""How long the stages of a search took.
-
-Stage one of a search: the candidates of both legs as one ranking, and what of them is shown.
-"""
+"""Candidate retrieval, the first stage of a search: both legs fused into one ranking, and the time each stage takes."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,9 +9,11 @@ from commonplace.search.fusion import RELEVANCE_SHARE, Fusion, fuse
 from commonplace.search.model import Candidates, Engine, Found, QueryVector, RecordId, SearchRequest
 from commonplace.search.near_duplicates import Collapsed, collapse, fingerprints
 
+CANDIDATES_PER_LEG = 200
+
 
 class Stopwatch:
-    """Runs from when it is made. `clock` tells seconds; what is told is milliseconds."""
+    """Runs from when it is made. `clock` is in seconds; results are in milliseconds."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -33,9 +32,6 @@ class Stopwatch:
     def whole(self) -> float:
         """Since the beginning."""
         return (self._clock() - self._started) * 1000
-
-
-CANDIDATES_PER_LEG = 200
 
 
 @dataclass(frozen=True, slots=True)

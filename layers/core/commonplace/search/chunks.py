@@ -1,7 +1,7 @@
-"""A body cut into stretches of about 400 tokens that each stand under one heading path.
+"""Chunking: a body cut into stretches of about 400 tokens, each under one heading path.
 
-Sections too small to say anything alone join their neighbours, sections too large are cut at the mildest boundary that
-is there: blocks, lines, sentences, words. A table or a code block stays whole where it fits. No heading ends a chunk.
+Sections too small to say anything alone join their neighbours; sections too large are cut at the best boundary:
+blocks, lines, sentences, words. A table or a code block stays whole where it fits. No heading ends a chunk.
 """
 
 import re

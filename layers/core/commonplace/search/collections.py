@@ -1,6 +1,6 @@
-"""The function that keeps indexes up to date: for events of queues, on schedules, for an operator.
+"""The index function over all collections: events of queues, schedules, and an operator's commands.
 
-Each collection has its own source and its own index; which ones there are, the capabilities say.
+Each collection has its own source and its own index; capabilities declare which there are.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class IndexContext:
     note: Callable[[str], Note | None]
     """The note of a collection whose records wait for vectors; None where a deployment has no table for it."""
     changes: ChangeLog | None
-    """Is told what readers who wait for a change of the documents want to know."""
+    """Receives the changes for readers who wait for them."""
 
 
 class IndexedCollection(Protocol):

@@ -1,4 +1,4 @@
-"""A search that is put together at the first question."""
+"""A search that is built at the first query."""
 
 from __future__ import annotations
 

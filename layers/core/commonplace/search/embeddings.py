@@ -1,6 +1,6 @@
-"""What is embedded of a record, under which key its vector is remembered, and embedding many records in few calls.
+"""Embeddings of records and queries: the text of a record, the keys of cached vectors, batched calls.
 
-Embedding what is asked, with the model whose vectors the index holds.
+A query is embedded by the model whose vectors the index holds.
 """
 
 import hashlib
@@ -28,6 +28,8 @@ logger = logging.getLogger(__name__)
 TEXTS_PER_STEP = 384
 """Embedded and remembered before the next: whoever is stopped in the middle does not begin again from zero. As many as
 four calls of the provider with the largest calls take."""
+
+QUERIES_REMEMBERED = 512
 
 
 def embedding_text(record: Record, chunk: Chunk) -> str:
@@ -114,7 +116,7 @@ def _embed(
 def _by_halves(keys: Sequence[str], texts: Sequence[str], provider: EmbeddingProvider) -> dict[str, Vector]:
     """Of texts that failed together, the vectors of those that the model takes; none when both halves fail.
 
-    So one text that a model refuses costs its neighbours nothing, and a model that is away is asked only twice more.
+    So one text that a model refuses costs its neighbours nothing, and a model that is away is called only twice more.
     """
     middle = len(texts) // 2
     halves = [(keys[:middle], texts[:middle]), (keys[middle:], texts[middle:])] if middle else []
@@ -139,11 +141,8 @@ def _vectors(record: Record, fingerprint: str, vectors: dict[str, Vector]) -> tu
     return tuple(vectors[vector_key(fingerprint, embedding_text(record, chunk))] for chunk in record.chunks)
 
 
-QUERIES_REMEMBERED = 512
-
-
 class QueryEmbeddings:
-    """The providers of a deployment: one, or two while it changes its model. Remembers what was asked lately."""
+    """The providers of a deployment: one, or two while it changes its model. Caches recent queries."""
 
     def __init__(self, providers: Sequence[EmbeddingProvider], remembered: int = QUERIES_REMEMBERED) -> None:
         self._providers = {model_fingerprint(provider): provider for provider in providers}

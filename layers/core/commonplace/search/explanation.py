@@ -1,4 +1,4 @@
-"""Why a search found what it found, and why not what was expected: for operators."""
+"""Explanations for operators: why a search found what it found, and why not what was expected."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""The conditions under which documents are listed and found: the same ones for the store and for the index."""
+"""Filters of lists and searches, the same for the store and for the index."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""From several rankings to one: min-max, reciprocal ranks, and names above both. Pure functions over scores."""
+"""Fusion of several rankings into one: min-max, reciprocal ranks, and named records above both. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

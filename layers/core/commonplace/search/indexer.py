@@ -1,10 +1,10 @@
-"""Bringing the index to what its source holds: for the records a message names, or for all of them.
+"""The indexer: updates an index from its source, for a message's records or for all, and completes missing vectors.
 
-The order of reading makes late and doubled messages harmless. What the index holds is read first, then the source's
-horizon, then the record. So a record that is missing was removed after whatever the index holds was written, and before
-anything newer than the horizon is: a tombstone may stand above the first and must not stand above the second.
+The order of reading makes late and repeated messages harmless: first what the index holds, then the source's horizon,
+then the record. So a record that is missing was removed after whatever the index holds was written, and before anything
+newer than the horizon: a tombstone may stand above the first and must not stand above the second.
 
-Records that wait for a model: noted where asking costs little, so that an index that sleeps is left asleep.
+Records without vectors are noted where a look is cheap, so that an idle index stays idle.
 """
 
 import logging
@@ -33,10 +33,13 @@ TOMBSTONES_KEPT = timedelta(days=15)
 """SQS keeps a message for 14 days at most: what is buried longer has no late writer left."""
 
 Enough = Callable[[], bool]
-"""Whether the time given is used up. Asked between two writes; one write is always done."""
+"""Whether the time given is used up. Checked between two writes; one write is always done."""
 
 Told = Callable[[int, int], None]
-"""Is told after each write how many records are done, and how many remain."""
+"""Called after each write with how many records are done, and how many remain."""
+
+SETTLED_SECONDS = 60.0
+"""So old a note is when everything written before it can be found in lists of the index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,7 @@ def never() -> bool:
 
 
 def nobody_waits() -> None:
-    """Nobody asks which records wait for vectors."""
+    """Ignores which records wait for vectors."""
 
 
 class Indexer:
@@ -258,7 +261,7 @@ class Indexer:
     def _publish_changes(
         self, records: Iterable[Record], tombstones: Iterable[Tombstone], before: Mapping[RecordId, int]
     ) -> None:
-        """Tells what has changed since `before`. The index has taken it all: a failure here is nobody else's."""
+        """Reports what has changed since `before`. The index has taken it all, so a failure here is only logged."""
         if self._changes is None:
             return
         told = [
@@ -294,10 +297,6 @@ def _tombstone(record: RecordId, horizon: int, held: Mapping[RecordId, int]) -> 
     return Tombstone(record, max(horizon, held[record] + 1 if record in held else 0))
 
 
-SETTLED_SECONDS = 60.0
-"""So old a note is when everything written before it can be found in lists of the index."""
-
-
 class Note(Protocol):
     """Whether records of one collection may wait for vectors."""
 
@@ -317,9 +316,9 @@ class Note(Protocol):
 def complete(
     look: Callable[[Enough], Report], note: Note, enough: Enough = never, clock: Callable[[], float] = time.time
 ) -> Report | None:
-    """Does for the records that wait what `look` does, if some are noted; None when none is, and nobody was asked.
+    """Does for the records that wait what `look` does, if some are noted; None when none is.
 
-    The note goes when none is found to wait some time after it was written. `clock` tells epoch seconds.
+    The note goes when none is found to wait some time after it was written. `clock` is in epoch seconds.
     """
     noted = note.read()
     if noted is None:

@@ -1,10 +1,8 @@
-"""Several indexes of one collection: the one that answers, the one being built, the one to go back to.
+"""Migration of an index: a new one is built beside the current one and takes over without delaying reads or writes.
 
-Building the index anew beside the one that answers, and letting it take over: no reader and no writer waits.
-
-Current answers. Next is built from the source by the code of the index function, and takes every write meanwhile. When
-it holds what is published, and searches find in it what they should, it becomes current in one step; what was
-current stays as previous, and can be put back in one step.
+Next is built from the source by the code of the index function, and takes every write meanwhile. When it holds what is
+published, and searches find in it what they should, it becomes current in one step; the former current one stays as
+previous, and can be restored in one step.
 """
 
 import logging
@@ -31,7 +29,15 @@ from commonplace.search.verification import (
     verify,
 )
 
+logger = logging.getLogger(__name__)
+
 Role = Literal["current", "next", "previous", "spare"]
+
+BUILD_RECORDS_PER_WRITE = 50
+"""Small enough that a model which takes one text a call is done with one write well within a function's time."""
+
+Step = Literal["plan", "status", "build", "build-anew", "swap", "rollback"]
+"""What an operator does next, as errors name it in their details (`step`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +101,6 @@ class Generations(Protocol):
     def drop(self, name: str) -> None:
         """Deletes an index that is not current. Raises InvalidInput for the current one."""
         ...
-
-
-logger = logging.getLogger(__name__)
-
-BUILD_RECORDS_PER_WRITE = 50
-"""Small enough that a model which takes one text a call is done with one write well within a function's time."""
-
-Step = Literal["plan", "status", "build", "build-anew", "swap", "rollback"]
-"""What an operator does next, as errors name it in their details (`step`)."""
 
 
 @dataclass(frozen=True, slots=True)

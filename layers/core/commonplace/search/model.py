@@ -1,4 +1,4 @@
-"""What is searched for and what comes back: the values both engines and every interface share."""
+"""Values and ports of the search, shared by both engines and every interface."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -50,11 +50,24 @@ VECTOR_FLOOR = 0.15
 """Cosine below which a chunk is about something else, in every engine. Chosen with the local model on judged queries: a
 lower one lets in more of what is not meant than it finds of what is (docs/retrieval.md)."""
 
+REBUILD_HINT = "Rebuild the index beside the one that answers, then swap it in."
+
+Verdict = Literal[
+    "shown",
+    "collapsed",
+    "below-limit",
+    "below-candidates",
+    "not-matched",
+    "filtered-out",
+    "not-indexed",
+    "not-published",
+]
+
 
 class LegHit(NamedTuple):
     """One record in one leg's ranking, best first. A tuple, for each search makes hundreds of them.
 
-    `chunk` is the ordinal of its best chunk where the leg tells it; else `Engine.fetch` finds the chunk to show.
+    `chunk` is the ordinal of its best chunk where the leg knows it; else `Engine.fetch` finds the chunk to show.
     """
 
     id: RecordId
@@ -108,9 +121,6 @@ class Found:
     chunk: Chunk | None
     matched: tuple[str, ...] = ()
     """Words of the chunk, folded as by `search.text.fold`, that the query's words found there in whatever form."""
-
-
-REBUILD_HINT = "Rebuild the index beside the one that answers, then swap it in."
 
 
 class IndexMismatch(Unavailable):
@@ -193,7 +203,7 @@ class Standing:
 
 
 class VectorMemory(Protocol):
-    """Vectors computed before, so that unchanged text calls no model. Keys are those of `search.embedding`."""
+    """Vectors computed before, so that unchanged text calls no model. Keys are those of `search.embeddings`."""
 
     def known(self, keys: Sequence[str]) -> Mapping[str, Vector]: ...
 
@@ -301,7 +311,7 @@ class Hit:
     """Where the query's words stand in `snippet`: start and end, in characters."""
     duplicates: tuple[RecordId, ...] = ()
     document: WholeDocument | None = None
-    """When asked for; None also when it is gone, or was left out for the size of the answer."""
+    """When requested; None also when it is gone, or was left out for the size of the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,18 +352,6 @@ class HitTrace:
     named: float | None
     """Grade of `search.names`, when the query names the record."""
     rerank_score: float | None
-
-
-Verdict = Literal[
-    "shown",
-    "collapsed",
-    "below-limit",
-    "below-candidates",
-    "not-matched",
-    "filtered-out",
-    "not-indexed",
-    "not-published",
-]
 
 
 @dataclass(frozen=True, slots=True)

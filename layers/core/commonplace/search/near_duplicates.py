@@ -1,4 +1,4 @@
-"""Texts that are nearly the same: a fingerprint that they nearly share, and rankings that show one of them.
+"""Near-duplicates: fingerprints of texts, and rankings that show one of several alike.
 
 The fingerprint is a simhash (Charikar 2002) over pairs of neighbouring words: each of its 64 bits is the majority of
 that bit over all pairs, so that few changed words change few bits.
@@ -78,7 +78,7 @@ def collapse(
 ) -> Collapsed:
     """The `size` best of a ranking without the near-duplicates of better ones.
 
-    Duplicates are told as far down as the last that is kept. What scores above `always_shown` is kept in any case.
+    Duplicates are reported as far down as the last that is kept. What scores above `always_shown` is kept in any case.
     """
     kept: list[tuple[RecordId, float]] = []
     seen: list[tuple[int, RecordId]] = []

@@ -1,7 +1,7 @@
-"""What the index function does for its queue, its schedule and its operators, whichever engine it has.
+"""Operations of the index function on one collection, for its queue, its schedule and its operators, with any engine.
 
 An operator's step is one event and one answer in JSON: the same from the command line, from the state machine and from
-a console. Every answer has an `action`, which says what comes next, and a `message` for whoever reads along.
+a console. Every answer has an `action`, which says what comes next, and a `message` for people.
 """
 
 import logging
@@ -126,7 +126,7 @@ class Operations:
 
 
 def stretch(remaining_seconds: float | None, asked: object, clock: Callable[[], float] = time.monotonic) -> Enough:
-    """Enough is half of the time that remains, or what was asked for if that is less.
+    """Enough is half of the time that remains, or what was requested if that is less.
 
     The other half is for the write under way and for the end.
     """

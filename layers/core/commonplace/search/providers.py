@@ -1,4 +1,4 @@
-"""From settings to the engine, the models and the memories of a search. Only what is chosen is imported."""
+"""Engines, models and caches of a search, built from settings. Only what is chosen is imported."""
 
 from __future__ import annotations
 

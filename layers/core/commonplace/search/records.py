@@ -1,4 +1,4 @@
-"""What is indexed and what is asked: records, chunks, vectors."""
+"""Records, chunks and vectors as they are indexed and searched."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class QueryVector:
     """A query's embedding and the model it is of: an index that holds vectors of another model does not compare it."""
 
     model: str
-    """`search.embedding.model_fingerprint` of the provider."""
+    """`search.embeddings.model_fingerprint` of the provider."""
     values: Vector
 
 
@@ -52,7 +52,7 @@ class Record:
     body: str
     chunks: tuple[Chunk, ...]
     fingerprint: str | None = None
-    """16 hex digits that near-duplicates nearly share (`search.duplicates`); None for a text too short to tell."""
+    """16 hex digits that near-duplicates nearly share (`search.near_duplicates`); None for a text too short for one."""
     organisation: str | None = None
     """Whose it is, where a collection holds what belongs to several; documents belong to everybody who may read."""
     roles: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""The second opinion on the best candidates: one batch call, remembered for an hour."""
+"""Reranking of the best candidates: one batch call, cached for an hour."""
 
 import hashlib
 import json

@@ -1,9 +1,7 @@
-"""What was found, as a result shows it.
+"""The search service: embed the query, search both legs, fuse, rerank, show. It degrades instead of failing.
 
-A search: embed the query, ask both legs, fuse, rerank, show. Degrades instead of failing.
-
-Three stages (seed 000, section 6): candidates of both legs become one ranking; its best, as many as the limit asks for
-and at least twenty, are reranked in one call; whole documents are read for what is shown, where they are asked for.
+Three stages (seed 000, section 6): candidates of both legs become one ranking; its best, as many as the limit and at
+least twenty, are reranked in one call; whole documents are read for the hits shown, where the request wants them.
 """
 
 import logging
@@ -36,8 +34,14 @@ from commonplace.search.rerank import rerank
 from commonplace.search.snippets import Snippet, snippet
 from commonplace.search.text import clean_query
 
+logger = logging.getLogger(__name__)
+
 HALF_SCORE = 10.0
 """The score by words that is shown as half of what relevance can reach, where there is no best one to compare with."""
+
+MAX_QUERY_CHARACTERS = 1_000
+MAX_LIMIT = 100
+RERANK_DEPTH = 20
 
 
 def to_hit(
@@ -78,18 +82,11 @@ def lexical_score(raw: float) -> float:
     return RELEVANCE_SHARE * raw / (raw + HALF_SCORE) if raw > 0 else 0.0
 
 
-logger = logging.getLogger(__name__)
-
-MAX_QUERY_CHARACTERS = 1_000
-MAX_LIMIT = 100
-RERANK_DEPTH = 20
-
-
 class SearchService:
     """Searches one index. Without `embeddings` it is lexical only, without `reranker` the fused order stands.
 
     Several providers are those of the index that answers and of the one that is to take its place. `documents` are
-    needed for whole documents, `publication` to explain why something is not found. `clock` tells seconds.
+    needed for whole documents, `publication` to explain why something is not found. `clock` is in seconds.
     """
 
     def __init__(
@@ -205,7 +202,7 @@ class SearchService:
     def _with_documents(
         self, order: Sequence[RecordId], hits: Sequence[Hit], request: SearchRequest, watch: Stopwatch
     ) -> tuple[Hit, ...]:
-        """The hits with their whole documents, where those were asked for and can be read."""
+        """The hits with their whole documents, where those were requested and can be read."""
         if not request.documents or self._documents is None or not hits:
             return tuple(hits)
         with watch.stage("documents"):

@@ -1,4 +1,4 @@
-"""What is told about the index and the models that read and write it."""
+"""Settings of the index, and of the models that read and write it."""
 
 import re
 from collections.abc import Mapping
@@ -57,6 +57,15 @@ _OPENAI = re.compile(r"openai(?::(?P<model>[A-Za-z][A-Za-z0-9._/-]{0,99})(?::(?P
 _RERANK = re.compile(r"(?P<kind>bedrock-cohere|bedrock-amazon|none)|onnx:(?P<folder>/.+)")
 _WEIGHT = r"[0-9]{1,3}(?:\.[0-9]{1,6})?"
 _FILE_NAME = re.compile(r"[^/]+\Z")
+
+EMBEDDING = (
+    "local, none, bedrock-titan[:256|512|1024], bedrock-cohere[:256|512|1024|1536], openai[:MODEL[:DIMENSION]],"
+    " or onnx:/FOLDER with a model of your own"
+)
+
+PARAMETERS = 'a JSON object such as {"m": 16, "efConstruction": 100}; docs/configuration.md lists its keys'
+REGION = matching(r"[a-z]{2}(?:-[a-z]+)+-[0-9]", "an AWS region such as eu-central-1")
+HTTPS = matching(r"https://[^\s/?#@]+(/[^\s?#]*[^\s/?#])?", "an https URL without a slash at its end")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +147,7 @@ def _index_parameters(given: str) -> object:
     return IndexParameters.parse(given)
 
 
-EMBEDDING = (
-    "local, none, bedrock-titan[:256|512|1024], bedrock-cohere[:256|512|1024|1536], openai[:MODEL[:DIMENSION]],"
-    " or onnx:/FOLDER with a model of your own"
-)
 FUSION = Kind("min-max or rrf, with or without weights of words and meaning: min-max:0.6,0.4", _fusion)
-PARAMETERS = 'a JSON object such as {"m": 16, "efConstruction": 100}; docs/configuration.md lists its keys'
-REGION = matching(r"[a-z]{2}(?:-[a-z]+)+-[0-9]", "an AWS region such as eu-central-1")
-HTTPS = matching(r"https://[^\s/?#@]+(/[^\s?#]*[^\s/?#])?", "an https URL without a slash at its end")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

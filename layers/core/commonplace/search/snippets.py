@@ -1,4 +1,4 @@
-"""The part of a chunk that shows why it was found."""
+"""Snippets: the part of a chunk that shows why it was found."""
 
 import re
 from collections import Counter

@@ -1,9 +1,7 @@
-"""What an index is to hold: the port behind which a collection keeps its records.
+"""The ports to a collection's records (`Source`) and to its feed of changes (`ChangeLog`, `ChangeFeed`).
 
-What the index has just taken, told in passing: whoever waits for a change learns when to look.
-
-A change is a hint, like every event here. It may be told twice, late, or not at all, and the order says little; what is
-true is in the store. So a reader asks the store before it tells anybody, and looks there now and then all the same.
+A change is a hint, like every event here: it may be late, repeated or lost, and the order says little; the store is
+true. So a reader reads the store before it reports anything, and looks there now and then all the same.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,6 +24,11 @@ FOR_EVER = 2**40
 
 Horizon = Callable[[RecordId], int]
 """The version under which a record is gone that a later look does not find."""
+
+CHANGES_PER_NOTE = 500
+"""Reported together: a first sync of 20,000 documents is some hundred notes, not 20,000."""
+
+Kind = Literal["written", "removed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +96,6 @@ def arrived(
     }
 
 
-CHANGES_PER_NOTE = 500
-"""Told together: a first sync of 20,000 documents is some hundred notes, not 20,000."""
-
-Kind = Literal["written", "removed"]
-
-
 @dataclass(frozen=True, slots=True)
 class Change:
     """One record that the index holds now in this version, or holds no more."""
@@ -112,10 +109,10 @@ class Change:
 
 
 class ChangeLog(Protocol):
-    """Where changes are told."""
+    """Receives changes."""
 
     def append(self, changes: Sequence[Change]) -> None:
-        """Tells these changes, any number of them. May raise: the caller has done its work already, and goes on."""
+        """Adds these changes, any number of them. May raise: the caller has done its work already, and goes on."""
         ...
 
 
@@ -123,11 +120,11 @@ class ChangeFeed(Protocol):
     """Where changes are heard. Raises Unavailable."""
 
     def position(self) -> str:
-        """The end of what was told until now, as a text that only the feed reads."""
+        """The present end of the feed, as a text that only the feed reads."""
         ...
 
     def since(self, position: str) -> tuple[list[Change], str]:
-        """Some of what was told after the position, oldest first, and the position after that.
+        """Some of the changes after the position, oldest first, and the position after them.
 
         It answers at once, with an empty list when there is nothing new. After very many changes it answers the first
         of them; the next call goes on. Raises ValueError for a text that is no position.
@@ -136,5 +133,5 @@ class ChangeFeed(Protocol):
 
 
 def notes(changes: Sequence[Change]) -> Iterator[Sequence[Change]]:
-    """The changes in runs that are told together."""
+    """The changes in runs that are reported together."""
     return (changes[start : start + CHANGES_PER_NOTE] for start in range(0, len(changes), CHANGES_PER_NOTE))

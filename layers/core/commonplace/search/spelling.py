@@ -1,6 +1,6 @@
-"""Did you mean: the query with the words that nothing has replaced by words that something has.
+"""Did you mean: the query with its unknown words replaced by words of the index.
 
-Pure: an engine lends its vocabulary and a measure of distance. Nothing is proposed that the caller could not find.
+Pure: an engine provides its vocabulary and a measure of distance. Nothing is proposed that the caller could not find.
 """
 
 import re
@@ -24,7 +24,7 @@ TRIED = 8
 """How many corrections of a word are checked with the filters, best first."""
 
 Distance = Callable[[str, str, int], int]
-"""Edits between two words, a swap of neighbours being one; what is above the third argument may be told as more."""
+"""Edits between two words, a swap of neighbours being one; what is above the third argument may be returned as more."""
 
 _WORD = re.compile(r"[^\W_]+")
 

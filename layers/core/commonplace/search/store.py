@@ -1,22 +1,16 @@
-"""Orders that a reranker has answered before, on DynamoDB for an hour.
+"""DynamoDB storage of the search: rerank cache, vector caches, notes of missing vectors, and the change feed.
 
-Items: `pk = rerank#{key}`, `sk = order`, with `expiresAt` in epoch seconds. A cache that does not answer is an empty
-one: nothing here fails its caller.
+Table `cache`, by `expiresAt` in epoch seconds; a cache that does not respond counts as empty:
+- rerank orders, an hour: `pk = rerank#{key}`, `sk = order`
+- vectors of each organisation, ninety days: `pk = {organisation}#vectors`, `sk = {key}` by
+  `search.embeddings.vector_key`, `vector` as 32-bit floats. Only counting and clearing them report a failure.
 
-Vectors computed before, of each organisation apart, on DynamoDB for ninety days.
+Table `activity`:
+- records of a collection wait for vectors: `pk = index#{collection}`, `sk = incomplete`, `at` in epoch seconds
+- up to 500 changes an item, kept for a day: `pk = change#documents`, `sk = {epoch milliseconds, 15 digits}#{id}`
 
-Items: `pk = {organisation}#vectors`, `sk = {key}` as `search.embedding.vector_key` makes it, `vector` (32-bit floats),
-`expiresAt` in epoch seconds. A cache that does not answer is an empty one: only counting and clearing it say so.
-
-A note that records of a collection wait for vectors.
-
-Table `activity`: `pk = index#{collection}`, `sk = incomplete`, `at` in epoch seconds.
-
-The change feed of the documents on DynamoDB, table `activity`: many writers, many readers, a day's memory.
-
-One item tells up to 500 changes: `pk = change#documents`, `sk = {epoch milliseconds, 15 digits}#{id of the item}`.
-Clocks of writers differ a little, and a write takes its time, so a reader looks again at the last two seconds it has
-read and leaves out the items it knows.
+Clocks of writers differ a little, and a write takes its time, so a reader of changes looks again at the last two
+seconds it has read and leaves out the items it knows.
 """
 
 from __future__ import annotations
@@ -45,6 +39,22 @@ if TYPE_CHECKING:
 
 
 logger = logging.getLogger(__name__)
+
+VECTOR_TTL_SECONDS = 90 * 24 * 3_600
+
+KEYS_PER_PAGE = 1_000
+"""Of a query; of long vectors fewer come, for DynamoDB reads 1 MB for a page."""
+
+PARTITION = "change#documents"
+
+TTL_SECONDS = 24 * 3_600
+
+OVERLAP_MILLISECONDS = 2_000
+
+NOTES_PER_ANSWER = 50
+"""At most 25,000 changes."""
+
+_POSITION = re.compile(r"[0-9]{15}(?:,[0-9]{15}#[0-9a-f]{12})*")
 
 
 class DynamoRerankCache:
@@ -75,12 +85,6 @@ class DynamoRerankCache:
 
 def _order(name: str) -> Item:
     return key(f"rerank#{name}", "order")
-
-
-VECTOR_TTL_SECONDS = 90 * 24 * 3_600
-
-KEYS_PER_PAGE = 1_000
-"""Of a query; of long vectors fewer come, for DynamoDB reads 1 MB for a page."""
 
 
 class DynamoVectorCaches:
@@ -186,7 +190,7 @@ def _away() -> Unavailable:
 
 
 class MemoryBehind:
-    """A memory, and a second one that is asked for what the first does not know and keeps everything that is new."""
+    """A memory with a second one behind it, which is read for what the first lacks and keeps everything that is new."""
 
     def __init__(self, first: VectorMemory, second: VectorMemory) -> None:
         self._first = first
@@ -229,20 +233,8 @@ class DynamoNote:
         self._table.write(self._table.delete(self._key, "#at = :noted", noted=round(noted, 3)))
 
 
-PARTITION = "change#documents"
-
-TTL_SECONDS = 24 * 3_600
-
-OVERLAP_MILLISECONDS = 2_000
-
-NOTES_PER_ANSWER = 50
-"""At most 25,000 changes."""
-
-_POSITION = re.compile(r"[0-9]{15}(?:,[0-9]{15}#[0-9a-f]{12})*")
-
-
 class DynamoChanges:
-    """Tells and hears changes: `commonplace.search.source.ChangeLog` and `ChangeFeed`."""
+    """`commonplace.search.source.ChangeLog` and `ChangeFeed`."""
 
     def __init__(self, client: DynamoDBClient, table: str, *, clock: Callable[[], float] = time.time) -> None:
         """`clock` gives seconds since the epoch."""
@@ -258,7 +250,7 @@ class DynamoChanges:
             self._table.write(self._table.put(where, {"changes": rows, "expiresAt": int(now) + TTL_SECONDS}))
 
     def position(self) -> str:
-        """Here and now: what others tell from now on comes after it, even if their clocks are a little behind."""
+        """Here and now: what others add from now on comes after it, even if their clocks are a little behind."""
         start = _padded(self._clock() - OVERLAP_MILLISECONDS / 1_000)
         return ",".join([start, *(key for key, _ in self._unknown_items(start, ()))])
 

@@ -1,6 +1,6 @@
-"""Words as the index sees them: cleaned queries, folded names, Markdown without its marks.
+"""Text as the index sees it: cleaned queries, folded names, Markdown without markup, and whether a query *is* a name.
 
-Whether a query *is* the name of a record. Relevance is a matter of degree; a name is not.
+Relevance is a matter of degree; a name is not.
 """
 
 import re
@@ -28,6 +28,11 @@ _MARKUP = (
     ("", re.compile(r"[*_~`](?:(?<!\w.)[*_~`]{0,2}(?=\S)|(?<=\S.)[*_~`]{0,2}(?!\w))"), ""),
     ("|", re.compile(r"[ \t]*\|[ \t]*"), " "),
 )
+
+TITLE_GRADES = (1.0, 0.95, 0.8)
+ALIAS_GRADES = (0.9, 0.85, 0.75)
+"""Letter for letter, but for case and spaces, but for accents and punctuation (`#dao` is `DAO`). How exact a name is
+counts before what kind of name it is."""
 
 
 def plain(markdown: str) -> str:
@@ -86,12 +91,6 @@ def _query_terms(text: str) -> tuple[str, ...]:
     # Asked again for every hit of a search.
     found = tuple(dict.fromkeys(words(text)))
     return tuple(word for word in found if word not in STOP_WORDS) or found
-
-
-TITLE_GRADES = (1.0, 0.95, 0.8)
-ALIAS_GRADES = (0.9, 0.85, 0.75)
-"""Letter for letter, but for case and spaces, but for accents and punctuation (`#dao` is `DAO`). How exact a name is
-counts before what kind of name it is."""
 
 
 def name_key(name: str) -> str:

@@ -1,10 +1,7 @@
-"""What an index has otherwise than its source, while writes go on.
+"""Verification that an index may take over: it holds what is published, and sampled records are found in it.
 
-How much work a build is, told from a sample: reading every document only to count its chunks would be half of it.
-
-Searches an index for sampled records: an index may hold everything and still find nothing.
-
-Whether an index may take over: it holds what is published, and sampled records are found in it.
+Differences from the source are found while writes go on. The amount of work is estimated from a sample: reading every
+document only to count its chunks would be half of it.
 """
 
 import hashlib
@@ -32,10 +29,10 @@ from commonplace.search.source import Published, Source, arrived
 from commonplace.search.text import plain, query_terms
 
 LOOKS = 3
-"""What differs is brought up to date and looked at again, so often."""
+"""How often what differs is updated and compared again."""
 
 READ = 200
-"""So many of the records that an index lacks are looked for in the source, to tell those that cannot be read."""
+"""So many of the records that an index lacks are looked for in the source, to find those that cannot be read."""
 
 DifferenceKind = Literal[
     "unpublished",
@@ -50,6 +47,20 @@ DifferenceKind = Literal[
     "not-found-by-meaning",
     "other-ranking",
 ]
+
+SAMPLE = 40
+
+SAMPLES = 40
+WORDS = 16
+"""Of a sampled chunk: enough to be of this chunk and of few others."""
+
+TOP = 10
+OVERLAP = 0.5
+"""Mean share of the ten best that an index of the same model must have in common with the one it replaces. Another
+analysis may well order words otherwise; an index that is broken agrees on nothing."""
+
+NAMED = 20
+"""Differences reported by name; the rest is counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +149,6 @@ def _differences(
         yield Difference(kind, record, sentences[kind])
 
 
-SAMPLE = 40
-
-
 @dataclass(frozen=True, slots=True)
 class Work:
     documents: int
@@ -184,16 +192,6 @@ def _unknown_chunks(records: list[Record], provider: EmbeddingProvider, memories
 def _unknown(keys: list[str], memory: VectorMemory | None) -> int:
     known = memory.known(keys) if memory else {}
     return sum(1 for key in keys if key not in known)
-
-
-SAMPLES = 40
-WORDS = 16
-"""Of a sampled chunk: enough to be of this chunk and of few others."""
-
-TOP = 10
-OVERLAP = 0.5
-"""Mean share of the ten best that an index of the same model must have in common with the one it replaces. Another
-analysis may well order words otherwise; an index that is broken agrees on nothing."""
 
 
 def sample(published: Published) -> list[RecordId]:
@@ -285,10 +283,6 @@ def _alike(one: Engine, other: Engine) -> set[RecordId]:
 
 def _overlap(ours: Collection[RecordId], theirs: Collection[RecordId]) -> float:
     return len({*ours} & {*theirs}) / max(len(ours), len(theirs))
-
-
-NAMED = 20
-"""Differences told by name; the rest is counted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
-"""How far two words are apart, for did-you-mean: `search.spelling.Distance`."""
+"""The distance between two words: `search.spelling.Distance`."""
 
 
 def distance(one: str, other: str, most: int) -> int:
-    """Edits from one word to the other, a swap of neighbours being one; more than `most` may be told as more.
+    """Edits from one word to the other, a swap of neighbours being one; beyond `most`, any larger number.
 
     The library is loaded with the first misspelt word: most processes never meet one.
     """

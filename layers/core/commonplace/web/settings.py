@@ -1,4 +1,4 @@
-"""What functions are told that answer requests."""
+"""Settings of functions that answer requests."""
 
 from commonplace.kernel.configuration import SECRET_ARN, Settings, matching, setting, setting_of
 from commonplace.kernel.settings import Activity, ContentStore, Deployment, SiteName

@@ -1,4 +1,4 @@
-"""Every chunk's vector in memory, and exact search over them. numpy is imported when there is something to search."""
+"""Exact search over every chunk's vector, in memory. numpy is imported when there is something to search."""
 
 import sqlite3
 from collections.abc import Collection

@@ -1,10 +1,6 @@
-"""Filters as SQL.
+"""SQL queries of the one-file index: filters, words, names, hits with matched words, and spelling suggestions.
 
-The questions asked of the tables: words and names.
-
-What a hit shows: the record as stored, its chunk, and which of the chunk's words were found.
-
-The words of the index, for did-you-mean. Only live records have words: what is taken out takes its words along.
+Only live records have words in the index: removing a record removes its words.
 """
 
 import json
@@ -18,6 +14,61 @@ from commonplace.search.model import Chunk, Found, LegHit, Position, Record, Rec
 from commonplace.search.spelling import edits_allowed, suggest
 from commonplace.search.text import grade, name_key, query_terms, words
 from commonplace.search.word_distance import distance
+
+LABEL_WEIGHTS = "3.0, 3.0, 1.0, 1.0"
+"""Of title, aliases, description and tags. Measured on judged queries: see the README of this folder."""
+
+PASSAGE_WEIGHTS = "2.0, 1.0"
+"""Of heading path and text."""
+
+# A record's words count through its labels and through its best passage, like a nested query of OpenSearch.
+_RANKED = f"""
+WITH hits AS MATERIALIZED (
+    SELECT rowid AS chunk, bm25(passages, {PASSAGE_WEIGHTS}) AS score FROM passages WHERE passages MATCH :words
+), best AS MATERIALIZED (
+    SELECT chunks.record AS record, chunks.ordinal AS ordinal, min(hits.score) AS score
+    FROM hits JOIN chunks ON chunks.rowid = hits.chunk GROUP BY chunks.record
+), labelled AS MATERIALIZED (
+    SELECT rowid AS record, bm25(labels, {LABEL_WEIGHTS}) AS score FROM labels WHERE labels MATCH :words
+), ranked AS MATERIALIZED (
+    SELECT records.id AS id, -coalesce(best.score, 0) - coalesce(labelled.score, 0) AS score, best.ordinal AS ordinal,
+        records.fingerprint AS fingerprint
+    FROM records LEFT JOIN best ON best.record = records.rowid LEFT JOIN labelled ON labelled.record = records.rowid
+    WHERE (best.score IS NOT NULL OR labelled.score IS NOT NULL) AND {{conditions}}
+)
+"""  # noqa: S608 - constants of this module
+
+_PAGE = """
+SELECT id, score, ordinal, fingerprint, (SELECT count(*) FROM ranked) FROM ranked
+WHERE :after IS NULL OR score < :below OR (score = :below AND id > :after)
+ORDER BY score DESC, id LIMIT :size
+"""
+_TOTAL = "SELECT count(*) FROM ranked"
+_RANK = """
+SELECT 1 + (SELECT count(*) FROM ranked AS better
+            WHERE better.score > this.score OR (better.score = this.score AND better.id < this.id)), this.score
+FROM ranked AS this WHERE this.id = :id
+"""
+
+# Control characters do not occur in folded text, or at worst mark a word more.
+_OPEN, _CLOSE = "\x01", "\x02"
+_MARKED = re.compile(f"{_OPEN}([^{_OPEN}{_CLOSE}]*){_CLOSE}")
+
+_HIGHLIGHTED = f"highlight(passages, 1, '{_OPEN}', '{_CLOSE}')"
+
+_BEST_CHUNK = f"""
+SELECT chunks.ordinal, chunks.heading, chunks.text, {_HIGHLIGHTED}
+FROM passages JOIN chunks ON chunks.rowid = passages.rowid
+WHERE passages MATCH ? AND chunks.record = ? ORDER BY bm25(passages, {PASSAGE_WEIGHTS}), chunks.ordinal LIMIT 1
+"""  # noqa: S608 - constants of this module
+
+_MATCHED = f"SELECT {_HIGHLIGHTED} FROM passages WHERE passages MATCH ? AND passages.rowid = ?"  # noqa: S608
+
+LAST = "\U0010ffff"
+
+_BETWEEN = """
+SELECT term, doc FROM vocabulary WHERE term >= ? AND term <= ? AND length(term) BETWEEN ? AND ?
+"""
 
 
 class Conditions:
@@ -75,42 +126,6 @@ def admitted(database: sqlite3.Connection, record: str, conditions: Conditions) 
     return database.execute(query, {"id": record, **conditions.parameters}).fetchone() is not None
 
 
-LABEL_WEIGHTS = "3.0, 3.0, 1.0, 1.0"
-"""Of title, aliases, description and tags. Measured on judged queries: see the README of this folder."""
-
-PASSAGE_WEIGHTS = "2.0, 1.0"
-"""Of heading path and text."""
-
-# A record's words count through its labels and through its best passage, like a nested query of OpenSearch.
-_RANKED = f"""
-WITH hits AS MATERIALIZED (
-    SELECT rowid AS chunk, bm25(passages, {PASSAGE_WEIGHTS}) AS score FROM passages WHERE passages MATCH :words
-), best AS MATERIALIZED (
-    SELECT chunks.record AS record, chunks.ordinal AS ordinal, min(hits.score) AS score
-    FROM hits JOIN chunks ON chunks.rowid = hits.chunk GROUP BY chunks.record
-), labelled AS MATERIALIZED (
-    SELECT rowid AS record, bm25(labels, {LABEL_WEIGHTS}) AS score FROM labels WHERE labels MATCH :words
-), ranked AS MATERIALIZED (
-    SELECT records.id AS id, -coalesce(best.score, 0) - coalesce(labelled.score, 0) AS score, best.ordinal AS ordinal,
-        records.fingerprint AS fingerprint
-    FROM records LEFT JOIN best ON best.record = records.rowid LEFT JOIN labelled ON labelled.record = records.rowid
-    WHERE (best.score IS NOT NULL OR labelled.score IS NOT NULL) AND {{conditions}}
-)
-"""  # noqa: S608 - constants of this module
-
-_PAGE = """
-SELECT id, score, ordinal, fingerprint, (SELECT count(*) FROM ranked) FROM ranked
-WHERE :after IS NULL OR score < :below OR (score = :below AND id > :after)
-ORDER BY score DESC, id LIMIT :size
-"""
-_TOTAL = "SELECT count(*) FROM ranked"
-_RANK = """
-SELECT 1 + (SELECT count(*) FROM ranked AS better
-            WHERE better.score > this.score OR (better.score = this.score AND better.id < this.id)), this.score
-FROM ranked AS this WHERE this.id = :id
-"""
-
-
 def match_expression(text: str) -> str:
     """The query's words as an FTS5 expression: any of them, none of them syntax."""
     return " OR ".join(f'"{term}"' for term in query_terms(text))
@@ -163,21 +178,6 @@ def _ask(
     return database.execute(query, {"words": words, **conditions.parameters, **parameters})
 
 
-# Control characters do not occur in folded text, or at worst mark a word more.
-_OPEN, _CLOSE = "\x01", "\x02"
-_MARKED = re.compile(f"{_OPEN}([^{_OPEN}{_CLOSE}]*){_CLOSE}")
-
-_HIGHLIGHTED = f"highlight(passages, 1, '{_OPEN}', '{_CLOSE}')"
-
-_BEST_CHUNK = f"""
-SELECT chunks.ordinal, chunks.heading, chunks.text, {_HIGHLIGHTED}
-FROM passages JOIN chunks ON chunks.rowid = passages.rowid
-WHERE passages MATCH ? AND chunks.record = ? ORDER BY bm25(passages, {PASSAGE_WEIGHTS}), chunks.ordinal LIMIT 1
-"""  # noqa: S608 - constants of this module
-
-_MATCHED = f"SELECT {_HIGHLIGHTED} FROM passages WHERE passages MATCH ? AND passages.rowid = ?"  # noqa: S608
-
-
 def found(
     database: sqlite3.Connection,
     record: RecordId,
@@ -227,13 +227,6 @@ def _chunk(ordinal: int, heading: str, text: str) -> Chunk:
 def _record(record: RecordId, version: int, fields: dict[str, Any]) -> Record:
     several = {name: tuple(fields[name]) for name in ("tags", "aliases", "roles")}
     return Record(id=record, version=version, body="", chunks=(), **(fields | several))
-
-
-LAST = "\U0010ffff"
-
-_BETWEEN = """
-SELECT term, doc FROM vocabulary WHERE term >= ? AND term <= ? AND length(term) BETWEEN ? AND ?
-"""
 
 
 class IndexedVocabulary:

@@ -1,6 +1,6 @@
-"""The tables of the one-file index, and the facts it was built under.
+"""Tables of the one-file index, the facts it was built under, and versioned writes.
 
-Applying versioned writes to the tables. Which of two writes of a record stays depends on them alone.
+Which of two writes of a record stays depends on the writes alone, not on their order.
 """
 
 import json
@@ -62,6 +62,9 @@ _OWN = (
 
 REBUILD = 'Invoke the index function with {"source": "commonplace.operator", "rebuild": true}.'
 
+SPARE_VECTORS = 1_000
+"""Vectors that no chunk uses any more and that are kept, for text that comes back."""
+
 
 def create(database: sqlite3.Connection, model: str) -> None:
     """Makes the tables, in the transaction that is open."""
@@ -106,10 +109,6 @@ def check_writable(found: dict[str, str], model: str) -> None:
         raise IndexMismatch(
             f"The search index was built with the embedding model {found['model']}, not with {model}.", hint=REBUILD
         )
-
-
-SPARE_VECTORS = 1_000
-"""Vectors that no chunk uses any more and that are kept, for text that comes back."""
 
 
 def apply(

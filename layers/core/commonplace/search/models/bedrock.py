@@ -1,10 +1,7 @@
-"""What Bedrock's refusals mean: try again, or do without. No text of the service stands in what is raised or logged.
+"""Models of Amazon Bedrock: embeddings by Titan Text v2 and Cohere Embed v4, reranking by the Rerank operation.
 
-Embeddings by Amazon Bedrock's InvokeModel: Titan Text v2 and Cohere Embed v4.
-
-Request and answer of each model are those of the Bedrock user guide, "Inference request parameters".
-
-Reranking by the Rerank operation of `bedrock-agent-runtime`: query and passages in one call.
+Requests and responses are those of the Bedrock user guide, "Inference request parameters". Errors become "try again" or
+"do without"; no text of the service stands in what is raised or logged.
 """
 
 import json
@@ -47,6 +44,18 @@ HINTS = {
     "ValidationException": "Bedrock does not take this request: the model may not be offered in this region.",
 }
 
+JSON = "application/json"
+
+COHERE = "cohere.rerank-v3-5:0"
+AMAZON = "amazon.rerank-v1:0"
+
+SOURCES_PER_CALL = 1_000
+QUERY_CHARACTERS = 4_000
+PASSAGE_CHARACTERS = 10_000
+"""The operation takes 32,000 characters each; Cohere's model reads 4,096 tokens of query and passage together."""
+
+PAGES = 20
+
 
 @contextmanager
 def translated(model: str) -> Iterator[None]:
@@ -82,9 +91,6 @@ def _refused(model: str, error: ClientError) -> Unavailable:
         return Transient(f"The model {model} does not answer now ({code or status}).")
     logger.error("a model refuses", extra={"model": model, "code": code, "requestId": metadata.get("RequestId")})
     return Unavailable(f"The model {model} refuses ({code or status}).", hint=HINTS.get(code))
-
-
-JSON = "application/json"
 
 
 class Runtime(Protocol):
@@ -130,7 +136,7 @@ class TitanEmbeddings:
 
 
 def geography(region: str) -> str | None:
-    """Where Cohere Embed v4 is asked for by the profile of a geography, which keeps requests in that geography."""
+    """Where Cohere Embed v4 is called by the profile of a geography, which keeps requests in that geography."""
     prefix = region.partition("-")[0]
     return prefix if prefix in ("us", "eu") and "-gov-" not in region else None
 
@@ -195,17 +201,6 @@ def _object(raw: bytes, model: str) -> dict[str, Any]:
 
 def _bytes(text: str) -> int:
     return len(text.encode())
-
-
-COHERE = "cohere.rerank-v3-5:0"
-AMAZON = "amazon.rerank-v1:0"
-
-SOURCES_PER_CALL = 1_000
-QUERY_CHARACTERS = 4_000
-PASSAGE_CHARACTERS = 10_000
-"""The operation takes 32,000 characters each; Cohere's model reads 4,096 tokens of query and passage together."""
-
-PAGES = 20
 
 
 class AgentRuntime(Protocol):

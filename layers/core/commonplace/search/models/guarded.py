@@ -1,4 +1,4 @@
-"""Around a model provider that may be away: retries on a schedule behind a circuit breaker, several calls at once."""
+"""Resilience around a model provider: scheduled retries behind a circuit breaker, several calls at once."""
 
 import time
 from collections.abc import Callable, Sequence

@@ -1,10 +1,6 @@
-"""What a model folder holds and says of itself. Everything that can be wrong with one is said when it is opened.
+"""ONNX models from a folder: embeddings by an encoder, reranking by a cross-encoder, in batches of similar length.
 
-A graph and its tokenizer: text in, arrays out, in batches of texts of about one length.
-
-Embeddings by an encoder from a folder.
-
-Reranking by a cross-encoder from a folder.
+A folder that cannot work is refused when it is opened.
 """
 
 import hashlib
@@ -35,6 +31,25 @@ TOKENIZER = "tokenizer.json"
 OPTIONS = "commonplace.json"
 
 MAX_TOKENS = 8_192
+
+TEXTS_PER_RUN = 32
+TOKENS_PER_RUN = 8_192
+"""Padding included: what one run takes in memory."""
+
+THREADS = max(1, min(4, os.cpu_count() or 1))
+DEFAULT_TOKENS = 512
+
+_GIVEN: dict[str, Callable[["Encoding"], list[int]]] = {
+    "input_ids": lambda encoding: encoding.ids,
+    "attention_mask": lambda encoding: encoding.attention_mask,
+    "token_type_ids": lambda encoding: encoding.type_ids,
+}
+_TYPES = {"tensor(int64)": "int64", "tensor(int32)": "int32"}
+_PADS = ("[PAD]", "<pad>", "<|endoftext|>")
+
+POOLED = ("sentence_embedding",)
+PER_TOKEN = ("last_hidden_state", "token_embeddings")
+PROBE = "dimension"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,22 +139,6 @@ def _options(path: Path) -> Options:
         if not fits(value):
             raise SettingsError(f"{key} in {path} must be {valid}.")
     return Options(**{_KEYS[key][0]: value for key, value in given.items()})
-
-
-TEXTS_PER_RUN = 32
-TOKENS_PER_RUN = 8_192
-"""Padding included: what one run takes in memory."""
-
-THREADS = max(1, min(4, os.cpu_count() or 1))
-DEFAULT_TOKENS = 512
-
-_GIVEN: dict[str, Callable[["Encoding"], list[int]]] = {
-    "input_ids": lambda encoding: encoding.ids,
-    "attention_mask": lambda encoding: encoding.attention_mask,
-    "token_type_ids": lambda encoding: encoding.type_ids,
-}
-_TYPES = {"tensor(int64)": "int64", "tensor(int32)": "int32"}
-_PADS = ("[PAD]", "<pad>", "<|endoftext|>")
 
 
 class Graph:
@@ -248,11 +247,6 @@ def _type_of(declared: Any, folder: ModelFolder) -> str:
         asked = f"{declared.name} of {declared.type}"
         raise SettingsError(f"{folder.model} asks for {asked}; known are {', '.join(_GIVEN)} of whole numbers.")
     return _TYPES[declared.type]
-
-
-POOLED = ("sentence_embedding",)
-PER_TOKEN = ("last_hidden_state", "token_embeddings")
-PROBE = "dimension"
 
 
 class OnnxEmbeddings:

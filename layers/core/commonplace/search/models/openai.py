@@ -1,6 +1,6 @@
-"""Embeddings by OpenAI's API, or by whatever speaks it (API reference, "Create embeddings").
+"""Embeddings by OpenAI's API or a compatible one (API reference, "Create embeddings").
 
-What was asked, what was answered, and the key stand in no log and no error.
+Inputs, outputs and the key stand in no log and no error.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ HINTS = {
 }
 
 TAKES_DIMENSIONS = re.compile(r"text-embedding-3-.+")
-"""Models that shorten their vectors on request; others refuse to be asked for a length."""
+"""Models that shorten their vectors on request; others refuse a length."""
 
 _CODE = re.compile(r"[a-z_]{1,60}")
 _REQUEST_ID = re.compile(r"[\w.-]{1,100}")

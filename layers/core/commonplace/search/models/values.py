@@ -1,4 +1,4 @@
-"""What goes into a model and what comes out: text that fits, vectors that can be trusted. Standard library only."""
+"""Inputs and outputs of models: text that fits, vectors that are valid. Standard library only."""
 
 from __future__ import annotations
 

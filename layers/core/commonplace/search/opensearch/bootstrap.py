@@ -1,4 +1,4 @@
-"""Makes the roles inside the OpenSearch domain when CloudFormation asks for it."""
+"""The custom resource that creates the roles inside the OpenSearch domain."""
 
 import logging
 import re

@@ -1,4 +1,4 @@
-"""Versioned writes through `_bulk`: split by size, every item's outcome read, what is overloaded tried again."""
+"""Versioned writes through `_bulk`: split by size, with every item's outcome read and overloaded items retried."""
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence

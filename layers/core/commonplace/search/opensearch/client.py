@@ -1,4 +1,4 @@
-"""The official client, with what it lacks: bounded waits, a breaker, a retry budget, and errors of this house."""
+"""The official OpenSearch client with bounded waits, a circuit breaker, a retry budget and errors of this code base."""
 
 import logging
 import ssl
@@ -35,7 +35,7 @@ WRITE_SECONDS = 30.0
 CONNECTIONS = 16
 
 LEFT_ALONE_SECONDS = 5.0
-"""How long a cluster that did not answer three times is not asked: a refused connection costs little to try again."""
+"""How long a cluster that did not respond three times is not called: a refused connection costs little to try again."""
 
 OVERLOADED = (429, 502, 503, 504)
 """What may go better a moment later, of a request or of one item in it."""
@@ -46,7 +46,7 @@ _RETRY_AFTER_SECONDS = 0.1
 class Refused(Unavailable):
     """OpenSearch answered, and the answer is no: `kind` is its exception type, `status_code` that of HTTP.
 
-    Where nobody expects it the index is unavailable for the caller, who is not told the reason: it may quote text.
+    Where nobody expects it the index is unavailable for the caller, without the reason: it may quote text.
     """
 
     def __init__(self, status_code: int, kind: str, reason: str) -> None:
@@ -57,7 +57,7 @@ class Refused(Unavailable):
 
     @property
     def is_gone(self) -> bool:
-        """Whether an index, or the alias asked for, is not there any more."""
+        """Whether an index, or the alias used, is not there any more."""
         return self.status_code == 404
 
     def __str__(self) -> str:
@@ -65,7 +65,7 @@ class Refused(Unavailable):
 
 
 class Numbers:
-    """A vector, ready to be put into a request. Nine digits tell every 32-bit number from its neighbours."""
+    """A vector, ready to be put into a request. Nine digits distinguish every 32-bit number from its neighbours."""
 
     __slots__ = ("fragment",)
 
@@ -280,7 +280,7 @@ def failure(status: int, kind: str, reason: str) -> Unavailable:
 
 
 def item_failure(error: Any, status: int) -> Unavailable:
-    """As `failure`, for the `error` of an item of `_msearch` or `_bulk`; its root cause tells more than itself."""
+    """As `failure`, for the `error` of an item of `_msearch` or `_bulk`; its root cause says more than itself."""
     if not isinstance(error, dict):
         return failure(status, "", str(error))
     causes = error.get("root_cause") or [error]

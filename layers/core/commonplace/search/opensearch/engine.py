@@ -1,4 +1,4 @@
-"""The search index in OpenSearch: BM25 over words, k-NN over nested chunks, external versions; and its generations."""
+"""The search index in OpenSearch: words by BM25, meaning by k-NN over nested chunks, versions kept by the engine."""
 
 import logging
 import time

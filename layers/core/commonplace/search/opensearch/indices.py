@@ -1,4 +1,4 @@
-"""The indexes of a collection: names, roles by alias, the facts each was built under, and making them."""
+"""The indexes of a collection: names, roles by alias, the facts each was built under, and their creation."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""The index and its documents, made from the fields of `Record` and `Chunk`, and the facts an index is known by."""
+"""Mapping and documents of an index, generated from `Record` and `Chunk`, and the facts that identify an index."""
 
 import hashlib
 import json
@@ -44,6 +44,20 @@ _SHOWN: Property = {"type": "object", "enabled": False}
 _EXACT: Property = {"type": "keyword", "ignore_above": LONGEST_KEYWORD}
 _CARRIED: Property = {"type": "keyword", "index": False, "doc_values": True, "ignore_above": LONGEST_KEYWORD}
 _WORDS: Property = {"type": "text", "analyzer": "indexed", "search_analyzer": "asked"}
+
+MAX_ID_BYTES = 512
+
+BURIED, LIVE, EMBEDDED = 0, 1, 3
+"""The last two bits of an external version: writes are ordered by (version, live after removed, with vectors after)."""
+
+MOST_CHUNKS = 10_000
+"""Nested objects that a document may have (`index.mapping.nested_objects.limit`)."""
+
+MOST_DISTINCT_WORDS = 20_000
+LONGEST_NAME = 2_000
+"""Characters of a name that a query can be compared with; no query is as long."""
+
+_POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,20 +106,6 @@ CHUNK_FIELDS = [f"chunks.{rule.words[0]}^{rule.words[1]:g}" for rule in CHUNK_RU
 
 SHOWN_FIELDS = [name for name, rule in RECORD_RULES.items() if rule.kept is not None]
 SHOWN_CHUNK_FIELDS = [f"chunks.{name}" for name, rule in CHUNK_RULES.items() if rule.kept is not None]
-
-MAX_ID_BYTES = 512
-
-BURIED, LIVE, EMBEDDED = 0, 1, 3
-"""The last two bits of an external version: writes are ordered by (version, live after removed, with vectors after)."""
-
-MOST_CHUNKS = 10_000
-"""Nested objects that a document may have (`index.mapping.nested_objects.limit`)."""
-
-MOST_DISTINCT_WORDS = 20_000
-LONGEST_NAME = 2_000
-"""Characters of a name that a query can be compared with; no query is as long."""
-
-_POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
 
 
 def facts(provider: EmbeddingProvider | None, parameters: IndexParameters, *, serverless: bool = False) -> Facts:

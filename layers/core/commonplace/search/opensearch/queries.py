@@ -1,4 +1,4 @@
-"""The questions asked of an index, as OpenSearch is asked them. Filters go inside every leg: around one they lose hits.
+"""Queries in the OpenSearch DSL. Filters go inside every leg: around one they lose hits.
 
 A tombstone has no words, no names and no vectors. So only lists have to leave it out by a condition of their own.
 """

@@ -1,4 +1,4 @@
-"""Reading an index: several questions in one request, what is shown of a hit, did you mean, ranks, and every record."""
+"""Reads of an index: several queries in one request, hits, suggestions, ranks, and every record."""
 
 import math
 import struct
@@ -33,7 +33,7 @@ Proposals = Mapping[str, Mapping[str, int]]
 """For each word that is nowhere in the index what may be meant, and how many records have it."""
 
 MOST_NEIGHBOURS = 10_000
-"""As many records OpenSearch compares with a vector: a rank beyond them is told as the one after them."""
+"""As many records OpenSearch compares with a vector: a rank beyond them is reported as the one after them."""
 
 PAGE = 5_000
 KEPT_OPEN = "2m"
@@ -247,7 +247,7 @@ def _rank(client: OpenSearchClient, index: str, record: RecordId, query: Query, 
 
 
 def _next_above(score: float) -> float:
-    """The next 32-bit number: scores are such, and are told as decimals that only just tell them apart."""
+    """The next 32-bit number: scores are such, and are returned as decimals that only just distinguish them."""
     if not math.isfinite(score) or score < 0:
         return score
     (bits,) = struct.unpack("<I", struct.pack("<f", score))

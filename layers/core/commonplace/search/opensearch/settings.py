@@ -1,4 +1,4 @@
-"""How an index is built and searched: everything about OpenSearch that an operator may choose, read once."""
+"""Parameters of OpenSearch indexes and searches: all that an operator may choose, read once."""
 
 import json
 import re
@@ -25,7 +25,7 @@ class IndexParameters:
     m: int = 16
     ef_construction: int = 100
     ef_search: int = 200
-    """Candidates looked at per search in the graph; never below the number of hits asked for."""
+    """Candidates looked at per search in the graph; never below the number of hits requested."""
     shards: int = 1
     replicas: int = 0
     refresh_interval: str = "1s"

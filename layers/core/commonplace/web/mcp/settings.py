@@ -1,4 +1,4 @@
-"""What the MCP server is told."""
+"""Settings of the MCP server."""
 
 import json
 from collections.abc import Mapping

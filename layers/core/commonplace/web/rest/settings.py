@@ -1,4 +1,4 @@
-"""What the REST API is told."""
+"""Settings of the REST API."""
 
 from typing import Literal
 

@@ -1,7 +1,7 @@
-"""From settings to the authorization server.
+"""The authorization server, built from settings.
 
-Importing this loads what discovery needs, and nothing that signs, encrypts, draws a page or calls anybody: each of
-those is loaded by the first request that wants it. The token endpoint never loads what reads signatures of wallets.
+Importing this loads what discovery needs, and nothing that signs, encrypts, renders a page or calls the network: each
+of those is loaded by the first request that needs it. The token endpoint never loads what verifies wallets' signatures.
 """
 
 from __future__ import annotations
