@@ -38,7 +38,10 @@ def answer(event, context):
     logging.getLogger("mcp.server.lowlevel").info("a request")
     logging.getLogger("botocore").warning("of another")
     try:
-        raise ValueError("ü")
+        try:
+            raise OSError("https://node.example/key")
+        except OSError as error:
+            raise ValueError("ü") from error
     except ValueError:
         logger.exception("it failed")
     return event
@@ -84,6 +87,7 @@ def test_a_line_is_one_object_with_the_fields_of_the_record_beside_those_of_the_
     assert (foreign["level"], foreign["message"]) == ("WARNING", "of another")
     assert (failure["level"], failure["exception_name"]) == ("ERROR", "ValueError")
     assert failure["exception"].endswith("ValueError: ü")
+    assert "node.example" not in str(failure)
 
 
 @pytest.mark.parametrize(

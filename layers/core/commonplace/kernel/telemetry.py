@@ -7,6 +7,7 @@ where that process sends them, and nothing is counted.
 from __future__ import annotations
 
 import logging
+import traceback
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeVar
 
@@ -29,6 +30,12 @@ def namespace(stage: str) -> str:
 def instrument(handler: Callable[[Event, Any], Answer], environ: Mapping[str, str]) -> Callable[[Event, Any], Answer]:
     """A function's handler, whose log lines say by which function of which stage, in which call, and for what."""
     from aws_lambda_powertools import Logger
+    from aws_lambda_powertools.logging.formatter import LambdaPowertoolsFormatter
+
+    class Formatter(LambdaPowertoolsFormatter):
+        def formatException(self, ei: Any) -> str:
+            """Without causes: they are others' errors, whose words may hold what no log may."""
+            return "".join(traceback.format_exception(*ei, chain=False)).rstrip()
 
     # The gateway writes the access log; the others write a few lines for each request, or for each client.
     for talkative in ("mangum", "mcp", "botocore"):
@@ -37,11 +44,13 @@ def instrument(handler: Callable[[Event, Any], Answer], environ: Mapping[str, st
     _namespaces[:] = [namespace(stage)]
     logger = Logger(
         service="commonplace",
+        logger_formatter=Formatter(
+            utc=True,
+            use_rfc3339=True,  # Lambda takes a line with a time in another format for one of level INFO
+            serialize_stacktrace=False,  # `exception` has it as text
+        ),
         stage=stage,
         name="%(name)s",
-        utc=True,
-        use_rfc3339=True,  # Lambda takes a line with a time in another format for one of level INFO
-        serialize_stacktrace=False,  # `exception` has it as text
     )
     instrumented: Callable[[Event, Any], Answer] = logger.inject_lambda_context(
         handler, correlation_id_path=CORRELATION
