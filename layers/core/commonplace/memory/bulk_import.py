@@ -1,12 +1,9 @@
-"""The order of an import: parents before their children, and everything else as it came.
+"""Bulk imports (seed 001, `kb_bulk_import`): their order, their batches, and the jobs that continue large ones.
 
-Importing many entries: check, skip what is there, embed what is new in few calls, keep it (seed 001,
-`kb_bulk_import`).
-
-Every step may be done again: what is there already is known by its content, and an entry that a worker has kept before
-it was stopped is known by its id. So an import that was killed goes on where it was, and counts nothing twice.
-
-An import from its first call to its last entry: what one call does, what is left as a job, and carrying that on.
+Parents come before their children, everything else stays in order. Entries are checked, skipped where they exist,
+embedded in few calls, and stored. Every step may be repeated: what exists is recognised by its content, and an entry
+that was stored just before an interruption by its id. So an interrupted import continues where it was and counts
+nothing twice.
 """
 
 import json
@@ -26,6 +23,17 @@ _LOST_PARENT = "Its parent cannot be imported. Mend that entry first."
 _NO_PARENT = "`parent_ref` names no entry of this import. Give the `ref` of one, or `parent_id`."
 _CIRCLE = "It is its own ancestor by `parent_ref`. Leave one of these out."
 
+LOOKED_UP = 100
+"""Entries whose hashes are looked up together."""
+
+MAX_ERRORS, MAX_ERROR_CHARACTERS = 200, 300
+"""Of an import's answer: the rest is counted."""
+
+PIECE_BYTES = 250_000
+"""Of what a job keeps in one item: with the largest entry on top it stays below 300,000."""
+
+_LOST = "A part of this import is gone. Send it again: what is there already is skipped."
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
@@ -33,7 +41,7 @@ class Planned:
 
     place: int
     name: str
-    """Its `ref`, or its place as text: what its id is told under."""
+    """Its `ref`, or its place as text: the key of its id in the answer."""
     entry: NewEntry
     hash: str
     parent_hash: str | None = None
@@ -92,13 +100,6 @@ def _parents_first(places: Iterable[int], parents: dict[int, int], problems: dic
             else:
                 order[one] = None
     return list(order)
-
-
-LOOKED_UP = 100
-"""Entries whose hashes are looked up together."""
-
-MAX_ERRORS, MAX_ERROR_CHARACTERS = 200, 300
-"""Of an import's answer: the rest is told as a number."""
 
 
 @dataclass(slots=True)
@@ -275,12 +276,6 @@ class Importer:
             self._tally.refuse(one.place, "An entry before it has the same content and was not imported.")
         else:
             self._tally.skip(one, holder, allowed=self._skip_existing)
-
-
-PIECE_BYTES = 250_000
-"""Of what a job keeps in one item: with the largest entry on top it stays below 300,000."""
-
-_LOST = "A part of this import is gone. Send it again: what is there already is skipped."
 
 
 class LargeImports:

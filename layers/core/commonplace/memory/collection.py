@@ -1,4 +1,4 @@
-"""The memory as the index function keeps it up. It reads no YAML, and answers nobody."""
+"""The collection of the memory, as the index function maintains it. It imports no YAML parser."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def collection(context: IndexContext) -> Upkeep | None:
-    """None for a deployment without a table of records. Nobody is told what changes in the memory."""
+    """None for a deployment without a table of records. Changes of the memory have no subscribers."""
     told = MemorySettings.where_remembered(context.environ)
     if told is None:
         return None

@@ -1,10 +1,6 @@
-"""What answers calls about the memory and what indexes it have in common: tables, the time, and ids.
+"""The memory, built from settings: stores, index and models, and the parts that tools and the index function share.
 
-Importing this loads the clients of AWS.
-
-From settings to the memory: its stores, its index, its models.
-
-Importing this loads the clients of AWS: it is for the first call that asks the memory something.
+Importing this loads the clients of AWS: it is for the first call that needs the memory.
 """
 
 from __future__ import annotations
@@ -28,6 +24,12 @@ if TYPE_CHECKING:
     from commonplace.search.model import EmbeddingProvider, Engine
     from commonplace.search.settings import RetrievalSettings
 
+COUNT_SECONDS = 0.5
+"""How long a search waits for the count of queries."""
+
+REFRESH_SECONDS = 0.5
+"""How old the copy of a one-file index may be: what was added is to be found within two seconds."""
+
 
 def entries(told: MemorySettings) -> DynamoEntries:
     return DynamoEntries(aws.dynamodb(read_timeout_seconds=5), told.records_table, told.activity_table)
@@ -47,13 +49,6 @@ def now() -> datetime:
 
 def new_id() -> str:
     return str(uuid.uuid4())
-
-
-COUNT_SECONDS = 0.5
-"""What a count of queries is worth to whoever asked one."""
-
-REFRESH_SECONDS = 0.5
-"""How old the copy of a one-file index may be: what was added is to be found within two seconds."""
 
 
 def memory(told: MemoryToolSettings, settings: RetrievalSettings, objects: ObjectStore) -> Memory:

@@ -1,8 +1,7 @@
-"""Entries that are to be, as `kb_bulk_import` takes them: what parsers make, and what a story's learnings become.
+"""Entries as YAML files: a list of them, or `entries:` with a list, as `kb_bulk_import` takes them.
 
-Entries written as YAML: a list of them, or `entries:` with a list. Read with the care of `kernel.yaml`.
-
-Entries and learnings written as YAML that people edit: fields in their order, long text as blocks, no anchors.
+Read within the bounds of `kernel.yaml`; written for people to edit: fields in their order, long text as blocks, no
+anchors.
 """
 
 import re
@@ -23,6 +22,26 @@ if TYPE_CHECKING:
 
 ALSO_IN = "also_in"
 """Key of an entry's metadata: other stories that say the very same."""
+
+MAX_BYTES = 4_000_000
+MAX_DEPTH = 9
+"""Of a whole text: the list, an entry, and what its metadata may hold."""
+MAX_VALUES = 500_000
+"""Keys and values, nested ones included: what ten thousand entries with all their fields and tags need, and more."""
+
+_EXAMPLE = "Write a list of entries, each beginning with `- content:`."
+_REFUSED: dict[Reason, str] = {
+    "syntax": "The YAML cannot be read",
+    "documents": "The YAML holds more than one document",
+    "reference": "The YAML has an anchor, an alias or a tag, which are not read",
+    "depth": f"The YAML is nested deeper than {MAX_DEPTH} levels",
+    "duplicate": "The YAML gives a field of an entry twice",
+    "key": "The YAML has a list or a mapping for a field's name",
+}
+
+WIDTH = 110
+WORD = 64
+"""Characters of a text that is shown in a line with others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +120,7 @@ def merged(seeds: Sequence[Seed]) -> tuple[Seed, ...]:
 
 
 def combined(parts: Sequence[Parsed]) -> Parsed:
-    """The seeds of several files as those of one: names are told apart, repetitions joined."""
+    """The seeds of several files as those of one: names are made distinct, repetitions joined."""
     taken: set[str] = set()
     found: list[Seed] = []
     for part in parts:
@@ -131,23 +150,6 @@ def _joined(first: Seed, other: Seed) -> Seed:
     )
 
 
-MAX_BYTES = 4_000_000
-MAX_DEPTH = 9
-"""Of a whole text: the list, an entry, and what its metadata may hold."""
-MAX_VALUES = 500_000
-"""Keys and values, nested ones included: what ten thousand entries with all their fields and tags need, and more."""
-
-_EXAMPLE = "Write a list of entries, each beginning with `- content:`."
-_REFUSED: dict[Reason, str] = {
-    "syntax": "The YAML cannot be read",
-    "documents": "The YAML holds more than one document",
-    "reference": "The YAML has an anchor, an alias or a tag, which are not read",
-    "depth": f"The YAML is nested deeper than {MAX_DEPTH} levels",
-    "duplicate": "The YAML gives a field of an entry twice",
-    "key": "The YAML has a list or a mapping for a field's name",
-}
-
-
 def read(text: str) -> list[Any]:
     """The entries as they are written, unchecked. Raises InvalidInput, and TooLarge for more than is read."""
     root = document(text)
@@ -170,18 +172,13 @@ def document(text: str, *, max_bytes: int = MAX_BYTES, max_values: int = MAX_VAL
 
 
 def _refused(error: YamlError) -> CommonplaceError:
-    """The place is told and never the text."""
+    """The place is reported and never the text."""
     if error.reason == "values":
         return TooLarge("The YAML holds too many values.", hint="Import it in several parts.")
     if error.reason == "half-character":
         return InvalidInput("The YAML holds half a character.", hint="Send whole Unicode characters.")
     where = f" (line {error.line})" if error.line is not None else ""
     return InvalidInput(f"{_REFUSED[error.reason]}{where}.", hint=_EXAMPLE)
-
-
-WIDTH = 110
-WORD = 64
-"""Characters of a text that is shown in a line with others."""
 
 
 def write(value: Any) -> str:

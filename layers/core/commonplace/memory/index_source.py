@@ -1,8 +1,6 @@
-"""From an entry to a record of the index.
+"""Entries as records of the search index: the source of all of them, and the events that announce a change.
 
-What the queue of the memory brings: which item was written or removed. It only says where to look.
-
-What the index of the memory is to hold: the entries of every organisation.
+An event only says where to look.
 """
 
 import logging
@@ -20,6 +18,13 @@ from commonplace.search.model import Chunk, Record, RecordId
 from commonplace.search.near_duplicates import fingerprint
 from commonplace.search.source import FOR_EVER, Horizon, Published, Reading
 from commonplace.search.text import plain
+
+logger = logging.getLogger(__name__)
+
+ENTRIES, JOBS = "#memory#entries", "#memory#jobs"
+"""How partitions end, after the organisation."""
+
+_ORGANISATION = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 
 def record_id(organisation: str, entry: EntryId) -> RecordId:
@@ -58,12 +63,6 @@ def record_of(entry: Entry) -> Record:
     )
 
 
-ENTRIES, JOBS = "#memory#entries", "#memory#jobs"
-"""How partitions end, after the organisation."""
-
-_ORGANISATION = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
-
-
 @dataclass(frozen=True, slots=True)
 class EntryEvent:
     """An entry was written, or is gone."""
@@ -96,16 +95,13 @@ def is_of_memory(body: str) -> bool:
 
 
 def event_of(body: str) -> EntryEvent | JobEvent:
-    """The event that a message tells. Raises ValueError for one of another form."""
+    """The event in a message. Raises ValueError for one of another form."""
     told = _Body.model_validate_json(body)
     if _ORGANISATION.fullmatch(organisation := told.pk.removesuffix(ENTRIES)):
         return EntryEvent(organisation, EntryId(told.sk))
     if _ORGANISATION.fullmatch(organisation := told.pk.removesuffix(JOBS)):
         return JobEvent(organisation, told.sk)
     raise ValueError("the message names no entry and no job")
-
-
-logger = logging.getLogger(__name__)
 
 
 class StoredEntries:

@@ -1,7 +1,6 @@
-"""On DynamoDB, table `records`: work that takes longer than one call, and how often the memory was asked.
+"""Long work and query counts on DynamoDB, table `records`: `memory.ports.JobStore` and `QueryCounts`.
 
-`commonplace.memory.ports.JobStore` and `QueryCounts`. The stream of the table announces each write of a job, and so has
-it carried on.
+The stream of the table announces each write of a job, which makes the index function continue it.
 """
 
 from __future__ import annotations
@@ -29,9 +28,13 @@ logger = logging.getLogger(__name__)
 JOB_SECONDS = 7 * 86_400
 """A job is kept so long after its last write."""
 PIECE_SECONDS = 8 * 86_400
-"""No longer than its job can be asked about: an entry's text is not kept for nothing."""
+"""No longer than its job is kept: an entry's text is not kept for nothing."""
 MAX_PIECE_BYTES = 300_000
 """An item has 400 KB."""
+
+_KNOWN: Mapping[str, tuple[str, Role]] = {
+    f"{phase}#{role}": (phase, role) for phase in (*PHASES, "none") for role in ROLES
+}
 
 
 class DynamoJobs:
@@ -92,11 +95,6 @@ class DynamoJobs:
 
     def _expires(self, seconds: int) -> Item:
         return {"expiresAt": int(self._clock()) + seconds}
-
-
-_KNOWN: Mapping[str, tuple[str, Role]] = {
-    f"{phase}#{role}": (phase, role) for phase in (*PHASES, "none") for role in ROLES
-}
 
 
 class DynamoQueryCounts:

@@ -1,5 +1,8 @@
-"""Reading without searching: one entry, its relations, lists, figures (seed 001: `kb_get`, `kb_get_related`,
-`kb_list`, `kb_stats`). All of it from the store, so all of it is true at once."""
+"""Reads without a search: one entry, its relations, lists and figures (seed 001: `kb_get`, `kb_get_related`, `kb_list`,
+`kb_stats`).
+
+All of it comes from the store, so all of it is consistent at once.
+"""
 
 from collections.abc import Iterable, Mapping
 

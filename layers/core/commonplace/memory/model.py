@@ -1,10 +1,7 @@
-"""What the memory keeps: entries (seed 001, "Database Schema" and "Knowledge Entry Types").
+"""Values of the memory: entries, categories, jobs, requests and answers.
 
-The kinds of things that are learned in a story (seed 001, "Seed Strategy" and "Workflow Integration").
-
-Work that takes longer than one call: large imports, and making vectors anew.
-
-What the memory is asked, and what it answers. Interfaces give these values the shapes of seed 001.
+Sources: seed 001, "Database Schema", "Knowledge Entry Types", "Seed Strategy" and "Workflow Integration". Jobs are what
+takes longer than one call: large imports, and new vectors for all entries.
 """
 
 import hashlib
@@ -36,6 +33,26 @@ MAX_METADATA_BYTES = 8_192
 """As compact JSON."""
 MAX_METADATA_DEPTH = 5
 
+CAPTURED = 0.8
+"""Confidence in the explanation of a failure, until a quality gate has passed."""
+
+Kind = Literal["import", "rebuild"]
+Status = Literal["in_progress", "complete", "failed"]
+
+DEFAULT_LIMIT, MAX_LIMIT = 10, 50
+"""Of a search."""
+DEFAULT_RELATED, MAX_RELATED = 5, 50
+DEFAULT_LISTED, MAX_LISTED = 20, 100
+DEFAULT_MIN_CONFIDENCE = 0.5
+BATCH = 100
+"""Entries that are embedded and written together."""
+MAX_IMPORT = 10_000
+"""Entries of one import."""
+
+Order = Literal["created_at", "updated_at", "confidence"]
+Direction = Literal["asc", "desc"]
+Relation = Literal["sibling", "parent", "child", "tags"]
+
 
 def content_hash(content: str) -> str:
     """SHA-256 of the content in UTF-8, 64 hex digits: two entries of an organisation never share it."""
@@ -48,7 +65,7 @@ class Author:
 
     organisation: str
     account: str = ""
-    """The account's name in records, which tells nothing of it."""
+    """The account's pseudonym in records."""
     client: str = ""
     grant: str = ""
     network: str = ""
@@ -56,7 +73,7 @@ class Author:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewEntry:
-    """An entry that is to be. Checked and normalised by `memory.checking`, and by nothing else."""
+    """An entry that is to be. Checked and normalised by `memory.validation`, and by nothing else."""
 
     content: str
     entry_type: EntryType
@@ -140,10 +157,6 @@ class Card:
     source_story: str | None = None
 
 
-CAPTURED = 0.8
-"""Confidence in the explanation of a failure, until a quality gate has passed."""
-
-
 @dataclass(frozen=True, slots=True)
 class Category:
     """`key` is its list in a story's file; `category` names it in LEARNINGS.yaml."""
@@ -198,10 +211,6 @@ def of_heading(text: str) -> Category | None:
     return next((one for one in CATEGORIES if one.headings.match(words)), None)
 
 
-Kind = Literal["import", "rebuild"]
-Status = Literal["in_progress", "complete", "failed"]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """One piece of such work and how far it has come. Finished ones are kept for a week."""
@@ -227,21 +236,6 @@ class Job:
     client: str = ""
     grant: str = ""
     network: str = ""
-
-
-DEFAULT_LIMIT, MAX_LIMIT = 10, 50
-"""Of a search."""
-DEFAULT_RELATED, MAX_RELATED = 5, 50
-DEFAULT_LISTED, MAX_LISTED = 20, 100
-DEFAULT_MIN_CONFIDENCE = 0.5
-BATCH = 100
-"""Entries that are embedded and written together."""
-MAX_IMPORT = 10_000
-"""Entries of one import."""
-
-Order = Literal["created_at", "updated_at", "confidence"]
-Direction = Literal["asc", "desc"]
-Relation = Literal["sibling", "parent", "child", "tags"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

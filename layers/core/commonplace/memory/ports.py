@@ -1,7 +1,4 @@
-"""What the memory needs of the outside world.
-
-What the memory's work is done with, in the tools and in the index function alike.
-"""
+"""The ports of the memory, and the parts that its work uses in the tools and in the index function."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +30,7 @@ class Once:
     key: str
     """SHA-256 of the caller's key."""
     request: str
-    """SHA-256 of what was asked: the same key with another request is a conflict."""
+    """SHA-256 of the request: the same key with another request is a conflict."""
     expires_at: int
     """Epoch seconds; at least a day ahead."""
 
@@ -112,7 +109,7 @@ class JobStore(Protocol):
     def piece(self, organisation: str, id: str, number: int) -> str | None: ...
 
     def advance(self, job: Job, was: Job) -> bool:
-        """Puts `job` in the place of `was`, if nobody else did meanwhile (`Job.step` tells)."""
+        """Puts `job` in the place of `was`, if nobody else did meanwhile (`Job.step` shows it)."""
         ...
 
     def unfinished(self, organisation: str) -> Iterator[Job]:
@@ -121,7 +118,7 @@ class JobStore(Protocol):
 
 
 class QueryCounts(Protocol):
-    """How often the memory was asked, by phase and role. Never fails its caller."""
+    """How often the memory was searched, by phase and role. Never fails its caller."""
 
     def count(self, organisation: str, phase: Phase | None, role: Role) -> None: ...
 
@@ -148,7 +145,7 @@ class VectorCaches(Protocol):
 class Parts:
     """Stores, model, clock. `embedder` None is a deployment that compares words only.
 
-    `clock` tells the time with its zone, `new_id` makes UUIDs, `batch` says how many texts are embedded in one call.
+    `clock` returns the time with its zone, `new_id` makes UUIDs, `batch` says how many texts are embedded in one call.
     """
 
     store: EntryStore
@@ -199,5 +196,5 @@ class Parts:
 
 
 def unknown(id: str) -> NotFound:
-    """Nobody's entry, or another organisation's: an answer never tells which."""
+    """Nobody's entry, or another organisation's: an answer never says which."""
     return NotFound(f"There is no entry {id}.", hint="Take ids from kb_search or kb_list; this one may be deleted.")

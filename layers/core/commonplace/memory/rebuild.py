@@ -1,7 +1,7 @@
-"""Making all vectors of an organisation anew, in batches (seed 001, `kb_rebuild_embeddings`).
+"""New vectors for all entries of an organisation, in batches (seed 001, `kb_rebuild_embeddings`).
 
-A batch is embedded, its vectors are remembered, and only then are its entries touched: the index writes them again and
-finds the vectors. Until that moment it answers with the old ones, so nobody who searches notices.
+A batch is embedded, its vectors are cached, and only then are its entries touched: the index writes them again and
+finds the vectors. Until then it answers with the old ones, so searches are not disturbed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ class Rebuilding:
         self._vectors = Vectors(parts.embedder, parts.caches)
 
     def start(self, author: Author, batch_size: int, clear_cache: bool, enough: Enough) -> Rebuilt:
-        """Makes vectors anew until there is `enough`; the rest becomes a job. One that goes on already is told of.
+        """Makes vectors anew until there is `enough`; the rest becomes a job. One in progress is reported.
 
         The cache is cleared once the model has answered for the first batch: while it is away nothing is lost.
         Raises Conflict where there is no model, and Unavailable when it does not answer.

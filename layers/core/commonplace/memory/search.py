@@ -1,9 +1,7 @@
-"""Which entries pass the conditions of a search or a list: what the store says decides, the index only hints.
+"""Search of the memory: words and meaning, fused by reciprocal ranks (seed 001, `kb_search`), and filters of lists.
 
-Searching the memory: words and meaning, fused by reciprocal ranks (seed 001, `kb_search`).
-
-The index answers which entries there may be, and the store what they are: it lags behind by a second or two, so every
-entry is read again and every condition judged again before anything is shown.
+The index proposes entries and the store decides: the index lags behind by a second or two, so every entry is read again
+and every condition is checked again before anything is shown.
 """
 
 import logging
@@ -23,6 +21,24 @@ from commonplace.search.fusion import Fusion
 from commonplace.search.model import EmbeddingProvider, Engine, QueryVector, RecordId, SearchRequest
 from commonplace.search.snippets import snippet
 from commonplace.search.text import clean_query
+
+logger = logging.getLogger(__name__)
+
+SEED_FUSION = Fusion("rrf", lexical_weight=0.3, vector_weight=0.7, rank_constant=60)
+
+OVER_FETCH = 3
+"""So many times the limit are looked at: what is gone, changed or nearly the same takes nobody's place."""
+
+EXCERPT_CHARACTERS = 1_600
+"""About 400 tokens. A shorter entry is shown whole."""
+NEAR_CHARACTERS = 160
+
+ORGANISATIONS_REMEMBERED, QUERIES_REMEMBERED = 16, 128
+"""Organisations whose last queries' vectors are at hand, and how many of each. Nobody's answer, nor the time it takes,
+depends on queries of another organisation."""
+
+Group = tuple[Entry, float, list[EntryId]]
+"""An entry, its score, and the others that it stands for."""
 
 
 def roles_meant(role: Role | None) -> tuple[Role, ...]:
@@ -77,25 +93,6 @@ def orphaned(entries: Sequence[Entry], there: Set[EntryId]) -> tuple[Entry, ...]
 def in_order(ids: Sequence[EntryId], entries: Mapping[EntryId, Entry]) -> tuple[Entry, ...]:
     """Those that are there, in this order."""
     return tuple(entries[id] for id in ids if id in entries)
-
-
-logger = logging.getLogger(__name__)
-
-SEED_FUSION = Fusion("rrf", lexical_weight=0.3, vector_weight=0.7, rank_constant=60)
-
-OVER_FETCH = 3
-"""So many times the limit are looked at: what is gone, changed or nearly the same takes nobody's place."""
-
-EXCERPT_CHARACTERS = 1_600
-"""About 400 tokens. A shorter entry is shown whole."""
-NEAR_CHARACTERS = 160
-
-ORGANISATIONS_REMEMBERED, QUERIES_REMEMBERED = 16, 128
-"""Organisations whose last queries' vectors are at hand, and how many of each. Nobody's answer, nor the time it takes,
-depends on what another organisation has asked."""
-
-Group = tuple[Entry, float, list[EntryId]]
-"""An entry, its score, and the others that it stands for."""
 
 
 class MemorySearch:

@@ -1,4 +1,4 @@
-"""The memory of a team: what its ten tools do (seed 001, "MCP Tools"), each on behalf of one organisation."""
+"""The memory of a team: the operations of its ten tools (seed 001, "MCP Tools"), each for one organisation."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -35,11 +35,11 @@ from commonplace.search.model import EmbeddingProvider
 
 
 class Memory:
-    """Everything that can be asked of the memory. Arguments come from `memory.checking`.
+    """Every operation of the memory. Arguments come from `memory.validation`.
 
     Every method concerns the author's own organisation, and raises Unavailable when the store does not answer.
     `embedder` is the model whose vectors new entries get; None is a deployment that compares words only.
-    `clock` tells the time in UTC, `new_id` makes UUIDs, `batch` says how many texts are embedded in one call.
+    `clock` returns the time in UTC, `new_id` makes UUIDs, `batch` says how many texts are embedded in one call.
     """
 
     def __init__(

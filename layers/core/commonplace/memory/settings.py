@@ -1,4 +1,4 @@
-"""What the memory is told. The names that begin with `KB_` are those of seed 001 ("Configuration")."""
+"""Settings of the memory. Names that begin with `KB_` are those of seed 001 ("Configuration")."""
 
 import re
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ class MemoryToolSettings(MemorySettings):
     default_limit: int = setting(
         whole(1, MAX_LIMIT), "KB_DEFAULT_SEARCH_LIMIT", key="kbDefaultSearchLimit", default=DEFAULT_LIMIT
     )
-    """Entries that `kb_search` gives when it is asked for no number (1 to 50)."""
+    """Entries that `kb_search` returns by default (1 to 50)."""
     min_confidence: float = setting(
         Kind("a number from 0 to 1 with six decimal places at most", _confidence),
         "KB_MIN_CONFIDENCE",

@@ -1,11 +1,11 @@
-"""What is remembered, on DynamoDB, table `records`: `commonplace.memory.ports.EntryStore`.
+"""Entries on DynamoDB, table `records`: `memory.ports.EntryStore`.
 
 Every key begins with the organisation, so no id, hash, key or handle of one reaches an item of another. Metadata is
-JSON text: DynamoDB's numbers have other bounds than JSON's, and it would not give `1.0` back.
+JSON text: DynamoDB's numbers have other bounds than JSON's, and it would not return `1.0` as such.
 
-An entry is three items that one transaction writes: itself, its card, and its content's hash, which is what makes a
-content unique. Of writers who meet one goes through; the others see a condition fail, read again, and answer by what
-they find. Whether it is a race or an outage is never guessed: what does not end in so many rounds is Unavailable.
+An entry is three items that one transaction writes: itself, its card, and its content's hash, which makes content
+unique. Of concurrent writers one succeeds; the others see a condition fail, read again, and answer by what they find.
+Race and outage are never confused: what does not end in a bounded number of rounds is Unavailable.
 """
 
 from __future__ import annotations
@@ -35,6 +35,18 @@ if TYPE_CHECKING:
 
 ORGANISATIONS, NAME_PREFIX = "organisations", "memory#"
 MAX_ID_CHARACTERS = 100
+
+ITEMS_AN_ENTRY = 3
+ITEMS_OF_A_CHANGE = 2
+
+MAX_WRITES = 100
+MAX_TOGETHER = (MAX_WRITES - 1) // ITEMS_AN_ENTRY
+"""Entries of one transaction: TransactWriteItems takes 100 items, and 4 MB, which 32 of the largest do not fill."""
+MAX_CHANGED = MAX_WRITES // ITEMS_OF_A_CHANGE
+"""Entries whose revision one transaction raises."""
+CARDS_PER_PAGE = 500
+"""Some 200 KB: a page comes well within the time that is given to a call."""
+ROUNDS = 12
 
 
 def room(organisation: str, name: str) -> str:
@@ -86,10 +98,6 @@ def read_entry(organisation: str, item: Mapping[str, Any] | None) -> Entry | Non
         return None
     metadata = json.loads(item.get("metadata", "{}"))
     return replace(entry, metadata=metadata)
-
-
-ITEMS_AN_ENTRY = 3
-ITEMS_OF_A_CHANGE = 2
 
 
 class EntryTable(Table):
@@ -145,16 +153,6 @@ class EntryTable(Table):
 
 def _holder(id: EntryId) -> Item:
     return {"id": id}
-
-
-MAX_WRITES = 100
-MAX_TOGETHER = (MAX_WRITES - 1) // ITEMS_AN_ENTRY
-"""Entries of one transaction: TransactWriteItems takes 100 items, and 4 MB, which 32 of the largest do not fill."""
-MAX_CHANGED = MAX_WRITES // ITEMS_OF_A_CHANGE
-"""Entries whose revision one transaction raises."""
-CARDS_PER_PAGE = 500
-"""Some 200 KB: a page comes well within the time that is given to a call."""
-ROUNDS = 12
 
 
 class DynamoEntries:

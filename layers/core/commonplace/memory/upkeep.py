@@ -1,10 +1,4 @@
-"""Carrying on what one call could not finish: for whoever is told of a job's event, or finds one left over.
-
-Children whose parent is gone: they read as having none at once, and lose it for good here.
-
-What the index function does for the memory: entries into the index, parents that are gone out of their children, and
-jobs a stretch further.
-"""
+"""Upkeep by the index function: entries into the index, orphans without their lost parents, and jobs continued."""
 
 import logging
 import time
@@ -18,6 +12,14 @@ from commonplace.memory.ports import EntryStore, JobStore, Parts
 from commonplace.memory.rebuild import Rebuilding
 from commonplace.search.indexer import Enough, Message, Note, Report, complete, never
 from commonplace.search.operations import Operations
+
+logger = logging.getLogger(__name__)
+
+STRETCH_SECONDS = 20.0
+"""Of one job: its progress is written at the end, and others wait behind it."""
+
+CarryOn = Callable[[str, str, Enough], object]
+"""Carries a job of an organisation on until there is enough. Raises Unavailable."""
 
 
 def carry_on(parts: Parts, organisation: str, job_id: str, enough: Enough) -> Job | None:
@@ -57,15 +59,6 @@ def _gone(store: EntryStore, organisation: str, ids: Collection[EntryId]) -> lis
     return [id for id in sorted(ids) if id not in found]
 
 
-logger = logging.getLogger(__name__)
-
-STRETCH_SECONDS = 20.0
-"""Of one job: its progress is written at the end, and others wait behind it."""
-
-CarryOn = Callable[[str, str, Enough], object]
-"""Carries a job of an organisation on until there is enough. Raises Unavailable."""
-
-
 class Upkeep:
     """Everything that follows an event of the memory's queue, and what is looked at now and then."""
 
@@ -79,7 +72,7 @@ class Upkeep:
         *,
         note: Note | None = None,
     ) -> None:
-        """`clock` tells seconds; `note` is put where entries wait for vectors."""
+        """`clock` is in seconds; `note` is put where entries wait for vectors."""
         self.operations = operations
         self._note = note
         self._store = store

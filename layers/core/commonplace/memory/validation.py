@@ -1,4 +1,4 @@
-"""From raw arguments to what the memory is asked. Every bound on what callers send is here or in `model`.
+"""Validation of raw arguments into the values of `model`. Every bound on what callers send is here or there.
 
 No message repeats a value: errors are logged and counted by others than who sent it.
 """
@@ -53,6 +53,20 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _QUOTED = re.compile(r"'(.*?)'")
 _AROUND = re.compile(r"\A(?:\ufeff|[ \t]*\n)+")
 """A byte order mark, and empty lines before the first."""
+
+_LOWER = BeforeValidator(lambda value: value.strip().lower() if isinstance(value, str) else value)
+_LISTED = BeforeValidator(lambda value: () if value is None else (value,) if isinstance(value, str) else value)
+"""One value stands for a list of it."""
+
+Type = Annotated[EntryType, _LOWER]
+
+Confidence = Annotated[float, Field(strict=True, ge=0, le=1), AfterValidator(lambda value: value + 0.0)]
+
+Id = Annotated[str, _LOWER, Field(pattern=r"^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
+
+_ID: TypeAdapter[str] = TypeAdapter(Id)
+
+T = TypeVar("T")
 
 
 def _whole_characters(text: str) -> str:
@@ -166,23 +180,16 @@ def _query(text: str) -> str:
     return text
 
 
-_LOWER = BeforeValidator(lambda value: value.strip().lower() if isinstance(value, str) else value)
-_LISTED = BeforeValidator(lambda value: () if value is None else (value,) if isinstance(value, str) else value)
-"""One value stands for a list of it."""
-
 Text = Annotated[str, AfterValidator(_whole_characters)]
 Content = Annotated[Text, AfterValidator(content_of)]
-Type = Annotated[EntryType, _LOWER]
 Roles = Annotated[tuple[Annotated[Role, _LOWER], ...], _LISTED, AfterValidator(_roles)]
 """One role or more, each once, in their usual order."""
 Tags = Annotated[tuple[Annotated[Text, AfterValidator(_tag)], ...], _LISTED, AfterValidator(_tags)]
 """In lower case, each once, in the order given."""
-Confidence = Annotated[float, Field(strict=True, ge=0, le=1), AfterValidator(lambda value: value + 0.0)]
 Metadata = Annotated[dict[str, JsonValue], AfterValidator(_metadata)]
 """Nulls stay: what they mean is for who asked."""
 Source = Annotated[Text, _line(MAX_SOURCE_CHARACTERS)]
 Reference = Annotated[Text, _line(MAX_REFERENCE_CHARACTERS)]
-Id = Annotated[str, _LOWER, Field(pattern=r"^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
 
 
 class _Entry(BaseModel):
@@ -230,14 +237,11 @@ class _Listing(_Conditions):
     order: Annotated[Direction, _LOWER] = "desc"
 
 
-_ID: TypeAdapter[str] = TypeAdapter(Id)
 _REFERENCE: TypeAdapter[str | None] = TypeAdapter(Reference)
 _VERSION: TypeAdapter[int] = TypeAdapter(Annotated[int, _whole(1, EXACT_INTEGER)])
 
 IMPORT_FIELDS = tuple(_Import.model_fields)
 """Of one entry of an import."""
-
-T = TypeVar("T")
 
 
 def _checked(model: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""An entry's vectors, through the cache of its organisation: the very ones that the index asks for later.
+"""Writes of one entry: add, update, delete (seed 001, "Write Tools"), and its vectors through the organisation's cache.
 
-Adding, changing and deleting one entry (seed 001, "Write Tools").
+The vectors cached here are the ones that the index reads later.
 """
 
 import hashlib
@@ -27,6 +27,12 @@ logger = logging.getLogger(__name__)
 Texts = Mapping[str, str]
 """By the keys of their vectors."""
 
+KEYS_KEPT = timedelta(days=2)
+"""How long an idempotency key is remembered."""
+
+ATTEMPTS = 10
+"""How often a change is made again on top of somebody else's before it is a conflict."""
+
 
 class Vectors:
     """Makes vectors and remembers them. Without a model there are none, and none are missing."""
@@ -48,7 +54,7 @@ class Vectors:
         return texts.keys() - self._caches.of(organisation).known(list(texts)).keys() if texts else set()
 
     def make(self, texts: Texts) -> dict[str, Vector]:
-        """The vectors of these texts, asked of the model in one go. Raises Unavailable."""
+        """The vectors of these texts, by one call of the model. Raises Unavailable."""
         if self._embedder is None or not texts:
             return {}
         return dict(zip(texts, self._embedder.embed(list(texts.values())), strict=True))
@@ -80,13 +86,6 @@ class Vectors:
         if made:
             self._caches.of(organisation).remember(made)
         return made
-
-
-KEYS_KEPT = timedelta(days=2)
-"""How long an idempotency key is remembered."""
-
-ATTEMPTS = 10
-"""How often a change is made again on top of somebody else's before it is a conflict."""
 
 
 class Recording:
@@ -176,7 +175,7 @@ class Recording:
             )
 
     def _check_free(self, entry: Entry) -> None:
-        """Before a model is asked: the store decides again when it writes."""
+        """Before a model is called: the store decides again when it writes."""
         holder = self._store.holders(entry.organisation, [entry.content_hash]).get(entry.content_hash)
         if holder not in (None, entry.id):
             raise _taken(holder)
@@ -217,7 +216,7 @@ def merged(metadata: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str,
 
 
 def _request(new: NewEntry) -> str:
-    """SHA-256 of what was asked, the same however it was written."""
+    """SHA-256 of the request, the same however it was written."""
     told = json.dumps(asdict(new), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(told.encode()).hexdigest()
 

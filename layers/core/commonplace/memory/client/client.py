@@ -1,10 +1,7 @@
-"""A memory server that is asked again as it says: after `Retry-After`, and through a short outage.
+"""The client of a memory server: imports in calls of bounded size, retries, delivery of learnings, exports.
 
-Imports of any size, cut into calls that the server takes: parents first, to be repeated without harm.
-
-A client of the memory for the flow of work: delivers what was learned, reads everything, confirms failures.
-
-Pure logic over `MemoryServer`: `adapters.memory_server` reaches a real one, and a test brings its own.
+Imports send parents first and may be repeated without harm. Retries follow `Retry-After` and bridge a short outage.
+Pure logic over the port `MemoryServer`: `memory.client.server` reaches a real one, and a test brings its own.
 """
 
 import json
@@ -26,6 +23,25 @@ LIMITED_SECONDS = 300.0
 
 FIRST_PAUSE = 1.0
 """Seconds before the second attempt; twice as many before each further one."""
+
+MAX_CALL_BYTES = 700_000
+"""Of the entries of one call, as JSON: a message to the server has at most a mebibyte."""
+LOOK_SECONDS = 1.0
+"""Between two questions how far an import is that goes on by itself."""
+MAX_LOOKS = 900
+
+_FAULT = re.compile(r"entries\[(\d+)\]:\s*(.*)", re.DOTALL)
+
+Entry = Mapping[str, Any]
+"""One of `kb_bulk_import`'s, unchecked."""
+Told = Callable[[int], object]
+"""Called with how many entries are done, and of how many."""
+
+UNNAMED = "It was refused; the answer names the first reasons only."
+
+Gate = Literal["PASS", "FAIL"]
+FAILURE = "failure"
+PAGE = 100
 
 
 class MemoryServer(Protocol):
@@ -52,7 +68,7 @@ class Patient:
     ) -> None:
         """`outage_seconds` are those of one outage, the time that a silent server takes included.
 
-        `waiting` is told of each wait before it begins.
+        `waiting` is called before each wait.
         """
         self._server = server
         self._outage, self._limited = outage_seconds, limited_seconds
@@ -79,22 +95,6 @@ class Patient:
         self._waiting(seconds, why)
         self._sleep(seconds)
         return left - seconds
-
-
-MAX_CALL_BYTES = 700_000
-"""Of the entries of one call, as JSON: a message to the server has at most a mebibyte."""
-LOOK_SECONDS = 1.0
-"""Between two questions how far an import is that goes on by itself."""
-MAX_LOOKS = 900
-
-_FAULT = re.compile(r"entries\[(\d+)\]:\s*(.*)", re.DOTALL)
-
-Entry = Mapping[str, Any]
-"""One of `kb_bulk_import`'s, unchecked."""
-Told = Callable[[int], object]
-"""Is told how many entries are done."""
-
-UNNAMED = "It was refused; the answer names the first reasons only."
 
 
 @dataclass(slots=True)
@@ -247,13 +247,8 @@ def _done(planted: Planted) -> int:
     return planted.imported + planted.skipped + len(planted.errors)
 
 
-Gate = Literal["PASS", "FAIL"]
-FAILURE = "failure"
-PAGE = 100
-
-
 def _silently(done: int, total: int) -> None:
-    """Tells nobody."""
+    """Reports nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,7 +322,7 @@ class MemoryClient:
         return self._server.call("kb_stats", {})
 
     def entries(self, told: Callable[[int, int], object] = _silently, **filters: Any) -> Iterator[dict[str, Any]]:
-        """Every entry, whole, the oldest first. `told` hears how many have been read, and of how many.
+        """Every entry, whole, the oldest first. `told` is called with how many have been read, and of how many.
 
         Entries that are added meanwhile come at the end; each comes once.
         """

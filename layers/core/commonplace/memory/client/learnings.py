@@ -1,12 +1,9 @@
-"""What was learned in a story, and LEARNINGS.yaml, which tells what of it the memory has (seed 001, "Workflow
+"""Learnings of a story and their file LEARNINGS.yaml, which records what the memory already has (seed 001, "Workflow
 Integration").
 
-An entry that the memory does not have yet goes by a name of its own, `pending-N`; its children name it so as their
-parent. Whoever delivers the file later loses nothing: roles, tags, confidence and parents stand in it.
-
-The summary of a story: what it was, and what was learned, each thing in few words.
-
-A story's own notes, from which its learnings are made: a summary, and lists of what was learned.
+An entry that the memory does not have yet has a provisional name, `pending-N`, by which its children refer to it.
+Roles, tags, confidence and parents stand in the file, so a later delivery loses nothing. A story's summary is derived
+from it.
 """
 
 import re
@@ -20,6 +17,29 @@ from commonplace.memory.model import CATEGORIES, ROLES, Category, Role
 
 PENDING = "pending-"
 FILE_NAME = "LEARNINGS.yaml"
+
+RECORD_HINT = "A record has a `story_id` and a list of `entries`."
+
+MAX_LEAD = 160
+MAX_RECAP = 4_000
+"""Characters. A summary is read whole; what it leaves out stands in its facts."""
+
+_SENTENCE = re.compile(r"(.+?[.!?])(?=\s|\Z)", re.DOTALL)
+
+SUMMARY_ROLES: tuple[Role, ...] = ("pm", "dev", "qa")
+
+OTHER_NAMES = {
+    "reuse_discoveries": "reuse",
+    "blockers_hit": "blockers",
+    "verification_notes": "verification",
+    "high_cost": "high_cost_operations",
+    "story": "story_id",
+}
+"""As the sections of a LESSONS-LEARNED.md are called, and as people shorten them."""
+
+KNOWN = ("story_id", "title", "summary", "date", "roles", "tags", "source_file", *(one.key for one in CATEGORIES))
+
+EXAMPLE = "A story's file begins: `story_id: WRKF-1021`, `summary: …`, `recommendations: [ … ]`."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,9 +129,6 @@ class Learnings:
         return told | {"entries": [_entry(one) for one in self.entries]}
 
 
-RECORD_HINT = "A record has a `story_id` and a list of `entries`."
-
-
 def from_mapping(value: Any) -> Learnings:
     """What a file holds. Raises InvalidInput, which names the field."""
     if not isinstance(value, Mapping) or not isinstance(value.get("story_id"), str):
@@ -179,13 +196,6 @@ def _text(value: Any) -> str | None:
     return str(value) if value is not None else None
 
 
-MAX_LEAD = 160
-MAX_RECAP = 4_000
-"""Characters. A summary is read whole; what it leaves out stands in its facts."""
-
-_SENTENCE = re.compile(r"(.+?[.!?])(?=\s|\Z)", re.DOTALL)
-
-
 def recap(
     story: str, title: str, date: str, about: Iterable[str], sections: Sequence[tuple[str, Sequence[str]]]
 ) -> str:
@@ -204,22 +214,6 @@ def lead(text: str) -> str:
     found = _SENTENCE.match(line)
     said = (found[1] if found and len(found[1]) >= 20 else line).rstrip(".:; ")
     return said if len(said) <= MAX_LEAD else said[: MAX_LEAD - 1].rsplit(" ", 1)[0] + "…"
-
-
-SUMMARY_ROLES: tuple[Role, ...] = ("pm", "dev", "qa")
-
-OTHER_NAMES = {
-    "reuse_discoveries": "reuse",
-    "blockers_hit": "blockers",
-    "verification_notes": "verification",
-    "high_cost": "high_cost_operations",
-    "story": "story_id",
-}
-"""As the sections of a LESSONS-LEARNED.md are called, and as people shorten them."""
-
-KNOWN = ("story_id", "title", "summary", "date", "roles", "tags", "source_file", *(one.key for one in CATEGORIES))
-
-EXAMPLE = "A story's file begins: `story_id: WRKF-1021`, `summary: …`, `recommendations: [ … ]`."
 
 
 def learnings_of(value: Any, at: str) -> Learnings:

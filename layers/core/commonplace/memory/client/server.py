@@ -1,4 +1,4 @@
-"""The toolset `memory` of a deployment, over HTTP with a token: one POST for each call, bounded in size and time."""
+"""The HTTP client of a deployment's toolset `memory`: one POST for each call, with a token, bounded in size and time."""
 
 import json
 import logging
@@ -49,7 +49,7 @@ logging.getLogger("httpcore").setLevel(logging.WARNING)
 
 
 class HttpMemoryServer:
-    """`memory.patience.MemoryServer`. Neither the token nor what is sent ever stands in an error."""
+    """`memory.client.client.MemoryServer`. Neither the token nor what is sent ever stands in an error."""
 
     def __init__(
         self,
@@ -167,7 +167,7 @@ def _raise(told: str, data: Mapping[str, Any]) -> NoReturn:
 
 
 def _refuse(status: int, headers: httpx.Headers, now: datetime, *, sent: bool) -> NoReturn:
-    """What HTTP itself says, before any tool was asked."""
+    """What HTTP itself says, before any tool was called."""
     asked = retry_after(headers.get("retry-after"), now)
     wait = 1 if asked is None else min(max(1, math.ceil(asked)), 86_400)
     if status == 429:

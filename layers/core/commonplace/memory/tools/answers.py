@@ -1,6 +1,6 @@
-"""Entries as tools tell them: for a reader, and the same as data. Never whose they are, never their vectors.
+"""Entries in answers, as text and as data: as many as fit, and as much of each. Never their organisation or vectors.
 
-As many entries in one answer as fit, and as much of each: what short ones leave goes to the long ones.
+Room that short entries leave goes to the long ones.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,14 @@ from commonplace.web.mcp.budgets import DEFAULT_TOKENS, MAX_TOKENS, estimate_tok
 from commonplace.web.mcp.rendering import compact
 
 MAX_LISTED_METADATA = 300
-"""Characters of JSON: more of it is told by kb_get alone."""
+"""Characters of JSON: more of it is returned by kb_get alone."""
+
+HEAD_TOKENS = 200
+"""For what is said of the answer as a whole, text and data together, and for notes of the frame."""
+LEAST_CONTENT = 40
+"""Tokens of an entry's content, in text and data together, for which there is always room."""
+
+Item = TypeVar("Item")
 
 
 class Told(MemoryPart):
@@ -96,18 +103,12 @@ def told(one: Told, *, head: str = "", **more: str | None) -> str:
     return f"{line}\n{one.content}{rest}"
 
 
-HEAD_TOKENS = 200
-"""For what is said of the answer as a whole, text and data together, and for notes of the frame."""
-LEAST_CONTENT = 40
-"""Tokens of an entry's content, told twice, for which there is always room."""
-
-Item = TypeVar("Item")
 Row = TypeVar("Row", bound=Told)
 
 
 @dataclass(frozen=True, slots=True)
 class Fitted(Generic[Row]):
-    """What is told of the first items, for a reader and as data."""
+    """The first items, as text and as data."""
 
     rows: list[Row]
     text: list[str]
@@ -166,5 +167,5 @@ def _within(content: str, best: str, tokens: int) -> str:
 
 
 def _twice(text: str) -> int:
-    """Tokens of a text that is told plainly and as data."""
+    """Tokens of a text that stands in both text and data."""
     return estimate_tokens(text) + estimate_tokens(compact(text))

@@ -1,4 +1,4 @@
-"""`kb_bulk_import` and `kb_rebuild_embeddings`: what may take longer than one call, and then goes on by itself."""
+"""The tools `kb_bulk_import` and `kb_rebuild_embeddings`, which continue by themselves where one call is not enough."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -54,6 +54,14 @@ ENTRIES: Mapping[str, Any] = {
 }
 """What clients are shown. Each entry is checked by itself: one that is wrong costs the others nothing."""
 
+IMPORT_SCHEMA: Mapping[str, Any] = {
+    "properties": {
+        "entries": ENTRIES,
+        "skip_existing": {"type": "boolean", "default": True, "description": "false: a duplicate is an error"},
+        "handle": {"type": "string", "description": "Alone: how far the import has come that gave it"},
+    },
+}
+
 
 class ImportArguments(MemoryArguments):
     entries: list[Any] | str | None = None
@@ -83,15 +91,6 @@ class RebuildProgress(MemoryOutput):
     processed: int
     status: Status
     handle: str | None = None
-
-
-IMPORT_SCHEMA: Mapping[str, Any] = {
-    "properties": {
-        "entries": ENTRIES,
-        "skip_existing": {"type": "boolean", "default": True, "description": "false: a duplicate is an error"},
-        "handle": {"type": "string", "description": "Alone: how far the import has come that gave it"},
-    },
-}
 
 
 def tools(using: MemoryServices) -> tuple[Tool, ...]:

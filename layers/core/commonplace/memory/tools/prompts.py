@@ -1,4 +1,4 @@
-"""`phase-briefing`: what a role should know before a phase of a story begins (seed 001, "Phase Startup")."""
+"""The prompt `phase-briefing`: what a role should know before a phase of a story begins (seed 001, "Phase Startup")."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,6 +14,9 @@ from commonplace.web.mcp.declaration import Argument, Call, Complete, Prompt
 
 MIN_CONFIDENCE = 0.7
 """Of a briefing: nobody is there yet to judge what is less sure."""
+
+AWAY = "The memory cannot be reached just now. Go on without it: no phase waits for it, and none fails for it."
+EMPTY = "It has nothing on this phase yet."
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +39,6 @@ FOCUS: Mapping[Phase, Focus] = {
     "review": Focus("code review", "dev", "code review patterns, common issues in reviews", "review"),
     "qa": Focus("verification", "qa", "verification patterns, test coverage, common failures, gate criteria", "qa"),
 }
-
-AWAY = "The memory cannot be reached just now. Go on without it: no phase waits for it, and none fails for it."
-EMPTY = "It has nothing on this phase yet."
 
 
 def prompts(using: MemoryServices) -> tuple[Prompt, ...]:

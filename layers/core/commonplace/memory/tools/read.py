@@ -1,7 +1,4 @@
-"""`kb_get`: one entry, whole; what is too dense for one answer, in parts.
-
-`kb_get_related`, `kb_list` and `kb_stats`: what is there, without a search.
-"""
+"""The tools `kb_get`, `kb_get_related`, `kb_list` and `kb_stats`, which read without a search."""
 
 from functools import partial
 from typing import Any
@@ -32,7 +29,7 @@ GET = "kb_get"
 MARGIN = 200
 """Tokens for the handle of a long entry, and for notes of the frame."""
 MAX_READ_METADATA = 3_000
-"""Characters of JSON in the text: with more of them, told twice, some entries would leave no room for their content."""
+"""Characters of JSON in the text: with more of them, some entries would leave no room for their content."""
 METADATA_IS_DATA = "Its metadata is in the structured answer."
 
 

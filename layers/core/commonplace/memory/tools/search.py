@@ -1,4 +1,4 @@
-"""`kb_search`: what the memory has on a question, for a role."""
+"""The tool `kb_search`, and the log line from which queries are counted."""
 
 import logging
 from functools import partial
@@ -25,7 +25,7 @@ from commonplace.web.mcp.declaration import Answer, Call, Tool
 logger = logging.getLogger(__name__)
 
 MAX_DUPLICATES = 5
-"""Ids of entries with nearly the same text that are told of one."""
+"""Ids of entries with nearly the same text that are listed for one."""
 
 FALLBACK = "The model that compares meaning does not answer just now: only words were compared."
 NOTHING = (
@@ -82,7 +82,7 @@ def kb_search(using: MemoryServices, call: Call, asked: SearchArguments) -> Answ
 
 
 def note_query(question: Asked, *, fallback: bool) -> None:
-    """Logs and counts who asked in which phase, never what for."""
+    """Logs and counts role and phase of a query, never its text."""
     phase, role = question.phase or "none", question.role or "all"
     # Five phases and none, four roles: 24 metrics at most.
     count("MemoryQueries", Phase=phase, Role=role)

@@ -1,4 +1,4 @@
-"""What the tools of the memory work with, and on whose behalf."""
+"""The services that the tools of the memory use, and the author on whose behalf a call is made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kb_add`, `kb_update` and `kb_delete`: one entry at a time."""
+"""The tools `kb_add`, `kb_update` and `kb_delete`, for one entry at a time."""
 
 from functools import partial
 from typing import Any
