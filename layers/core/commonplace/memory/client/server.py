@@ -1,4 +1,4 @@
-"""The HTTP client of a deployment's toolset `memory`: one POST for each call, with a token, bounded in size and time."""
+"""The HTTP client of a deployment's toolset `memory`: one POST for each call, bounded in size and time."""
 
 import json
 import logging
