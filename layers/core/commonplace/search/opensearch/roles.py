@@ -1,6 +1,6 @@
 """The two security roles of a stage inside an OpenSearch domain, made through its own security API.
 
-Standard library and botocore alone: the bootstrap function carries nothing else.
+Standard library and botocore alone: the bootstrap function carries no client of OpenSearch.
 """
 
 import hashlib
