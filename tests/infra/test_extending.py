@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 from infra.stack import WITHOUT_BUNDLES, application
 
-app, stack = application(Path(sys.argv[1]), {**WITHOUT_BUNDLES, "engine": "embedded"})
+app, stack = application(Path(sys.argv[1]), {**WITHOUT_BUNDLES, "engine": "embedded", "thingsTitle": "Garden tools"})
 app.synth()
 print(stack.template_file)
 """
@@ -64,3 +64,10 @@ def test_the_alarm_is_the_only_resource_that_is_added(template: Template, more: 
 def test_only_the_functions_that_are_named_may_read_the_records(template: Template, more: Template) -> None:
     assert functions_that_reach(more, "things/") == {"Rest", "Mcp"}
     assert functions_that_reach(template, "things/") == set()
+
+
+def test_only_the_function_whose_part_reads_a_setting_is_told_it(more: Template) -> None:
+    told = {name: more.environment(more.function(name)) for name in ("mcp", "rest", "index", "webhook", "auth")}
+    assert {name: each["THINGS_TITLE"] for name, each in told.items() if "THINGS_TITLE" in each} == {
+        "mcp": "Garden tools"
+    }
