@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def collection(context: IndexContext) -> Upkeep | None:
-    """None for a deployment without a table of records. Changes of the memory have no subscribers."""
+    """None for a deployment without a table of records. Changes of the memory are not announced."""
     told = MemorySettings.where_remembered(context.environ)
     if told is None:
         return None

@@ -1,4 +1,4 @@
-"""The reference of a product: its commands, endpoints and guides."""
+"""The declaration of the capability: a product's commands, endpoints and guides."""
 
 from commonplace.kernel.capability import Alarm, Capability, Items, Metric, ObjectKeys, Objects, Scopes
 

@@ -1,4 +1,4 @@
-"""The product reference as the index function keeps it up."""
+"""The collection of the product reference, as the index function maintains it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def collection(context: IndexContext) -> Upkeep | None:
-    """None for a deployment without catalogues. Readers compare editions by themselves, so nobody is told."""
+    """None for a deployment without catalogues. Readers compare editions by themselves, so nothing is announced."""
     names = [catalogue.name for catalogue in catalogue_sources(context.environ)]
     if not names:
         return None

@@ -1,8 +1,6 @@
-"""A line as it is typed at a prompt, and the syntax of a command, taken apart alike: words, options, values.
+"""Commands: their syntax, the index of their names, and the parsing of a typed line into command and values.
 
-What entries are called: commands by name, everything by alias and title, and what names begin with.
-
-Which command a line names: by name, alias or another spelling, with values after it, or as a beginning.
+A command is found by name, alias or another spelling, with values after it, or as a beginning.
 """
 
 import re
@@ -24,6 +22,14 @@ _SKIPPED = frozenset({"-", "--", "...", "…", "|", "\\"})
 _REPEATED = ("...", "…")
 _OPTIONS_PLACEHOLDER = frozenset({"options", "flags", "option", "flag"})
 
+SHORTEST_BEGINNING = 2
+"""Characters of a word that is only begun."""
+
+_LAST = "\U0010ffff"
+
+_HELP = ("--help", "-h")
+"""What may follow the name of a mere group; a group has no other options."""
+
 
 def tokens(line: str) -> list[str]:
     """Split at white space, but not within quotes and brackets."""
@@ -43,7 +49,7 @@ def is_placeholder(token: str) -> bool:
 def is_value(token: str) -> bool:
     """Whether no subcommand is written so: it is quoted, or has a digit, `@`, `.`, `/`, `=`, or a bracket.
 
-    A capital is such a mark as well where the rest of the line has none, which only the line can tell.
+    A capital is such a mark as well where the rest of the line has none, which only the line shows.
     """
     return _VALUE.search(token) is not None
 
@@ -98,12 +104,6 @@ def syntax_of(line: str, name: str) -> Syntax:
             positions += 1
             within = within or bool(left)
     return Syntax(positions, any(dots in line for dots in _REPEATED), within, frozenset(valued))
-
-
-SHORTEST_BEGINNING = 2
-"""Characters of a word that is only begun."""
-
-_LAST = "\U0010ffff"
 
 
 class Spelt:
@@ -202,10 +202,6 @@ def command_name(entry: Entry) -> str:
     if entry.type != "command":
         return ""
     return bare_name(typed(entry.name or entry.syntax or ""))
-
-
-_HELP = ("--help", "-h")
-"""What may follow the name of a mere group; a group has no other options."""
 
 
 @dataclass(frozen=True, slots=True)

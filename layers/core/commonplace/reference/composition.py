@@ -1,6 +1,6 @@
-"""From settings to the product reference: its catalogues, its index, its models, its gaps.
+"""The product reference, built from settings: catalogues, index, models, gaps.
 
-Importing this loads the clients of AWS: it is for the first call that asks the reference something.
+Importing this loads the clients of AWS: it is for the first call that needs the reference.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Paths of endpoints as they are written: templates, concrete paths, URLs, with a method or without.
-
-Endpoints by path: templates as a tree of segments, which concrete paths walk down.
-"""
+"""Endpoints by path: parsing of templates, concrete paths and URLs, and a tree of segments that paths walk down."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,10 +22,22 @@ _PARAMETER = re.compile(r"\{[^{}]*\}|<[^<>]*>")
 _WHOLE = re.compile(r"\{([^{}]*)\}|<([^<>]*)>|:([A-Za-z_]\w*)|\[([^\[\]]*)\]")
 _REST = re.compile(r"\{[^{}]*(?:\+|\*|:path)\}|<path:[^<>]*>|\*{1,2}")
 
+_WORDED = """
+alias branch bucket category code country currency domain environment file folder format handle host key kind label lang
+language locale login name namespace org organisation organization owner package path provider ref region repo
+repository role scope section site slug state status symbol table tag topic type version zone
+"""
+_WORDED_PARAMETERS = tuple(_WORDED.split())
+"""Ends of the words of parameters whose values may be plain words: `{owner}`, `{username}`, `{team_slug}`."""
+
+_PLAIN = re.compile(r"[a-z_-]+")
+_BRACKETS = frozenset("{}<>")
+_LONG = 4
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A path that is asked for, with a method or without."""
+    """A path of a request, with a method or without."""
 
     path: str
     method: str | None = None
@@ -76,19 +85,6 @@ def parameter(segment: str) -> str:
     """The name of what the segment stands for, if it is nothing but a parameter: `id` of `{id}`."""
     found = _WHOLE.fullmatch(segment)
     return next(filter(None, found.groups()), "") if found else ""
-
-
-_WORDED = """
-alias branch bucket category code country currency domain environment file folder format handle host key kind label lang
-language locale login name namespace org organisation organization owner package path provider ref region repo
-repository role scope section site slug state status symbol table tag topic type version zone
-"""
-_WORDED_PARAMETERS = tuple(_WORDED.split())
-"""Ends of the words of parameters whose values may be plain words: `{owner}`, `{username}`, `{team_slug}`."""
-
-_PLAIN = re.compile(r"[a-z_-]+")
-_BRACKETS = frozenset("{}<>")
-_LONG = 4
 
 
 @dataclass(slots=True)

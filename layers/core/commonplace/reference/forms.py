@@ -1,4 +1,4 @@
-"""When two commands or two endpoints are one, as far as a catalogue may not have both."""
+"""Canonical forms: when two commands or two endpoints are the same, so that a catalogue may have only one."""
 
 from commonplace.reference.commands import is_option, is_placeholder, tokens
 from commonplace.reference.endpoints import SLOT, shape

@@ -1,8 +1,6 @@
-"""From an entry to a record of the index. Readers find by it, and show what the catalogue says.
+"""Entries of all catalogues as records of the search index, and the upkeep of the index from what is published.
 
-What the index of the reference is to hold: the entries of every catalogue of the deployment.
-
-What the index function does for the reference: what is published of the catalogues into the index.
+Readers find entries by the index, and show what the catalogue says.
 """
 
 import logging
@@ -18,6 +16,8 @@ from commonplace.search.indexer import Enough, Message, Note, Report, complete, 
 from commonplace.search.model import Chunk, Record, RecordId
 from commonplace.search.operations import Operations
 from commonplace.search.source import Horizon, Published, Reading
+
+logger = logging.getLogger(__name__)
 
 
 def record_id(catalogue: str, entry: str) -> RecordId:
@@ -77,9 +77,6 @@ def _examples(examples: list[Example]) -> Iterator[str]:
     for example in examples:
         yield example.description
         yield "\n".join(f"    {line}" for line in example.code.splitlines())
-
-
-logger = logging.getLogger(__name__)
 
 
 class StoredCatalogues:
@@ -170,7 +167,7 @@ def _horizon(manifests: Mapping[str, Manifest]) -> Horizon:
 
 
 def is_of_catalogues(body: str) -> bool:
-    """Whether a message tells of the part of the store that catalogues are in.
+    """Whether a message concerns the part of the store that catalogues are in.
 
     Such a message names no records: it asks to compare with all that is published. False for what cannot be read.
     """
@@ -188,7 +185,7 @@ class Upkeep:
     """
 
     def __init__(self, operations: Operations, note: Note | None, clock: Callable[[], float] = time.time) -> None:
-        """`clock` tells epoch seconds."""
+        """`clock` is in epoch seconds."""
         self.operations = operations
         self._note = note
         self._clock = clock

@@ -1,6 +1,4 @@
-"""Where catalogues are kept in the store.
-
-The published catalogues as one serving process holds them: `ports.Shelf` over an object store.
+"""The published catalogues as one serving process holds them: `ports.Shelf` over an object store, and its keys.
 
 Everything goes by a catalogue's manifest: an object that it does not name does not exist.
 """
@@ -16,7 +14,16 @@ from commonplace.kernel.objects import OPERATIONS_PREFIX, ObjectReader
 from commonplace.reference.model import Catalogue, Manifest
 from commonplace.reference.ports import Edition
 
+logger = logging.getLogger(__name__)
+
 REFERENCE_PREFIX = "reference/"
+
+MAX_AGE_SECONDS = 60.0
+RETRY_SECONDS = 5.0
+"""After the store has failed: who holds an edition answers from it meanwhile, and nobody waits for the store again."""
+
+LOOKS = 2
+"""A manifest that is replaced while it is read names an object that may be gone: it is read once more."""
 
 
 def manifest_key(name: str) -> str:
@@ -47,16 +54,6 @@ def catalogue_known_key(name: str) -> str:
     return f"{OPERATIONS_PREFIX}reference/{name}/known.json"
 
 
-logger = logging.getLogger(__name__)
-
-MAX_AGE_SECONDS = 60.0
-RETRY_SECONDS = 5.0
-"""After the store has failed: who holds an edition answers from it meanwhile, and nobody waits for the store again."""
-
-LOOKS = 2
-"""A manifest that is replaced while it is read names an object that may be gone: it is read once more."""
-
-
 @dataclass(frozen=True, slots=True)
 class Held:
     """A catalogue as of one manifest. Without a catalogue nothing is published under the name."""
@@ -72,7 +69,7 @@ NOTHING = Held()
 class CatalogueLibrary:
     """The catalogues of these names, in their order.
 
-    While the edition is fresh it is answered from memory; then each manifest is asked for once, if it has changed. A
+    While the edition is fresh it is answered from memory; then each manifest is read once, if it has changed. A
     catalogue that cannot be read meanwhile stays as it was held.
 
     Any thread may ask. One of them looks at the store, and the others go on with what is held; before anything is, they
@@ -125,11 +122,11 @@ class CatalogueLibrary:
         return (found for name in self._names if (found := self._held[name].catalogue) is not None)
 
     def _version(self) -> str:
-        """An object's key tells its bytes, so equal keys are equal catalogues."""
+        """An object's key is a hash of its bytes, so equal keys are equal catalogues."""
         return " ".join(f"{name}:{self._held[name].key.rpartition('/')[2]}" for name in self._names)
 
     def _read(self, name: str) -> Held | None:
-        """None when it cannot be told what is published: that of one catalogue is no other's matter."""
+        """None when it is unknown what is published: that of one catalogue is no other's matter."""
         try:
             for _ in range(LOOKS):
                 if (found := self._current(name, self._held.get(name, NOTHING))) is not None:

@@ -1,4 +1,4 @@
-"""Exact look-up in the process: what is named, however it is spelt, and nothing else."""
+"""Exact look-up, in the process: what is named, however it is spelt, and nothing else."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -33,7 +33,7 @@ COMMANDS, ENDPOINTS = Conditions(type="command"), Conditions(type="api")
 
 
 class Lookup:
-    """Built of the catalogues of an edition, once; it never changes, and may be asked by several at once."""
+    """Built of the catalogues of an edition, once; it never changes, and is safe for threads."""
 
     def __init__(self, catalogues: Sequence[Catalogue]) -> None:
         self._shelved = Shelved(catalogues)
@@ -83,7 +83,7 @@ class Lookup:
     def exact(self, asked: Asked) -> Hit | None:
         """The one entry with exactly this name, alias or title; of the kind that the query ends in, if it does.
 
-        Titles of commands and endpoints say in words what others do as well: they count where a type is asked for.
+        Titles of commands and endpoints say in words what others do as well: they count where a query names a type.
         """
         if hit := self._only(asked):
             return hit

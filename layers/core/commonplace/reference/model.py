@@ -1,12 +1,7 @@
-"""What a product reference is made of: entries of six types (seed 003, "Knowledge Entry Schema").
+"""Values of the reference: entries of six types, catalogues, queries and answers, problems, and gaps.
 
-A catalogue as it is published: every entry of a folder at one commit, in one object.
-
-What is asked of the reference, and what it answers.
-
-What is wrong with a catalogue: where, what, and what would be right.
-
-Queries that found nothing, as maintainers are shown them: one short line, without what may be somebody's own.
+Source: seed 003, "Knowledge Entry Schema". A gap is a query that found nothing, kept as one short line without what may
+be somebody's own.
 """
 
 import re
@@ -25,6 +20,32 @@ ENTRY_TYPES: tuple[EntryType, ...] = get_args(EntryType)
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE"]
 METHODS: tuple[Method, ...] = get_args(Method)
+
+SETTINGS_FILE = "catalogue.yaml"
+"""At the top of a catalogue's folder: what the product is called, its synonyms, what is generated from what."""
+
+DEFAULT_LIMIT = 5
+MAX_LIMIT = 20
+SUGGESTIONS = 3
+MAX_QUERY_CHARACTERS = 500
+
+MatchedBy = Literal["name", "alias", "spelling", "arguments", "prefix", "words"]
+"""How an entry was found: by its exact name, an alias, the same name spelt otherwise, its name with arguments after it,
+what its name begins with, or by words and meaning."""
+
+Severity = Literal["error", "warning"]
+
+MAX_CHARACTERS = 200
+"""Of a query, and of a note."""
+MAX_GAPS = 1_000
+"""Different ones of an organisation; what comes when there are so many is not kept."""
+GAP_SECONDS = 90 * 86_400
+"""A gap is kept so long after it was reported last."""
+
+_UUID = r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b"
+_PREFIXED = r"\b(?:sk|pk|rk|ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[a-z]|AKIA|ASIA|AIza|eyJ)[A-Za-z0-9_.-]{10,}"
+_NAMED = r"(?i)\b((?:token|secret|password|passwd|pwd|api[_-]?key|bearer)(?:\s*[=:]\s*|\s+))(\S{6,})"
+_WORD = r"[A-Za-z0-9_+=]{16,}"
 
 
 class Example(Stored):
@@ -79,10 +100,6 @@ class Entry(Stored):
         if self.type == "api" and self.path_template:
             return f"{self.method} {self.path_template}" if self.method else self.path_template
         return self.title
-
-
-SETTINGS_FILE = "catalogue.yaml"
-"""At the top of a catalogue's folder: what the product is called, its synonyms, what is generated from what."""
 
 
 class Placed(Stored):
@@ -147,16 +164,6 @@ class Manifest(Stored):
     """Id of each entry -> generation that changed it last."""
 
 
-DEFAULT_LIMIT = 5
-MAX_LIMIT = 20
-SUGGESTIONS = 3
-MAX_QUERY_CHARACTERS = 500
-
-MatchedBy = Literal["name", "alias", "spelling", "arguments", "prefix", "words"]
-"""How an entry was found: by its exact name, an alias, the same name spelt otherwise, its name with arguments after it,
-what its name begins with, or by words and meaning."""
-
-
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A search. The conditions are exact; None is no condition."""
@@ -179,7 +186,7 @@ class Hit:
     score: float
     """From 0 to 1; 1 for an exact name."""
     instead_of: Entry | None = None
-    """The deprecated entry that was asked for, which this one replaces."""
+    """The deprecated entry that the query named, which this one replaces."""
 
     @property
     def entry(self) -> Entry:
@@ -204,7 +211,7 @@ class CommandAnswer:
 
     hit: Hit | None
     beginning: tuple[Hit, ...] = ()
-    """Commands that begin with what was asked, when there are several: a group, not a command."""
+    """Commands that begin with the query, when there are several: a group, not a command."""
     suggestions: tuple[str, ...] = ()
 
 
@@ -214,7 +221,7 @@ class EndpointAnswer:
 
     hits: tuple[Hit, ...]
     methods: tuple[Method, ...] = ()
-    """Those that the path has, when the one that was asked for is not among them."""
+    """Those that the path has, when the requested one is not among them."""
     suggestions: tuple[str, ...] = ()
 
 
@@ -252,9 +259,6 @@ class Reported:
     """How often it has been reported, this time included; None when it was not kept."""
 
 
-Severity = Literal["error", "warning"]
-
-
 class Problem(Stored):
     """One thing to mend. An error keeps the whole catalogue from being published; a warning does not."""
 
@@ -269,19 +273,6 @@ class Problem(Stored):
     """1-based."""
     entry: str | None = None
     """Id of the entry."""
-
-
-MAX_CHARACTERS = 200
-"""Of a query, and of a note."""
-MAX_GAPS = 1_000
-"""Different ones of an organisation; what comes when there are so many is not kept."""
-GAP_SECONDS = 90 * 86_400
-"""A gap is kept so long after it was reported last."""
-
-_UUID = r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b"
-_PREFIXED = r"\b(?:sk|pk|rk|ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[a-z]|AKIA|ASIA|AIza|eyJ)[A-Za-z0-9_.-]{10,}"
-_NAMED = r"(?i)\b((?:token|secret|password|passwd|pwd|api[_-]?key|bearer)(?:\s*[=:]\s*|\s+))(\S{6,})"
-_WORD = r"[A-Za-z0-9_+=]{16,}"
 
 
 def kept(text: str) -> str:

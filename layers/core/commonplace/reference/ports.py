@@ -1,4 +1,4 @@
-"""What the reference needs of the outside world."""
+"""The ports of the reference."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Near(NamedTuple):
 
 
 class Meaning(Protocol):
-    """Compares what is asked with what entries mean. It hints: every condition is judged again by who asks."""
+    """Compares a query with what entries mean. It hints: the caller checks every condition again."""
 
     def near(self, asked: Asked, size: int) -> Sequence[Near] | None:
         """Up to `size` entries, the nearest first. None without a model, or when the index is of another one.

@@ -1,9 +1,7 @@
-"""English around names: the words by which a question differs from what is typed at a prompt.
+"""The shape of a query: a command, an endpoint, or words in English.
 
-What a query is shaped like: a command, an endpoint, or neither.
-
-A query that is shaped is answered by its name or not at all. In doubt it is shaped: an empty answer with suggestions
-does less harm than a command that does not exist.
+A query with a shape is answered by its name or not at all. In doubt it has one: an empty answer with suggestions does
+less harm than a command that does not exist.
 """
 
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -65,6 +63,15 @@ JOINING = frozenset(_JOINING.split())
 KINDS = {word: type for type, words in _KINDS.items() for word in words.split()}
 """What people look for, where it ends what they ask: `helios user management guide`."""
 
+LONGEST_NAME = 12
+"""Words of a name, as long as one is looked for in a sentence."""
+
+SHORTEST_MISSPELT_ROOT = 5
+"""Letters of a root that is recognised in spite of a mistake."""
+
+Shape = Literal["command"] | Request | None
+"""None: words."""
+
 
 def reads_as_sentence(words: Sequence[str], known: Container[str]) -> bool:
     """Whether these tokens are a question or a sentence; `known` are the words of commands, which prove nothing.
@@ -100,18 +107,8 @@ def _bare(word: str) -> str:
     return fold(word).replace("'", "").strip(".,:;!?()")
 
 
-LONGEST_NAME = 12
-"""Words of a name, as long as one is looked for in a sentence."""
-
-SHORTEST_MISSPELT_ROOT = 5
-"""Letters of a root that is recognised in spite of a mistake."""
-
-Shape = Literal["command"] | Request | None
-"""None: words."""
-
-
 class Shapes:
-    """Told by the names that there are. `roots` are first words of commands, besides those of the names."""
+    """Decided by the names that there are. `roots` are first words of commands, besides those of the names."""
 
     def __init__(self, names: Names, endpoints: Endpoints, roots: Iterable[str]) -> None:
         self._names = names
@@ -191,7 +188,7 @@ class Shapes:
         return self._names.has_nearly(" ".join((first, *rest)), root)
 
     def request(self, line: str) -> Request | None:
-        """The path that is asked for, if a line is one: with a method, as a URL, or as a `curl` command."""
+        """The requested path, if a line is one: with a method, as a URL, or as a `curl` command."""
         first, *rest = tokens(unwrapped(line)) or [""]
         if is_path(first):
             return Request(first)

@@ -1,17 +1,11 @@
-"""The words of an entry, field by field, in the order in which seed 003 weighs them.
+"""Search by words and meaning: two rankings of one edition, fused (seed 003, "Search Implementation", both options).
 
-Words weighed by where they stand and how rare they are, over an inverted index built once for an edition.
+Words are weighed by field as seed 003 does ("Simple Keyword Search"): names before keywords before content. Beyond the
+seed, a word counts the more the fewer entries have it, its second mention less than its first, and a synonym less than
+the word itself (BM25F: Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009).
 
-A field counts for as much as seed 003 gives it ("Simple Keyword Search"): names before keywords before content. Beyond
-the seed, a word counts the more the fewer entries have it, its second mention less than its first, and a synonym less
-than the word itself (BM25F: Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009).
-
-Comparing by meaning: the collection `reference` of the index, asked with the query's vector.
-
-Searching by words and meaning: two rankings of one edition, fused (seed 003, "Search Implementation", both options).
-
-Words are compared in the process. Meaning is the index's, which lags behind and may be away: what it names is looked up
-in the edition, every condition is judged again, and without it words alone answer.
+Words are compared in the process. Meaning comes from the collection `reference` of the index, which lags behind and may
+be away: its hits are looked up in the edition, every condition is checked again, and without it words alone answer.
 """
 
 import logging
@@ -37,6 +31,8 @@ from commonplace.search.fusion import Fusion, fuse
 from commonplace.search.model import Candidates, EmbeddingProvider, Engine, LegHit, QueryVector
 from commonplace.search.text import STOP_WORDS, query_terms, words
 
+logger = logging.getLogger(__name__)
+
 NAME, TITLE, KEYWORDS, PLACE, SUMMARY, CONTENT = range(6)
 FIELDS = (NAME, TITLE, KEYWORDS, PLACE, SUMMARY, CONTENT)
 
@@ -57,6 +53,33 @@ KINDS: Mapping[EntryType, str] = {
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _PARAMETER = re.compile(r"\{[^{}]*\}")
+
+MAX_TERMS = 16
+"""Significant words of a query that are weighed; of a longer one the rarest."""
+
+SHORTEST_MISSPELT = 5
+"""Letters of a stem that may be misspelt; in one of four only two neighbours may have changed places."""
+
+MOST_UNKNOWN = 2
+"""So many words that no entry has are counted for each one that some have: people tell stories."""
+
+_FILLERS = """
+any anybody anyone everybody everyone everything help let like me need please some somebody someone something tell want
+"""
+FILLERS = frozenset(_FILLERS.split())
+"""Words of questions that say nothing of their subject, beyond those that no search heeds."""
+
+MOST = 200
+"""Entries of a ranking."""
+
+Postings = tuple["array[int]", "array[float]"]
+"""Places of the entries that have a word, and how much it says of each, from 0 to 1."""
+
+CANDIDATES = 100
+"""Of each ranking: enough for what is filtered out, replaced or deprecated to take nobody's place."""
+
+SPEAKS_OF_API = frozenset({"api", "apis", "endpoint", "endpoints", "rest", "http", "curl", "request", "requests"})
+"""Words of somebody who asks for an endpoint."""
 
 
 def terms(text: str, stem: Stemmer) -> list[str]:
@@ -90,34 +113,12 @@ def _name(entry: Entry) -> str:
     return entry.name or "" if entry.type == "command" else ""
 
 
-MAX_TERMS = 16
-"""Telling words of a query that are weighed; of a longer one the rarest."""
-
-SHORTEST_MISSPELT = 5
-"""Letters of a stem that may be misspelt; in one of four only two neighbours may have changed places."""
-
-MOST_UNKNOWN = 2
-"""So many words that no entry has are counted for each one that some have: people tell stories."""
-
-_FILLERS = """
-any anybody anyone everybody everyone everything help let like me need please some somebody someone something tell want
-"""
-FILLERS = frozenset(_FILLERS.split())
-"""Words of questions that tell nothing about what is asked for, beyond those that no search heeds."""
-
-MOST = 200
-"""Entries of a ranking."""
-
-Postings = tuple["array[int]", "array[float]"]
-"""Places of the entries that have a word, and how much it says of each, from 0 to 1."""
-
-
 @dataclass(frozen=True, slots=True)
 class Weights:
     """How words are weighed. Chosen on half of the judged queries of `bench/reference`, checked on the other half."""
 
     fields: tuple[float, ...] = (4.0, 4.0, 3.0, 2.0, 2.0, 0.5)
-    """In the order of `wording.FIELDS`."""
+    """In the order of `FIELDS`."""
     length: tuple[float, ...] = (0.3, 0.3, 0.3, 0.0, 0.3, 0.6)
     """How far a field that is longer than usual makes its words count for less, from 0 to 1."""
     saturation: float = 1.5
@@ -139,7 +140,7 @@ class Concept(NamedTuple):
     variants: Sequence[tuple[str, float]]
     """Each with what it counts for, from 0 to 1."""
     weight: float
-    """How much it tells: the more, the fewer entries have it."""
+    """Its significance: the more, the fewer entries have it."""
 
 
 class Scorer:
@@ -196,7 +197,7 @@ class Scorer:
         return best.items()
 
     def _weighed_query(self, query: str) -> tuple[Sequence[Concept], float]:
-        """What of the query some entry has, the most telling first, and what the whole of the query weighs.
+        """What of the query some entry has, the most significant first, and what the whole of the query weighs.
 
         A word that no entry has weighs as much as the most telling one that some have: it may be a pleasantry as well
         as the very subject. So a small catalogue, in which nothing is rare, still answers.
@@ -309,15 +310,6 @@ def filters(asked: Asked) -> Filters:
     )
 
 
-logger = logging.getLogger(__name__)
-
-CANDIDATES = 100
-"""Of each ranking: enough for what is filtered out, replaced or deprecated to take nobody's place."""
-
-SPEAKS_OF_API = frozenset({"api", "apis", "endpoint", "endpoints", "rest", "http", "curl", "request", "requests"})
-"""Words of somebody who asks for an endpoint."""
-
-
 @dataclass(frozen=True, slots=True)
 class Tuning:
     """How words and meaning are weighed, and what is too little of either.
@@ -332,7 +324,7 @@ class Tuning:
     """What an endpoint's score is multiplied by unless the query speaks of an API: most endpoints have a command that
     does the same, and people type commands (seed 003 gives commands its highest weight)."""
     optional: float = 0.95
-    """The same of what belongs to an optional part of the product, unless that part is asked for."""
+    """The same of what belongs to an optional part of the product, unless the query names that part."""
     least_words: float = 0.1
     """Share of the query. Where the best entry has less, and none is as near as `least_meaning`, nothing is found."""
     least_meaning: float = 0.36
@@ -420,7 +412,7 @@ class Words:
         )
 
     def _preferred(self, asked: Asked, found: Sequence[tuple[Kept, float]]) -> list[tuple[Kept, float]]:
-        """What most people mean first, where little else tells two entries apart."""
+        """What most people mean first, where little else distinguishes two entries."""
         endpoint = 1.0 if speaks_of_api(asked) else self._tuning.endpoint
         optional = 1.0 if asked.module else self._tuning.optional
 

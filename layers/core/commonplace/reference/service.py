@@ -1,4 +1,4 @@
-"""The reference of a product: what its tools do (seed 003, "MCP Tools")."""
+"""The reference of a product: the operations of its tools (seed 003, "MCP Tools")."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -43,9 +43,9 @@ class Prepared:
 
 
 class Reference:
-    """Everything that can be asked of the reference. Methods raise Unavailable when nothing published can be had.
+    """Every operation of the reference. Methods raise Unavailable when nothing published can be had.
 
-    Without `meaning` words alone are compared; without `gaps` none are kept. It may be asked by several at once.
+    Without `meaning` words alone are compared; without `gaps` none are kept. Safe for threads.
     """
 
     def __init__(

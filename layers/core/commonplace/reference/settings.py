@@ -1,4 +1,4 @@
-"""Which catalogues a deployment has, as functions read it from CATALOGUES."""
+"""Settings of the reference: the catalogues of a deployment, from CATALOGUES."""
 
 import json
 import re

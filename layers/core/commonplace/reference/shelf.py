@@ -1,7 +1,4 @@
-"""The entries of every catalogue, each with where it comes from, and which of them stand for others.
-
-Which categories and modules are in use.
-"""
+"""The entries of every catalogue with their origin, which of them replace others, and categories and modules in use."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,6 +1,6 @@
-"""One spelling for what is spelt in many ways: letter case, separators, quotes, a prompt.
+"""Normalised spelling: letter case, separators, quotes and prompts; and whether two words are one edit apart.
 
-Whether two words are one mistake apart, without a library: for the few words that a query is judged by.
+Without a library: it serves the few words by which a query's shape is decided.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Queries that found nothing, on DynamoDB, table `records`: `commonplace.reference.ports.GapStore`."""
+"""Gaps on DynamoDB, table `records`: `reference.ports.GapStore`."""
 
 from __future__ import annotations
 

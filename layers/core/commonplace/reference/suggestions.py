@@ -1,8 +1,6 @@
-"""Everything that entries are called, ready to be compared with what is not quite right.
+"""Did you mean: existing names near to one that does not exist, by their letters and by their words.
 
-How much two names have in common by their words: by the same word, by another word for it, or by one misspelt.
-
-Did you mean: names that exist and are near to one that does not, by their letters and by their words.
+Words count as shared when they are the same, synonyms, or one misspelt.
 """
 
 from bisect import bisect_left
@@ -20,6 +18,36 @@ from commonplace.reference.shelf import Conditions, Kept, Shelved
 from commonplace.reference.spelling import spelling, unwrapped
 from commonplace.reference.synonyms import DEFAULT, Stemmer, Synonyms
 from commonplace.search.text import fold, words
+
+Meant = dict[str, float]
+"""Words that a word may stand for, itself first, and how much each counts. Stemmed."""
+
+SHORTEST_MISSPELT = 4
+"""Letters of a word that is believed to be misspelt."""
+
+_SYNONYM, _MISSPELT = 0.9, 0.7
+_NEAREST = 5
+
+MISSPELT = 2
+"""Edits that are believed to be mistakes; above, words count more than letters."""
+
+MOST_EDITS = 4
+"""Edits above which two names have no more than their words in common, however long they are."""
+
+COMPARED = 20
+"""Names that are looked at closely: so many that are spelt alike, and so many that share words."""
+
+LOOKED_UP = 1000
+"""Names that are looked up by their words, those with the rarest of them first."""
+
+KEPT_CONDITIONS = 16
+"""Sets of conditions whose names are kept for the next miss."""
+
+_ENOUGH = 0.4
+"""Likeness below which a name is not suggested."""
+_IMPROPER = 0.95
+"""What likeness to an alias or a title counts, beside that to what the entry is called."""
+_BY_WORDS, _BY_LETTERS = 0.75, 0.25
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,10 +81,10 @@ class Everything:
         self._weights = {word: log(1 + len(self.all) / len(having)) for word, having in self.having.items()}
         self._unknown = log(1 + len(self.all))
         self.told = tuple(sum(map(self.weight, known.words)) for known in self.all)
-        """What the words of each tell."""
+        """The significance of the words of each."""
 
     def weight(self, word: str) -> float:
-        """How much a word tells: what is rare tells more, and what nothing has tells most."""
+        """The significance of a word: rare words have more, and unknown ones most."""
         return self._weights.get(word, self._unknown)
 
     def stems(self, text: str) -> list[str]:
@@ -77,16 +105,6 @@ def _ways_to_say(entry: Entry) -> Iterator[tuple[str, str]]:
         yield spelling(name), name
     said: Sequence[str] = (entry.title, *entry.aliases)
     yield from ((spelling(text), text) for text in said)
-
-
-Meant = dict[str, float]
-"""Words that a word may stand for, itself first, and how much each counts. Stemmed."""
-
-SHORTEST_MISSPELT = 4
-"""Letters of a word that is believed to be misspelt."""
-
-_SYNONYM, _MISSPELT = 0.9, 0.7
-_NEAREST = 5
 
 
 def meant(text: str, everything: Everything) -> tuple[Meant, ...]:
@@ -137,28 +155,6 @@ def _near(word: str, everything: Everything) -> list[str]:
         return []
     found = process.extract(word, everything.vocabulary, scorer=OSA.distance, score_cutoff=1, limit=_NEAREST)
     return [near for near, _, _ in found]
-
-
-MISSPELT = 2
-"""Edits that are believed to be mistakes; above, words count more than letters."""
-
-MOST_EDITS = 4
-"""Edits above which two names have no more than their words in common, however long they are."""
-
-COMPARED = 20
-"""Names that are looked at closely: so many that are spelt alike, and so many that share words."""
-
-LOOKED_UP = 1000
-"""Names that are looked up by their words, those with the rarest of them first."""
-
-KEPT_CONDITIONS = 16
-"""Sets of conditions whose names are kept for the next miss."""
-
-_ENOUGH = 0.4
-"""Likeness below which a name is not suggested."""
-_IMPROPER = 0.95
-"""What likeness to an alias or a title counts, beside that to what the entry is called."""
-_BY_WORDS, _BY_LETTERS = 0.75, 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +223,7 @@ class Suggesting:
         return [start + place for _, _, place in found]
 
     def _worded(self, asked: Sequence[Meant], conditions: Conditions) -> list[int]:
-        """Places of names that share words, those first that share most of what they tell."""
+        """Places of names that share words, those first that share the most significance."""
         everything, found, looked_up = self._everything, defaultdict[int, float](float), 0
         words = [(everything.having.get(word, ()), word, counts) for one in asked for word, counts in one.items()]
         for having, word, counts in sorted(words, key=lambda each: len(each[0])):

@@ -1,4 +1,4 @@
-"""Words that mean the same here: the table of seed 003 ("Forgiving Search with Synonyms"), and a catalogue's own."""
+"""Synonyms and stems: the table of seed 003 ("Forgiving Search with Synonyms"), and a catalogue's own."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,6 +28,11 @@ LONGEST = 4
 
 Phrase = tuple[str, ...]
 
+_DOUBLED = frozenset("bdgklmnprt")
+_VOWELS = frozenset("aeiouy")
+_KEPT = ("ss", "us", "is", "ias")
+_SIBILANTS = ("sses", "xes", "ches", "shes", "zes")
+
 
 class Synonyms:
     """What else a word or a phrase may be called, in the words of an index: stemmed as `stem` does."""
@@ -56,12 +61,6 @@ class Stemmer:
         if found is None:
             found = self._known[word] = stem(word)
         return found
-
-
-_DOUBLED = frozenset("bdgklmnprt")
-_VOWELS = frozenset("aeiouy")
-_KEPT = ("ss", "us", "is", "ias")
-_SIBILANTS = ("sses", "xes", "ches", "shes", "zes")
 
 
 def stem(word: str) -> str:

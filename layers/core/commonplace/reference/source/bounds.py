@@ -1,11 +1,11 @@
-"""How much of a catalogue is read."""
+"""Bounds on what is read of a catalogue."""
 
 MAX_FILE_BYTES = 12_000_000
 MAX_CATALOGUE_BYTES = 64_000_000
 MAX_FILES = 5_000
 MAX_ENTRIES = 20_000
 MAX_PROBLEMS = 1_000
-"""As many are told; the rest is counted."""
+"""As many are reported; the rest is counted."""
 MAX_DEPTH = 16
 """Of the values in a file: far more than an entry has."""
 MAX_VALUES = 1_000_000

@@ -1,8 +1,6 @@
-"""Links in the content of entries that lead nowhere.
+"""Checks between entries: ids, names and relations that do not fit, broken links, and examples that match no command.
 
-What is wrong between entries: ids, names and relations that do not fit together.
-
-Examples that show what no command of the catalogue is: the first thing that readers copy.
+Examples are checked because readers copy them first.
 """
 
 import posixpath
@@ -18,6 +16,17 @@ from commonplace.reference.source.findings import Findings, Written, nearest
 from commonplace.reference.source.settings_file import CatalogueSettings
 from commonplace.reference.spelling import spelling, unwrapped
 from commonplace.repository.markdown import ParsedFile
+
+_LINES = re.compile(r"\r\n|\r|\n")
+_CONTINUED = re.compile(r"\\[ \t]*(?:\r\n|\r|\n)[ \t]*")
+_NEXT = re.compile(r"(?<=\s)(?:&&|\|\||\||;)(?=\s)")
+_FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})[ \t]*([\w-]*)[^\n]*\n(.*?)\n[ ]{0,3}\1", re.DOTALL)
+_SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+_SHELLS = frozenset({"", "bash", "sh", "shell", "console", "zsh", "text", "powershell"})
+
+MAX_SHOWN = 80
+
+_HINT = "Mend the example, or add the command."
 
 
 def check_links(entries: Iterable[Written], paths: Collection[str], findings: Findings) -> None:
@@ -129,7 +138,7 @@ class _Relations:
         return f"Did you mean `{near}`?" if near else "Name the id of an entry of this catalogue."
 
     def _cycles(self) -> None:
-        """Each cycle is told once, at its first entry."""
+        """Each cycle is reported once, at its first entry."""
         done: set[str] = set()
         for start in sorted(self._by_id):
             chain: dict[str, None] = {}
@@ -181,16 +190,6 @@ def _listed(slugs: Iterable[str]) -> str:
     return ", ".join(known[:12]) + (" ..." if len(known) > 12 else "")
 
 
-_LINES = re.compile(r"\r\n|\r|\n")
-_CONTINUED = re.compile(r"\\[ \t]*(?:\r\n|\r|\n)[ \t]*")
-_NEXT = re.compile(r"(?<=\s)(?:&&|\|\||\||;)(?=\s)")
-_FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})[ \t]*([\w-]*)[^\n]*\n(.*?)\n[ ]{0,3}\1", re.DOTALL)
-_SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
-_SHELLS = frozenset({"", "bash", "sh", "shell", "console", "zsh", "text", "powershell"})
-
-MAX_SHOWN = 80
-
-
 def check_examples(entries: Iterable[Written], settings: CatalogueSettings, findings: Findings) -> None:
     """Only lines whose first word is a root of the catalogue are looked at."""
     entries = list(entries)
@@ -203,9 +202,6 @@ def check_examples(entries: Iterable[Written], settings: CatalogueSettings, find
             if _begins(line, roots) and not lookup.names_command(line):
                 message = f"An example shows `{line[:MAX_SHOWN]}`, which is no command of the catalogue."
                 findings.warning("unknown-command", message, _HINT, one.at(field))
-
-
-_HINT = "Mend the example, or add the command."
 
 
 def _catalogue(commands: Iterable[Written], settings: CatalogueSettings) -> Catalogue:

@@ -1,7 +1,4 @@
-"""What was read -> what is published.
-
-Two states of a catalogue beside each other: what readers of the new one will miss.
-"""
+"""Compilation of what was read into a catalogue, and the difference between two catalogues."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,6 +10,9 @@ from commonplace.reference.model import Catalogue, Entry, Placed
 from commonplace.reference.source.findings import Written
 from commonplace.reference.source.reader import Reading
 from commonplace.reference.spelling import spelling
+
+_NO_CHANGE = frozenset({"last_updated", "source_hash"})
+"""What another run of a generator changes without changing what is said."""
 
 
 class Origin(Protocol):
@@ -83,10 +83,6 @@ def _dated(entry: Entry, before: Placed | None, synced_at: datetime) -> Entry:
 
 def _undated(entry: Entry) -> Entry:
     return entry.model_copy(update={"last_updated": ""})
-
-
-_NO_CHANGE = frozenset({"last_updated", "source_hash"})
-"""What another run of a generator changes without changing what is said."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,4 @@
-"""Which files of a folder make a catalogue.
-
-Files of a catalogue -> what is written in them about each entry, unchecked but for its form.
-"""
+"""Drafts: which files of a folder belong to a catalogue, and the fields each holds, unchecked but for their form."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -26,28 +23,6 @@ SOURCES = "sources"
 """Folder of what entries are generated from."""
 SUFFIXES: dict[str, Kind] = {".json": "json", ".yaml": "yaml", ".yml": "yaml", ".md": "markdown"}
 
-
-def kind_of(path: str) -> Kind | None:
-    """What is to be read of a path inside the catalogue's folder; None for what is left out, or is not known."""
-    if path == SETTINGS_FILE:
-        return "settings"
-    return None if left_out(path) else SUFFIXES.get(PurePosixPath(path).suffix.lower())
-
-
-def is_read(path: str) -> bool:
-    """Whether a sync has to fetch this file."""
-    return kind_of(path) is not None
-
-
-def left_out(path: str) -> bool:
-    """README.md, what generators read, and what is hidden or set aside by a dot or an underscore before its name."""
-    parts = PurePosixPath(path).parts
-    if not parts:
-        return True
-    hidden = any(part.startswith((".", "_")) for part in parts)
-    return hidden or parts[0] == SOURCES or parts[-1].lower() == "readme.md"
-
-
 FOLDERS: dict[str, EntryType] = {
     "commands": "command",
     "command": "command",
@@ -71,6 +46,27 @@ _OTHER = "Write the fields of an entry; begin the file's name with `_` if it is 
 _HINT = "Write a list of entries, or `entries:` with a list, or the fields of one entry."
 
 
+def kind_of(path: str) -> Kind | None:
+    """What is to be read of a path inside the catalogue's folder; None for what is left out, or is not known."""
+    if path == SETTINGS_FILE:
+        return "settings"
+    return None if left_out(path) else SUFFIXES.get(PurePosixPath(path).suffix.lower())
+
+
+def is_read(path: str) -> bool:
+    """Whether a sync has to fetch this file."""
+    return kind_of(path) is not None
+
+
+def left_out(path: str) -> bool:
+    """README.md, what generators read, and what is hidden or set aside by a dot or an underscore before its name."""
+    parts = PurePosixPath(path).parts
+    if not parts:
+        return True
+    hidden = any(part.startswith((".", "_")) for part in parts)
+    return hidden or parts[0] == SOURCES or parts[-1].lower() == "readme.md"
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
     """An entry as it is written."""
@@ -88,7 +84,7 @@ class Draft:
 
 
 def drafts(path: str, kind: Kind, raw: bytes, findings: Findings) -> Iterator[Draft]:
-    """What a file says. Never raises: what cannot be read is told."""
+    """What a file says. Never raises: what cannot be read is reported."""
     at = At(path)
     if len(raw) > bounds.MAX_FILE_BYTES:
         size = f"{bounds.MAX_FILE_BYTES // 1_000_000} MB"
@@ -144,7 +140,7 @@ def _listed(path: str, parsed: Parsed, findings: Findings, at: At) -> Iterator[D
 
 
 def fields_of(given: Mapping[str, Any], place: Place, lines: Mapping[Place, int], at: At, findings: Findings) -> Fields:
-    """A mapping as it is written, under names in snake_case. A field that is there in two spellings is told."""
+    """A mapping as it is written, under names in snake_case. A field that is there in two spellings is reported."""
     values: dict[str, Any] = {}
     spelt: dict[str, str] = {}
     found: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""What is written about an entry -> the entry, or what is wrong with it (seed 003, "Knowledge Entry Schema")."""
+"""Validation of a draft's fields and examples into an entry, or problems (seed 003, "Knowledge Entry Schema")."""
 
 import re
 from datetime import datetime
@@ -33,9 +33,11 @@ _OF_MARKDOWN = {"publish", "draft"}
 
 _HASH = re.compile(r"[0-9a-f]{64}\Z")
 
+_HINT = "Write description, code and, if you like, output."
+
 
 def entry_of(draft: Draft) -> Entry | None:
-    """None when anything of it is invalid; what is has been told. Never raises."""
+    """None when anything of it is invalid; what is has been reported. Never raises."""
     fields = _identified(draft)
     before = fields.findings.errors
     _unknown(fields, markdown=draft.body is not None)
@@ -47,7 +49,7 @@ def entry_of(draft: Draft) -> Entry | None:
 
 
 def _identified(draft: Draft) -> Fields:
-    """The same fields, with the entry's id on every problem that is told from here on."""
+    """The same fields, with the entry's id on every problem that is reported from here on."""
     fields = draft.fields
     given = fields.values.get("id", draft.id)
     id = given if isinstance(given, str) and len(given) <= bounds.MAX_ID and ID.match(given) else None
@@ -199,9 +201,6 @@ def _last_updated(fields: Fields) -> str:
     except ValueError:
         fields.invalid("last_updated", "is no ISO 8601 time", "Write `2026-03-01` or `2026-03-01T12:00:00Z`.")
     return text
-
-
-_HINT = "Write description, code and, if you like, output."
 
 
 def examples_of(fields: Fields, title: str) -> list[Example]:

@@ -1,13 +1,4 @@
-"""What an entry does not say of itself, taken from what it does say.
-
-Values out of a file, one field at a time: what is no such value is told, with what would be.
-
-How a command or an endpoint is written where it is used, as its entry says it or lets it be seen.
-
-The examples of an entry.
-
-What is written about an entry -> the entry, or what is wrong with it (seed 003, "Knowledge Entry Schema").
-"""
+"""Field readers: one value at a time, reported where invalid, and derived where an entry leaves it out."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -27,6 +18,13 @@ _NO_PROSE = re.compile(r"\s{0,3}(?:#|>|[-*+]\s|\d+[.)]\s|\||<|!\[)")
 _MARKUP = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)|[*`]")
 
 MAX_PARAGRAPH = 300
+
+T = TypeVar("T")
+
+SLUG = re.compile(r"[a-z0-9][a-z0-9-]*\Z")
+ID = re.compile(r"[a-z0-9][a-z0-9._-]*\Z")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_BREAK = re.compile(r"[\r\n\u2028\u2029]")
 
 
 def name_of(syntax: str) -> str:
@@ -71,14 +69,6 @@ def first_paragraph(body: str) -> str:
     if len(text) <= MAX_PARAGRAPH:
         return text
     return text[:MAX_PARAGRAPH].rsplit(" ", 1)[0] + "…"
-
-
-T = TypeVar("T")
-
-SLUG = re.compile(r"[a-z0-9][a-z0-9-]*\Z")
-ID = re.compile(r"[a-z0-9][a-z0-9._-]*\Z")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
-_BREAK = re.compile(r"[\r\n\u2028\u2029]")
 
 
 @lru_cache(maxsize=256)

@@ -1,9 +1,4 @@
-"""Collects what is wrong with a catalogue while it is read.
-
-An entry that was read, and where.
-
-What may have been meant by a name that is none.
-"""
+"""Findings: the problems met while a catalogue is read, with their places and the nearest valid names."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -29,7 +24,7 @@ class At:
 
 @dataclass(slots=True)
 class Findings:
-    """Problems in the order in which they are met; of each severity no more than are told, the others are counted."""
+    """Problems in the order in which they are met; per severity up to the bound, the others counted."""
 
     found: list[Problem] = field(default_factory=list)
     counts: dict[Severity, int] = field(default_factory=lambda: {"error": 0, "warning": 0})

@@ -1,4 +1,4 @@
-"""The files of a folder -> entries, settings, and everything that is wrong with them. Pure, and never raises."""
+"""The reader of a catalogue: files of a folder become entries, settings and problems. Pure, and never raises."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""`catalogue.yaml`: what the product is called, how it is asked for, and what is generated from what."""
+"""The file `catalogue.yaml`: the product's name and command, and what is generated from what."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -60,7 +60,7 @@ class CatalogueSettings:
 
 
 def read_settings(raw: bytes | None, name: str) -> tuple[CatalogueSettings, tuple[Problem, ...]]:
-    """Never raises. What cannot be read is told, and has its default."""
+    """Never raises. What cannot be read is reported, and has its default."""
     findings = Findings()
     settings = _read(raw, name, findings)
     # Whatever is invalid in this file keeps it from being used: one code says so.

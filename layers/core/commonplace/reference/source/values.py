@@ -1,4 +1,4 @@
-"""The values of a YAML or JSON text with their lines, or why it is refused, in words for who wrote it."""
+"""Values of a YAML or JSON text with their lines, or the reason for its refusal, worded for its author."""
 
 import json
 import re
@@ -18,20 +18,6 @@ _YAML_SENTENCES: dict[Reason, str] = {
     "key": "A key is a list or a mapping.",
 }
 
-
-def sentence(reason: Reason) -> str:
-    return _YAML_SENTENCES[reason]
-
-
-class JsonError(Exception):
-    """A text that is no JSON. It quotes nothing of it."""
-
-    def __init__(self, message: str, line: int | None = None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.line = line
-
-
 _JSON_SENTENCES = {
     "Expecting value": "a value is missing",
     "Extra data": "there is more after the end of the value",
@@ -45,10 +31,22 @@ _JSON_SENTENCES = {
     "Illegal trailing comma before end of array": "there is a comma before a closing bracket",
 }
 
-
 _MAX_DEPTH = 200
 _ODD_NUMBER = re.compile(r"NaN|Infinity|[0-9]{4000}")
 _TOKEN = re.compile(r'"(?:[^"\\]+|\\.)*"|[^\s"{}\[\],:]+|[{}\[\],\n]')
+
+
+def sentence(reason: Reason) -> str:
+    return _YAML_SENTENCES[reason]
+
+
+class JsonError(Exception):
+    """A text that is no JSON. It quotes nothing of it."""
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
 
 
 def read(text: str, *, lines_to_depth: int = 3) -> Parsed:

@@ -1,8 +1,6 @@
-"""What the last run of a catalogue came to, for its maintainers: also, and above all, when it was refused.
+"""The plan of a catalogue's run: its part of a tree, what to fetch, and whether the files make a catalogue or errors.
 
-A catalogue's part of a tree -> what a run has to fetch, and whether it has anything to do. Pure.
-
-What the files of a head amount to: a catalogue to publish, or errors. Pure.
+Pure. The report of the last run is for maintainers, above all when it was refused.
 """
 
 import hashlib
@@ -30,6 +28,19 @@ fetched, so that the next run tries again; the run itself failed."""
 
 STATUS_CHARACTERS = 140
 """GitHub's, of a commit status."""
+
+CATALOGUE_VERSION = "1"
+"""Raise it when the stored catalogue gains or changes a field."""
+ARCHIVE_BYTES = 256 * 1024 * 1024
+"""A repository with more in it is never downloaded whole for the sake of one folder."""
+MB = 1_000_000
+
+NOT_FETCHED = Problem(
+    code="not-fetched",
+    severity="error",
+    message="Files of the catalogue could not be fetched from GitHub.",
+    hint="Nothing needs to be mended: the next run tries again.",
+)
 
 
 class CatalogueReport(Stored):
@@ -95,13 +106,6 @@ def catalogue_status_line(report: CatalogueReport) -> str:
 def _cut(line: str, reserved: int) -> str:
     most = STATUS_CHARACTERS - reserved
     return line if len(line) <= most else line[: most - 1] + "…"
-
-
-CATALOGUE_VERSION = "1"
-"""Raise it when the stored catalogue gains or changes a field."""
-ARCHIVE_BYTES = 256 * 1024 * 1024
-"""A repository with more in it is never downloaded whole for the sake of one folder."""
-MB = 1_000_000
 
 
 class KnownCatalogue(Stored):
@@ -241,14 +245,6 @@ def worth_an_archive(needed: int, tree: Iterable[TreeFile]) -> bool:
 
 def _error(code: str, message: str, hint: str, path: str | None = None) -> Problem:
     return Problem(code=code, severity="error", message=message, hint=hint, path=path)
-
-
-NOT_FETCHED = Problem(
-    code="not-fetched",
-    severity="error",
-    message="Files of the catalogue could not be fetched from GitHub.",
-    hint="Nothing needs to be mended: the next run tries again.",
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,4 @@
-"""What runs of a catalogue keep in the store, and what they find there.
-
-One publication of a catalogue: the object, the manifest that names it, and only then deletions.
-
-A run of a catalogue told to its maintainers. Pure.
-"""
+"""Publication of a catalogue: the object, the manifest that names it, then deletions; with ledger and report of a run."""
 
 import hashlib
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The steps of a run that brings a catalogue to the head of its branch: whole, or not at all.
+"""Steps of a run that publishes the head of a catalogue's branch: whole, or not at all.
 
 A catalogue with errors is an outcome and no failure: it is reported, the last good one goes on answering, and nothing
 is tried again before the head moves or the rules change.

@@ -1,8 +1,6 @@
-"""Pieces of Markdown that hold text of a catalogue, whatever is in it.
+"""Entries in answers, as data and as Markdown: whole, then without outputs, then with less text, then in a line.
 
-Entries as tools tell them: as data, and for a reader who wants to type what is there.
-
-As much of each entry as an answer has room for: whole, then without outputs, then with less text, then in a line.
+Text of a catalogue is fenced so that whatever it holds stays text. What has to be typed is never cut.
 """
 
 import re
@@ -20,6 +18,25 @@ from commonplace.web.mcp.declaration import Link, Part
 from commonplace.web.mcp.rendering import compact
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+
+MAX_EXAMPLES = 3
+MAX_RELATED = 5
+SUMMARY_CHARACTERS = 160
+"""Of a summary in a list."""
+
+ANSWER_TOKENS = 1_000
+"""Of an answer, text and data together (the issue of this toolset; three quarters of a page)."""
+NOTES_TOKENS = 60
+"""Of that, for notes of the frame on how arguments were understood."""
+ROOM = ANSWER_TOKENS - NOTES_TOKENS
+
+EXAMPLE_TOKENS = 300
+"""Of an example's code, and of its output: what is longer is in the resource."""
+OUTPUT_TOKENS = 110
+"""Of an output's first lines, where all of them are too many."""
+NAME_CHARACTERS = 120
+LEAST_CONTENT = 25
+"""Tokens below which a beginning of a text says nothing."""
 
 
 def line(text: str, most: int = 500) -> str:
@@ -63,12 +80,6 @@ def closed(text: str) -> str:
         elif found[1].startswith(fence) and not row.strip().strip(fence[0]):
             fence = ""
     return f"{text}\n{fence}" if fence else text
-
-
-MAX_EXAMPLES = 3
-MAX_RELATED = 5
-SUMMARY_CHARACTERS = 160
-"""Of a summary in a list."""
 
 
 class ToldExample(Part):
@@ -117,7 +128,7 @@ def entry_uri(catalogue: str, id: str) -> str:
 
 
 def brief(hit: Hit) -> dict[str, Any]:
-    """What is told of an entry among others: enough to choose it, and to type a command. Nothing exact is ever cut."""
+    """An entry among others: enough to choose it, and to type a command. Nothing exact is ever cut."""
     entry = hit.entry
     named = entry.called != entry.title
     return {
@@ -166,7 +177,7 @@ def example_of(example: Example, *, output: bool = True) -> ToldExample:
 
 
 def headline(one: Told, catalogue: Catalogue) -> str | None:
-    """What became of the name that was asked for."""
+    """The outcome of a look-up by name."""
     called = one.name or one.title or one.id
     if one.instead_of:
         return f"{code(one.instead_of)} was replaced by {code(called)}."
@@ -267,20 +278,6 @@ def _source(one: Told) -> str | None:
     return f"Source: {one.source_url}{written}, updated {str(one.last_updated)[:10]}"
 
 
-ANSWER_TOKENS = 1_000
-"""Of an answer, text and data together (the issue of this toolset; three quarters of a page)."""
-NOTES_TOKENS = 60
-"""Of that, for notes of the frame on how arguments were understood."""
-ROOM = ANSWER_TOKENS - NOTES_TOKENS
-
-EXAMPLE_TOKENS = 300
-"""Of an example's code, and of its output: what is longer is in the resource."""
-OUTPUT_TOKENS = 110
-"""Of an output's first lines, where all of them are too many."""
-NAME_CHARACTERS = 120
-LEAST_CONTENT = 25
-"""Tokens below which a beginning of a text says nothing."""
-
 Shown = tuple[Told, str]
 """An entry as data, and for a reader."""
 
@@ -313,7 +310,7 @@ def fit_names(hits: Sequence[Hit], room: int) -> list[str]:
 
 
 def name_cost(name: str) -> int:
-    """Told twice, with what stands around it."""
+    """In text and data, with what stands around it."""
     return 2 * estimate_tokens(compact(name)) + 4
 
 
@@ -344,7 +341,7 @@ def _views(hit: Hit) -> Iterator[Told]:
 
 
 def _view(hit: Hit, content: str, examples: list[ToldExample]) -> Told:
-    """Marked where less is told than the first view would."""
+    """Marked where less is shown than the first view would."""
     entry = hit.entry
     complete = content == entry.content.strip() and examples == [
         example_of(example) for example in entry.examples[:MAX_EXAMPLES]

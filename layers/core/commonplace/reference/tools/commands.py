@@ -1,4 +1,4 @@
-"""`list_commands`: every command there is, by category, a page at a time."""
+"""The tool `list_commands`: every command by category, a page at a time."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -20,11 +20,11 @@ LIST = "list_commands"
 SUMMARY_CHARACTERS = (100, 50, 0)
 """Of summaries in a list: the first that leaves room for everything."""
 MOST_NAMES = 100
-"""On a page, each of them told twice."""
+"""On a page, each of them in text and data."""
 NAME_CHARACTERS = 160
 """A name that is longer ends in an ellipsis: it can be searched for."""
 HEAD_TOKENS, GROUP_TOKENS, NAME_TOKENS = 130, 16, 3
-"""Beside what is told of the whole, of a category and of a command."""
+"""Beside the description of the whole, of a category and of a command."""
 COUNTED_TOKENS = 300
 """For how many commands the categories have."""
 

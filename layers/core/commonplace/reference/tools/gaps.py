@@ -1,4 +1,4 @@
-"""`report_gap`: what should be in the reference and is not, told to whoever looks after it."""
+"""The tool `report_gap`: a report of what is missing, for the maintainers."""
 
 from functools import partial
 

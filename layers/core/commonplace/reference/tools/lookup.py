@@ -1,4 +1,4 @@
-"""`get_command` and `get_api_endpoint`: one thing by its name, exactly, or what may have been meant."""
+"""The tools `get_command` and `get_api_endpoint`: one entry by its exact name, or suggestions."""
 
 import re
 from collections.abc import Sequence

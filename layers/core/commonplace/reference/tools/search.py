@@ -1,4 +1,4 @@
-"""`search_knowledge`: what the reference has on a question, by name if one is asked for, else by words and meaning."""
+"""The tool `search_knowledge`: by name if the query has one, else by words and meaning."""
 
 import logging
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 
 SEARCH = "search_knowledge"
 SEARCHED = "reference query"
-"""Message of the line that says a search was made. It tells what kind of answer there was, never what was asked."""
+"""Message of the line that says a search was made. It says what kind of answer there was, never the query."""
 SHARE_OF_NAMES = 0.3
 """Of an answer, for names of what has no room but for them."""
 HEAD_TOKENS = 70

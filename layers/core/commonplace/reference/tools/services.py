@@ -1,7 +1,4 @@
-"""What the tools of the reference work with, and who may report to whoever looks after it.
-
-Categories and modules of what is published: to choose from, and to be told of when there is no such one.
-"""
+"""The services that the tools of the reference use, who may report gaps, and the categories and modules in use."""
 
 from __future__ import annotations
 
@@ -25,7 +22,10 @@ if TYPE_CHECKING:
 NAME = "reference"
 
 REPORTERS: Tier = "member"
-"""Whoever signs in as one may report gaps: a list that anybody could fill would tell nobody anything."""
+"""Whoever signs in as one may report gaps: a list that anybody could fill would be useless."""
+
+MAX_NAMED = 12
+"""In a message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class ReferenceServices:
 
 
 def may_report(using: ReferenceServices, call: Call) -> bool:
-    """Whether this caller could report a gap now: nobody is told of what would be refused."""
+    """Whether this caller could report a gap now; otherwise the tool is not suggested."""
     need = Need(REPORTERS, scope(NAME, "write"), "commands")
     open_to_writing = using.keeps_gaps and not call.caller.read_only
     return open_to_writing and judge(call.caller.principal, need) is Verdict.ALLOWED
@@ -49,10 +49,6 @@ def stated(name: str, text: str) -> str:
     if not any(letter.isprintable() and not letter.isspace() for letter in text):
         raise InvalidInput(f"{name} is empty.", hint="Say what you want to find.")
     return text
-
-
-MAX_NAMED = 12
-"""In a message."""
 
 
 def filtered(value: str | None) -> str | None:

@@ -1,7 +1,4 @@
-"""The skill that comes with the toolset: files beside this module, part of the package.
-
-The toolset, put together from its parts. The order here is the order of every list.
-"""
+"""The toolset of the reference, composed of its parts, with its skill. The order here is the order of every list."""
 
 from __future__ import annotations
 
