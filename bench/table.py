@@ -1,9 +1,4 @@
-"""Medians, percentiles and ratios, and whether a target holds.
-
-What every benchmark prints and keeps: one aligned table, and the same figures as JSON in `bench/results/`.
-
-A small chart as SVG: lines over sizes that rise by factors, readable on light and on dark.
-"""
+"""What every benchmark prints and keeps: figures, one aligned table, the same as JSON in `bench/results/`, a chart."""
 
 import json
 import platform

@@ -1,19 +1,167 @@
-"""The judged memory over every engine and model that is asked for; what cannot be had is skipped aloud."""
+"""Every system on every query, and what the figures come to: over all and by kind of query.
 
-from collections.abc import Iterator, Sequence
+Two pictures of a run, as SVG that is readable on light and on dark: how well, and for how many tokens.
+
+The judged memory over every engine and model that is asked for; what cannot be had is skipped aloud.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 
 from bench import table
-from bench.memory_quality.evaluation import draw, evaluate, every_figure, overall
 from bench.memory_quality.judged import JudgedMemory, Query
-from bench.memory_quality.systems import BUILT, System, indexed, systems_of
+from bench.memory_quality.systems import BUILT, LEXICAL, System, indexed, systems_of
 from bench.memory_quality.tokens import compared, figures_of_files, ways
 from bench.retrieval.engines import Missing, embedding_model
-from bench.retrieval.metrics import by_kind
-from bench.table import Row
+from bench.retrieval.metrics import NDCG, Evaluated, best_first, by_kind, ndcg, paired, recall, reciprocal_rank
+from bench.table import Row, Value
 from commonplace.kernel.errors import Unavailable
 from commonplace.search.embeddings import model_fingerprint
+
+METRICS = (NDCG, "MRR", "recall@5", "recall@10", "best first")
+"""nDCG by all grades; the reciprocal rank and recall of entries that help, those of grade 2 and 3."""
+
+
+def evaluate(judged: JudgedMemory, systems: Mapping[str, System]) -> Evaluated:
+    """Runs every system on every query that has an answer."""
+    scores = {
+        name: {metric: list(values) for metric, values in _scores(judged, system).items()}
+        for name, system in systems.items()
+    }
+    return Evaluated([query.kind for query in judged.queries], scores, LEXICAL)
+
+
+def _scores(judged: JudgedMemory, system: System) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {metric: [] for metric in METRICS}
+    for query in judged.queries:
+        ranking, grades, useful = system(query), judged.grades[query.id], judged.useful(query.id)
+        values = (
+            ndcg(ranking, grades),
+            reciprocal_rank(ranking, useful),
+            recall(ranking, useful, 5),
+            recall(ranking, useful, 10),
+            best_first(ranking, grades),
+        )
+        for metric, value in zip(METRICS, values, strict=True):
+            found[metric].append(value)
+    return found
+
+
+def overall(evaluated: Evaluated) -> list[Row]:
+    """A row for each system: its figures, and how sure it differs from words alone and from what is built."""
+    rows: list[Row] = []
+    for system in evaluated.scores:
+        row: dict[str, Value] = {"system": system}
+        row |= {metric: round(evaluated.mean(system, metric), 3) for metric in METRICS}
+        for baseline in (LEXICAL, BUILT):
+            told = system != baseline and baseline in evaluated.scores
+            row[f"over {baseline}"] = str(evaluated.difference(system, baseline=baseline)) if told else ""
+        rows.append(row)
+    return rows
+
+
+def every_figure(evaluated: Evaluated, engine: str, model: str) -> Iterator[Row]:
+    """One row for each system, kind and measure, with its interval: what is kept."""
+    for system in evaluated.scores:
+        for kind in evaluated.kinds:
+            for metric in METRICS:
+                difference = evaluated.difference(system, metric, kind)
+                yield {
+                    "engine": engine,
+                    "model": model,
+                    "system": system,
+                    "kind": kind,
+                    "queries": len(evaluated.values(system, metric, kind)),
+                    "metric": metric,
+                    "mean": round(evaluated.mean(system, metric, kind), 4),
+                    "over lexical only": round(difference.mean, 4),
+                    "low": round(difference.low, 4),
+                    "high": round(difference.high, 4),
+                }
+
+
+WIDTH, LABELS, RIGHT, ROW, TOP = 720, 250, 70, 26, 34
+STYLE = (
+    "text{font:12px system-ui,sans-serif;fill:#374151}.head{font-weight:600}.grid{stroke:#9ca3af;opacity:.3}"
+    ".bar{fill:#9ca3af}.built{fill:#2563eb}.range{stroke:#111827;stroke-width:1.5}"
+    "@media (prefers-color-scheme:dark){text{fill:#d1d5db}.range{stroke:#f9fafb}}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One line of a picture."""
+
+    name: str
+    value: float
+    told: str
+    low: float | None = None
+    high: float | None = None
+    marked: bool = False
+
+
+def draw(folder: Path, evaluated: Evaluated, tokens: Sequence[Row]) -> list[Path]:
+    """Writes both and says where."""
+    quality, cost = folder / "memory-quality.svg", folder / "memory-tokens.svg"
+    count = len(evaluated.each_kind)
+    title = f"nDCG@10 on {count} judged queries; the lines are 95 % intervals of the mean"
+    quality.write_text(svg(title, quality_bars(evaluated), most=1.0), encoding="utf-8")
+    bars = token_bars(tokens)
+    told = "Tokens put before a model for one query, and how often the best entry is among them"
+    cost.write_text(svg(told, bars, most=max(bar.value for bar in bars)), encoding="utf-8")
+    return [quality, cost]
+
+
+def quality_bars(evaluated: Evaluated) -> list[Bar]:
+    """The mean of each system, with its own interval. Differences are surer than these: they are paired."""
+    bars = []
+    for system in evaluated.scores:
+        values = evaluated.values(system, NDCG)
+        told = paired(values, [0.0] * len(values))
+        bars.append(Bar(system, told.mean, f"{told.mean:.3f}", told.low, told.high, system == BUILT))
+    return bars
+
+
+def token_bars(rows: Sequence[Row]) -> list[Bar]:
+    """The mean of each way to an answer."""
+    return [
+        Bar(
+            str(row["way"]),
+            float(str(row["tokens, mean"])),
+            f"{row['tokens, mean']:,} · {row['best entry in it']}",
+            marked=str(row["way"]).startswith("kb_search"),
+        )
+        for row in rows
+    ]
+
+
+def svg(title: str, bars: Sequence[Bar], *, most: float) -> str:
+    """Bars from 0 to `most`."""
+    height = TOP + ROW * len(bars) + 10
+    wide = WIDTH - LABELS - RIGHT - 40
+
+    def across(value: float) -> float:
+        return LABELS + value / most * wide
+
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img">']
+    parts.append(f"<title>{escape(title)}</title><style>{STYLE}</style>")
+    parts.append(f'<text class="head" x="8" y="18">{escape(title)}</text>')
+    parts += [f'<path class="grid" d="M{across(most * step / 4):.1f} {TOP - 6}V{height - 8}"/>' for step in range(5)]
+    for number, bar in enumerate(bars):
+        top = TOP + ROW * number
+        end = across(bar.high if bar.high is not None else bar.value)
+        kind = "built" if bar.marked else "bar"
+        parts.append(f'<text x="{LABELS - 8}" y="{top + 14}" text-anchor="end">{escape(bar.name)}</text>')
+        parts.append(
+            f'<rect class="{kind}" x="{LABELS}" y="{top + 3}" height="{ROW - 11}" '
+            f'width="{max(across(bar.value) - LABELS, 1):.1f}" rx="2"/>'
+        )
+        if bar.low is not None and bar.high is not None:
+            parts.append(f'<path class="range" d="M{across(bar.low):.1f} {top + 10.5}H{across(bar.high):.1f}"/>')
+        parts.append(f'<text x="{end + 8:.1f}" y="{top + 14}">{escape(bar.told)}</text>')
+    return "\n".join([*parts, "</svg>", ""])
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from bench import table
 from bench.mcp_servers import logging_as_on_lambda
-from bench.reference import costs, quality, served, speed
+from bench.reference import costs, quality, served
 from bench.reference.judged import catalogue
 from bench.retrieval.engines import Missing, embedding_model
 from bench.table import Row
@@ -76,10 +76,10 @@ def _quality(provider: EmbeddingProvider | None) -> Measured:
 
 
 def _speed(provider: EmbeddingProvider | None) -> Measured:
-    timed = list(speed.timed(provider))
+    timed = list(costs.timed(provider))
     rows = [one.row() for one in timed]
     _show("CPU of a warm call in the process", rows)
-    return rows, speed.missed(timed)
+    return rows, costs.too_slow(timed)
 
 
 def _costs(provider: EmbeddingProvider | None) -> Measured:
@@ -90,7 +90,7 @@ def _costs(provider: EmbeddingProvider | None) -> Measured:
     rows = [one.row() for one in told]
     _show("Tokens of an answer, text and data together", rows)
     _show("Tokens of a request, beside the catalogue in the system prompt", prompts)
-    return [*rows, *prompts], costs.missed(told)
+    return [*rows, *prompts], costs.too_long(told)
 
 
 def _served(provider: EmbeddingProvider | None) -> Measured:  # noqa: ARG001 - a laptop cloud has its own model

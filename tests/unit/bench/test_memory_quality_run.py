@@ -10,8 +10,8 @@ import pytest
 from bench import table
 from bench.memory_quality import __main__ as program
 from bench.memory_quality import run
-from bench.memory_quality.evaluation import METRICS, draw, evaluate, every_figure, overall
 from bench.memory_quality.judged import JudgedMemory, Query, judged_memory, story_files, whole_files
+from bench.memory_quality.run import METRICS, draw, evaluate, every_figure, overall
 from bench.memory_quality.systems import BUILT, FUSIONS, GREP, LEXICAL, System, indexed, systems_of
 from bench.memory_quality.tokens import compared, ways
 from bench.retrieval.metrics import EVERY, Evaluated, by_kind

@@ -11,7 +11,7 @@ import pytest
 from bench import table
 from bench.mcp_servers import Handler
 from bench.reference import __main__ as program
-from bench.reference import costs, quality, served, speed
+from bench.reference import costs, quality, served
 from bench.reference.judged import (
     NOTHING,
     SCENARIO,
@@ -163,9 +163,9 @@ def told(handler: Handler) -> list[costs.Told]:
 
 
 def test_every_answer_keeps_to_its_tokens(told: list[costs.Told]) -> None:
-    assert costs.missed(told) == []
+    assert costs.too_long(told) == []
     assert all(min(one.tokens) > 0 for one in told)
-    assert costs.missed([costs.Told("long", [20, 1_001])]) == ["long: 1,001 tokens, at most 1,000 are allowed."]
+    assert costs.too_long([costs.Told("long", [20, 1_001])]) == ["long: 1,001 tokens, at most 1,000 are allowed."]
 
 
 def test_a_prompt_without_the_catalogue_saves_nine_tenths(handler: Handler, told: list[costs.Told]) -> None:
@@ -178,8 +178,8 @@ def test_a_prompt_without_the_catalogue_saves_nine_tenths(handler: Handler, told
 
 
 def test_a_slow_look_up_is_told() -> None:
-    slow, fast = speed.Timed("get_command", 1_000, [9.0, 9.0], exact=True), speed.Timed("search", 1_000, [9.0])
-    assert speed.missed([slow, fast]) == ["get_command over 1,000 entries takes 9.00 ms; 5 are allowed."]
+    slow, fast = costs.Timed("get_command", 1_000, [9.0, 9.0], exact=True), costs.Timed("search", 1_000, [9.0])
+    assert costs.too_slow([slow, fast]) == ["get_command over 1,000 entries takes 9.00 ms; 5 are allowed."]
 
 
 def test_a_run_writes_its_figures(
