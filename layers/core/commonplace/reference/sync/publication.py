@@ -1,4 +1,4 @@
-"""Publication of a catalogue: the object, the manifest that names it, then deletions; with ledger and report of a run."""
+"""Publication of a catalogue: the object, the manifest that names it, deletions; with ledger and report of a run."""
 
 import hashlib
 from collections import Counter
