@@ -183,6 +183,7 @@ class Mcp(PythonFunction):
             memory_mb=memory_mb(configuration.providers, 1769),  # one whole processor: imports are what a start takes
             timeout_seconds=29,
             snap_start=configuration.snap_start,
+            withheld="" if secrets.github_writer else "GITHUB_API_URL",  # nothing can be proposed there
         )
         let_search(self, configuration, state, engine)
         let_guard(self, identity, state)
