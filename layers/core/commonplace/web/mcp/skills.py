@@ -54,7 +54,7 @@ def _is_plain(value: str) -> bool:
     """Whether YAML takes it for this very text as it stands."""
     constant = value.casefold() in ("null", "true", "false")
     ends_well = value == value.strip() and not value.endswith(":")
-    return value[0].isalpha() and value.isprintable() and ends_well and not constant and not re.search(": | #", value)
+    return value[:1].isalpha() and value.isprintable() and ends_well and not constant and not re.search(": | #", value)
 
 
 def skill_resources(skills: Iterable[Skill]) -> tuple[Resource, ...]:
