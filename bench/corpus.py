@@ -1,7 +1,4 @@
-"""The repository that is measured on: any clone, or a synthetic one; always in a repository of the run's own.
-
-The work of a sync without anything around it: the files out of Git, and what is published of them, parsed.
-"""
+"""The repository that is measured on: any clone, or a synthetic one; and the work of a sync with nothing around it."""
 
 import io
 import os

@@ -1,6 +1,4 @@
-"""A token, its grant and its account, and the guard over them: with the grant at hand, or in a table on loopback.
-
-What the guard costs: CPU of a call with a token beside the same call without, its parts, and the token endpoint.
+"""What the guard costs: CPU of a call with a token beside the same call without, its parts, and the token endpoint.
 
 `python -m bench.guard`. The calls take turns in one process, so that noise hits all of them. What a request to the
 table costs is in it, and told apart: the table is a process beside this one that answers at once.

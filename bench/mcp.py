@@ -1,8 +1,7 @@
-"""Every tool that reads, called on a laptop cloud: tokens of its default answer, milliseconds, calls a second.
+"""What an MCP call costs: CPU beside the bare SDK in the same process, import, tokens of answers, calls a second.
 
-What an MCP call costs: CPU beside the bare SDK in the same process, import, tokens of answers, calls a second.
-
-`python -m bench.mcp [CLONE]`; without a clone, the sample. Ours and bare take turns, so that noise hits both.
+`python -m bench.mcp [CLONE]`; without a clone, the sample. Ours and bare take turns, so that noise hits both. Every
+tool that reads is called on a laptop cloud.
 """
 
 import gc

@@ -1,6 +1,5 @@
-"""Events of an HTTP API that carry one MCP message each, in either era of the protocol, and what came back.
-
-Two servers with the same tools: ours, and the SDK's own with as little round it as Lambda allows.
+"""MCP messages as events of an HTTP API, in either era of the protocol, and two servers that answer them: ours, and the
+SDK's own with as little round it as Lambda allows.
 
 Their tools return a prepared answer, so that what is measured is what stands between an event and a tool.
 """

@@ -1,16 +1,14 @@
-"""Made-up documents of five chunks, with vectors: as many as are asked for, one at a time, the same every time.
-
-Texts follow Zipf's law over twenty thousand words. Each document has a subject; a sixth of its words are the subject's,
-and its vectors lie around the subject's: so words and vectors find the same documents, as they do in real text. Vectors
-without such clusters would make a graph search look worse than it is.
-
-How long a search takes on OpenSearch, beside bare requests to the same node for the same payload, by turns.
+"""How long a search takes on OpenSearch, beside bare requests to the same node for the same payload, by turns.
 
 Each query is asked in five ways, in an order that changes: by our whole search call; by the fastest raw requests for
 what it shows (both legs in one `_msearch`, then details and snippets of the same hits), whose answers are not even
 parsed; by the same with both answers parsed, for nobody can ask for details without knowing of what; by the engine's
 own hybrid query, then the same details; and by the very requests that our call sent, so that what our code takes can be
 told from what it asks for. The query's vector is there before the clock starts.
+
+Made-up texts follow Zipf's law over twenty thousand words. Each document has a subject; a sixth of its words are the
+subject's, and the vectors of its five chunks lie around the subject's: so words and vectors find the same documents, as
+in real text. Vectors without such clusters would make a graph search look worse than it is.
 """
 
 import argparse

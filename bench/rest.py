@@ -1,8 +1,7 @@
-"""The committed template with one function more: the bare one, in the same host, behind routes of its own.
+"""Latency and throughput of REST, beside a bare route that returns the same bytes through the same Lambda host.
 
-Latency and throughput of REST, beside a bare route that returns the same bytes through the same Lambda host.
-
-`python -m bench.rest [CLONE]`. Requests to ours and to the bare one alternate, so that noise hits both.
+`python -m bench.rest [CLONE]`. Requests to ours and to the bare one alternate, so that noise hits both. The template is
+the committed one with the bare function more.
 """
 
 import copy

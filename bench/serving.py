@@ -1,7 +1,4 @@
-"""A client that costs as little as it can: one kept connection, nothing parsed that nobody asks for.
-
-A laptop cloud to measure: started, synced, and watched for what a run costs.
-"""
+"""A laptop cloud to measure, watched for what a run costs, and a client that costs as little as it can."""
 
 import http.client
 import json

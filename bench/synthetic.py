@@ -1,6 +1,4 @@
-"""Text without meaning but with the shape of prose: sentences, paragraphs and headings from a fixed vocabulary.
-
-A made-up repository with the measures of a real one, the same every time.
+"""A made-up repository with the measures of a real one, and text without meaning in the shape of prose.
 
 About 2,150 Markdown files, 272 of them published, in the sizes, with the tags, links and odd cases that a knowledge
 base of an organisation was found to have; its history ends in a push that moves about 2,000 files.

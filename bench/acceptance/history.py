@@ -1,6 +1,5 @@
-"""Store and index at the end of a replay, object by object.
-
-The history as pushes: in order, then shuffled, with doubled and lost deliveries. Both must end as published.
+"""The history as pushes: in order, then shuffled, with doubled and lost deliveries. Both must end as published: store
+and index are compared object by object at the end of each replay.
 """
 
 import json

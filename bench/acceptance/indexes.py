@@ -1,9 +1,4 @@
-"""Where the index of a deployment lies, looked into past the engine that wrote it. `node` has the other kind.
-
-What must hold on a node of OpenSearch, whatever the engine says that it wrote there.
-
-The index of a deployment on an OpenSearch node, asked of the node and not through the engine that wrote it.
-"""
+"""The index of a deployment, in a file or on an OpenSearch node, looked into past the engine that wrote it."""
 
 import sqlite3
 from collections import defaultdict

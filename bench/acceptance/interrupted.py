@@ -1,7 +1,4 @@
-"""A tap between those who write an index and its node, which kills the node under a bulk of documents.
-
-The node of the index is killed in the middle of a bulk, and comes back: is anything lost?
-"""
+"""The node of the index is killed in the middle of a bulk, by a tap before it, and comes back: is anything lost?"""
 
 import copy
 import http.client

@@ -1,6 +1,5 @@
-"""A branch that goes where it is told, in a private repository over the clone's objects.
-
-Sync and index in this process: real steps, adapters and engine, over moto's S3 and DynamoDB and a stand-in GitHub.
+"""Sync and index in this process: real steps, adapters and engine, over moto's S3 and DynamoDB and a stand-in GitHub,
+with a branch that goes where it is told.
 
 What the cloud does between them (Step Functions, SQS) is done here in the same order, and can be put out of order.
 """

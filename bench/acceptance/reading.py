@@ -1,13 +1,8 @@
-"""A Markdown file as the rules for editors say it is read, written anew: what checks must not be what is checked.
-
-Traces of text: does a piece of one text stand anywhere in another, whatever lies between its words?
+"""Files, their links and traces of their text as the rules for editors say, read anew: what checks must not be checked.
 
 Texts are compared word by word, letter case and punctuation aside, so that JSON escapes, percent-encoding, line breaks
 and Markdown signs hide nothing. A trace of a text is a run of `RUN` of its words, that of a name is all of its words.
-
-Links of published pages, found with regular expressions and resolved by the plainest rules: what must be an edge.
-
-It finds fewer than a Markdown parser does, and nothing that is no link: it says what has to be there, not all that is.
+Links are found with regular expressions: fewer than a Markdown parser finds, and nothing that is no link.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""Nothing unpublished anywhere: every place that something could have leaked to, looked through word by word.
-
-One sync on a whole `commonplace dev`, and what it serves compared with what the clone publishes.
-"""
+"""One sync on a whole `commonplace dev`: it serves what the clone publishes, and nothing unpublished is anywhere."""
 
 import re
 import time

@@ -1,7 +1,4 @@
-"""What a commit publishes, from Git's own listing and the reader of this package.
-
-What acceptance says: a sentence, what was expected, what was found, and whether it holds.
-"""
+"""What a commit publishes, from Git's own listing and the reader of this package; and statements of what holds."""
 
 import subprocess
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

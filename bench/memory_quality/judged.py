@@ -1,7 +1,4 @@
-"""A team's memory with our own judgements: entries as an import takes them, queries, and how useful each entry is.
-
-The files that the entries come from, as a team without a memory keeps and reads them.
-"""
+"""A team's memory with our own judgements: entries, the files they come from, queries, and how useful each entry is."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

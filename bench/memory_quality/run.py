@@ -1,8 +1,6 @@
-"""Every system on every query, and what the figures come to: over all and by kind of query.
+"""The judged memory over every engine and model that is asked for: tables, and pictures as SVG.
 
-Two pictures of a run, as SVG that is readable on light and on dark: how well, and for how many tokens.
-
-The judged memory over every engine and model that is asked for; what cannot be had is skipped aloud.
+What cannot be had is skipped aloud.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

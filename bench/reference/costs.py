@@ -1,6 +1,5 @@
-"""What a look-up and a search cost in the process, warm, beside a search of documents over the same texts.
-
-Tokens of what the tools answer, and what a prompt without the catalogue saves: through the served toolset itself.
+"""What a look-up and a search cost in the process, warm, beside a search of documents over the same texts; and tokens
+of what the tools answer, beside a prompt that holds the catalogue.
 """
 
 import json

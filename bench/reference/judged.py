@@ -1,7 +1,4 @@
-"""The judged catalogue: three made-up products, their commands and endpoints from a table, the rest written by hand.
-
-What is asked of the judged catalogue, and which entries answer it.
-"""
+"""The judged catalogue of three made-up products, what is asked of it, and which entries answer that."""
 
 import random
 import re

@@ -1,9 +1,4 @@
-"""A bare client of an OpenSearch node: one kept connection, JSON in and out, nothing else.
-
-An index of a judged set in either engine, made for the run and removed after it.
-
-Models by their names in the configuration, and a sentence for each that cannot be had here.
-"""
+"""An index of a judged set in either engine, made for the run and removed after it, and models by their names."""
 
 import http.client
 import json

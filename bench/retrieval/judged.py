@@ -1,6 +1,4 @@
-"""A judged set: documents, queries with a category and filters, and grades.
-
-Judged sets as TREC has them: documents and topics in SGML (or JSON lines, or columns), and qrels of four columns.
+"""A judged set: documents, queries with a category and filters, and grades; also as TREC has them.
 
 SGML of old collections is not XML: tags are upper or lower case, unclosed where a topic is, and `&` stands for itself.
 So tags are looked for, not parsed.

@@ -1,6 +1,6 @@
-"""nDCG, recall and reciprocal rank of one ranking, as `trec_eval` computes them: gains are the grades themselves.
+"""nDCG, recall and reciprocal rank as `trec_eval` computes them, and how sure a difference of two systems is.
 
-How sure a difference of two systems on the same queries is: the paired percentile bootstrap, the same every time.
+Gains are the grades themselves; intervals are of a paired percentile bootstrap, the same every time.
 """
 
 from collections.abc import Mapping, Sequence

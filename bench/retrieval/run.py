@@ -1,7 +1,4 @@
-"""Every system on every topic, and what the figures come to: by category and over all.
-
-One judged set over every engine, model and size of chunk that is asked for; what cannot be had is skipped aloud.
-"""
+"""One judged set over every engine, model and size of chunk that is asked for; what cannot be had is skipped aloud."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

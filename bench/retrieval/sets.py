@@ -1,11 +1,7 @@
-"""The sample knowledge base with our own judgements: read by the code that publishes it, judged by having read it.
+"""Judged sets: the sample knowledge base, the links of a clone, and public ones that are downloaded when asked for.
 
-Judgements that a clone already holds: what a link says is a query, where it leads is what it should find.
-
-Nobody judged these as a search would be judged, so they compare systems and say little of how good one is. The page
-that holds the link uses the very words; it counts as of some use.
-
-Public judged sets, downloaded when they are asked for: none of their text is kept here.
+What a link says is a query, where it leads is what it should find. Nobody judged these as a search would be judged, so
+they compare systems and say little of how good one is. The page that holds the link counts as of some use.
 """
 
 import hashlib

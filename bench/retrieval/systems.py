@@ -1,7 +1,4 @@
-"""The systems that are compared: ways to get from one query to one ranking, over the same index.
-
-The engine's own hybrid query over the very legs that our fusion reads.
-"""
+"""The systems that are compared: ways to get from one query to one ranking, over the same index."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
