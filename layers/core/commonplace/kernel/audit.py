@@ -1,7 +1,4 @@
-"""What is recorded of who did what (seed 002, sections 4.2 and 6).
-
-What a conditional write comes with and ends in.
-"""
+"""Audit records: who did what (seed 002, sections 4.2 and 6), and the outcomes of a conditional write with one."""
 
 import secrets
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,8 +1,8 @@
 """The audit log on DynamoDB, table `activity`: `pk = audit#{organisation}`, `sk = {epoch ms, 15 digits}#{id}`.
 
-What guards refuse stands apart, under `pk = denied#{organisation}`, and so does who changed what is remembered, under
-`pk = memory#{organisation}`: a guard that was taken over must not be able to write over any other record.
-A mutation passes `audit_writes` into its own transaction; what changes nothing is written by `DynamoAudit.write`.
+Denials of guards have `pk = denied#{organisation}`, and changes of the memory `pk = memory#{organisation}`: a
+compromised guard must not be able to write over any other record. A mutation passes `audit_writes` into its own
+transaction; what changes nothing is written by `DynamoAudit.write`.
 """
 
 from __future__ import annotations

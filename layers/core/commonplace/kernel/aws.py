@@ -1,4 +1,4 @@
-"""How every AWS client of a function is built: bounded waits, a few retries, one place."""
+"""Clients of AWS for functions: bounded waits and a few retries, built in one place."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 CONNECT_TIMEOUT_SECONDS = 2
 
 MODEL_CONNECT_TIMEOUT_SECONDS = 1
-"""To Bedrock: retries are ours (`adapters.guarded`), and somebody waits."""
+"""To Bedrock: retries are ours (`search.models.guarded`), and somebody waits."""
+
+_MAKING = Lock()
+"""A session may make one client at a time; the clients themselves may be used by every thread."""
 
 
 def config(
@@ -40,10 +43,6 @@ def config(
         retries={"mode": "standard", "total_max_attempts": attempts},
         max_pool_connections=connections,
     )
-
-
-_MAKING = Lock()
-"""A session may make one client at a time; the clients themselves may be used by every thread."""
 
 
 @cache

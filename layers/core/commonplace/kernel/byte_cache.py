@@ -1,4 +1,4 @@
-"""A bounded memory of byte strings and what comes with them."""
+"""A bounded cache of byte strings with a value for each."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable

@@ -1,5 +1,4 @@
-"""What a capability declares of itself, once: the names of its parts, by which functions load what they serve, and what
-those functions may do for it.
+"""Declarations of capabilities: the names of their parts, by which functions load them, and the permissions they need.
 
 A part is named `module:attribute`. A declaration imports nothing but this module, so that reading all of them costs
 nothing; a function loads the parts it has a use for and no others. So keys and log messages stand here as text; a test
@@ -79,7 +78,7 @@ class Metric:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alarm:
-    """When a metric tells an operator to do something."""
+    """When a metric raises an alarm."""
 
     name: str
     """In kebab case; the stage comes before it."""

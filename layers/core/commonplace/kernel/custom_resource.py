@@ -1,4 +1,4 @@
-"""CloudFormation's protocol of custom resources: a request comes in, and its outcome is put to the URL it names.
+"""CloudFormation's protocol of custom resources: a request, and its outcome, which is put to the URL it names.
 
 Source: "Custom resource request and response objects" in the CloudFormation user guide. Standard library only.
 """
@@ -52,7 +52,7 @@ class ResourceRequest:
 def answer(
     request: ResourceRequest, physical_id: str, failure: str | None, *, sleep: Callable[[float], None] = time.sleep
 ) -> None:
-    """Tells CloudFormation how it went; without this the stack waits for its time limit.
+    """Reports the outcome to CloudFormation; without it the stack waits for its time limit.
 
     The identity of the resource never changes, so that an update does not end in a deletion. Raises OSError when the
     answer could not be put in four tries; Lambda then runs the whole function again.

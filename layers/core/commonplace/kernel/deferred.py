@@ -1,4 +1,4 @@
-"""Parts that are loaded when they are first needed."""
+"""Deferred parts, loaded when they are first used."""
 
 from __future__ import annotations
 

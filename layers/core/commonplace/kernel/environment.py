@@ -1,4 +1,4 @@
-"""What is said about the environment of a process, and of the hosts it names."""
+"""Errors of a process's environment, and checks of the hosts and URLs it names."""
 
 from urllib.parse import urlsplit
 

@@ -26,7 +26,7 @@ class _Notification(BaseModel):
 
 
 def keys_of(body: str) -> tuple[str, ...]:
-    """The objects that a message tells of; none of S3's test message.
+    """The objects that a message names; none for S3's test message.
 
     What happened to the object (created, deleted, hidden by a delete marker, expired) is not asked: more may have
     happened since. Raises ValueError when the message is no notification of S3 in the known structure.

@@ -1,7 +1,7 @@
-"""Fetching what a stranger has named: the port, and which URLs may be fetched at all.
+"""The port to documents at URLs of strangers, and which URLs may be fetched at all.
 
 A URL that comes from outside could point at anything that this machine reaches. It is judged as text before anything
-is looked up; whoever implements the port judges the addresses behind the name (`adapters/guarded_http.py`).
+is looked up; the implementation judges the addresses behind the name (`kernel.guarded_http`).
 """
 
 import re
@@ -27,7 +27,7 @@ _LOOPBACK = re.compile(r"http://(?:localhost|127\.0\.0\.1)(?::[0-9]{1,5})?/[!-~]
 
 
 class FetchFailed(Exception):
-    """Nothing usable came. `reason` is a stable code for the log, and tells nothing of the answer."""
+    """Nothing usable came. `reason` is a stable code for the log, without anything of the answer."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -71,7 +71,7 @@ def host_of(url: str) -> str:
 
 
 class LimitedFetcher:
-    """Asks no host more often than it should be asked for strangers."""
+    """Limits how often any host is called on behalf of strangers."""
 
     def __init__(self, fetcher: Fetcher, limiter: Limiter) -> None:
         self._fetcher = fetcher

@@ -1,14 +1,12 @@
-"""Which IP addresses are of the public Internet: the same on every version of Python.
-
-The lists are those of the IANA special-purpose registries (RFC 6890 and its successors). An IPv6 address that carries
-an IPv4 one is judged by that where networks still translate (IPv4-mapped, NAT64), and refused where nobody should use
-it any more (6to4, Teredo, IPv4-compatible).
-
-Fetches what strangers have named, from public machines alone: `commonplace.kernel.fetch.Fetcher`.
+"""`kernel.fetch.Fetcher` over HTTPS, from public machines alone.
 
 A name is looked up once. Every address behind it must be public, and the connection goes to an address that was
 checked, not to the name again, so that no second answer of the name server can lead elsewhere. The host name is what
 the certificate must be for. One deadline counts for everything: name, connection, headers, body.
+
+Public addresses are those outside the IANA special-purpose registries (RFC 6890 and its successors), the same on every
+version of Python. An IPv6 address that carries an IPv4 one is judged by that where networks still translate
+(IPv4-mapped, NAT64), and refused where it is obsolete (6to4, Teredo, IPv4-compatible).
 """
 
 from __future__ import annotations
@@ -61,6 +59,13 @@ _NOT_PUBLIC_6 = tuple(
 
 _NAT64 = IPv6Network("64:ff9b::/96")
 
+HEAD_BYTES = 32 * 1024
+"""Room for the status line, the headers and the frames of the body."""
+
+ADDRESSES_TRIED = 3
+
+HTTPS_PORT = 443
+
 
 def is_public(text: str) -> bool:
     """Whether an address is one that anybody on the Internet could have, and nothing of ours or of our neighbours."""
@@ -84,14 +89,6 @@ def _public_6(address: IPv6Address) -> bool:
     return address in _UNICAST_6 and not any(address in network for network in _NOT_PUBLIC_6)
 
 
-HEAD_BYTES = 32 * 1024
-"""Room for the status line, the headers and the frames of the body."""
-
-ADDRESSES_TRIED = 3
-
-HTTPS_PORT = 443
-
-
 def _look_up(host: str, port: int) -> list[str]:
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
     return [str(entry[4][0]) for entry in found]
@@ -110,7 +107,7 @@ class Network:
 
 
 class GuardedHttp:
-    """Gets public documents. No redirect is followed, no proxy of the environment asked, no credential sent."""
+    """Gets public documents. No redirect is followed, no proxy of the environment used, no credential sent."""
 
     def __init__(self, *, loopback: bool = False, network: Network | None = None) -> None:
         """`loopback` also fetches `http://` URLs of this machine: for development alone."""

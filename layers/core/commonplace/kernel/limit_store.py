@@ -19,6 +19,11 @@ from commonplace.kernel.table import Table
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
+LISTENS = "slots#listens"
+"""Partition of who holds a function open to listen for changes."""
+
+NEVER_WRITTEN = ""
+
 
 def utc_now() -> datetime:
     return datetime.now(UTC)
@@ -46,12 +51,6 @@ class DynamoCounters:
         )
         # Without an answer somebody else has started it again in between: it is live now.
         return int(added["used"]) if added else self.add(key, amount, expires_at)
-
-
-LISTENS = "slots#listens"
-"""Partition of who holds a function open to listen for changes."""
-
-NEVER_WRITTEN = ""
 
 
 class DynamoSlots:

@@ -1,13 +1,11 @@
-"""How much one client may ask for in a minute, counted together by every process that serves it.
+"""Rate limits and concurrency slots, counted together by every process.
 
-Windows are fixed. A process leases a block of calls from the shared counter and spends it without asking again, so a
-busy client costs a handful of counter writes a minute. The first block is small and each further one is twice as
-large: what a process leaves unspent when the window ends is never more than it has spent, or one first block.
+Rate limits use fixed windows. A process leases a block of calls from the shared counter and spends it without reading
+it again, so a busy client costs a handful of counter writes a minute. The first block is small and each further one is
+twice as large: what a process leaves unspent when the window ends is never more than it has spent, or one first block.
 
-How many may hold something open at once, each and together, counted by every process in one place.
-
-A slot is a lease: whoever crashes with one loses it when its time is over. Whatever goes wrong, nobody gets a slot:
-each holds a function open, which is paid for by the second and missing to whoever else calls.
+A slot is a lease, which expires when its holder crashes. On any failure nobody gets a slot: each holds a function open,
+which is paid for by the second and unavailable to other callers.
 """
 
 import hashlib
@@ -28,6 +26,12 @@ MAX_LEASES = 20_000
 
 STORE_PAUSE_SECONDS = 10.0
 """How long a counter store that failed is left alone, so that its timeout is not added to every answer."""
+
+ATTEMPTS = 4
+"""So often a change is tried anew that another process has got ahead of."""
+
+MARGIN_SECONDS = 5.0
+"""A lease outlives what it is for by this: clocks of two machines differ."""
 
 
 class CounterStore(Protocol):
@@ -64,7 +68,7 @@ class _Lease:
     used: int = 0
     next_block: int = 1
     total: int = 0
-    """What every process together has leased, as of the last time the counter was asked."""
+    """What every process together has leased, as of the last read of the counter."""
 
     def wanted(self, quota: Quota) -> int:
         """How many calls to lease before one can be spent; 0 when there is one, or none to be had."""
@@ -95,7 +99,7 @@ class _Lease:
 class Limiter:
     """Counts calls by client. Who a client is never reaches the store: keys are keyed hashes that differ by window.
 
-    Any thread may take: the lock is held while a lease changes, never while the store is asked.
+    Any thread may take: the lock is held while a lease changes, never while the store is called.
     """
 
     def __init__(self, counters: CounterStore, clock: Callable[[], float], *, secret: bytes = b"commonplace") -> None:
@@ -170,16 +174,9 @@ def network(address: str) -> str:
     return f"{IPv6Address(int(parsed) >> 64 << 64)}/64"
 
 
-ATTEMPTS = 4
-"""So often a change is tried anew that another process has got ahead of."""
-
-MARGIN_SECONDS = 5.0
-"""A lease outlives what it is for by this: clocks of two machines differ."""
-
-
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """`until` is in epoch seconds. The holder's name tells nothing of it."""
+    """`until` is in epoch seconds. The holder's name is a pseudonym."""
 
     name: str
     holder: str

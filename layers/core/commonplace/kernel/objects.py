@@ -1,4 +1,4 @@
-"""The port to an object store (S3): conditional writes, and reads that know what has not changed."""
+"""The port to an object store (S3): conditional writes, and reads that detect what has not changed."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

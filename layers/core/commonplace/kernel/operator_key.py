@@ -1,4 +1,4 @@
-"""The operators' key: shown once, kept by them, known to a deployment by its hash alone."""
+"""The operators' key: shown once, kept by them, stored by a deployment as its hash alone."""
 
 import hmac
 import secrets

@@ -1,7 +1,4 @@
-"""Many items, one function: one after the other here, side by side where an adapter says so.
-
-Many slow calls side by side.
-"""
+"""Calls over many items: one after the other, or in threads."""
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor

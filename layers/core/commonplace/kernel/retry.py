@@ -1,4 +1,4 @@
-"""Trying again, and knowing when not to: retries on a schedule, a budget for them, a circuit breaker."""
+"""Retries on a schedule, a retry budget, and a circuit breaker."""
 
 import logging
 import math

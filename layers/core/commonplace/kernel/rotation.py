@@ -30,7 +30,7 @@ class Rotated(Protocol):
         ...
 
     def publish(self, pending: str) -> None:
-        """Tells whoever has to know of the value before it is in use."""
+        """Publishes the value where it must be known before it is in use."""
         ...
 
     def check(self, pending: str) -> None:

@@ -1,4 +1,4 @@
-"""A secret, read when it is first needed and kept: who waits for it is signing in, or calling a tool."""
+"""A secret of Secrets Manager, read on first use and cached, since callers wait for it."""
 
 from __future__ import annotations
 

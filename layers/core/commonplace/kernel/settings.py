@@ -1,4 +1,4 @@
-"""What the kernel declares of a function's settings: rooms build theirs from these, and from their own."""
+"""Settings that several rooms share; rooms build theirs from these and their own."""
 
 from urllib.parse import urlsplit
 

@@ -1,4 +1,4 @@
-"""The base of everything kept as JSON."""
+"""The base of models that are stored as JSON."""
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel

@@ -1,7 +1,7 @@
-"""A DynamoDB table with the keys `pk` and `sk`: what every store reads and writes through.
+"""A DynamoDB table with the keys `pk` and `sk`, through which every store reads and writes.
 
-Values are Python's own. Expressions name attributes as `#name` and values as `:name`. Whatever the client raises comes
-out as Unavailable; a write ends in done, lost to somebody faster, or no answer.
+Values are Python's own. Expressions name attributes as `#name` and values as `:name`. Whatever the client raises
+becomes Unavailable; a write ends as done, as lost to a concurrent one, or without an answer.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _RANDOM = random.SystemRandom()
 CONFLICT_ATTEMPTS = 6
 """Of one write, while others write the same items in transactions of theirs."""
 BATCH_ATTEMPTS = 5
-"""How often what a batch left undone is asked for again, after 0.05, 0.1, 0.2 and 0.4 s."""
+"""How often what a batch left undone is requested again, after 0.05, 0.1, 0.2 and 0.4 s."""
 BATCH_KEYS, BATCH_WRITES = 100, 25
 """BatchGetItem and BatchWriteItem take so many."""
 RETRY_AFTER_SECONDS = 2

@@ -1,7 +1,7 @@
-"""What a function tells of itself, as Powertools writes it: logs and metrics, one JSON object a line.
+"""Logs and metrics of a function, as Powertools writes them: one JSON object a line.
 
-Modules log with `logging.getLogger(__name__)` and `extra=`. Where no function is, as on a command line, their logs go
-where that process sends them, and nothing is counted.
+Modules log with `logging.getLogger(__name__)` and `extra=`. Outside functions, as on a command line, logs go where that
+process sends them, and nothing is counted.
 """
 
 from __future__ import annotations

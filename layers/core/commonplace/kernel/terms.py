@@ -1,4 +1,4 @@
-"""How a term is written, and when two spellings mean the same one."""
+"""Normalisation of terms: how one is written, and when two spellings mean the same."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""YAML that others wrote, as plain values with their lines: bounded, and nothing in it can act.
+"""A bounded parser of untrusted YAML into plain values with their lines.
 
 Scalars are those of YAML 1.2 core without its odder numbers, so that dates, versions, `yes` and `0755` stay text.
 Built from parser events with a stack: the parser is the one in C, nothing recurses, and the reading stops at the first

@@ -1,4 +1,4 @@
-"""Git's names for bytes."""
+"""Ids of Git blobs."""
 
 import hashlib
 from typing import NewType

@@ -1,4 +1,4 @@
-"""A branch on GitHub: `commonplace.repository.ports.Repository` over the REST and GraphQL APIs."""
+"""A branch on GitHub: `repository.ports.Repository` over the REST and GraphQL APIs."""
 
 import hashlib
 import json
@@ -55,7 +55,7 @@ class GitHubRepository:
         *,
         context: str = STATUS_CONTEXT,
     ) -> None:
-        """`context` tells the commit statuses of one source from those of another."""
+        """`context` distinguishes the commit statuses of one source from those of another."""
         self._client = client
         self._context = context
         self._name = name
@@ -105,7 +105,7 @@ class GitHubRepository:
         self._client.download(path, self._authorization(), into, max_bytes=MAX_ARCHIVE_BYTES)
 
     def last_changed(self, commit_sha: str, paths: Sequence[str]) -> dict[str, datetime]:
-        """Without credentials GitHub answers no GraphQL, and nothing can be told."""
+        """Without credentials GitHub answers no GraphQL, and nothing is known."""
         if not paths or self._authorization() is None:
             return {}
         dates: dict[str, datetime] = {}

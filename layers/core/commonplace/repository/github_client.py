@@ -1,9 +1,7 @@
-"""When GitHub says "later": what its limits look like in an answer. Pure.
+"""The HTTP client of GitHub's API: bounded in size and time, counted, with rate limits and errors of the port.
 
 Sources: GitHub REST API documentation, "Rate limits" and "Best practices": primary limits answer 403 or 429 with
 `x-ratelimit-remaining: 0` and `x-ratelimit-reset`; secondary ones 403 or 429, with `retry-after` or with neither.
-
-Requests to GitHub's API: bounded in size and time, counted, and every failure one of the port's errors.
 
 Neither the credentials nor what GitHub answered ever stands in an exception or a log record.
 """
@@ -30,6 +28,21 @@ MOST_SECONDS = 2 * 3600
 """The longest wait that is believed: windows are an hour."""
 
 _SECONDARY = re.compile(rb"secondary[ -]rate[ -]limit|abuse detection", re.IGNORECASE)
+
+API_VERSION = "2022-11-28"
+JSON_TYPE = "application/vnd.github+json"
+MAX_REDIRECTS = 3
+MAX_ERROR_BYTES = 64 * 1024
+CALL_SECONDS = 60
+DOWNLOAD_SECONDS = 540
+
+_REASONS = {
+    401: "it does not accept the credentials",
+    403: "the credentials may not do this",
+    404: "there is nothing of that name, or the credentials may not see it",
+    409: "the repository is empty",
+    422: "there is no such branch or commit",
+}
 
 
 def limited_until(status: int, headers: Mapping[str, str], body: bytes, now: datetime) -> datetime | None:
@@ -62,13 +75,6 @@ def _believable(until: datetime | None, now: datetime) -> datetime:
     return min(max(wanted, now + timedelta(seconds=1)), now + timedelta(seconds=MOST_SECONDS))
 
 
-API_VERSION = "2022-11-28"
-JSON_TYPE = "application/vnd.github+json"
-MAX_REDIRECTS = 3
-MAX_ERROR_BYTES = 64 * 1024
-CALL_SECONDS = 60
-DOWNLOAD_SECONDS = 540
-
 # httpx logs every address at INFO, and the address of a private archive is a secret.
 logging.getLogger("httpx").setLevel(logging.WARNING)
 logging.getLogger("httpcore").setLevel(logging.WARNING)
@@ -92,15 +98,6 @@ class _Ask:
     elsewhere: bool = False
     """Whether a redirect may leave GitHub's API."""
     absent: Exception | None = None
-
-
-_REASONS = {
-    401: "it does not accept the credentials",
-    403: "the credentials may not do this",
-    404: "there is nothing of that name, or the credentials may not see it",
-    409: "the repository is empty",
-    422: "there is no such branch or commit",
-}
 
 
 def http_client(api_url: str, *, connections: int = 20, seconds: float = 20) -> httpx.Client:

@@ -1,4 +1,4 @@
-"""Who we are to GitHub: nobody, a token, or an installation of a GitHub App, as the secret says at that moment."""
+"""Credentials for GitHub: none, a token, or an installation of a GitHub App, as the secret says at that moment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The GitHub secrets of a deployment, read from Secrets Manager and kept in the process."""
+"""The GitHub secrets of a deployment, read from Secrets Manager and cached in the process."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _app(values: dict[str, Any]) -> tuple[str | None, str | None, str | None]:
 
 class _Credentials(KeptSecret[Secret]):
     def current(self) -> Secret:
-        """Raises MalformedSecret, and what the client raises: each is told in words of its own."""
+        """Raises MalformedSecret, and what the client raises: each with words of its own."""
         try:
             return super().current()
         except Unavailable as unavailable:

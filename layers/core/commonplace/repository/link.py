@@ -1,4 +1,4 @@
-"""A link as authored, apart from the Markdown parser that finds it."""
+"""A link as authored, defined apart from the Markdown parser that finds it."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Finding the links of a document, in its body and its frontmatter.
+"""Extraction of links from a document's body and frontmatter.
 
 CommonMark links and images, `[[wiki links]]`, `![[embeds]]`, and targets with raw spaces, which CommonMark takes for
 text but Obsidian follows. Nothing inside code is a link, and addresses on the web are left out.

@@ -1,4 +1,4 @@
-"""A Markdown file with frontmatter, cut in two: bytes in, values and text out. Pure, and never raises."""
+"""Parsing of a Markdown file into frontmatter and body. Pure; `parse` never raises."""
 
 import re
 from collections.abc import Collection, Mapping

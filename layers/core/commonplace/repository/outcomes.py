@@ -1,4 +1,4 @@
-"""What became of one blob: judged by its bytes alone, so the verdict holds wherever the file lies."""
+"""Outcomes of single blobs, decided by their bytes alone, so that a verdict holds wherever the file lies."""
 
 from typing import Annotated, Literal
 
@@ -27,7 +27,7 @@ class UnpublishedBlob(Stored):
 
 
 class InvalidBlob(Stored):
-    """Nobody can tell: the frontmatter cannot be read."""
+    """Unknown: the frontmatter cannot be read."""
 
     verdict: Literal["invalid"] = "invalid"
     blob_sha: BlobSha
@@ -47,7 +47,7 @@ Verdicts = dict[BlobSha, PublishedBlob | UnpublishedBlob | InvalidBlob | LostBlo
 
 
 class Batch(Stored):
-    """What one step fetched, and how often it asked GitHub for that."""
+    """What one step fetched, and by how many calls of GitHub."""
 
     outcomes: list[Outcome]
     github_calls: int = 0

@@ -1,4 +1,4 @@
-"""What a run works on, and where it keeps its things between its steps."""
+"""The plan of a run, and the keys of what it keeps between its steps."""
 
 from datetime import datetime
 
@@ -29,7 +29,7 @@ class Plan(Stored):
     needed: list[BlobSha]
     """Blobs of content files that must be fetched and judged."""
     github_calls: int = 0
-    """How often GitHub was asked to make this plan."""
+    """Calls of GitHub that this plan took."""
 
     @property
     def others(self) -> dict[str, TreeFile]:

@@ -1,4 +1,4 @@
-"""What the sync needs of the outside world: the repository, the run state, the workflow engine."""
+"""The ports of the sync: the repository, the run state, the workflow engine."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class RepositoryRateLimited(Exception):
 
 
 class RepositoryRefused(Exception):
-    """GitHub will not answer this, however often it is asked: credentials, a missing branch or repository."""
+    """GitHub refuses this, however often it is called: credentials, a missing branch or repository."""
 
 
 class BlobNotFound(Exception):
@@ -80,7 +80,7 @@ class Repository(Protocol):
         ...
 
     def last_changed(self, commit_sha: str, paths: Sequence[str]) -> dict[str, datetime]:
-        """Committer time of the last commit that touched each path; paths that cannot be told are left out."""
+        """Committer time of the last commit that touched each path; paths without one are left out."""
         ...
 
     def set_status(self, commit_sha: str, state: Literal["success", "failure", "pending"], description: str) -> None:

@@ -1,4 +1,4 @@
-"""What to tell an editor: typed, with a line, and never quoting the text of a file."""
+"""Problems reported to editors: typed, with a line, and never quoting the text of a file."""
 
 from dataclasses import dataclass
 from typing import Literal

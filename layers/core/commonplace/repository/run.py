@@ -1,6 +1,4 @@
-"""What a run keeps in the store between its steps, whatever it syncs.
-
-What the steps of a run have in common, whatever they sync: JSON in, JSON out, everything large in the store.
+"""The steps that all runs share, and their ledger in the store: JSON in, JSON out, everything large in the store.
 
 plan -> archive | store (one item of the Map) | publish | done;  publish -> finish;  any of them -> fail
 """
@@ -31,6 +29,16 @@ from commonplace.repository.ports import (
     UntrustedTree,
 )
 
+logger = logging.getLogger(__name__)
+
+LEASE_SECONDS = 660
+"""Longer than the function that publishes may run."""
+MAX_WAITS = 8
+"""How often one item of the Map waits for GitHub's limit before it is left pending."""
+
+Event = Mapping[str, Any]
+Answer = dict[str, Any]
+
 
 class RunLedger:
     """Plans, items and outcomes of runs, each under the run's name."""
@@ -59,7 +67,7 @@ class RunLedger:
         self.objects.put(outcome_key(run, name), batch.to_json())
 
     def add_outcomes(self, run: str, verdicts: Verdicts) -> int:
-        """Adds what the run's steps found; returns how often they asked GitHub."""
+        """Adds what the run's steps found; returns how often they called GitHub."""
         calls = 0
         names = [item.key for item in self.objects.list(outcomes_prefix(run))]
         for found in self.parallel.map(self.objects.get, names):
@@ -68,17 +76,6 @@ class RunLedger:
                 merge(verdicts, batch.outcomes)
                 calls += batch.github_calls
         return calls
-
-
-logger = logging.getLogger(__name__)
-
-LEASE_SECONDS = 660
-"""Longer than the function that publishes may run."""
-MAX_WAITS = 8
-"""How often one item of the Map waits for GitHub's limit before it is left pending."""
-
-Event = Mapping[str, Any]
-Answer = dict[str, Any]
 
 
 class RunSteps(ABC):
@@ -226,5 +223,5 @@ class RunSteps(ABC):
 
 
 def waiting(limit: RepositoryRateLimited) -> Answer:
-    """The workflow waits as long as GitHub told; a retry's delay could not."""
+    """The workflow waits as long as GitHub says; a retry's delay could not."""
     return {"action": "wait", "waitUntil": f"{limit.until:%Y-%m-%dT%H:%M:%SZ}"}

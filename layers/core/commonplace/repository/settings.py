@@ -1,4 +1,4 @@
-"""Which branch is followed, and how GitHub is reached."""
+"""Settings of the branches that are followed, and of the access to GitHub."""
 
 from commonplace.kernel.configuration import SECRET_ARN, URL, Settings, arn, matching, setting
 from commonplace.kernel.settings import Activity, ContentStore, Deployment

@@ -1,4 +1,4 @@
-"""Slugs: how names become parts of URLs. Used for ids, attachment names, and suggestions for broken links."""
+"""Slugs: names as parts of URLs, for ids, attachment names, and suggestions for broken links."""
 
 import re
 import unicodedata

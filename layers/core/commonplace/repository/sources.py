@@ -1,4 +1,4 @@
-"""Which branches a deployment follows, and what the function that syncs them hands to each capability."""
+"""The branches that a deployment follows, and the context that the sync function passes to each capability."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class BranchSource:
     folder: str = ""
     """The folder of the branch that is this source's alone, without a slash at either end."""
     status: str = STATUS_CONTEXT
-    """Context of the commit statuses that tell how runs went."""
+    """Context of the commit statuses that report the outcome of runs."""
 
     @property
     def state_partition(self) -> str:

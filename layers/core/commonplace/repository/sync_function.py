@@ -1,4 +1,4 @@
-"""The function that syncs: steps of a run, as the state machine calls them, with errors named as it retries them."""
+"""The sync function: steps of a run, as the state machine calls them, with errors named as it retries them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""A hint that the branch may have moved: counts it, and sees to it that a run starts or that the running one goes on.
+"""The webhook: verification and parsing of GitHub's deliveries, and hints that start or prolong runs of their sources.
 
-What is kept at the head of a branch: the knowledge base, and each catalogue beside it.
-
-What GitHub delivers: who sent it, what it says, and what is answered. The payload's file lists are never read.
+A hint only says that a branch may have moved: the payload's file lists are never read.
 """
 
 import base64
@@ -26,6 +24,18 @@ STARTING = timedelta(seconds=60)
 """So long a claim without an execution counts as a run that is just being started."""
 CLAIM_ATTEMPTS = 3
 """The claim may change hands between looking and taking; each round then looks again."""
+
+COMMIT_DIGITS = 12
+"""Of the commit in the name of a catalogue's run: Step Functions takes 80 characters."""
+
+MAX_BODY_BYTES = 25 * 1024 * 1024
+"""GitHub delivers no payload above it."""
+
+_SHA = re.compile(r"[0-9a-f]{40}")
+_NO_COMMIT = "0" * 40
+_DELIVERY = re.compile(r"[A-Za-z0-9-]{1,100}")
+
+Answer = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +64,6 @@ class Queued:
 @dataclass(frozen=True, slots=True)
 class Duplicate:
     reason: str
-
-
-COMMIT_DIGITS = 12
-"""Of the commit in the name of a catalogue's run: Step Functions takes 80 characters."""
 
 
 class Poker:
@@ -166,16 +172,6 @@ def poke_each(followed: Sequence[Followed], hint: Hint) -> dict[str, Outcome]:
     if failed is not None:
         raise failed
     return outcomes
-
-
-MAX_BODY_BYTES = 25 * 1024 * 1024
-"""GitHub delivers no payload above it."""
-
-_SHA = re.compile(r"[0-9a-f]{40}")
-_NO_COMMIT = "0" * 40
-_DELIVERY = re.compile(r"[A-Za-z0-9-]{1,100}")
-
-Answer = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

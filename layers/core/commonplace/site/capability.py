@@ -1,4 +1,4 @@
-"""The pages for people that belong to no other capability."""
+"""The declaration of pages for people that belong to no other capability."""
 
 from commonplace.kernel.capability import Capability
 

@@ -1,4 +1,4 @@
-"""The clients that people connect, each with what to do in it: one table for page, docs and command line.
+"""MCP clients and how to connect each: one table for page, docs and command line.
 
 Checked against the clients' own documentation in November 2026; forms of configuration change, so one place holds them.
 """
@@ -18,7 +18,7 @@ Language = Literal["sh", "json", "toml", "text"]
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """What a client is told: a short name without spaces, a title for people, and the address of the MCP server."""
+    """What a client is given: a short name without spaces, a title for people, and the address of the MCP server."""
 
     name: str
     title: str

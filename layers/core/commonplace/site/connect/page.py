@@ -1,9 +1,18 @@
-"""The table as a page for people. It works without JavaScript; with it, what is to be copied has a button."""
+"""The page `/connect`. It works without JavaScript, which adds copy buttons."""
 
 from collections.abc import Iterator
 from html import escape
 
 from commonplace.site.connect.clients import Client, Endpoint, Step, clients
+
+_FOOT = """<section id="other"><h2>Any other client</h2>
+<p>Give it the address above and the transport “Streamable HTTP”. The entry for the MCP registry is
+<a href="/server.json">server.json</a>; the same knowledge for programs is at <a href="/docs">the REST API</a>.</p>
+</section>
+</main>
+</body>
+</html>
+"""
 
 
 def connect_html(at: Endpoint) -> str:
@@ -51,13 +60,3 @@ def _step(step: Step) -> str:
 
 def _copied(text: str) -> str:
     return f'<pre tabindex="0"><code>{escape(text)}</code></pre>'
-
-
-_FOOT = """<section id="other"><h2>Any other client</h2>
-<p>Give it the address above and the transport “Streamable HTTP”. The entry for the MCP registry is
-<a href="/server.json">server.json</a>; the same knowledge for programs is at <a href="/docs">the REST API</a>.</p>
-</section>
-</main>
-</body>
-</html>
-"""

@@ -1,4 +1,4 @@
-"""`server.json`: how the MCP registry lists a deployment (schema of 2025-12-11)."""
+"""`server.json`: the entry of a deployment in the MCP registry (schema of 2025-12-11)."""
 
 from typing import Any
 from urllib.parse import urlsplit

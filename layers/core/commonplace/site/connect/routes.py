@@ -1,4 +1,4 @@
-"""How to connect an agent to this deployment: a page for people, and the entry for the MCP registry."""
+"""Routes of the page `/connect`, its assets, and `server.json`."""
 
 from pathlib import Path
 
