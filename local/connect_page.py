@@ -1,4 +1,4 @@
-"""The table as Markdown: `docs/connect.md`."""
+"""The table of MCP clients as Markdown: `docs/connect.md`."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace

@@ -1,8 +1,6 @@
-"""Where a running Commonplace is: its bucket, table, functions and addresses, on this machine or on AWS.
+"""A running Commonplace: its bucket, table, functions and addresses, on this machine or on AWS.
 
 The names are those of the stack's outputs; `commonplace dev` writes the same names to `endpoint.json`.
-
-What the index function of a deployment is told of its index, under the names of the outputs.
 """
 
 import json
@@ -38,6 +36,26 @@ NEEDED = (
     "SyncRunFunction",
     "WebhookFunction",
 )
+
+OUTPUTS = {
+    "STAGE": "Stage",
+    "SEARCH_ENGINE": "SearchEngine",
+    "INDEX_LOCATION": "IndexLocation",
+    "OPENSEARCH_ENDPOINT": "OpenSearchEndpoint",
+    "OPENSEARCH_SERVICE": "OpenSearchService",
+    "OPENSEARCH_INDEX": "OpenSearchIndex",
+    "OPENSEARCH_PARAMETERS": "OpenSearchParameters",
+    "EMBEDDING_PROVIDER": "EmbeddingProvider",
+    "EMBEDDING_PROVIDER_NEXT": "EmbeddingProviderNext",
+    "RERANK_PROVIDER": "RerankProvider",
+    "FUSION": "Fusion",
+    "BEDROCK_REGION": "BedrockRegion",
+    "OPENAI_SECRET_ARN": "OpenAiSecretArn",
+    "OPENAI_BASE_URL": "OpenAiBaseUrl",
+    "KB_EMBEDDING_MODEL": "OpenAiModel",
+    "KB_BATCH_SIZE": "BatchSize",
+}
+"""Variable -> output. The stack has no such outputs: there the function's own variables are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,27 +282,6 @@ def _is_alive(pid: int) -> bool:
     except OSError:
         return True
     return True
-
-
-OUTPUTS = {
-    "STAGE": "Stage",
-    "SEARCH_ENGINE": "SearchEngine",
-    "INDEX_LOCATION": "IndexLocation",
-    "OPENSEARCH_ENDPOINT": "OpenSearchEndpoint",
-    "OPENSEARCH_SERVICE": "OpenSearchService",
-    "OPENSEARCH_INDEX": "OpenSearchIndex",
-    "OPENSEARCH_PARAMETERS": "OpenSearchParameters",
-    "EMBEDDING_PROVIDER": "EmbeddingProvider",
-    "EMBEDDING_PROVIDER_NEXT": "EmbeddingProviderNext",
-    "RERANK_PROVIDER": "RerankProvider",
-    "FUSION": "Fusion",
-    "BEDROCK_REGION": "BedrockRegion",
-    "OPENAI_SECRET_ARN": "OpenAiSecretArn",
-    "OPENAI_BASE_URL": "OpenAiBaseUrl",
-    "KB_EMBEDDING_MODEL": "OpenAiModel",
-    "KB_BATCH_SIZE": "BatchSize",
-}
-"""Variable -> output. The stack has no such outputs: there the function itself is asked."""
 
 
 def outputs_of(variables: Mapping[str, str]) -> dict[str, str]:

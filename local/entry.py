@@ -1,4 +1,4 @@
-"""Where the program `commonplace` begins: from here on Ctrl-C ends it without a traceback."""
+"""Entry point of the program `commonplace`, which ends on Ctrl-C without a traceback."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What the command line says instead of a traceback."""
+"""The error that the command line prints instead of a traceback."""
 
 INTERRUPTED = 130
 """What a shell reports of a program that was ended by Ctrl-C."""

@@ -1,4 +1,4 @@
-"""A user's files: those of a folder as Git sees it, and writing one whole or not at all."""
+"""A user's files: those of a folder as Git lists them, and atomic writes."""
 
 import os
 import subprocess

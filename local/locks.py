@@ -1,4 +1,4 @@
-"""A lock between processes, as long as the block runs; the system lets go of it when its holder dies."""
+"""A lock between processes, held as long as the block runs; the system releases it when its holder dies."""
 
 import fcntl
 from collections.abc import Callable, Iterator

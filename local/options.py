@@ -1,4 +1,4 @@
-"""Options that several commands have: the fields of a dataclass, declared once."""
+"""Options that several commands share: the fields of a dataclass, declared once."""
 
 import inspect
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What the last runs of the sync came to, as text: what is published, what to mend, most important first."""
+"""Reports of the last runs of the sync, as text: what is published, what to mend, most important first."""
 
 import json
 from collections.abc import Iterator, Sequence

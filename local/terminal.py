@@ -1,4 +1,4 @@
-"""What commands have in common: their parser, options, tables and counts, and findings as GitHub shows them."""
+"""Parts that commands share: their parser, options, tables and counts, and findings as GitHub annotations."""
 
 import json
 from collections.abc import Iterable, Mapping

@@ -35,7 +35,7 @@ FACTS = ("model", "chunker", "schema", "mapping")
 Answer = dict[str, Any]
 Told = Callable[[int, int], None]
 Ask = Callable[[Mapping[str, Any], Told], Answer]
-"""Takes a step, and is told of records done and left where that can be known meanwhile."""
+"""Takes a step, and reports records done and left where they are known meanwhile."""
 
 Endpoint = Annotated[
     str | None, typer.Option(help="OpenSearch to work on from here, with the models of this shell's environment.")
@@ -105,7 +105,7 @@ def drop(
 
 
 def _step(step: str, text: str, tell: Callable[[Answer], str]) -> None:
-    """A command that asks for one step and tells its answer."""
+    """A command that requests one step and prints its answer."""
 
     @app.command(step, help=text)
     @grouped

@@ -98,7 +98,7 @@ def search(
 
 
 def _where(index: Path | None, data: Path | None, outputs: Path | None, stage: str | None) -> tuple[Path | None, str]:
-    """An index file, or the address of a running one. What a stopped laptop has kept is asked, too."""
+    """An index file, or the address of a running one. What a stopped laptop has kept is searched, too."""
     if index is not None:
         if not index.is_file():
             raise CommandError(f"There is no index at {index}.", "Name the file documents.sqlite of a data folder.")

@@ -24,6 +24,11 @@ from local.cloud.schedules import Rotations, Scheduler
 from local.cloud.state import Holdings, SavedState, Saver
 from local.cloud.template import Stack, TemplateError, choose, stem
 
+LOOK_AGAIN_SECONDS = 0.02
+GRACE_SECONDS = 2.0
+THREAD_SECONDS = 5.0
+_ALONE = threading.Lock()  # moto keeps its state for the process
+
 
 class Clients:
     """The boto3 clients of one cloud: made once for each service, closed together."""
@@ -46,19 +51,13 @@ class Clients:
             client.close()
 
 
-LOOK_AGAIN_SECONDS = 0.02
-GRACE_SECONDS = 2.0
-THREAD_SECONDS = 5.0
-_ALONE = threading.Lock()  # moto keeps its state for the process
-
-
 class Cloud:
     """One stack. Only one runs in a process at a time.
 
     `root` holds `functions/` and `layers/`. `data` keeps state and logs; `None` forgets them. `environment` overrides
     variables of every function. `secrets` are initial values by logical id, its stem, or description.
     `retry_interval_seconds` replaces every `IntervalSeconds` of state machines, and the pauses before calls are made
-    again that have an `EventInvokeConfig`. `on_log` is told every line a function writes, with the function's
+    again that have an `EventInvokeConfig`. `on_log` receives every line a function writes, with the function's
     short name. `prewarm` starts every function but those of `later` before they are called.
     """
 

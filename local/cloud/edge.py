@@ -1,8 +1,8 @@
-"""The one address of every AWS service on this machine.
+"""The endpoint of every AWS service on this machine.
 
-Who brings the access key of the run may call, and nobody else: a signature is not checked. Lambda's Invoke goes to our
-host; everything else goes to moto, one request at a time, because moto has no locks. Two exceptions: Step Functions
-calls back into this edge while it works, so it never holds the lock; and a long poll of SQS waits outside it.
+Requests need the access key of this start; signatures are not checked. Lambda's Invoke goes to our host; everything
+else goes to moto, one request at a time, because moto has no locks. Two exceptions: Step Functions calls back into this
+edge while it works, so it never holds the lock; and a long poll of SQS waits outside it.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""The environment variables of this process and of its workers: nothing of the developer's AWS account is in reach."""
+"""Environment variables of this process and of its workers: nothing of the developer's AWS account is in reach."""
 
 import os
 import secrets

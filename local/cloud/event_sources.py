@@ -1,10 +1,9 @@
-"""What brings work to functions from queues and streams.
+"""Event sources of functions: mappings from SQS, and EventBridge Pipes from table streams to queues.
 
 The mapping from SQS to a function knows batches, a batching window and partial failures. Messages that are kept are
-left alone: their visibility timeout ends, and the queue's redrive policy counts. EventBridge Pipes lead from the stream
-of a table to a queue: a pump reads the stream from where it ends when the pump is made, and goes on only when the queue
-has taken what it read. Source of filters and templates: EventBridge user guide, "Event filtering in EventBridge Pipes"
-and "EventBridge Pipes input transformation".
+left alone: their visibility timeout ends, and the queue's redrive policy counts. A pump reads a table's stream from its
+end at the time the pump is made, and goes on only when the queue has taken what it read. Source of filters and
+templates: EventBridge user guide, "Event filtering in EventBridge Pipes" and "EventBridge Pipes input transformation".
 """
 
 import json
@@ -260,7 +259,7 @@ class Pump(EventSource):
     def __init__(
         self, pipe: Pipe, *, streams: Any, sqs: Any, wait_until: Callable[[Callable[[], bool], float], bool]
     ) -> None:
-        """`wait_until(look, seconds)` waits until `look` is true after some write, and tells whether it is."""
+        """`wait_until(look, seconds)` waits until `look` is true after some write, and returns whether it is."""
         super().__init__(f"The pipe {pipe.name}", f"pipe-{pipe.name}")
         self.name, self._pipe, self._streams, self._sqs, self._wait_until = pipe.name, pipe, streams, sqs, wait_until
         self._next = moto_view.stream_end(pipe.table)

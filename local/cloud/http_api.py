@@ -1,4 +1,4 @@
-"""The HTTP API's front, whose every request becomes an invocation: events and answers of payload format 2.0.
+"""The HTTP API: every request becomes an invocation with events and answers of payload format 2.0.
 
 Source of the rules: API Gateway developer guide, "Working with AWS Lambda proxy integrations for HTTP APIs" and
 "Create routes for HTTP APIs". `rawPath` is percent-decoded: the service delivers it so, unlike function URLs.
@@ -26,6 +26,12 @@ from local.cloud.servers import Loopback, LoopbackHandler
 # Other types arrive as base64, forms among them.
 _TEXT = re.compile(r"text/|application/(?:json|xml|javascript)(?:$|[;\s])", re.IGNORECASE)
 _OWN_HEADERS = frozenset({"connection", "transfer-encoding", "date"})
+
+MAX_BODY_BYTES = 10 * 1024 * 1024
+MAX_HEADER_BYTES = 10_240
+INTEGRATION_SECONDS = 30.0
+
+Invoke = Callable[[str, bytes, float], Outcome | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,13 +218,6 @@ def response(payload: bytes) -> Response:
 
 def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-MAX_BODY_BYTES = 10 * 1024 * 1024
-MAX_HEADER_BYTES = 10_240
-INTEGRATION_SECONDS = 30.0
-
-Invoke = Callable[[str, bytes, float], Outcome | None]
 
 
 class HttpApi:

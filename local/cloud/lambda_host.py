@@ -1,7 +1,7 @@
-"""Runs functions as AWS Lambda does: an execution environment per concurrent call, started on demand and kept warm.
+"""The host of functions, as AWS Lambda runs them: an execution environment per concurrent call, started on demand.
 
-Calls that nobody waits for are made again, and set aside in a queue when they never succeed. Source of the pauses and
-of the record: AWS Lambda developer guide, "Understanding retry behavior" and "Capturing records of Lambda asynchronous
+Failed asynchronous calls are repeated, and end in a queue when they never succeed. Source of the pauses and of the
+record: AWS Lambda developer guide, "Understanding retry behavior" and "Capturing records of Lambda asynchronous
 invocations".
 """
 
@@ -23,6 +23,15 @@ from local.cloud.runtime import Call, Function, Outcome, Worker, exited, stopped
 
 PAUSES_SECONDS = (60.0, 120.0)
 """Before the second attempt, and before the third."""
+
+# A call that waits this long for a busy environment gets one of its own. AWS would start it at once, but a warm
+# call takes milliseconds where a new process takes a second.
+GROW_AFTER_SECONDS = 0.05
+LOOK_AGAIN_SECONDS = 0.25
+
+LogCallback = Callable[[str, str], None]
+
+_FUNCTION_ARN = re.compile(r"(?:arn:aws[\w-]*:lambda:[\w-]*:\d*:function:|(?:\d+:)?function:)?([\w-]+)(:[\w$-]+)?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +85,8 @@ def see_through(
     }
 
 
-# A call that waits this long for a busy environment gets one of its own. AWS would start it at once, but a warm
-# call takes milliseconds where a new process takes a second.
-GROW_AFTER_SECONDS = 0.05
-LOOK_AGAIN_SECONDS = 0.25
-
-LogCallback = Callable[[str, str], None]
-
-
 class FunctionLog:
-    """What a function and its environments say: appended to one file, and told to a listener line by line."""
+    """What a function and its environments say: appended to one file, and passed to a listener line by line."""
 
     def __init__(self, name: str, path: Path, listener: LogCallback | None) -> None:
         self.path, self._name, self._listener = path, name, listener
@@ -228,9 +229,6 @@ class Pool:
             worker.join()
 
 
-_FUNCTION_ARN = re.compile(r"(?:arn:aws[\w-]*:lambda:[\w-]*:\d*:function:|(?:\d+:)?function:)?([\w-]+)(:[\w$-]+)?$")
-
-
 class LambdaHost:
     """Every function of the stack, by name or by any form of its ARN."""
 
@@ -252,7 +250,7 @@ class LambdaHost:
         """Sends a message to a queue."""
 
     def add(self, function: Function, label: str) -> None:
-        """`label` names the log file and is what listeners are told."""
+        """`label` names the log file, also for listeners."""
         scratch = Path(self._scratch.name) / label
         scratch.mkdir()
         log = FunctionLog(label, self._logs / f"{label}.log", self._on_log)

@@ -1,10 +1,10 @@
-"""What is changed in moto 5.2.5, because it differs from AWS or takes seconds where a store holds some thousand items.
+"""Patches of moto 5.2.5, where it differs from AWS or takes seconds with some thousand items.
 
 * A delete in a versioned bucket puts a marker over the object and announces it; moto says nothing.
 * Every event carries a `sequencer` that grows, and in a versioned bucket the version.
-* Every answer lets pages of every origin read it. Nothing does here.
-* The interpreter of Step Functions calls back with a key of its own, which is nobody's here.
-* A secret is read by the stage `AWSCURRENT`; moto goes on giving out the version that was current at first.
+* Answers of moto let pages of every origin read them; here none do.
+* The interpreter of Step Functions calls back with a key of its own, which is replaced by ours.
+* A secret is read by the stage `AWSCURRENT`; moto goes on returning the version that was current at first.
 * Transactions, queries, values of items, queues and streams: see each `patch_`.
 """
 
@@ -197,7 +197,7 @@ def is_plain(value: Any) -> bool:
 
 @cache
 def patch_queues() -> None:
-    """The time is asked for once, and the attributes of a queue are read once for an answer.
+    """The time is read once, and the attributes of a queue are read once for an answer.
 
     moto asks anew for each message, and looks at all of them several times for each one that is sent or received.
     """
@@ -300,7 +300,7 @@ def note_writes(table: str, *keys: Key) -> None:
 
 
 def take_writes(table: str) -> list[Key]:
-    """The keys that were written since this was asked last. They are noted after the write: who reads now, reads it."""
+    """The keys that were written since the last call. They are noted after the write: who reads now, reads it."""
     with _lock:
         return list(_changed.pop(table, {}).values())
 

@@ -1,4 +1,4 @@
-"""What the laptop cloud reads from moto's memory instead of asking over HTTP: how busy it is, and nothing else."""
+"""Direct reads of moto's memory: how busy the laptop cloud is, and nothing else."""
 
 from collections.abc import Iterator
 from threading import Event

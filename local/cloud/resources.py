@@ -1,4 +1,4 @@
-"""What each resource type of the template becomes on this machine.
+"""Builders of the template's resources on this machine, by type.
 
 A builder makes the resource through its service's own API, so boto3 validates what CDK lets through, or notes it in
 `Parts` for the host, the gateway, the pollers and the scheduler. Properties that would change behaviour and are not
@@ -23,6 +23,30 @@ from local.cloud.lambda_host import PAUSES_SECONDS, AsyncConfig
 from local.cloud.runtime import Function
 from local.cloud.schedules import RotatedSecret, Rule, Target, parse
 from local.cloud.template import Attributes, Builder, Stack, TemplateError, stem
+
+SOURCE = "commonplace:source"
+FUNCTIONS = f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:"
+ROLE = f"arn:aws:iam::{ACCOUNT}:role/laptop"
+DEFAULT_CONCURRENCY = 4
+PLACEHOLDER = re.compile(r"\$\{\w+\}")
+SECONDS_BETWEEN_RETRIES = re.compile(r'("IntervalSeconds"\s*:\s*)\d+')
+
+# Nothing on a laptop answers to these; who refers to one gets a placeholder.
+WITHOUT_EFFECT = (
+    "AWS::ApiGatewayV2::Stage",
+    "AWS::CloudWatch::Alarm",
+    "AWS::CloudWatch::Dashboard",
+    "AWS::IAM::Policy",
+    "AWS::IAM::Role",
+    "AWS::KMS::Key",
+    "AWS::Lambda::LayerVersion",
+    "AWS::Lambda::Permission",
+    "AWS::Logs::LogGroup",
+    "AWS::S3::BucketPolicy",
+    "AWS::SNS::Topic",
+    "AWS::SNS::TopicPolicy",
+    "AWS::SQS::QueuePolicy",
+)
 
 
 @dataclass(slots=True)
@@ -161,31 +185,6 @@ def _generated(given: Mapping[str, Any]) -> str:
     if "GenerateStringKey" not in asked:
         return word
     return json.dumps({**json.loads(asked.get("SecretStringTemplate", "{}")), asked["GenerateStringKey"]: word})
-
-
-SOURCE = "commonplace:source"
-FUNCTIONS = f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:"
-ROLE = f"arn:aws:iam::{ACCOUNT}:role/laptop"
-DEFAULT_CONCURRENCY = 4
-PLACEHOLDER = re.compile(r"\$\{\w+\}")
-SECONDS_BETWEEN_RETRIES = re.compile(r'("IntervalSeconds"\s*:\s*)\d+')
-
-# Nothing on a laptop answers to these; who refers to one gets a placeholder.
-WITHOUT_EFFECT = (
-    "AWS::ApiGatewayV2::Stage",
-    "AWS::CloudWatch::Alarm",
-    "AWS::CloudWatch::Dashboard",
-    "AWS::IAM::Policy",
-    "AWS::IAM::Role",
-    "AWS::KMS::Key",
-    "AWS::Lambda::LayerVersion",
-    "AWS::Lambda::Permission",
-    "AWS::Logs::LogGroup",
-    "AWS::S3::BucketPolicy",
-    "AWS::SNS::Topic",
-    "AWS::SNS::TopicPolicy",
-    "AWS::SQS::QueuePolicy",
-)
 
 
 class Builders(Stores):

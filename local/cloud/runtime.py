@@ -28,6 +28,9 @@ from local.cloud.servers import Loopback, LoopbackHandler
 
 MAX_PAYLOAD_BYTES = 6_291_456  # synchronous, both ways (AWS Lambda quotas)
 
+BOOTSTRAP = Path(__file__).with_name("bootstrap.py")
+INIT_SECONDS = 60.0  # AWS allows 10; a laptop that starts several processes at once needs longer
+
 
 class FunctionFailed(Exception):
     """An invoked function raised, timed out or died; `kind` is the name of its error."""
@@ -177,12 +180,8 @@ def runtime_api(environment: Environment, key: str) -> Loopback:
     return Loopback(Api)
 
 
-BOOTSTRAP = Path(__file__).with_name("bootstrap.py")
-INIT_SECONDS = 60.0  # AWS allows 10; a laptop that starts several processes at once needs longer
-
-
 class Worker:
-    """Runs one call at a time. `pool` hands out calls and is told when this environment is lost."""
+    """Runs one call at a time. `pool` hands out calls and is notified when this environment is lost."""
 
     def __init__(
         self,

@@ -27,6 +27,8 @@ _DAYS = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"]
 LOOK_AT_THE_CLOCK_SECONDS = 60.0  # a laptop sleeps, and its clock jumps
 YEARS_AHEAD = 10
 
+STEPS = ("createSecret", "setSecret", "testSecret", "finishSecret")
+
 
 @dataclass(frozen=True, slots=True)
 class Rate:
@@ -176,9 +178,6 @@ class Scheduler:
                     logger.info("A schedule is due", extra={"rule": rule.name})
                     self.fire(rule, due[rule.name])
                     due[rule.name] = rule.schedule.after(now)
-
-
-STEPS = ("createSecret", "setSecret", "testSecret", "finishSecret")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """HTTP servers on 127.0.0.1 that no page of another site reaches, and that leave neither threads nor sockets behind.
 
-A name of somebody else may lead a browser here (DNS rebinding), so each answers under its own names alone; and any page
-may send requests to this machine, so what no page has business with refuses whatever a browser sends.
+A foreign name may lead a browser here (DNS rebinding), so each server answers under its own names alone; and any page
+may send requests to this machine, so servers that no page needs refuse whatever a browser sends.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Keeps what a cloud holds between two starts: objects, items and secrets, in one SQLite file.
+"""The saved state of a cloud between two starts: objects, items and secrets, in one SQLite file.
 
 Everything is read and written through the services' own APIs and kept by role (the logical id without its hash), so
 that neither another backend nor a moved construct orphans it. A save is one transaction and takes only objects whose

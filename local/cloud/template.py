@@ -1,7 +1,7 @@
-"""Resolves a CloudFormation template: references, intrinsic functions, and which resource is made when.
+"""A resolver of CloudFormation templates: references, intrinsic functions, and the order of resources.
 
-What a resource becomes is the business of the builders (`resources.py`). Anything this reader does not know raises
-with a sentence: a template that half works would be tested and then deployed.
+Builders (`resources.py`) decide what a resource becomes. Anything unknown here raises: a template that half works would
+be tested and then deployed.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Everything of one `commonplace dev`: private clone, GitHub stand-in, laptop cloud; started and stopped as one."""
+"""The parts of one `commonplace dev`: private clone, GitHub stand-in, laptop cloud; started and stopped together."""
 
 import errno
 import json
@@ -158,7 +158,7 @@ class Laptop:
 
     @property
     def asked_of_chains(self) -> str:
-        """Who is asked about wallets, as a line to show."""
+        """The hosts that are called about wallets, as a line to show."""
         return asked_line(self.endpoints)
 
     def welcome_agents(self) -> None:

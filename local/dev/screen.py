@@ -1,6 +1,6 @@
-"""What a sync came to, checked, and what `commonplace dev` tells: steps, counts while it works, tables at the end.
+"""Output of `commonplace dev`: steps, progress, the checked outcome of a sync, tables at the end.
 
-Plain lines when nobody watches.
+Plain lines where the output is no terminal.
 """
 
 import shlex
@@ -22,6 +22,11 @@ from local.dev.laptop import Laptop, Progress
 from local.opensearch.progress import Tell, told
 from local.reports import catalogue_line, failure_text, problem_line
 from local.terminal import counted
+
+PLAIN_WIDTH = 120
+PLAIN_INTERVAL_SECONDS = 2.0
+PATHS_SHOWN = 1000
+PROBLEMS_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +81,7 @@ def _faults(laptop: Laptop, manifest: Manifest | None) -> list[str]:
 
 
 def _catalogue_faults(laptop: Laptop, reports: Mapping[str, CatalogueReport | None]) -> Iterator[str]:
-    """Errors themselves are told beside the catalogue (`Screen.outcome`)."""
+    """Errors themselves are shown beside the catalogue (`Screen.outcome`)."""
     heads = {one.source.name: one.workspace.head for one in laptop.repositories}
     indexed = laptop.indexed("reference") if laptop.catalogues else {}
     for one in laptop.catalogues:
@@ -95,12 +100,6 @@ def _catalogue_faults(laptop: Laptop, reports: Mapping[str, CatalogueReport | No
         extra = sum(key.startswith(f"{one.name}/") and key.partition("/")[2] not in versions for key in indexed)
         if missing or extra:
             yield f"The index of the catalogue {one.name} lacks {missing} entries, and has {extra} that are gone."
-
-
-PLAIN_WIDTH = 120
-PLAIN_INTERVAL_SECONDS = 2.0
-PATHS_SHOWN = 1000
-PROBLEMS_SHOWN = 20
 
 
 class Teller(Protocol):
@@ -196,7 +195,7 @@ class Screen:
 
 
 def catalogue_lines(name: str, report: CatalogueReport | None, *, verbose: bool = False) -> Iterator[str]:
-    """What was read of a catalogue, with its errors; its warnings only where they are asked for."""
+    """What was read of a catalogue, with its errors; its warnings only where they are wanted."""
     yield catalogue_line(name, report)
     problems = (report.problems if verbose else report.errors) if report else []
     for problem in problems[:PROBLEMS_SHOWN]:

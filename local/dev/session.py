@@ -1,4 +1,4 @@
-"""The course of `commonplace dev`: what answers searches, a sync, its outcome, pushes of saved files, a clean end."""
+"""The session of `commonplace dev`: search engine, first sync and its outcome, pushes of saved files, a clean end."""
 
 import fcntl
 import hashlib
@@ -30,6 +30,17 @@ from local.opensearch.process import Options
 from local.reports import failure_text
 
 STEM = "commonplace-dev"
+
+LOOK_SECONDS = 0.2
+STALLED_SECONDS = 300
+KEPT = ("lock", f"{ENDPOINT_FILE}*", "repository*.git", "cloud", "index", "opensearch")
+"""What a data folder holds of ours."""
+NOBODY_ELSE = 0o077
+ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+LOOK_AT_RUNS_SECONDS = 0.05
+AGAIN_SECONDS = 1.0
+PATHS_TOLD = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +92,9 @@ def _opensearch(url: str, stem: str, note: str) -> SearchEngine:
     return SearchEngine(f"OpenSearch {VERSION} at {url}, index {stem} ({note})", environment, elsewhere=True)
 
 
-LOOK_SECONDS = 0.2
-STALLED_SECONDS = 300
-KEPT = ("lock", f"{ENDPOINT_FILE}*", "repository*.git", "cloud", "index", "opensearch")
-"""What a data folder holds of ours."""
-NOBODY_ELSE = 0o077
-ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-
 @contextmanager
 def data_folder(given: Path | None, *, passable: bool = False) -> Iterator[Path]:
-    """The folder that was asked for, held by this process alone; else one that vanishes at the end.
+    """The requested folder, held by this process alone; else one that vanishes at the end.
 
     Within the block this process and its children write what nobody else of this machine may read. A `passable` folder
     lets the user through as whom root runs a node.
@@ -221,11 +224,6 @@ def follow(laptop: Laptop, tell: Teller) -> None:
             raise CommandError(f"Nothing has moved for {STALLED_SECONDS} s.", "The functions' logs say why.")
         tell(progress)
         time.sleep(LOOK_SECONDS)
-
-
-LOOK_AT_RUNS_SECONDS = 0.05
-AGAIN_SECONDS = 1.0
-PATHS_TOLD = 20
 
 
 def keep_up(laptop: Laptop, screen: Screen) -> None:

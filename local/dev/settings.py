@@ -1,4 +1,4 @@
-"""What functions are told on a laptop: endpoints of chains, wallets that are allowed without a hat, embedding model."""
+"""Settings of functions on a laptop: endpoints of chains, wallets that are allowed without a hat, embedding model."""
 
 import json
 import re
@@ -19,11 +19,16 @@ ENDPOINTS = "IdentityRpc"
 _URL = re.compile(r"https?://[^\s/,=]+(?:/\S*)?")
 _ALLOWED = re.compile(r"(0x[0-9a-fA-F]{40})=(\w+)")
 
+MEMORY = ("KB_DEFAULT_SEARCH_LIMIT", "KB_MIN_CONFIDENCE", "KB_BATCH_SIZE", "KB_FUSION")
+OPENAI = ("KB_EMBEDDING_MODEL", "OPENAI_API_KEY", "OPENAI_BASE_URL")
+HERE = ("local", "none", "onnx", "openai")
+"""Models that work without an AWS account."""
+
 
 def endpoints(template: Mapping[str, Any], given: Sequence[str], *, public: bool = False) -> dict[str, list[str]]:
     """The RPC secret's value: `URL` or `optimism=URL`, and `mainnet=URL`, or the public ones, which the template has.
 
-    Nobody else is asked, and without any of it nobody is. Raises CommandError.
+    No other endpoint is called, and without any of it none is. Raises CommandError.
     """
     if public and given:
         raise CommandError("--chain public goes without --rpc.", "Leave one of them out.")
@@ -39,7 +44,7 @@ def endpoints(template: Mapping[str, Any], given: Sequence[str], *, public: bool
 
 
 def asked_line(found: Mapping[str, Sequence[str]]) -> str:
-    """Who is asked about wallets. Hosts alone: URLs of endpoints hold keys of their providers."""
+    """The endpoints that are called about wallets. Hosts alone: URLs of endpoints hold keys of their providers."""
     hosts = {chain: ", ".join(urlsplit(url).hostname or "" for url in found.get(chain, ())) for chain in CHAINS}
     if not any(hosts.values()):
         return "No chain is asked: roles come from --allow alone, and contract wallets cannot sign in (--chain public)"
@@ -48,7 +53,7 @@ def asked_line(found: Mapping[str, Sequence[str]]) -> str:
 
 
 def role_map(allow: Sequence[str], *, chain: bool) -> dict[str, str]:
-    """`ROLE_MAP` with these wallets, each `ADDRESS=TIER`. Hats give nothing unless their `chain` is asked.
+    """`ROLE_MAP` with these wallets, each `ADDRESS=TIER`. Hats give nothing without an endpoint of their `chain`.
 
     Raises CommandError.
     """
@@ -70,12 +75,6 @@ def _configured(template: Mapping[str, Any]) -> dict[str, list[str]]:
             configured: dict[str, list[str]] = json.loads(resource["Properties"]["SecretString"])
             return configured
     return {chain: [] for chain in CHAINS}
-
-
-MEMORY = ("KB_DEFAULT_SEARCH_LIMIT", "KB_MIN_CONFIDENCE", "KB_BATCH_SIZE", "KB_FUSION")
-OPENAI = ("KB_EMBEDDING_MODEL", "OPENAI_API_KEY", "OPENAI_BASE_URL")
-HERE = ("local", "none", "onnx", "openai")
-"""Models that work without an AWS account."""
 
 
 def model_environment(environ: Mapping[str, str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Which folders, which branches: what the operator pointed at, looked at without touching it."""
+"""The folders and branches that the operator pointed at, read without touching them."""
 
 import json
 import re
@@ -14,6 +14,11 @@ GITHUB_REMOTE = re.compile(r"(?:https?://(?:[^@/]+@)?|ssh://git@|git@)github\.co
 NAME_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
 DETACHED = "main"
 """The name under which a detached HEAD is shown."""
+
+VARIABLE = "CATALOGUES"
+
+_NAMED = re.compile(r"(?P<name>[a-z][a-z0-9-]{0,39})=(?P<path>.+)", re.DOTALL)
+_FOREIGN = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +126,6 @@ def _revision(folder: Path, branch: str) -> str:
     raise CommandError(f"There is no branch {branch!r} in {folder}.", f"Its branches: {listed}.")
 
 
-VARIABLE = "CATALOGUES"
-
-_NAMED = re.compile(r"(?P<name>[a-z][a-z0-9-]{0,39})=(?P<path>.+)", re.DOTALL)
-_FOREIGN = re.compile(r"[^a-z0-9]+")
-
-
 @dataclass(frozen=True, slots=True)
 class CatalogueFolder:
     """A catalogue: a folder of what is served as a repository."""
@@ -192,7 +191,7 @@ def repositories(knowledge_base: Source, catalogues: Sequence[CatalogueFolder]) 
 
 
 def catalogue_environment(catalogues: Iterable[CatalogueFolder]) -> dict[str, str]:
-    """What functions are told of them; nothing where there are none."""
+    """Environment variables of functions about them; empty where there are none."""
     told = [one.told for one in catalogues]
     return {VARIABLE: json.dumps(told)} if told else {}
 

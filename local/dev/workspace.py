@@ -18,6 +18,8 @@ from local.dev.source import Source
 from local.github.api import GitHubApi
 from local.github.git import GitError, GitRepository, git, git_environment, git_text, neutral_environment
 
+logger = logging.getLogger(__name__)
+
 BASE_REF = "refs/commonplace/base"
 """The user's commit that the newest scratch commit stands on."""
 
@@ -36,6 +38,16 @@ SAFE_SETTINGS = (
     "advice.addEmbeddedRepo=false",
     "core.safecrlf=false",
 )
+
+QUIET_MS = 100
+"""A burst of saves counts as one once nothing has changed for so long."""
+LONGEST_BURST_MS = 1000
+WAKE_MS = 300
+"""How soon a stop is noticed."""
+START_SECONDS = 30
+
+FIRST = "repository.git"
+_FOREIGN = re.compile(r"[^A-Za-z0-9.-]")
 
 
 class SnapshotFailed(Exception):
@@ -166,16 +178,6 @@ def _quoted(objects: Path) -> str:
     return f'"{escaped}"'
 
 
-logger = logging.getLogger(__name__)
-
-QUIET_MS = 100
-"""A burst of saves counts as one once nothing has changed for so long."""
-LONGEST_BURST_MS = 1000
-WAKE_MS = 300
-"""How soon a stop is noticed."""
-START_SECONDS = 30
-
-
 class Watcher:
     """Calls `changed` from a thread of its own, once per burst of changes."""
 
@@ -238,10 +240,6 @@ def _moves_a_branch(path: Path) -> bool:
     if path.suffix == ".lock":
         return False
     return path.parts[:1] in {("HEAD",), ("packed-refs",)} or path.parts[:2] in {("refs", "heads"), ("refs", "remotes")}
-
-
-FIRST = "repository.git"
-_FOREIGN = re.compile(r"[^A-Za-z0-9.-]")
 
 
 @dataclass(frozen=True, slots=True)

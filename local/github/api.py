@@ -27,6 +27,36 @@ if TYPE_CHECKING:
 LONGEST_CLAIM_SECONDS = 600
 CLOCK_DRIFT_SECONDS = 60
 
+HOUR_SECONDS = 3600
+USUAL_LIMIT = 5000
+REPOSITORY = "/repos/<owner>/<name>"
+ROUTES = Map(
+    [
+        Rule(REPOSITORY, endpoint="about", methods=["GET"]),
+        Rule(f"{REPOSITORY}/commits/<path:ref>", endpoint="commit", methods=["GET"]),
+        Rule(f"{REPOSITORY}/commits/<path:ref>/statuses", endpoint="statuses", methods=["GET"]),
+        Rule(f"{REPOSITORY}/git/trees/<path:ref>", endpoint="tree", methods=["GET"]),
+        Rule(f"{REPOSITORY}/git/blobs/<sha>", endpoint="blob", methods=["GET"]),
+        Rule(f"{REPOSITORY}/tarball/<path:ref>", endpoint="tarball", methods=["GET"]),
+        Rule("/codeload/<owner>/<name>/legacy.tar.gz/<sha>", endpoint="archive", methods=["GET"]),
+        Rule(f"{REPOSITORY}/statuses/<sha>", endpoint="set_status", methods=["POST"]),
+        Rule(f"{REPOSITORY}/git/ref/heads/<path:branch>", endpoint="ref", methods=["GET"]),
+        Rule(f"{REPOSITORY}/git/refs", endpoint="create_ref", methods=["POST"]),
+        Rule(f"{REPOSITORY}/git/commits/<sha>", endpoint="git_commit", methods=["GET"]),
+        Rule(f"{REPOSITORY}/git/commits", endpoint="create_commit", methods=["POST"]),
+        Rule(f"{REPOSITORY}/git/trees", endpoint="create_tree", methods=["POST"]),
+        Rule(f"{REPOSITORY}/pulls", endpoint="pulls", methods=["GET"]),
+        Rule(f"{REPOSITORY}/pulls", endpoint="create_pull", methods=["POST"]),
+        Rule(f"{REPOSITORY}/pulls/<int:number>", endpoint="pull", methods=["GET"]),
+        Rule("/graphql", endpoint="graphql", methods=["POST"]),
+        Rule("/app/installations/<int:installation>/access_tokens", endpoint="access_token", methods=["POST"]),
+    ],
+    merge_slashes=False,
+)
+NEEDS_CREDENTIAL = frozenset({"set_status", "graphql", "create_ref", "create_commit", "create_tree", "create_pull"})
+NOT_COUNTED = frozenset({"archive"})
+"""The download behind a tarball's redirect is another host's on GitHub: no API call."""
+
 
 @dataclass(frozen=True, slots=True)
 class AppKey:
@@ -152,37 +182,6 @@ class Faults:
     def _add(self, fault: Fault) -> None:
         with self._lock:
             self._waiting.append(fault)
-
-
-HOUR_SECONDS = 3600
-USUAL_LIMIT = 5000
-REPOSITORY = "/repos/<owner>/<name>"
-ROUTES = Map(
-    [
-        Rule(REPOSITORY, endpoint="about", methods=["GET"]),
-        Rule(f"{REPOSITORY}/commits/<path:ref>", endpoint="commit", methods=["GET"]),
-        Rule(f"{REPOSITORY}/commits/<path:ref>/statuses", endpoint="statuses", methods=["GET"]),
-        Rule(f"{REPOSITORY}/git/trees/<path:ref>", endpoint="tree", methods=["GET"]),
-        Rule(f"{REPOSITORY}/git/blobs/<sha>", endpoint="blob", methods=["GET"]),
-        Rule(f"{REPOSITORY}/tarball/<path:ref>", endpoint="tarball", methods=["GET"]),
-        Rule("/codeload/<owner>/<name>/legacy.tar.gz/<sha>", endpoint="archive", methods=["GET"]),
-        Rule(f"{REPOSITORY}/statuses/<sha>", endpoint="set_status", methods=["POST"]),
-        Rule(f"{REPOSITORY}/git/ref/heads/<path:branch>", endpoint="ref", methods=["GET"]),
-        Rule(f"{REPOSITORY}/git/refs", endpoint="create_ref", methods=["POST"]),
-        Rule(f"{REPOSITORY}/git/commits/<sha>", endpoint="git_commit", methods=["GET"]),
-        Rule(f"{REPOSITORY}/git/commits", endpoint="create_commit", methods=["POST"]),
-        Rule(f"{REPOSITORY}/git/trees", endpoint="create_tree", methods=["POST"]),
-        Rule(f"{REPOSITORY}/pulls", endpoint="pulls", methods=["GET"]),
-        Rule(f"{REPOSITORY}/pulls", endpoint="create_pull", methods=["POST"]),
-        Rule(f"{REPOSITORY}/pulls/<int:number>", endpoint="pull", methods=["GET"]),
-        Rule("/graphql", endpoint="graphql", methods=["POST"]),
-        Rule("/app/installations/<int:installation>/access_tokens", endpoint="access_token", methods=["POST"]),
-    ],
-    merge_slashes=False,
-)
-NEEDS_CREDENTIAL = frozenset({"set_status", "graphql", "create_ref", "create_commit", "create_tree", "create_pull"})
-NOT_COUNTED = frozenset({"archive"})
-"""The download behind a tarball's redirect is another host's on GitHub: no API call."""
 
 
 @dataclass(frozen=True, slots=True)

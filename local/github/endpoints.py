@@ -17,6 +17,17 @@ from local.github.git import SHA, GitRepository, TreeEntry
 
 DOCUMENTATION = "https://docs.github.com/rest"
 
+HISTORY = re.compile(r"(\w+)\s*:\s*history\s*\(\s*first\s*:\s*1\s*,\s*path\s*:\s*\$(\w+)\s*\)")
+OBJECT = re.compile(
+    r"repository\s*\(\s*owner\s*:\s*\$\w+\s*,\s*name\s*:\s*\$\w+\s*\)\s*\{\s*object\s*\(\s*oid\s*:\s*\$\w+"
+)
+MOST_ALIASES = 500
+"""GitHub counts the nodes a query may touch; this stands for that bound."""
+
+STATES = frozenset({"error", "failure", "pending", "success"})
+STATUS_CHARACTERS = 140
+BASE64_LINE = re.compile(".{1,60}")
+
 
 class Refused(Exception):
     """The request is answered with an error."""
@@ -65,19 +76,6 @@ def wants(request: Request, kind: str) -> bool:
         part.split(";")[0].strip().removesuffix("+json") == f"application/vnd.github.{kind}"
         for part in accept.split(",")
     )
-
-
-HISTORY = re.compile(r"(\w+)\s*:\s*history\s*\(\s*first\s*:\s*1\s*,\s*path\s*:\s*\$(\w+)\s*\)")
-OBJECT = re.compile(
-    r"repository\s*\(\s*owner\s*:\s*\$\w+\s*,\s*name\s*:\s*\$\w+\s*\)\s*\{\s*object\s*\(\s*oid\s*:\s*\$\w+"
-)
-MOST_ALIASES = 500
-"""GitHub counts the nodes a query may touch; this stands for that bound."""
-
-
-STATES = frozenset({"error", "failure", "pending", "success"})
-STATUS_CHARACTERS = 140
-BASE64_LINE = re.compile(".{1,60}")
 
 
 @dataclass(frozen=True, slots=True)

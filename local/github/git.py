@@ -1,5 +1,4 @@
-"""A Git repository as the stand-in reads it. Calls to `git` are the same way everywhere: no prompts, no optional locks,
-nothing of the caller's `GIT_*`."""
+"""Git repositories as the stand-in reads them, and calls of `git`: no prompts, no optional locks, no `GIT_*`."""
 
 import os
 import queue
@@ -11,6 +10,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+
+NAME = re.compile(r"[^\x00-\x1f\x7f]+")
+
+SHA = re.compile(r"[0-9a-f]{40}")
+EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+"""The id of the tree without entries, which every repository knows."""
+
+ARCHIVE_BLOCK_BYTES = 1 << 16
+DATES_KEPT = 8
+ABSENT = b"BAD"
+"""What `git ls-tree -l` prints for the size of an object that a partial clone does not hold."""
 
 
 class GitError(Exception):
@@ -50,9 +60,6 @@ def git(
 def git_text(*arguments: str, directory: Path | None = None, environment: Mapping[str, str] | None = None) -> str:
     """The one line that `git` wrote."""
     return os.fsdecode(git(*arguments, directory=directory, environment=environment)).strip()
-
-
-NAME = re.compile(r"[^\x00-\x1f\x7f]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,16 +137,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         if pipe is not None:
             pipe.close()
     process.wait()
-
-
-SHA = re.compile(r"[0-9a-f]{40}")
-EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-"""The id of the tree without entries, which every repository knows."""
-
-ARCHIVE_BLOCK_BYTES = 1 << 16
-DATES_KEPT = 8
-ABSENT = b"BAD"
-"""What `git ls-tree -l` prints for the size of an object that a partial clone does not hold."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a proposal is made of: references, trees, commits, pull requests, in a repository that is ours alone."""
+"""The GitHub API behind proposals: references, trees, commits, pull requests, in a repository of the stand-in's own."""
 
 import itertools
 import os
@@ -23,6 +23,12 @@ BOT = {
     "GIT_COMMITTER_NAME": "commonplace[bot]",
     "GIT_COMMITTER_EMAIL": "noreply@localhost",
 }
+
+FILE_MODES = frozenset({"100644", "100755", "120000"})
+NEVER_IN_A_PATH = frozenset({"", ".", "..", ".git"})
+HEADS = "refs/heads/"
+PAGE = 30
+LARGEST_PAGE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +130,6 @@ class PullRequests:
     def _change(self, number: int, change: Callable[[PullRequest], PullRequest]) -> None:
         with self._lock:
             self._made[number] = change(self._made[number])
-
-
-FILE_MODES = frozenset({"100644", "100755", "120000"})
-NEVER_IN_A_PATH = frozenset({"", ".", "..", ".git"})
-HEADS = "refs/heads/"
-PAGE = 30
-LARGEST_PAGE = 100
 
 
 class ProposalEndpoints(Endpoints):

@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 _NAMED = re.compile(r"/(?:repos|codeload)/(?P<name>[^/]+/[^/]+)(?:/|\Z)")
 MAX_QUERY_BYTES = 4 * 1024 * 1024
 
+ZEROS = "0" * 40
+LISTED_FILES = 3000
+"""GitHub reports at most so many changed files per commit; the sync must not depend on the list."""
+
+ANSWER_SECONDS = 10
+"""GitHub gives a receiver ten seconds."""
+
 
 class GitHubServer:
     """Serves repositories on 127.0.0.1; port 0 means any free one. `api` is the first repository's.
@@ -74,14 +81,6 @@ def _queried(environ: "WSGIEnvironment") -> str:
         return f"{variables['owner']}/{variables['name']}"
     except (ValueError, KeyError, TypeError):
         return ""
-
-
-ZEROS = "0" * 40
-LISTED_FILES = 3000
-"""GitHub reports at most so many changed files per commit; the sync must not depend on the list."""
-
-ANSWER_SECONDS = 10
-"""GitHub gives a receiver ten seconds."""
 
 
 def push_event(repository: GitRepository, name: str, branch: str, before: str | None, after: str) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""Entries out of the files that a team already has. Pure: text in, seeds and remarks out."""
+"""Parsers of files that a team already has into entries of the memory. Pure: text in, entries and remarks out."""

@@ -1,4 +1,4 @@
-"""CLAUDE.md: one fact of each rule, with the headings above it as tags."""
+"""The parser of CLAUDE.md: one fact for each rule, with the headings above it as tags."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""LESSONS-LEARNED.md: a summary of each story, and a fact of each thing that was learned (seed 001, "Parser")."""
+"""The parser of LESSONS-LEARNED.md: a summary of each story, and a fact for each lesson (seed 001, "Parser")."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -32,7 +32,7 @@ _RECAPPED = re.compile(r"plan (?:vs|versus|and)|plan accuracy|token (?:usage|cos
 
 @dataclass(slots=True)
 class Section:
-    """What stands below one heading of a story. `category` is None for what only the summary tells of."""
+    """What stands below one heading of a story. `category` is None for what only the summary mentions."""
 
     title: str
     category: Category | None

@@ -1,6 +1,6 @@
-"""A Markdown file as a flat row of blocks: headings, list items, paragraphs, code, rows of tables.
+"""A Markdown file as a flat list of blocks: headings, list items, paragraphs, code, rows of tables.
 
-Comments and thematic breaks say nothing; quotations are read as what they quote. Text is as a reader sees it: wrapped
+Comments and thematic breaks are left out; quotations are read as what they quote. Text is as a reader sees it: wrapped
 lines are joined, emphasis is gone, code keeps its ticks and links their targets.
 """
 

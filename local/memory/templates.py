@@ -1,4 +1,4 @@
-"""Templates: each file is one entry, tagged by where it lies and for the roles of its kind (seed 001, "Parser")."""
+"""The parser of templates: each file is one entry, tagged by its folder and its kind's roles (seed 001, "Parser")."""
 
 import re
 from pathlib import PurePosixPath

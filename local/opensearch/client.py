@@ -1,6 +1,7 @@
-"""A node over HTTP, past any proxy: is it up, can an index be written, what is to be removed.
+"""The HTTP client of a node: whether it is up, whether an index can be written, and the removal of indexes.
 
 An empty cluster is green even if no index can be made, so a node is ready when one was made, written and searched.
+Proxies of the environment are bypassed.
 """
 
 import json
@@ -19,6 +20,27 @@ from local.opensearch.process import ANY_PORT, console
 from local.opensearch.progress import Tell
 
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+START_SECONDS = 240
+"""On a busy machine a start takes ten times what it takes on a quiet one."""
+
+LOOK_SECONDS = 0.2
+LINES_SHOWN = 12
+SMOKE = "commonplace-smoke-"
+VECTOR = [1.0, 0.0, 0.5]
+INDEX: dict[str, Any] = {
+    "settings": {"index": {"knn": True, "number_of_shards": 1, "number_of_replicas": 0}},
+    "mappings": {
+        "properties": {
+            "text": {"type": "text", "analyzer": "english"},
+            "vector": {
+                "type": "knn_vector",
+                "dimension": len(VECTOR),
+                "method": {"name": "hnsw", "engine": "lucene", "space_type": "cosinesimil"},
+            },
+        }
+    },
+}
 
 
 class NoAnswer(Exception):
@@ -52,28 +74,6 @@ def cluster_at(url: str, seconds: float = 5) -> str | None:
         return str(ask(url, "/", seconds=seconds)["cluster_name"])
     except (NoAnswer, KeyError, TypeError):
         return None
-
-
-START_SECONDS = 240
-"""On a busy machine a start takes ten times what it takes on a quiet one."""
-
-LOOK_SECONDS = 0.2
-LINES_SHOWN = 12
-SMOKE = "commonplace-smoke-"
-VECTOR = [1.0, 0.0, 0.5]
-INDEX: dict[str, Any] = {
-    "settings": {"index": {"knn": True, "number_of_shards": 1, "number_of_replicas": 0}},
-    "mappings": {
-        "properties": {
-            "text": {"type": "text", "analyzer": "english"},
-            "vector": {
-                "type": "knn_vector",
-                "dimension": len(VECTOR),
-                "method": {"name": "hnsw", "engine": "lucene", "space_type": "cosinesimil"},
-            },
-        }
-    },
-}
 
 
 def wait_until_ready(

@@ -1,4 +1,4 @@
-"""Where a node lives, and as whom it runs: the program (shared, read only), and beside it the state of each node.
+"""Folders of a node and its user: the program (shared, read only), and beside it the state of each node.
 
 OpenSearch refuses to run as root, so root lends it a number that no account has.
 """
@@ -17,6 +17,15 @@ from local.errors import CommandError
 
 UID = 10900
 """A bare number: the node needs neither an account nor a group of that name."""
+
+VERSION = "3.6.0"
+PROGRAM = f"opensearch-{VERSION}"
+"""The folder that the distribution unpacks to."""
+
+HOME_VARIABLE = "COMMONPLACE_OPENSEARCH_HOME"
+IN_PROJECT = PROJECT / ".tools" / "opensearch"
+_AWKWARD = re.compile(r"[\s\"'\\$:*?]")
+"""Its start scripts split or expand these."""
 
 
 def is_root() -> bool:
@@ -69,16 +78,6 @@ def as_node() -> dict[str, object]:
     return {"user": UID, "group": UID, "extra_groups": []} if is_root() else {}
 
 
-VERSION = "3.6.0"
-PROGRAM = f"opensearch-{VERSION}"
-"""The folder that the distribution unpacks to."""
-
-HOME_VARIABLE = "COMMONPLACE_OPENSEARCH_HOME"
-IN_PROJECT = PROJECT / ".tools" / "opensearch"
-_AWKWARD = re.compile(r"[\s\"'\\$:*?]")
-"""Its start scripts split or expand these."""
-
-
 @dataclass(frozen=True, slots=True)
 class Home:
     """The folder that holds the program, and the state of the node that `commonplace opensearch start` runs."""
@@ -108,9 +107,9 @@ class Home:
 
 
 def find_home(given: Path | None = None, environ: Mapping[str, str] = os.environ) -> Home:
-    """The folder that was asked for, else the project's own, else one below the system's temporary folder.
+    """The requested folder, else the project's own, else one below the system's temporary folder.
 
-    Raises CommandError when the folder that was asked for cannot serve.
+    Raises CommandError when the requested folder cannot serve.
     """
     asked = given or (Path(environ[HOME_VARIABLE]) if environ.get(HOME_VARIABLE) else None)
     if asked is not None:

@@ -1,4 +1,4 @@
-"""Finds a Java that OpenSearch runs on, whether or not it is the one on the PATH."""
+"""Search for a Java that OpenSearch runs on, whether or not it is the one on the PATH."""
 
 import os
 import re
@@ -10,11 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from local.errors import CommandError
-
-
-class RequirementMissing(CommandError):
-    """Java or Maven is not there. Tests that need a node are left out then, except in CI."""
-
 
 NEEDED = 21
 TRIED = (25, 21)
@@ -42,6 +37,10 @@ PLACES = (
 _RELEASE_LINE = re.compile(r'^(JAVA_VERSION|MODULES)="([^"]*)"', re.MULTILINE)
 _SPOKEN = re.compile(r'version "([^"]+)"')
 _NUMBERS = re.compile(r"(?:1\.)?(\d+)")
+
+
+class RequirementMissing(CommandError):
+    """Java or Maven is not there. Tests that need a node are left out then, except in CI."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Starts a node and, when it has an owner, ends it with that owner. A program of its own: `python keeper.py`.
+"""The keeper of a node: starts it and, when it has an owner, ends it with that owner. A script: `python keeper.py`.
 
 Reads one JSON object from its standard input (command, environment, folder, log, user) and answers with the node's pid.
 Detached, it ends at once and the node goes on. Else it stays: when its input closes, which happens however its owner

@@ -19,6 +19,12 @@ from local.opensearch.process import ANY_PORT, Options, Started, end, is_ours, k
 from local.opensearch.program import ensure_program
 from local.opensearch.progress import Tell, silently
 
+PATIENCE_SECONDS = 30
+"""So long a node that is busy may take to say its name, before it is ended and started anew."""
+
+State = Literal["running", "stopped", "silent"]
+"""`silent`: its process lives and does not answer; it may still be starting."""
+
 
 @dataclass(frozen=True, slots=True)
 class NodeRecord:
@@ -76,7 +82,7 @@ def last_port(state: Path) -> int | None:
 
 
 def choose_port(asked: int, state: Path) -> int:
-    """The port that was asked for, else the last one if it is free, else any. Raises CommandError when it is taken."""
+    """The requested port, else the last one if it is free, else any. Raises CommandError when it is taken."""
     if asked != ANY_PORT:
         if not is_free(asked):
             raise CommandError(f"Port {asked} is in use.", "Choose another, or leave --port out: a free one is taken.")
@@ -144,10 +150,6 @@ def end_former(state: Path) -> bool:
     ended = record is not None and end(record.pid, state)
     forget(state)
     return ended
-
-
-PATIENCE_SECONDS = 30
-"""So long a node that is busy may take to say its name, before it is ended and started anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,10 +283,6 @@ class OwnedNode:
         return self._state
 
 
-State = Literal["running", "stopped", "silent"]
-"""`silent`: its process lives and does not answer; it may still be starting."""
-
-
 @dataclass(frozen=True, slots=True)
 class Index:
     """`records` are documents as they were written, marks of removed ones included, their chunks not counted."""
@@ -296,7 +294,7 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What `commonplace opensearch status` tells."""
+    """What `commonplace opensearch status` prints."""
 
     state: State
     folder: Path

@@ -1,4 +1,4 @@
-"""The node as a process: what it is told, started, recognised, ended. Nothing is signalled that is not surely ours."""
+"""The process of a node: its settings, start, identification and end. Signals go to a process of ours alone."""
 
 import json
 import os
@@ -27,6 +27,14 @@ NO_ORIGIN = "https://nobody.invalid"
 FOLDERS = ("data", "logs", "tmp", "snapshots", "config")
 _UNWANTED = re.compile(r"-Xlog:gc|HeapDump|ErrorFile|-Xloggc")
 """These write into the program's folder, where a node may not write."""
+
+KEEPER = Path(__file__).with_name("keeper.py")
+PROCESSES = Path("/proc")
+"""Linux has it, macOS does not."""
+
+STOP_SECONDS = 40
+LOOK_SECONDS = 0.1
+LOOKS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +93,6 @@ def environment(state: Path, java: Java, options: Options, environ: Mapping[str,
         "OPENSEARCH_TMPDIR": str(state / "tmp"),
         "OPENSEARCH_JAVA_OPTS": " ".join(flags),
     }
-
-
-KEEPER = Path(__file__).with_name("keeper.py")
-PROCESSES = Path("/proc")
-"""Linux has it, macOS does not."""
-
-STOP_SECONDS = 40
-LOOK_SECONDS = 0.1
-LOOKS = 10
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The program that nodes run on: three archives, each pinned to one version and one checksum, unpacked into a folder.
+"""The program that nodes run: three archives, each pinned to one version and one checksum, unpacked into a folder.
 
 They come through Maven, from wherever this user's Maven fetches. Published metadata omits some of these versions: no
 range and no `LATEST` finds them. The distribution equals the file whose checksum was published; none is published for
@@ -25,6 +25,47 @@ from local.opensearch.progress import Tell
 
 MEGABYTES = 180
 """What all parts weigh together."""
+
+PLUGIN_VERSION = "3.6.1"
+REPOSITORY_VARIABLE = "COMMONPLACE_MAVEN_REPOSITORY"
+"""Another local repository than Maven's own; for measurements and for CI caches."""
+
+LIMIT_SECONDS = 1800
+LINES_SHOWN = 6
+
+POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>local</groupId>
+  <artifactId>opensearch-parts</artifactId>
+  <version>1</version>
+  <packaging>pom</packaging>
+  <build><plugins><plugin>
+    <groupId>org.apache.maven.plugins</groupId>
+    <artifactId>maven-dependency-plugin</artifactId>
+    <version>{plugin}</version>
+    <configuration>
+      <outputDirectory>{folder}</outputDirectory>
+      <artifactItems>
+{items}
+      </artifactItems>
+    </configuration>
+  </plugin></plugins></build>
+</project>
+"""
+ITEM = (
+    "        <artifactItem><groupId>{group}</groupId><artifactId>{artifact}</artifactId>"
+    "<version>{version}</version><type>zip</type></artifactItem>"
+)
+
+TRIMMED = (
+    "modules/ingest-geoip",
+    "modules/ingest-user-agent",
+    "modules/opensearch-dashboards",
+    "modules/repository-url",
+    "modules/rule-framework",
+    "lib/tools/fips-demo-installer-cli",
+)
+"""85 MB that nothing here uses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,38 +133,6 @@ def check(part: Part, file: Path, kept: str = "~/.m2/repository") -> None:
 def _sha256(file: Path) -> str:
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-PLUGIN_VERSION = "3.6.1"
-REPOSITORY_VARIABLE = "COMMONPLACE_MAVEN_REPOSITORY"
-"""Another local repository than Maven's own; for measurements and for CI caches."""
-
-LIMIT_SECONDS = 1800
-LINES_SHOWN = 6
-
-POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>local</groupId>
-  <artifactId>opensearch-parts</artifactId>
-  <version>1</version>
-  <packaging>pom</packaging>
-  <build><plugins><plugin>
-    <groupId>org.apache.maven.plugins</groupId>
-    <artifactId>maven-dependency-plugin</artifactId>
-    <version>{plugin}</version>
-    <configuration>
-      <outputDirectory>{folder}</outputDirectory>
-      <artifactItems>
-{items}
-      </artifactItems>
-    </configuration>
-  </plugin></plugins></build>
-</project>
-"""
-ITEM = (
-    "        <artifactItem><groupId>{group}</groupId><artifactId>{artifact}</artifactId>"
-    "<version>{version}</version><type>zip</type></artifactItem>"
-)
 
 
 def pom(parts: Sequence[Part], folder: Path) -> str:
@@ -202,17 +211,6 @@ def _wait(process: "subprocess.Popen[bytes]", tell: Tell) -> int:
             return process.wait(1)
         except subprocess.TimeoutExpired:
             continue
-
-
-TRIMMED = (
-    "modules/ingest-geoip",
-    "modules/ingest-user-agent",
-    "modules/opensearch-dashboards",
-    "modules/repository-url",
-    "modules/rule-framework",
-    "lib/tools/fips-demo-installer-cli",
-)
-"""85 MB that nothing here uses."""
 
 
 def ensure_program(home: Home, java: Java, tell: Tell) -> Path:

@@ -1,10 +1,12 @@
-"""How the long steps (fetching, assembling, starting) say what they do."""
+"""Progress reports of long steps: fetching, assembling, starting."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
 from rich.console import Console
+
+PLAIN_INTERVAL_SECONDS = 10.0
 
 
 class Tell(Protocol):
@@ -17,12 +19,9 @@ def silently(step: str, seconds: float = 0.0) -> None:
     """Says nothing."""
 
 
-PLAIN_INTERVAL_SECONDS = 10.0
-
-
 @contextmanager
 def told(console: Console | None = None) -> Iterator[Tell]:
-    """What the steps are to be told to. Writes to standard error unless a console is given."""
+    """Where steps are reported: standard error unless a console is given."""
     shown = console or Console(stderr=True, highlight=False)
     if not shown.is_terminal:
         yield PlainLines(shown)

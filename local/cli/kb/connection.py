@@ -1,4 +1,4 @@
-"""The way to the memory of a running Commonplace, and the options that the commands of `commonplace kb` share."""
+"""The connection to the memory of a running Commonplace, and options that the commands of `commonplace kb` share."""
 
 import base64
 import json
@@ -41,7 +41,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be 
 
 
 class Unreachable(CommandError):
-    """Nobody is there to be asked: not now, and perhaps later."""
+    """No memory responds: not now, and perhaps later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def _minted(deployment: Deployment, organisation: str | None) -> Iterator[str]:
 
 @contextmanager
 def reached(place: Place, seconds: float = ASK_SECONDS) -> Iterator[MemoryClient]:
-    """The memory there; what goes wrong on the way is told in two sentences."""
+    """The memory there; failures on the way become an error of two sentences."""
     try:
         with opened(place, outage_seconds=seconds, waiting=waiting) as client:
             yield client
@@ -154,6 +154,6 @@ def hint_of(error: CommonplaceError) -> str:
 
 
 def waiting(wait: float, why: str) -> None:
-    """Tells of a wait before it begins, if it is one that anybody would notice."""
+    """Reports a wait before it begins, if it is one that anybody would notice."""
     if wait >= NOTICED_SECONDS:
         typer.echo(f"Waiting for the memory: {why}. Trying again in {wait:.0f} s.", err=True)

@@ -1,4 +1,4 @@
-"""Files of entries and of learnings: read within bounds, written whole or not at all."""
+"""Files of entries and learnings: read within bounds, written whole or not at all."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What a story taught, the file that tells what of it arrived, and what a quality gate says of its failures."""
+"""`commonplace kb learn`, `sync-pending` and `validated`: delivery of learnings, and a quality gate's verdict."""
 
 import json
 from collections.abc import Mapping
@@ -60,7 +60,7 @@ def learn(
     with alone(file):
         learnings = _with_earlier(new, file)
         if not dry_run:
-            # Before anybody is asked: whatever happens from here on, `sync-pending` finds it.
+            # Before the memory is called: whatever happens from here on, `sync-pending` finds it.
             write_learnings(file, replace(learnings, available=not learnings.pending))
             learnings = _deliver(learnings, file, place)
     if as_json:
@@ -217,7 +217,7 @@ def _asked_if(files: list[Path], place: Place) -> AbstractContextManager[MemoryC
 
 
 class Nobody:
-    """A memory that is not asked anything."""
+    """A memory that is never called."""
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         raise AssertionError(f"{tool} is not asked here: {sorted(arguments)}")

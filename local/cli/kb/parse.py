@@ -22,6 +22,14 @@ from local.terminal import commands, counted
 MARK = "# Made by `commonplace kb parse`; edited since if this is not the hash of the rest: "
 MANY = {"summary": "summaries", "fact": "facts", "template": "templates"}
 
+Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Markdown files.", exists=True, dir_okay=False)]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="The YAML file; default: print it.")]
+
+Force = Annotated[bool, typer.Option("--force", help="Write over a file that was edited by hand.")]
+Parse = Callable[[str, str, tuple[Role, ...]], Parsed]
+
+app = commands("Make entries of a team's files, as YAML.")
+
 
 class RoleName(StrEnum):
     """Typer knows no lists of literals."""
@@ -32,13 +40,7 @@ class RoleName(StrEnum):
     ALL = "all"
 
 
-Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Markdown files.", exists=True, dir_okay=False)]
-Output = Annotated[Path | None, typer.Option("--output", "-o", help="The YAML file; default: print it.")]
 Roles = Annotated[list[RoleName] | None, typer.Option("--role", help="Whom all entries are for; may be repeated.")]
-Force = Annotated[bool, typer.Option("--force", help="Write over a file that was edited by hand.")]
-Parse = Callable[[str, str, tuple[Role, ...]], Parsed]
-
-app = commands("Make entries of a team's files, as YAML.")
 
 
 @app.command()

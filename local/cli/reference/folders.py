@@ -24,7 +24,7 @@ class Folder:
     """The files of a catalogue, wherever they come from."""
 
     shown: str
-    """As it was asked for."""
+    """As the operator wrote it."""
     name: str
     files: dict[str, bytes]
     """Path in the folder -> bytes; empty for what a catalogue does not read."""

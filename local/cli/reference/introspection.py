@@ -1,4 +1,4 @@
-"""What commands a program has, told by its own parser. This file is run by itself, with the program's interpreter.
+"""Introspection of a program's commands by its own parser; a script, run with the program's interpreter.
 
     python introspection.py KIND TARGET RESULT
 

@@ -1,8 +1,8 @@
-"""What is read of programs for a catalogue: their own parsers (click, argparse, Typer), or their help, page after page.
+"""Commands of programs for a catalogue: by their own parsers (click, argparse, Typer), or by their help pages.
 
 Both run code that the operator named, without a shell, for a bounded time, to a bounded length: the first imports the
-program, the second starts it with `--help`. One that does not know `--help` behind a command would run that command. So
-nothing but the named command is asked unless `depth` says how far to go.
+program, the second starts it with `--help`. A program that ignores `--help` behind a command would run that command. So
+only the named command is started unless `depth` says how far to go.
 """
 
 import contextlib

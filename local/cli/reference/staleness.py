@@ -1,4 +1,4 @@
-"""Entries that were generated from another state of their source than the one that is there."""
+"""Check for entries that were generated from another state of their source than the present one."""
 
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256

@@ -1,4 +1,4 @@
-"""What `commonplace reference` says: problems, differences and answers, as text and as JSON."""
+"""Output of `commonplace reference`: problems, differences and answers, as text and as JSON."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,8 +1,7 @@
-"""Checks of what everybody may do: reach it, read, search, ask what agents find.
+"""The checks of `commonplace smoke`, in the order in which a client needs what they check.
 
-Checks of what signing in rests on: challenges, metadata, keys, refusals, and the way round the front door.
-
-The checks of `commonplace smoke`, in the order in which a client would need what they check.
+First what everybody may do (reach it, read, search, list tools), then what sign-in rests on: challenges, metadata,
+keys, refusals, and that nothing bypasses the front door.
 """
 
 import re
@@ -22,6 +21,16 @@ ENOUGH_DAYS = 14
 _SYNC = "Start a run: commonplace sync run, and look at: commonplace sync status"
 _INDEX = "Look at the dead-letter queue of the index, docs/runbooks/dlq-not-empty.md"
 _MCP = "Look at the log of the mcp function, docs/runbooks/mcp-failures.md"
+
+RENAMED = "x-amzn-remapped-www-authenticate"
+WELL_KNOWN = "/.well-known"
+
+_CHALLENGE = re.compile(r'Bearer (?:[a-z_]+="[^"\\]*")(?:, [a-z_]+="[^"\\]*")*')
+_PART = re.compile(r'([a-z_]+)="([^"\\]*)"')
+_SCOPES = re.compile(r"[!#-\[\]-~]+(?: [!#-\[\]-~]+)*")
+_ADDRESS = "Set domain or publicUrl to the address that clients use, and deploy: the issuer is made of it."
+_AUTH = "Look at the log of the auth function."
+_GUARD = "The guard of the mcp function has no identity: look at its environment and its log."
 
 
 def tls(site: Site) -> str:
@@ -113,17 +122,6 @@ def _error(answer: Answer) -> str:
     error = answer.json.get("error")
     said = error.get("code") or error.get("message") if isinstance(error, dict) else error
     return str(said or answer.json.get("message") or "no reason is given")[:200]
-
-
-RENAMED = "x-amzn-remapped-www-authenticate"
-WELL_KNOWN = "/.well-known"
-
-_CHALLENGE = re.compile(r'Bearer (?:[a-z_]+="[^"\\]*")(?:, [a-z_]+="[^"\\]*")*')
-_PART = re.compile(r'([a-z_]+)="([^"\\]*)"')
-_SCOPES = re.compile(r"[!#-\[\]-~]+(?: [!#-\[\]-~]+)*")
-_ADDRESS = "Set domain or publicUrl to the address that clients use, and deploy: the issuer is made of it."
-_AUTH = "Look at the log of the auth function."
-_GUARD = "The guard of the mcp function has no identity: look at its environment and its log."
 
 
 def challenge(site: Site) -> str:

@@ -1,4 +1,4 @@
-"""Asks a deployment from outside whether it does what clients rely on: each check is one promise and one hint.
+"""The deployment under check, and the runner of the checks: each is one promise and one hint.
 
 Nothing is written, nobody signs in, and every wait has an end, so that it may run after each deployment.
 """

@@ -1,7 +1,7 @@
-"""Stands in for the C extension of awslambdaric, whose wheels exist for Linux only.
+"""A replacement of awslambdaric's C extension, whose wheels exist for Linux only.
 
-The same four functions, spoken over `http.client`. awslambdaric finds it by its name, so it lives in a folder of its
-own that `bootstrap.py` puts on the path of a worker where the extension is missing.
+The same four functions, over `http.client`. awslambdaric finds it by its name, so it lives in a folder of its own that
+`bootstrap.py` puts on the path of a worker where the extension is missing.
 """
 
 import http.client
