@@ -1,4 +1,4 @@
-"""What functions may do with the tables and the bucket: what every deployment needs, and what capabilities declare.
+"""Permissions of functions on tables and bucket: those of every deployment, and those that capabilities declare.
 
 What goes with identity, the search engine or a model is granted by their constructs.
 """

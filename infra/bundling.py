@@ -1,4 +1,4 @@
-"""Makes the zips: packages for the functions' platform, installed by uv on this machine. No Docker anywhere."""
+"""Zips of functions and layers: packages for the functions' platform, installed by uv on this machine, no Docker."""
 
 import hashlib
 import shutil

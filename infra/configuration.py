@@ -1,6 +1,6 @@
-"""What one deployment is: read from `cdk.json` and `-c key=value`, checked once, then only passed on.
+"""The configuration of a deployment: read from `cdk.json` and `-c key=value`, checked once, then only passed on.
 
-What rooms and frame let an operator choose is declared there, in their settings; here is what is the stack's own.
+Options of rooms and frame are declared in their settings; here are those of the stack itself.
 """
 
 import json
@@ -56,6 +56,20 @@ _CLASSIC = (
 _OLD = "before 3.5 filters inside nested k-NN fail and hybrid search loses the best hits without an error"
 _ORIGIN = r"https://[A-Za-z0-9.-]+(:\d{1,5})?"
 
+INSTANCE = matching(
+    r"(?!t2\.)[a-z][a-z0-9]{1,7}\.[a-z0-9]{4,10}\.search", "an instance type such as m7g.medium.search, and not a t2"
+)
+URLS = listed(matching(rf"{_ORIGIN}(/[^\s,]*)?", "a URL"), "https URLs, the first before its fall-backs, each once")
+
+READERS: Mapping[str, Callable[[str, Any], Any]] = {
+    "roleMap": role_map,
+    "waap": waap,
+    "embeddingProvider": embedding_provider,
+    "embeddingProviderNext": next_embedding_provider,
+    "rerankProvider": rerank_provider,
+}
+"""Of keys that say more than their variables: files of this machine, for one."""
+
 
 def _service(text: str) -> str | None:
     if text == "serverless-classic":
@@ -75,12 +89,6 @@ def _version(text: str) -> str | None:
 def _among(numbers: tuple[int, ...]) -> Kind:
     found = {str(number): number for number in numbers}
     return Kind(f"one of {', '.join(found)}", found.get)
-
-
-INSTANCE = matching(
-    r"(?!t2\.)[a-z][a-z0-9]{1,7}\.[a-z0-9]{4,10}\.search", "an instance type such as m7g.medium.search, and not a t2"
-)
-URLS = listed(matching(rf"{_ORIGIN}(/[^\s,]*)?", "a URL"), "https URLs, the first before its fall-backs, each once")
 
 
 class Configuration(Settings):
@@ -261,16 +269,6 @@ class Configuration(Settings):
 KEYS: dict[str, Declaration] = ROOM_KEYS | {
     camel_case(name): declaration(field) for name, field in Configuration.model_fields.items()
 }
-
-
-READERS: Mapping[str, Callable[[str, Any], Any]] = {
-    "roleMap": role_map,
-    "waap": waap,
-    "embeddingProvider": embedding_provider,
-    "embeddingProviderNext": next_embedding_provider,
-    "rerankProvider": rerank_provider,
-}
-"""Of keys that say more than their variables: files of this machine, for one."""
 
 
 def from_context(context: Mapping[str, Any]) -> Configuration:

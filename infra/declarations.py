@@ -1,4 +1,4 @@
-"""What the settings of rooms and frame say of themselves: context keys, and which function reads which variables."""
+"""Context keys and environment variables of functions, derived from the settings that rooms and frame declare."""
 
 import json
 import re
@@ -51,7 +51,7 @@ READS: Mapping[str, tuple[type[Settings], ...]] = {
     "rotate": (RotationSettings,),
     "origin-secret": (OriginRotationSettings,),
 }
-"""By function: what it reads from its environment, and is told by the stack."""
+"""By function: what it reads from its environment, which the stack sets."""
 
 
 def keys(classes: Iterable[type[Settings]]) -> dict[str, Declaration]:
@@ -101,7 +101,7 @@ def written(kind: Kind, value: Any) -> str:
 
 
 def chosen(key: str, kind: Kind, value: Any) -> int | str:
-    """As functions are told it: numbers and flags as such, everything else as its text."""
+    """The form in environment variables: numbers and flags as such, everything else as its text."""
     found = checked(key, kind, value)
     return found if isinstance(found, int) else written(kind, value)
 

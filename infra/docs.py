@@ -1,4 +1,4 @@
-"""Writes the tables of `docs/configuration.md` from the declarations of the settings: `make docs`."""
+"""The generator of the tables in `docs/configuration.md`, from the declarations of the settings: `make docs`."""
 
 import ast
 import inspect

@@ -1,4 +1,7 @@
-"""The second stack, in us-east-1: what stands before the API. The first works without it; a laptop has none."""
+"""The second stack, in us-east-1: CloudFront and WAF before the API, the origin secret with its rotation, and logs.
+
+The first stack works without it; a laptop has none.
+"""
 
 import json
 from typing import Any, cast

@@ -1,4 +1,4 @@
-"""The distribution: one host for everything, answers that may be kept kept, the rest handed on."""
+"""The CloudFront distribution: one host for everything, a cache for what may be cached, the rest passed on."""
 
 from typing import cast
 

@@ -1,4 +1,4 @@
-"""AWS WAF before the distribution: how often one address may ask, who is known to mean ill, how large a body may be."""
+"""AWS WAF before the distribution: rate limits by address, lists of known attackers, a bound on bodies."""
 
 import json
 from collections.abc import Sequence
@@ -34,6 +34,8 @@ _TEXTS = {
     "tooLarge": {"error": {"code": "TOO_LARGE", "message": "The request's body is too large.", "details": {}}},
 }
 
+BODY_RULES = ("JavaDeserializationRCE_BODY", "Log4JRCE_BODY", "ReactJSRCE_BODY")
+
 
 class WebAcl(waf.CfnWebACL):
     """Whatever no rule is about passes."""
@@ -62,9 +64,6 @@ class WebAcl(waf.CfnWebACL):
             rules=[_ranked(rule, priority) for priority, rule in enumerate(rules)],
             visibility_config=_visible(name),
         )
-
-
-BODY_RULES = ("JavaDeserializationRCE_BODY", "Log4JRCE_BODY", "ReactJSRCE_BODY")
 
 
 def _ranked(rule: dict[str, object], priority: int) -> waf.CfnWebACL.RuleProperty:

@@ -1,4 +1,4 @@
-"""The front door: one HTTP API, its stage, its name; and the functions that answer readers and agents behind it."""
+"""The HTTP API with its stage and domain name, and the functions `rest` and `mcp` behind it."""
 
 import json
 from typing import cast
@@ -41,7 +41,7 @@ MCP_PATHS = ("/mcp", "/mcp/{proxy+}")
 
 
 class Front(Construct):
-    """Made before the functions behind it: some are told its address.
+    """Made before the functions behind it: some need its address.
 
     Its id in the stack has to stay `Rest`, as it began: another one would make another API, at another address.
     """

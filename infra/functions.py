@@ -1,5 +1,7 @@
-"""What every function, log group and queue has in common: platform, alias, a role of its own, logs as JSON, traces; and
-why a finding of cdk-nag is accepted."""
+"""Constructs that every function, log group and queue uses, and accepted findings of cdk-nag, each with its reason.
+
+A function has one platform, an alias, a role of its own, logs as JSON, and traces.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -34,7 +36,7 @@ RETRIES, MAX_EVENT_AGE = 2, Duration.hours(1)
 SNAP_START_WARNING = "@aws-cdk/aws-lambda:snapStartRequirePublish"
 SOURCES_WITH_MODELS = ("functions/index", "functions/rest", "functions/mcp")
 SOURCE = "commonplace:source"
-"""Metadata of a function's resource: the folder it comes from, which the hash of its zip does not tell."""
+"""Metadata of a function's resource: the folder it comes from, which the hash of its zip does not show."""
 
 
 def accept(construct: IConstruct, reason: str, *rules: str) -> None:
@@ -74,7 +76,7 @@ def log_group(scope: Construct, name: str, configuration: Configuration) -> logs
 
 
 def dead_letters(scope: Construct, construct_id: str) -> sqs.Queue:
-    """Where messages end that could not be dealt with. Somebody is told (`observability.py`)."""
+    """Where messages end that could not be processed, with an alarm (`observability.py`)."""
     queue = sqs.Queue(
         scope,
         construct_id,
@@ -115,7 +117,7 @@ class Platform(Construct):
             )
 
     def wire(self, **variables: str | None) -> None:
-        """What is made: functions of a later construct that read these variables are told so."""
+        """What is made: functions of a later construct that read these variables get them."""
         self._wired |= {name: value for name, value in variables.items() if value}
 
     def told(self, name: str) -> dict[str, str]:

@@ -1,5 +1,7 @@
-"""Who people and agents are: a table and secrets under a key that nothing else uses, who may use them, the function
-that signs people in and gives out tokens, and the one that changes the keys of tokens."""
+"""Identity: its table, key and secrets, permissions on them, the authorization server, rotation of signing keys.
+
+The key of encryption is used by nothing else.
+"""
 
 import json
 

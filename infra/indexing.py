@@ -1,5 +1,7 @@
-"""The one way into the index: events of the store and of the records, queued, consumed by the one function that writes
-it; and the state machine that builds it anew."""
+"""The index function with its queues, the only writer of the index, and the state machine that builds an index anew.
+
+Events of the store and of the table of records go to the queues.
+"""
 
 from typing import cast
 

@@ -1,4 +1,4 @@
-"""What functions and services count, when that is an alarm, and what the dashboard shows of it."""
+"""Metrics of functions and services, their alarms, and their panels of the dashboard."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,18 +17,18 @@ from infra.store import Records
 Row = list[cloudwatch.GraphWidget]
 
 AGE_LIMIT = Duration.minutes(5)
-"""How long a change may wait for the index before somebody is told."""
+"""How long a change may wait for the index before an alarm."""
 
 AUTH_EVENTS = "AuthEvents"
 
 AUTH_MINUTES = 15
 ATTEMPTS = {"auth-sign-ins": 20, "auth-tokens": 50}
-"""Alarm -> attempts within the period below which a rate tells nothing."""
+"""Alarm -> attempts within the period below which a rate means nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricAlarm:
-    """When an operator is told: the threshold is reached in so many periods."""
+    """When the alarm is raised: the threshold is reached in so many periods."""
 
     name: str
     description: str
@@ -39,7 +39,7 @@ class MetricAlarm:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """What operators are told and shown of one concern."""
+    """Alarms and graphs of one concern."""
 
     alarms: Sequence[MetricAlarm]
     rows: Sequence[Row]

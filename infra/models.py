@@ -1,4 +1,4 @@
-"""Embedding and rerank models: which of Bedrock's they may call."""
+"""Permissions on embedding and rerank models, and the secret for OpenAI."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -50,7 +50,7 @@ def allow_rankings(function: PythonFunction, table: dynamodb.TableV2) -> None:
 
 
 def _allow_profiles(function: PythonFunction, configuration: Configuration, model: str) -> None:
-    """Where a model is asked for by its geography, any region of that geography may answer, and each must be allowed.
+    """Where a model is called by its geography, any region of that geography may answer, and each must be allowed.
 
     A stack that fits any region names the profiles of all geographies; only one of them exists where it is deployed.
     """

@@ -1,4 +1,4 @@
-"""CDK's engine is written for Node.js: this finds one, so that Python is all a machine needs to have.
+"""A Node.js for CDK, whose engine needs one, so that Python is all a machine needs to have.
 
 `python -m infra.node npx cdk diff` runs a command with that Node.js.
 """

@@ -1,4 +1,4 @@
-"""What an operator is told, and what an operator looks at: alarms to one topic, one dashboard."""
+"""Observability: alarms to one topic, and one dashboard."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

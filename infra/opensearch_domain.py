@@ -1,4 +1,4 @@
-"""A managed OpenSearch domain that nobody but the functions reaches, and the roles inside it."""
+"""A managed OpenSearch domain that only the functions reach, and the roles inside it."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -36,7 +36,7 @@ LOGS = {
     "INDEX_SLOW_LOGS": "index-slow",
     "ES_APPLICATION_LOGS": "error",
 }
-"""What the domain can tell CloudWatch -> name of the log group. Audit logs would repeat what the functions log."""
+"""Kind of log that the domain publishes -> name of the log group. Audit logs would repeat what the functions log."""
 
 BOOTSTRAP_TIMEOUT = Duration.minutes(5)
 

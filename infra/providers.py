@@ -1,4 +1,4 @@
-"""Models by their configured names: what may be written, what the functions are told, what they have to bring along."""
+"""Models by their configured names: valid values, environment variables of functions, and bundled folders."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -27,7 +27,7 @@ def bundled_folder(provider: str) -> str | None:
 
 
 def deployed(provider: str) -> str:
-    """The provider as the function is told it: folders of this machine become folders of the layer."""
+    """The provider as the function's variable names it: folders of this machine become folders of the layer."""
     folder = bundled_folder(provider)
     return f"{ONNX}{MODELS}/{Path(folder).name}" if folder else provider
 

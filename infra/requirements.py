@@ -1,4 +1,7 @@
-"""Writes each function's `requirements.txt` from the lock, so that bundling resolves nothing: `make requirements`."""
+"""The generator of each function's `requirements.txt` from the lock, so that bundling resolves nothing.
+
+Run it with `make requirements`.
+"""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""What an operator wants to hear about OpenSearch. Plain data: the documentation's tests read it as well."""
+"""Alarms about OpenSearch. Plain data: the documentation's tests read it as well."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,6 +6,13 @@ from typing import Literal
 from commonplace.capabilities import CAPABILITIES
 
 Comparison = Literal[">=", "<="]
+
+MIGRATION_FAILED = "index-build-failed"
+
+MODEL_FALLBACKS = "model-fallbacks"
+
+ROTATION_STUCK = "origin-secret-stuck"
+"""Of the stack before the API."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,12 +115,6 @@ COLLECTION_ALARMS = (
 )
 """Of a serverless collection, which looks after nodes and storage itself."""
 
-MIGRATION_FAILED = "index-build-failed"
-
-MODEL_FALLBACKS = "model-fallbacks"
-
-ROTATION_STUCK = "origin-secret-stuck"
-"""Of the stack before the API."""
 
 OPTIONAL_ALARMS = (
     *dict.fromkeys(alarm.name for alarm in (*DOMAIN_ALARMS, *COLLECTION_ALARMS)),

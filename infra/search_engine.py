@@ -1,4 +1,4 @@
-"""Where the index is, and who may do what with it: a file, an OpenSearch that is there already, a collection."""
+"""The location of the index, and permissions on it: a file, an existing OpenSearch, or a collection."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -56,11 +56,11 @@ WRITING = (
     Requests(("Post",), ("_aliases", "_bulk", "_search")),
     Requests(("Delete",), ("_search/point_in_time",)),
 )
-"""Indexes are made, filled, listed, dropped. A page by point in time is asked of no index: the point knows its own."""
+"""Indexes are made, filled, listed, dropped. A page by point in time names no index: the point knows its own."""
 
 
 class SearchEngine(Protocol):
-    """What a function has to be told, and be allowed, to use the index."""
+    """Variables and permissions that a function needs to use the index."""
 
     @property
     def environment(self) -> Mapping[str, str]:

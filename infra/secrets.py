@@ -1,4 +1,4 @@
-"""What nobody may read in a template or a log, and what has a function change it on a schedule."""
+"""Secrets of GitHub and of the origin, and the schedule by which a function rotates one."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Writes `infra/template.json`: `make snapshot`.
+"""The generator of `infra/template.json`: `make snapshot`.
 
 The snapshot is the template of stage dev on the embedded engine, the laptop's, with all that changes from build to
 build taken out. A test keeps it equal to what the code says, reviews show what a change does to AWS, and the laptop

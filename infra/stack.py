@@ -1,4 +1,4 @@
-"""The stack, what is told of it when it stands, and the one way to synthesize it."""
+"""The stack, its outputs, and the one way to synthesize it."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What is kept: the bucket of content, the tables, and the way of records into the index."""
+"""Storage: the bucket of content, the tables, and the pipe from the table of records into the index's queue."""
 
 import json
 from typing import cast
@@ -62,7 +62,7 @@ class Store(Construct):
         )
 
     def notify(self, queue: sqs.Queue, *, after: IDependable) -> None:
-        """Tells the queue about every object that is written or deleted of those that capabilities have indexed.
+        """Notifies the queue of every object written or deleted among those that capabilities have indexed.
 
         Set on the resource itself: CDK's own way adds a Lambda function with a role over every bucket. `after` is the
         queue's policy, which S3 tests at once.
@@ -143,7 +143,7 @@ def table(
 class Records(Construct):
     """Table -> stream -> pipe -> queue -> the index function, which reads the item again.
 
-    Events say which item to look at again; their order and number do not matter. The stream tells keys alone, and the
+    Events say which item to look at again; their order and number do not matter. The stream holds keys alone, and the
     pipe passes on those that a capability has indexed; what else is written with them concerns nobody else.
     """
 

@@ -1,5 +1,4 @@
-"""Brings the store to the head of the branch: a state machine, the functions that are its steps, the webhook that
-starts it, and schedules."""
+"""The sync: a state machine, the functions that are its steps, the webhook that starts it, and schedules."""
 
 from typing import cast
 

@@ -1,4 +1,4 @@
-"""Lets the functions at their indexes: makes the roles inside the OpenSearch domain when CloudFormation asks for it."""
+"""The custom resource on Lambda that makes the functions' roles inside the OpenSearch domain, for CloudFormation."""
 
 import os
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Brings the indexes to what their sources hold: for events of bucket and table, on schedules, for an operator."""
+"""The index function on Lambda: updates indexes on events of bucket and table, on schedules, and for operators."""
 
 import os
 

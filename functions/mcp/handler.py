@@ -1,7 +1,7 @@
 """The MCP server on Lambda: settings, toolsets, and the application over them.
 
 Importing this loads the SDK and what declares the tools, nothing that a call may not need: clients of AWS, the index,
-models and GitHub are loaded by the first call that asks them something.
+models and GitHub are loaded by the first call that needs them.
 """
 
 import gc

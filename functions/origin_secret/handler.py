@@ -1,4 +1,4 @@
-"""Rotates the value between front door and functions when Secrets Manager asks for it."""
+"""The rotation on Lambda of the front door's secret, called by Secrets Manager."""
 
 import os
 from collections.abc import Mapping

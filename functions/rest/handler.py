@@ -1,6 +1,6 @@
 """The REST API on Lambda: settings, endpoints, and the application over them.
 
-What judges tokens is loaded with the first, and whatever a capability's endpoints need when a request needs it.
+What verifies tokens is loaded with the first token, and what a capability's endpoints need with the first request.
 """
 
 import os

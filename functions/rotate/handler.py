@@ -1,4 +1,4 @@
-"""Rotation of the keys that sign tokens: called by Secrets Manager, step by step, and by operators when one has leaked.
+"""The rotation on Lambda of the keys that sign tokens: for Secrets Manager by steps, and for operators after a leak.
 
 An operator's event is `{"source": "commonplace.operator", "atOnce": true}`: one new key, and no other any more.
 """

@@ -1,4 +1,4 @@
-"""The steps of a sync run, as the state machine calls them: `run` for those of the whole run, `store` for its files."""
+"""The steps of a sync run on Lambda: `run` for those of the whole run, `store` for its files."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Receives GitHub's deliveries, the reconcile schedule and operators' wishes; starts or prolongs a run of the sync."""
+"""The webhook on Lambda: GitHub's deliveries, the reconcile schedule and operators' requests become sync runs."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The bundle that signs people in by e-mail and social accounts, where an operator has a licence for it."""
+"""The bundle of WaaP, sign-in by e-mail and social accounts, for operators who have a licence."""
 
 from infra.requirements import ROOT
 

@@ -1,4 +1,4 @@
-"""`python -m infra.waap --i-have-a-licence` builds the bundle, `--remove` takes it away."""
+"""`python -m infra.waap --i-have-a-licence` builds the bundle, `--remove` deletes it."""
 
 import shutil
 import subprocess
