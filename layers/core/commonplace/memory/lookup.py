@@ -1,7 +1,7 @@
-"""Reads without a search: one entry, its relations, lists and figures (seed 001: `kb_get`, `kb_get_related`, `kb_list`,
-`kb_stats`).
+"""Look-ups without a search: one entry, its relations, lists and figures.
 
-All of it comes from the store, so all of it is consistent at once.
+Source: seed 001, `kb_get`, `kb_get_related`, `kb_list`, `kb_stats`. All come from the store,
+so they are consistent at once.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""The function that GitHub's deliveries come to, behind the front door, and schedules and operators past it."""
+"""The webhook function: GitHub's deliveries through the front door, schedules and operators without it."""
 
 from __future__ import annotations
 

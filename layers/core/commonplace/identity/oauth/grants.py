@@ -1,19 +1,6 @@
-"""Grants, and the exchange of authorization codes and refresh tokens for access tokens.
+"""Grants, and the exchange of authorization codes and refresh tokens for access tokens (RFC 6749, OAuth 2.1).
 
 Only who holds a code or a token of a grant can decrypt what the grant knows.
-
-A code is found by its hash and its client, and the presenter proves that the request was theirs, before anything acts
-on its grant: a stolen code without the verifier can neither be used nor end the grant. It is used up last, in the write
-that stores the refresh token, so that a request that is wrong in any way leaves it to its owner (RFC 6749, section
-4.1.3; RFC 7636; RFC 9700, section 4.5; OAuth 2.1, section 4.1.3).
-
-A refresh token is exchanged for an heir; a lost answer can be repeated, and reuse ends the family:
-
-presented                           answer
-newest                              spend it, mint an heir
-spent, heir unused, within 60 s     the same heir again: derived from the token and a salt, never stored
-spent, heir unused, later           void that heir, mint another
-spent, heir used; or a void heir    reuse: the grant ends
 """
 
 import base64
@@ -250,7 +237,12 @@ def wanted_scopes(form: Form, granted: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class Exchange:
-    """The authorization code grant."""
+    """The authorization code grant (RFC 6749 and OAuth 2.1, section 4.1.3; RFC 7636; RFC 9700, section 4.5).
+
+    A code is found by its hash and its client, and the presenter proves that the request was theirs, before anything
+    acts on its grant: a stolen code without the verifier can neither be used nor end the grant. It is used up last, in
+    the write that stores the refresh token, so that a request that is wrong in any way leaves it to its owner.
+    """
 
     def __init__(
         self,
@@ -332,7 +324,16 @@ def _check_proof(form: Form, code: Code) -> None:
 
 
 class Rotation:
-    """The refresh grant (RFC 6749, section 6; RFC 9700, section 4.14)."""
+    """The refresh grant (RFC 6749, section 6; RFC 9700, section 4.14).
+
+    A token is exchanged for an heir; a lost answer can be repeated, and reuse ends the family:
+
+    presented                           answer
+    newest                              spend it, mint an heir
+    spent, heir unused, within 60 s     the same heir again: derived from the token and a salt, never stored
+    spent, heir unused, later           void that heir, mint another
+    spent, heir used; or a void heir    reuse: the grant ends
+    """
 
     def __init__(
         self,

@@ -1,9 +1,8 @@
-"""Learnings of a story and their file LEARNINGS.yaml, which records what the memory already has (seed 001, "Workflow
-Integration").
+"""Learnings of a story and their file LEARNINGS.yaml (seed 001, "Workflow Integration").
 
-An entry that the memory does not have yet has a provisional name, `pending-N`, by which its children refer to it.
-Roles, tags, confidence and parents stand in the file, so a later delivery loses nothing. A story's summary is derived
-from it.
+The file records what the memory already has. An entry that it does not have yet has a provisional name, `pending-N`,
+by which its children refer to it. Roles, tags, confidence and parents stand in the file, so a later delivery loses
+nothing.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""From settings to the MCP server. What calls AWS is loaded by the first call that asks it something."""
+"""The MCP server, built from settings. What calls AWS is loaded by the first call that needs it."""
 
 from __future__ import annotations
 

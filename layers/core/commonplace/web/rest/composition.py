@@ -1,4 +1,4 @@
-"""From settings to the REST API. What judges tokens is loaded with the first."""
+"""The REST API, built from settings. What verifies tokens is loaded with the first."""
 
 from __future__ import annotations
 
