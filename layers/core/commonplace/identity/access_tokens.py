@@ -92,7 +92,7 @@ class AccessTokens:
 
 
 class Jwks(Protocol):
-    """Where the public keys are."""
+    """The port to the public keys."""
 
     def jwks(self) -> str | None:
         """A JWK set as JSON text; None before there is one. Raises Unavailable."""

@@ -30,7 +30,7 @@ Write = Callable[[AuditRecord], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """What a sign-in found out. Kept only encrypted under the grant's secret; shown to the person, never decided by.
+    """An account's profile at sign-in. Stored only under the grant's secret; for display, never for a decision.
 
     `claims` are what an OIDC provider said at the sign-in, groups and the like; `provider_sessions` has them as of now.
     """
@@ -71,7 +71,7 @@ def short(subject: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """What an account's roles amount to."""
+    """The tier, scopes and organisation that an account's roles give."""
 
     tier: Tier = "public"
     roles: tuple[str, ...] = ()
@@ -85,7 +85,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worn:
-    """What was read of an account's hats, and when."""
+    """The hats of an account, and when they were read."""
 
     hats: frozenset[str] = field(default_factory=frozenset)
     """Paths such as `30.3.1`."""
@@ -105,7 +105,7 @@ class Hats(Protocol):
 
 
 class Standings(Protocol):
-    """What an account's roles amount to now."""
+    """The port to an account's present standing."""
 
     def of(
         self, subject: str, *, claims: tuple[str, ...] = (), rules: tuple[str, ...] = (), fresh: bool = False

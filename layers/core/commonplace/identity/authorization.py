@@ -13,7 +13,7 @@ from commonplace.identity.principals import Principal, Tier
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What an operation takes."""
+    """The requirements of an operation."""
 
     tier: Tier
     scope: str

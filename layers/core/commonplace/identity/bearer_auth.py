@@ -40,7 +40,7 @@ class FindsGrants(Protocol):
 
 
 class GrantReader(FindsGrants, Protocol):
-    """What a guard may see and do of grants. Both raise Unavailable."""
+    """The port through which a guard reads and touches grants. Both methods raise Unavailable."""
 
     def touch(self, grant_id: str, now: int, network: str) -> None:
         """Notes a use, of a grant that is there and has not been used later; does nothing otherwise."""

@@ -42,7 +42,7 @@ class SignInOver(Exception):
 
 
 class ReadsClaims(Protocol):
-    """What an account's roles are judged by, beside its address."""
+    """The port to an account's claims at a provider, from which roles follow."""
 
     def claims(self, profile: Profile, *, fresh: bool = False) -> tuple[str, ...]:
         """As of the last time that they were read, or at most five minutes old if `fresh`.
@@ -66,7 +66,7 @@ NO_PROVIDER = NoProvider()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Held:
-    """What a record holds, encrypted."""
+    """The encrypted contents of a record."""
 
     claims: tuple[str, ...]
     refresh_token: str | None = None

@@ -102,7 +102,7 @@ class GrantStore(Protocol):
 
 
 class SignInStore(Protocol):
-    """What happens between a browser's first request and a code."""
+    """The port to pending requests, challenges, sessions and consents."""
 
     def put_pending(self, handle_hash: str, pending: PendingRequest) -> None: ...
 

@@ -40,7 +40,7 @@ class RoleMapError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Role:
-    """What a hat, an address on the list, or a group of an OIDC provider gives."""
+    """The rights of a hat, an address on the list, or a group of an OIDC provider."""
 
     name: str
     tier: Tier = "public"

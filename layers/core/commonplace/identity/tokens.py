@@ -29,7 +29,7 @@ class BadToken(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessClaims:
-    """What an access token says."""
+    """The claims of an access token."""
 
     issuer: str
     subject: str
@@ -100,7 +100,7 @@ class SigningKeys(Protocol):
 
 
 class PublicKeys(Protocol):
-    """What a resource server verifies with."""
+    """The port to the keys that verify tokens."""
 
     def find(self, kid: str) -> Mapping[str, Any] | None:
         """The public JWK, looked up anew (but not too often) when it is not known. Raises Unavailable."""

@@ -66,7 +66,7 @@ class BadText(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What a text must say to count here and now."""
+    """The values that a signed text must contain to be accepted."""
 
     scheme: str
     """A text need not name it, but may name no other."""
@@ -95,7 +95,7 @@ class Terms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """What a wallet calls itself (ENS): written by whoever owns it, for people to read, never for a decision."""
+    """A wallet's ENS name and records: written by their owner, for display, never for a decision."""
 
     name: str | None = None
     avatar: str | None = None
@@ -242,7 +242,7 @@ class SignInSettings:
 
 @dataclass(frozen=True, slots=True)
 class _ChallengeText:
-    """What a challenge asks for."""
+    """The contents of a challenge."""
 
     nonce: str = ""
     text: str = ""

@@ -55,4 +55,4 @@ Audit = Sequence[AuditRecord]
 
 
 class Lost(Exception):
-    """Somebody else was faster: read again, and judge what is there now."""
+    """A concurrent write won: read again, and decide by the present state."""

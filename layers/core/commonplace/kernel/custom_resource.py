@@ -25,7 +25,7 @@ MAX_REASON = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ResourceRequest:
-    """What CloudFormation asks for."""
+    """A request of CloudFormation."""
 
     kind: Literal["Create", "Update", "Delete"]
     properties: Mapping[str, Any]

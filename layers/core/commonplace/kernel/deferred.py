@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Deferred(Generic[T]):
-    """What `build` gives, built at the first call, whichever thread comes first; the others wait for it.
+    """The result of `build`, built once at the first call; other threads wait for it.
 
     What could not be built is built again at the next call, so that nothing needs a restart.
     """

@@ -193,7 +193,7 @@ class _Deadline:
 
 
 class _BoundedReader(io.RawIOBase):
-    """What comes over a connection, until it is too much or too late: a byte now and then is no way round either."""
+    """A reader of a connection, bounded in bytes and by one deadline, which slow trickles do not extend."""
 
     def __init__(self, connection: socket.socket, deadline: _Deadline, most: int) -> None:
         self._connection = connection

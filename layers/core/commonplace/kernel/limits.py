@@ -53,7 +53,7 @@ class Quota:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What one call met: whether it may go on, and what is left of its window as far as this process knows."""
+    """The outcome of counting one call: whether it may proceed, and what this process knows is left."""
 
     quota: Quota
     allowed: bool

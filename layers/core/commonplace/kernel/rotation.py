@@ -23,7 +23,7 @@ class RotationRefused(Exception):
 
 
 class Rotated(Protocol):
-    """What differs from secret to secret. Values are text, as Secrets Manager keeps them."""
+    """The steps that differ by secret. Values are text, as Secrets Manager keeps them."""
 
     def following(self, current: str) -> str:
         """The value after this one."""

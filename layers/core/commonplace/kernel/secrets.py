@@ -26,7 +26,7 @@ Value = TypeVar("Value")
 
 
 class KeptSecret(Generic[Value]):
-    """What `parse` makes of the secret's text. Any thread may ask."""
+    """The secret as `parse` returns it. Safe for threads."""
 
     def __init__(
         self,

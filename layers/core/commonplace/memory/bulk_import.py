@@ -104,7 +104,7 @@ def _parents_first(places: Iterable[int], parents: dict[int, int], problems: dic
 
 @dataclass(slots=True)
 class Tally:
-    """How far an import has come."""
+    """The progress of an import."""
 
     processed: int = 0
     imported: int = 0

@@ -88,7 +88,7 @@ class Seed:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What a parser has made of a file, and what it wants to say about the rest."""
+    """The entries that a parser made of a file, and its remarks about the rest."""
 
     seeds: tuple[Seed, ...]
     remarks: tuple[str, ...] = ()

@@ -88,7 +88,7 @@ class NewEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """What an update changes; None leaves a field as it is. In `metadata` a null removes its key."""
+    """The changes of an update; None leaves a field as it is. In `metadata` a null removes its key."""
 
     content: str | None = None
     roles: tuple[Role, ...] | None = None
@@ -340,7 +340,7 @@ class Import:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """How far an import has come. `handle` is there while it goes on: ask with it, or just wait."""
+    """The progress of an import. `handle` is there while it goes on, for further calls."""
 
     total: int
     processed: int
@@ -356,7 +356,7 @@ class Imported:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rebuilt:
-    """How far making vectors anew has come. `handle` as in `Imported`."""
+    """The progress of new vectors for all entries. `handle` as in `Imported`."""
 
     total: int
     processed: int

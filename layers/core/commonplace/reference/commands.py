@@ -71,7 +71,7 @@ def words(names: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Syntax:
-    """What a command takes besides its name."""
+    """The arguments and options of a command."""
 
     positions: int
     """Values that are not those of options, at most."""

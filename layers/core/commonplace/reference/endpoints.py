@@ -89,7 +89,7 @@ def parameter(segment: str) -> str:
 
 @dataclass(slots=True)
 class Node:
-    """Where some segments lead."""
+    """A node in the tree of path segments."""
 
     literals: dict[str, "Node"] = field(default_factory=dict)
     """By segment, folded."""

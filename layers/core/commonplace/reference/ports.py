@@ -9,7 +9,7 @@ from commonplace.reference.model import Asked, Catalogue, EntryType, Gap
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """What is published at a moment: every catalogue of the deployment, whole. Immutable."""
+    """Every published catalogue of the deployment at one moment. Immutable."""
 
     catalogues: tuple[Catalogue, ...]
     version: str
@@ -17,7 +17,7 @@ class Edition:
 
 
 class Shelf(Protocol):
-    """Where the published catalogues stand."""
+    """The port to the published catalogues."""
 
     def edition(self) -> Edition:
         """The current one, from memory while it is fresh; one held that is stale rather than none.

@@ -312,7 +312,7 @@ def filters(asked: Asked) -> Filters:
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """How words and meaning are weighed, and what is too little of either.
+    """Weights of words and meaning, and the thresholds below which neither counts.
 
     Weights were chosen on half of the judged queries of `bench/reference` and checked on the other half; from where on
     something is found, on all of them, with the local model.

@@ -28,7 +28,7 @@ from commonplace.search.text import clean_query
 
 
 class Prepared:
-    """What is built of an edition, once. Words are not needed to look a name up: they wait for the first search."""
+    """The look-up structures of an edition, built once; those of words at the first search."""
 
     def __init__(self, edition: Edition, tuning: Tuning) -> None:
         self.version = edition.version

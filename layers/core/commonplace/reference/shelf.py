@@ -64,7 +64,7 @@ class Shelved:
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What an entry has to be; None is no condition."""
+    """Conditions on entries; None is no condition."""
 
     type: EntryType | None = None
     category: str | None = None

@@ -35,7 +35,7 @@ _SIBILANTS = ("sses", "xes", "ches", "shes", "zes")
 
 
 class Synonyms:
-    """What else a word or a phrase may be called, in the words of an index: stemmed as `stem` does."""
+    """Synonyms of words and phrases, as words of an index: stemmed as `stem` does."""
 
     def __init__(self, tables: Iterable[Mapping[str, Sequence[str]]], stem: "Stemmer") -> None:
         self._others: dict[Phrase, dict[Phrase, None]] = defaultdict(dict)

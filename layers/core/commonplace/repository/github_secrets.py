@@ -30,7 +30,7 @@ class MalformedSecret(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class GitHubSecret:
-    """What GitHub and this deployment know of each other. Nothing of it shows in `repr`."""
+    """Credentials and webhook secrets for GitHub. Hidden in `repr`."""
 
     webhook_secret: str = field(repr=False)
     token: str | None = field(default=None, repr=False)
@@ -50,7 +50,7 @@ class GitHubSecret:
 
 @dataclass(frozen=True, slots=True)
 class GitHubWriter:
-    """Who opens pull requests: a token, or an App. It knows nothing of the webhook. Nothing of it shows in `repr`."""
+    """Credentials that open pull requests: a token, or an App, without webhook secrets. Hidden in `repr`."""
 
     token: str | None = field(default=None, repr=False)
     app_id: str | None = field(default=None, repr=False)

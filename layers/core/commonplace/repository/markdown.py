@@ -79,7 +79,7 @@ class _Block:
 
 
 class Unreadable(Exception):
-    """What is wrong with a file that cannot be cut in two."""
+    """The problem of a file whose frontmatter cannot be separated or read."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.code)

@@ -47,7 +47,7 @@ Verdicts = dict[BlobSha, PublishedBlob | UnpublishedBlob | InvalidBlob | LostBlo
 
 
 class Batch(Stored):
-    """What one step fetched, and by how many calls of GitHub."""
+    """The blobs that one step fetched, and its calls of GitHub."""
 
     outcomes: list[Outcome]
     github_calls: int = 0

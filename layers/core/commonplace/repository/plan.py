@@ -16,7 +16,7 @@ ITEM_SIZE = 5
 
 
 class Plan(Stored):
-    """What one run works on, kept for its later steps at `operations/runs/{run}/plan.json`."""
+    """The work of one run, kept for its later steps at `operations/runs/{run}/plan.json`."""
 
     commit_sha: str
     head_etag: str | None

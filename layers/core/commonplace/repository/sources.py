@@ -17,7 +17,7 @@ STATUS_CONTEXT = "commonplace/sync"
 
 
 class InFolder(Protocol):
-    """Whatever is kept in a folder of a branch."""
+    """A capability's content in a folder of a branch."""
 
     @property
     def repository(self) -> str: ...
@@ -51,7 +51,7 @@ class BranchSource:
 
 @dataclass(frozen=True, slots=True)
 class StepContext:
-    """What the steps of one event work with. `repository` counts the calls of this event."""
+    """The context of the steps of one event. `repository` counts the calls of this event."""
 
     environ: Mapping[str, str]
     settings: SyncSettings

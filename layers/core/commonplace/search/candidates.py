@@ -36,7 +36,7 @@ class Stopwatch:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """What stage one came to."""
+    """The result of stage one."""
 
     vector: QueryVector | None
     candidates: Candidates

@@ -39,7 +39,7 @@ _FILTER_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """What came of the stages of one search."""
+    """The results of the stages of one search."""
 
     ranked: Ranked
     order: Sequence[RecordId]

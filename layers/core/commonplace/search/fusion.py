@@ -21,7 +21,7 @@ EXAMPLE = "min-max:0.6,0.4"
 
 @dataclass(frozen=True, slots=True)
 class Fusion:
-    """How the legs are weighed. The defaults come from judged queries: docs/retrieval.md says which and how sure."""
+    """Method and weights of fusion. The defaults come from judged queries (`docs/retrieval.md`)."""
 
     method: Literal["min-max", "rrf"] = "min-max"
     lexical_weight: float = 0.6

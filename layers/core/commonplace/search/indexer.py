@@ -52,7 +52,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a reconciliation did, in numbers of records."""
+    """The outcome of a reconciliation, in numbers of records."""
 
     indexed: int = 0
     removed: int = 0

@@ -42,7 +42,7 @@ Step = Literal["plan", "status", "build", "build-anew", "swap", "rollback"]
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What an index was built under. Kept in the index itself; two indexes with equal facts are interchangeable."""
+    """The parameters of an index, kept in the index itself. Two indexes with equal facts are interchangeable."""
 
     schema: str
     """Version of the fields and of the queries over them: another one cannot be read."""
@@ -114,7 +114,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is there, what is wanted, and what there is to do."""
+    """The present indexes, the wanted one, and the work between them."""
 
     generations: tuple[Generation, ...]
     wanted: Facts
@@ -131,7 +131,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What one stretch of building did. `complete` means that next holds what is published."""
+    """The outcome of one stretch of building. `complete` means that next holds what is published."""
 
     index: str
     done: int

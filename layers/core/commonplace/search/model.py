@@ -95,7 +95,7 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where a page of a lexical ranking ended: the last hit's score as the engine gave it, and its id."""
+    """The end of a page of a lexical ranking: the last hit's score as the engine gave it, and its id."""
 
     score: float
     id: RecordId

@@ -33,7 +33,7 @@ Kind = Literal["written", "removed"]
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What a source says is there, at one moment."""
+    """The records that a source publishes, at one moment."""
 
     versions: Mapping[RecordId, int]
     """By id, with the version an index should have of it."""
@@ -51,7 +51,7 @@ class Published:
 
 @dataclass(slots=True)
 class Reading:
-    """What was found for some records."""
+    """The result of reading some records."""
 
     records: dict[RecordId, Record] = field(default_factory=dict)
     missing: list[RecordId] = field(default_factory=list)
@@ -117,7 +117,7 @@ class ChangeLog(Protocol):
 
 
 class ChangeFeed(Protocol):
-    """Where changes are heard. Raises Unavailable."""
+    """The port that reads changes. Raises Unavailable."""
 
     def position(self) -> str:
         """The present end of the feed, as a text that only the feed reads."""

@@ -287,7 +287,7 @@ def _overlap(ours: Collection[RecordId], theirs: Collection[RecordId]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What was looked at and what differs. An index without differences may take over."""
+    """The checks made and the differences found. An index without differences may take over."""
 
     index: str
     documents: int

@@ -82,7 +82,7 @@ class Challenges:
 
 @dataclass(frozen=True, slots=True)
 class Accounts:
-    """How this deployment knows people."""
+    """Authentication of people at this deployment."""
 
     principals: Principals
     challenges: Challenges

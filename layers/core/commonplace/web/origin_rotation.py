@@ -61,7 +61,7 @@ class Door:
 
 
 class OriginRotation:
-    """What is done with each value. `seconds` bounds how long the edge locations are waited for."""
+    """The steps of the rotation. `seconds` bounds the wait for the edge locations."""
 
     def __init__(
         self,

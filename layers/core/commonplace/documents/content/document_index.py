@@ -33,7 +33,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which documents a list holds."""
+    """Conditions on the documents of a list."""
 
     filters: Filters = NO_CONDITION
     updated_since: datetime | None = None

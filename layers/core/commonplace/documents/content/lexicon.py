@@ -31,7 +31,7 @@ Index = Mapping[str, Sequence[Entry]]
 
 
 class Likeness(IntEnum):
-    """How a term answers to a keyword, best first."""
+    """The ways in which a term matches a keyword, best first."""
 
     EXACT = 0
     PREFIX = 1

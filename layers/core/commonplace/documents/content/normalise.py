@@ -15,7 +15,7 @@ from commonplace.repository.slugs import stem
 
 @dataclass(frozen=True, slots=True)
 class Normalised:
-    """What a document is, as far as its own file says."""
+    """The fields of a document, as far as its own file gives them."""
 
     content_type: str
     title: str

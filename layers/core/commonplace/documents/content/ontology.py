@@ -35,7 +35,7 @@ FieldKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class FieldSpec:
-    """What a frontmatter field holds."""
+    """The declaration of a frontmatter field."""
 
     name: str
     kind: FieldKind

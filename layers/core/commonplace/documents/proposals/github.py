@@ -48,7 +48,7 @@ class _Answer(BaseModel):
 
 
 class Made(_Answer):
-    """Anything that has an id: a tree or a commit that was made."""
+    """The id of a tree or a commit that was created."""
 
     sha: Sha
 

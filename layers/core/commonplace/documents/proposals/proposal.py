@@ -297,7 +297,7 @@ def _fenced(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposalContext:
-    """Who asks, when, and under which name of their own."""
+    """The caller, the time, and the caller's key of the request."""
 
     tool: str
     """What is asked: one key may name a request of each."""

@@ -31,7 +31,7 @@ def utc_now() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Explanations:
-    """Who may ask why a search answers as it does."""
+    """Permission to have a search explained."""
 
     audience: Audience = "operators"
     operator_key_hash: str | None = None

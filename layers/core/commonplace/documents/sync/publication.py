@@ -108,7 +108,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where the documents come from: what they say of themselves."""
+    """The origin of documents: repository and commit, with time and generation of the sync."""
 
     repository: str
     commit_sha: str
@@ -219,7 +219,7 @@ class Unread(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What the last publication left behind."""
+    """The state that the last publication left in the store."""
 
     manifest: Manifest | None
     manifest_etag: str | None
@@ -229,7 +229,7 @@ class Before:
 
 @dataclass(slots=True)
 class Publication:
-    """What was decided and written, for the manifest, the report and what the next run wants to know."""
+    """The result of a publication, for the manifest, the report and the next run."""
 
     entries: list[Entry] = field(default_factory=list)
     attachments: list[Attachment] = field(default_factory=list)

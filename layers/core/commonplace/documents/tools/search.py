@@ -160,7 +160,7 @@ def _those(names: str, values: list[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SearchOutcome:
-    """What a search came to."""
+    """The outcome of a search."""
 
     query: str
     findings: Findings

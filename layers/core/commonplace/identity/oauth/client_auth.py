@@ -172,7 +172,7 @@ def _time(claims: Mapping[str, Any], name: str) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class _Presented:
-    """Who a request says it is from, and how it says so."""
+    """The client that a request claims to come from, and its method of authentication."""
 
     client_id: str
     method: AuthMethod

@@ -269,7 +269,7 @@ class Consents:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What a person said yes to."""
+    """What a person has consented to."""
 
     request: AuthorizationRequest
     profile: Profile

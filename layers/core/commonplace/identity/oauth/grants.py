@@ -53,7 +53,7 @@ REUSED = "refresh_reused"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What is granted, to whom, until when."""
+    """The terms of a grant: what, to whom, until when."""
 
     client_id: str
     client_name: str
@@ -135,7 +135,7 @@ class GrantOver(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who holds a code or token: what it alone reveals."""
+    """The contents of a code or token, which it alone decrypts."""
 
     grant: Grant
     secret: str

@@ -99,7 +99,7 @@ class Patient:
 
 @dataclass(slots=True)
 class Planted:
-    """What became of an import. Places count from 0."""
+    """The outcome of an import. Places count from 0."""
 
     total: int
     imported: int = 0

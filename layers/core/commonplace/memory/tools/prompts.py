@@ -21,7 +21,7 @@ EMPTY = "It has nothing on this phase yet."
 
 @dataclass(frozen=True, slots=True)
 class Focus:
-    """What to ask for in a phase."""
+    """The queries for a phase."""
 
     title: str
     role: Role

@@ -16,7 +16,7 @@ _NO_CHANGE = frozenset({"last_updated", "source_hash"})
 
 
 class Origin(Protocol):
-    """Where the files of a catalogue come from."""
+    """The origin of a catalogue's files."""
 
     @property
     def repository(self) -> str:

@@ -180,7 +180,7 @@ def _proposal(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """How a command or an endpoint is written where it is used."""
+    """The written form of a command (name and syntax) or an endpoint (method and path template)."""
 
     name: str | None = None
     syntax: str | None = None

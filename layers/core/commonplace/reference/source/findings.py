@@ -11,7 +11,7 @@ _SEVERITIES: dict[Severity, int] = {"error": 0, "warning": 1}
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """Where something stands."""
+    """A place in a file."""
 
     path: str | None = None
     line: int | None = None

@@ -23,7 +23,7 @@ _MEANT_AS_SETTINGS = {"catalogue.yml", "catalogue.json", "catalog.yaml", "catalo
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a folder holds. It is published whole, and only if nothing is an error."""
+    """The contents of a folder. It is published whole, and only without errors."""
 
     name: str
     settings: CatalogueSettings

@@ -131,7 +131,7 @@ class KnownCatalogue(Stored):
 
 @dataclass(frozen=True, slots=True)
 class CatalogueBefore:
-    """What the last publication left behind, and what is really in the store."""
+    """The state that the last publication left, and what is really in the store."""
 
     manifest: Manifest | None
     manifest_etag: str | None
@@ -249,7 +249,7 @@ def _error(code: str, message: str, hint: str, path: str | None = None) -> Probl
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What a head amounts to."""
+    """The verdict on the files of a head: a catalogue or errors."""
 
     outcome: Status
     files: Mapping[str, BlobSha]

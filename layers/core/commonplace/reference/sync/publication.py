@@ -91,7 +91,7 @@ def digest(body: bytes) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What is published when a run ends, and what its keys hold."""
+    """The publication at the end of a run, and the objects at its keys."""
 
     manifest: Manifest | None
     catalogue: Catalogue | None

@@ -52,7 +52,7 @@ class Write:
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of the items of a request. A stale one is as good as stored: something newer is there."""
+    """The outcome of the items of a request. A stale one counts as stored: something newer is there."""
 
     stored: int = 0
     stale: int = 0

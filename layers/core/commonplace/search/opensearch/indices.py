@@ -55,7 +55,7 @@ class Roles:
 
 
 class Directory(Protocol):
-    """Where an engine reads and writes."""
+    """The port that names the indexes an engine reads and writes."""
 
     def opened(self, name: str) -> Opened:
         """The index of this name. Raises Refused (404) when it is gone, IndexMismatch when it cannot be read."""

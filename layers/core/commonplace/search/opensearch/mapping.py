@@ -62,7 +62,7 @@ _POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """How a field is kept. `words` names the analysed copy of it and its weight among its kind."""
+    """The mapping rule of a field. `words` names the analysed copy of it and its weight among its kind."""
 
     kept: Property | None
     words: tuple[str, float] | None = None

@@ -353,7 +353,7 @@ def _bounded(value: Any, shape: Shape, name: str, notes: list[str]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Forgiven:
-    """What was meant, under declared names, and what the caller should know of it."""
+    """The arguments under declared names, and notes for the caller."""
 
     values: dict[str, Any]
     notes: tuple[str, ...] = ()

@@ -233,7 +233,7 @@ class Snapshot(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toolset:
-    """What one path serves."""
+    """The declarations that one path serves."""
 
     name: str
     title: str

@@ -194,7 +194,7 @@ class Shield:
 
 
 class _Answer:
-    """What is sent, with the SDK's refusals in plain text turned into JSON-RPC errors."""
+    """The answer to send; the SDK's refusals in plain text become JSON-RPC errors."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._parts = (scope, receive, send)

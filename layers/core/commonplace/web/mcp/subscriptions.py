@@ -65,7 +65,7 @@ class Happened:
 
 
 class Waiting:
-    """What one caller waits for, from the moment it is made. Its methods ask stores: not for an event loop."""
+    """The changes that one caller waits for, from its creation on. Methods block on stores: not for an event loop."""
 
     def __init__(
         self, toolsets: Sequence[Toolset], feed: ChangeFeed, caller: Caller, uris: Sequence[str], *, lists: bool
@@ -151,7 +151,7 @@ def _shows(snapshot: Snapshot, change: Change) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """How long a listen lasts, in seconds, and how often it looks."""
+    """The duration of a listen and the interval of its looks, in seconds."""
 
     longest: float = 20.0
     between_looks: float = 0.5

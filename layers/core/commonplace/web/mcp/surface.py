@@ -32,7 +32,7 @@ UNEXPECTED = ("INTERNAL_ERROR", str(INTERNAL_ERROR))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallRecord:
-    """What became of one call. Nothing here holds arguments, answers or who called."""
+    """The outcome of one call, without arguments, answers or the caller's name."""
 
     method: str
     name: str

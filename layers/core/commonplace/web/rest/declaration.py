@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """How this deployment presents itself."""
+    """Name, base URL and rate limits of this deployment."""
 
     name: str = "Commonplace"
     base_url: str = ""
