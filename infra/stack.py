@@ -147,7 +147,7 @@ class CommonplaceStack(Stack):
 def _wire(
     platform: Platform, *, store: Store, state: State, secrets: Secrets, identity: IdentityState, front: Front
 ) -> None:
-    """What functions are told of what the stack makes, as far as they read it."""
+    """Variables of functions about what the stack makes, as far as they read them."""
     configuration = platform.configuration
     platform.wire(
         CONTENT_BUCKET=store.bucket.bucket_name,

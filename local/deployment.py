@@ -130,7 +130,7 @@ class Deployment:
         return variables
 
     def retrieval(self) -> "RetrievalSettings":
-        """Where the index is and which models read it, as the index function is told. Raises SettingsError."""
+        """Where the index is and which models read it, as in the index function's settings. Raises SettingsError."""
         from commonplace.search.settings import RetrievalSettings
 
         if "SearchEngine" in self.outputs:

@@ -23,7 +23,7 @@ def list_files(root: Path) -> list[str]:
     In a Git work tree: tracked files and new ones that are not ignored. Symbolic links are no content.
     """
     listed = git(["-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"])
-    # An ignored folder inside a work tree lists nothing; what was asked for is still there to be read.
+    # An ignored folder inside a work tree lists nothing; the requested folder is still there to be read.
     names = [os.fsdecode(name) for name in listed.split(b"\0") if name] if listed else list(_walk(root))
     return [name for name in names if (root / name).is_file() and not (root / name).is_symlink()]
 

@@ -18,7 +18,7 @@ _ANNOTATIONS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 def commands(text: str | None = None) -> typer.Typer:
-    """A parser that leaves errors to the command line. With a text it is a group, which tells it with its commands."""
+    """A parser that leaves errors to the command line. With a text it is a group, whose help shows it."""
     return typer.Typer(
         help=text,
         no_args_is_help=text is not None,

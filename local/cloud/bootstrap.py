@@ -31,7 +31,7 @@ def leave_with_the_parent() -> None:
 
 
 def bring_the_key() -> None:
-    """Has the client of the Runtime API end its User-Agent with the access key of the run (`runtime_api.py`)."""
+    """Has the client of the Runtime API end its User-Agent with the access key of the run (`runtime.py`)."""
     client: Any = importlib.import_module("runtime_client")
     plain, key = client.initialize_client, os.environ["AWS_ACCESS_KEY_ID"]
     client.initialize_client = lambda agent: plain(f"{agent} {key}")

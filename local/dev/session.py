@@ -45,7 +45,7 @@ PATHS_TOLD = 20
 
 @dataclass(frozen=True, slots=True)
 class SearchEngine:
-    """`environment` tells the functions of it; `label` the user.
+    """`environment` holds its variables for functions; `label` the user.
 
     `elsewhere`: the index is not kept with the store, so the one may lack what the other has.
     """
@@ -213,7 +213,7 @@ def first_sync(laptop: Laptop, screen: Screen, engine: SearchEngine = EMBEDDED) 
 
 
 def follow(laptop: Laptop, tell: Teller) -> None:
-    """Waits until nothing runs and nothing waits, telling how far it is. Raises CommandError when nothing moves."""
+    """Waits until nothing runs and nothing waits, reporting progress. Raises CommandError when nothing moves."""
     seen: Progress | None = None
     moved = time.monotonic()
     while not laptop.idle():

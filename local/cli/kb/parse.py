@@ -66,7 +66,7 @@ def _roles(role: list[RoleName] | None) -> tuple[Role, ...]:
 
 
 def _parsed(files: list[Path], parse: Parse, roles: tuple[Role, ...]) -> list[Parsed]:
-    """What is made of each file, told on standard error with what was left out."""
+    """What is made of each file, reported on standard error with what was left out."""
     parts = []
     for file in files:
         text = read_text(file)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 EXAMPLE = "generate: [{kind: openapi, source: sources/openapi.yaml, into: api.json}]"
 MAX_SOURCE_BYTES = 40_000_000
 SHOWN = 20
-"""Parts that could not be read, of one item, unless all are asked for."""
+"""Parts that could not be read, of one item, unless all are wanted."""
 
 State = Literal["written", "unchanged", "stale", "failed"]
 

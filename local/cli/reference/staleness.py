@@ -10,7 +10,7 @@ from commonplace.reference.source.reader import Reading
 
 GENERATED = "auto-generated:"
 _FILES = ("openapi", "console")
-"""Kinds of generators whose source is a file; of the others, only another run can tell."""
+"""Kinds of generators whose source is a file; of the others, only another run can show it."""
 
 MADE_ANEW = "Run `commonplace reference generate`, and look through what it changes."
 

@@ -125,7 +125,7 @@ def _error(answer: Answer) -> str:
 
 
 def challenge(site: Site) -> str:
-    """A tool for members answers who has not signed in with 401 and the very header that tells clients where to go."""
+    """A tool for members answers who has not signed in with 401 and the very header that directs clients."""
     if not site.tools:
         raise Skipped("needs the list of tools")
     written = [tool for tool in site.tools if (tool.get("annotations") or {}).get("readOnlyHint") is False]

@@ -70,7 +70,7 @@ def settle(
 
 
 def _end(found: SearchResults, asked: SearchRequest) -> int | None:
-    """Where what was asked for ends, if there is more: every spare was needed."""
+    """The end of the requested hits, if there are more: every spare was needed."""
     asked_for = len(found.results)
     return asked_for if asked_for == asked.limit < min(found.total, MAX_HITS) else None
 

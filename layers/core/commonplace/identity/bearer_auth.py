@@ -98,7 +98,7 @@ class TokenJudge:
             tier=now.tier,
             roles=frozenset(now.roles),
             scopes=_reached(claims.scopes, grant.scopes, now.scopes),
-            # Nobody can be asked to consent to more for an agent.
+            # For an agent nobody can consent to more.
             attainable=now.scopes if person else frozenset(),
             permission="readonly" if "readonly" in (claims.permission, grant.permission) else "action",
             resource_scopes=_common_kinds(claims.resource_scopes, grant.resource_scopes),

@@ -27,7 +27,7 @@ class PseudonymKey(KeptSecret[bytes]):
 
 
 class RpcUrls(KeptSecret[dict[str, tuple[str, ...]]]):
-    """`{"optimism": [URL, ...], "mainnet": [URL, ...]}`: the first is asked before its fall-backs."""
+    """`{"optimism": [URL, ...], "mainnet": [URL, ...]}`: the first is called before its fall-backs."""
 
     def __init__(
         self, client: SecretsManagerClient, arn: str, *, monotonic: Callable[[], float] = time.monotonic

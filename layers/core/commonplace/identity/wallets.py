@@ -129,7 +129,7 @@ class Names(Protocol):
 def message_text(
     *, base_url: str, site_name: str, address: str, chain_id: int, nonce: str, now: float, life: int
 ) -> str:
-    """The text of EIP-4361 that a wallet is asked to sign. `now` in epoch seconds, `life` in seconds."""
+    """The text of EIP-4361 for a wallet to sign. `now` in epoch seconds, `life` in seconds."""
     issued = datetime.fromtimestamp(now, UTC)
     return "\n".join(
         [
@@ -318,7 +318,7 @@ class SignIn:
         """Who signed: `{id, signature}` for a text of ours, `{message, signature, stateId}` for a client's own.
 
         Whatever comes of it, the challenge is spent. Raises SignInRefused, SignInUnreadable, RateLimited, and
-        Unavailable when the chain cannot be asked.
+        Unavailable when the chain cannot be read.
         """
         answer = _read(body)
         self._spend("signin-verify", self._settings.tries_per_minute, 60, network)

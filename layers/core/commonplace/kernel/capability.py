@@ -128,7 +128,7 @@ class Capability:
     metrics: tuple[Metric, ...] = ()
     alarms: tuple[Alarm, ...] = ()
     settings: Mapping[Part, Sequence[str]] = field(default_factory=dict)
-    """The `kernel.configuration.Settings` that each part reads: functions that load the part are told them."""
+    """The `kernel.configuration.Settings` that each part reads: functions that load the part get them."""
 
 
 def load(part: str) -> Any:

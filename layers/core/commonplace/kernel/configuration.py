@@ -1,7 +1,7 @@
 """Settings, declared once: from a declaration come environment variable, context key, check and documentation.
 
 A room has classes of `Settings`; each field of them is a `setting`. A function reads the classes it composes with
-`from_environ`. `infra` reads the same declarations for its context keys, and tells each function what it reads.
+`from_environ`. `infra` reads the same declarations for its context keys, and sets for each function what it reads.
 """
 
 import json
@@ -31,7 +31,7 @@ class Kind:
     listed: bool = False
     """Items with commas between them; in the context a JSON list as well, and there each item once."""
     compact: bool = False
-    """JSON that functions are told without needless spaces."""
+    """JSON, written to functions' variables without needless spaces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +94,7 @@ def declaration(field: FieldInfo) -> Declaration:
 
 
 class Settings(BaseSettings):
-    """What some part of a function is told. Made directly it takes values as they are, and reads no environment."""
+    """The settings of one part of a function. Made directly it takes values as they are, and reads no environment."""
 
     model_config = SettingsConfigDict(
         frozen=True,

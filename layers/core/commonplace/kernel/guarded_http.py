@@ -136,7 +136,7 @@ class GuardedHttp:
         parts = urlsplit(url)
         host = parts.hostname or ""
         if parts.scheme == "http":
-            # `fetchable` has let it through, so it is of this machine, and the name server is not asked for that.
+            # `fetchable` has let it through, so it is of this machine, and the name server is not used for that.
             return self._reach(["127.0.0.1", "::1"] if host == "localhost" else [host], parts.port or 80, deadline)
         raw = self._reach(self._addresses(host, deadline), self._network.port, deadline)
         try:

@@ -35,7 +35,7 @@ CALLS = (
     Items(("mcp",), "cache", ("BatchGetItem", "BatchWriteItem", "Query"), (VECTORS,)),
     Items(("mcp",), "activity", ("PutItem",), (AUDIT,)),
 )
-"""Entries, their vectors, how often the memory was asked, and the record of who changed what."""
+"""Entries, their vectors, how often the memory was searched, and the record of who changed what."""
 
 MEMORY = Capability(
     name="memory",

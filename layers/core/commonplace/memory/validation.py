@@ -187,7 +187,7 @@ Roles = Annotated[tuple[Annotated[Role, _LOWER], ...], _LISTED, AfterValidator(_
 Tags = Annotated[tuple[Annotated[Text, AfterValidator(_tag)], ...], _LISTED, AfterValidator(_tags)]
 """In lower case, each once, in the order given."""
 Metadata = Annotated[dict[str, JsonValue], AfterValidator(_metadata)]
-"""Nulls stay: what they mean is for who asked."""
+"""Nulls stay: their meaning is the caller's."""
 Source = Annotated[Text, _line(MAX_SOURCE_CHARACTERS)]
 Reference = Annotated[Text, _line(MAX_REFERENCE_CHARACTERS)]
 

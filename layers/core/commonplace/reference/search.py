@@ -199,8 +199,8 @@ class Scorer:
     def _weighed_query(self, query: str) -> tuple[Sequence[Concept], float]:
         """What of the query some entry has, the most significant first, and what the whole of the query weighs.
 
-        A word that no entry has weighs as much as the most telling one that some have: it may be a pleasantry as well
-        as the very subject. So a small catalogue, in which nothing is rare, still answers.
+        A word that no entry has weighs as much as the most significant one that some have: it may be a pleasantry as
+        well as the very subject. So a small catalogue, in which nothing is rare, still answers.
         """
         asked = list(dict.fromkeys(self._stem(word) for word in _telling(query)))
         joined = self._joined(query)
@@ -233,7 +233,7 @@ class Scorer:
                 weighed.setdefault(word, self._weights.synonym / len(other))
         variants = [(word, weight) for word, weight in weighed.items() if word in self._postings]
         variants = variants or [(word, self._weights.misspelt) for word in self._meant(term)]
-        # As frequent as the most frequent of its variants: a rare synonym of a common word tells no more than that.
+        # As frequent as the most frequent of its variants: a rare synonym of a common word is no more significant.
         most = max((len(self._postings[word][0]) for word, _ in variants), default=0)
         return Concept(variants, log(1 + (self._size - most + 0.5) / (most + 0.5)))
 
@@ -296,7 +296,7 @@ class VectorMeaning:
         model = self._engine.model()
         if model == vector.model or not self._queries.knows(model):
             return found
-        # Another index took the place of the one that was asked for its model.
+        # Another index has replaced the one whose model was read.
         again = self._queries.vector(asked.query, model)
         return self._engine.candidates("", again, filters(asked), size) if again else found
 

@@ -101,7 +101,7 @@ class Retrieval:
             model = self._engine.model()
             if model == vector.model or not self._queries.knows(model):
                 return vector, candidates
-            # Another index took the place of the one that was asked for its model.
+            # Another index has replaced the one whose model was read.
             vector = self._queries.vector(query, model)
         with watch.stage("candidates"):
             return vector, self._engine.candidates(query, vector, request.filters, CANDIDATES_PER_LEG)

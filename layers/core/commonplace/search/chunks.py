@@ -70,7 +70,7 @@ def chunk_body(body: str, pieces: int = PIECES_PER_CHUNK) -> tuple[Chunk, ...]:
 def _markdown() -> "MarkdownIt":
     from markdown_it import MarkdownIt
 
-    # Blocks are all that is asked for; what is inside them would take as long again.
+    # Only blocks are needed; parsing what is inside them would take as long again.
     return MarkdownIt("commonmark").enable("table").disable("inline")
 
 

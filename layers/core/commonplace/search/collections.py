@@ -149,7 +149,7 @@ class IndexFunction:
 
 
 def _time(context: Any, seconds: object = None) -> Enough:
-    """What Lambda leaves for this call, or as long as was asked for."""
+    """What Lambda leaves for this call, or the requested time."""
     ask = getattr(context, "get_remaining_time_in_millis", None)
     return stretch(ask() / 1_000 if ask else None, seconds)
 

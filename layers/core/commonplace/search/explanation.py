@@ -22,7 +22,7 @@ from commonplace.search.model import (
 )
 
 NOTHING_PUBLISHED = "Nothing of this name is published."
-"""For what is unpublished and for what never was: the answer does not tell them apart."""
+"""For what is unpublished and for what never was: the answer does not distinguish them."""
 
 _FILTER_NAMES = {
     "content_types": "contentType",

@@ -80,9 +80,9 @@ def nobody_waits() -> None:
 class Indexer:
     """Writes the records of a source to the index. `memories` let unchanged text keep its vectors.
 
-    `changes` is told what the index has taken: each newer version and each removal, but not what is written again. Of
-    an index that is rebuilt it is told nothing, for no record has changed. `waiting` is told when records were written
-    without vectors, because the model did not answer.
+    `changes` receives what the index has taken: each newer version and each removal, but not what is written again. Of
+    an index that is rebuilt it receives nothing, for no record has changed. `waiting` is called when records were
+    written without vectors, because the model did not answer.
 
     An index that was built otherwise is rebuilt on the spot when `rebuilds` is set, as a small one in one file can be.
     Else IndexMismatch leaves every method, with the command to run, and what was to be written is to come again.

@@ -308,7 +308,7 @@ class Migration:
     def keep_up(self, enough: Enough = never) -> Report | None:
         """Mends current and previous, so that both hold what is published. Next is left to `build`.
 
-        What is mended in current was missing from answers, so it is told as a change; nothing else here is.
+        What is mended in current was missing from answers, so it is reported as a change; nothing else here is.
 
         None when there is no current index. Raises IndexMismatch when no model at hand is that of the current index.
         """
@@ -332,7 +332,7 @@ class Migration:
         target.generations.settle(name)
 
     def _catch_up(self, name: str) -> None:
-        """What was published between the last look and the swap. The swap has happened: a failure here is told only."""
+        """What was published between the last look and the swap. The swap has happened: a failure is only reported."""
         generation = next((each for each in self._wanted.generations.all() if each.name == name), None)
         target = self._target_of(generation.facts) if generation else None
         try:

@@ -88,7 +88,7 @@ def query_terms(text: str, limit: int = 32) -> list[str]:
 
 @lru_cache(maxsize=64)
 def _query_terms(text: str) -> tuple[str, ...]:
-    # Asked again for every hit of a search.
+    # Called again for every hit of a search.
     found = tuple(dict.fromkeys(words(text)))
     return tuple(word for word in found if word not in STOP_WORDS) or found
 

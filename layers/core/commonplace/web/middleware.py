@@ -122,9 +122,9 @@ class TrustedHosts:
 
 
 class CORS(CORSMiddleware):
-    """Starlette's. Every OPTIONS ends here with 204 and Allow, whatever it asks for: browsers judge what they are told.
+    """Starlette's. Every OPTIONS ends here with 204 and Allow, whatever it asks for: browsers decide by the headers.
 
-    `allow_headers` with `*` allows what is asked for, and names the others where nothing is.
+    `allow_headers` with `*` allows what is requested, and names the others where nothing is.
     """
 
     def __init__(

@@ -140,7 +140,7 @@ class Term:
 
 
 class Lexicon:
-    """Terms of one edition. Immutable; each index is built when it is first asked for."""
+    """Terms of one edition. Immutable; each index is built on first use."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue

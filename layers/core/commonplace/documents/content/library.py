@@ -46,7 +46,7 @@ class Edition:
 class Library:
     """Published documents over an object store, with the caches that one serving process needs.
 
-    The manifest is asked for again at most every `max_age_seconds`, and then only when its ETag differs, so a change
+    The manifest is read again at most every `max_age_seconds`, and then only when its ETag differs, so a change
     shows within that time. Every method raises Unavailable when the store does not answer.
 
     Any thread may ask: a lock is held while something is remembered, never while the store is read.

@@ -18,7 +18,7 @@ class Proposal:
     branch: str
     """Named after the key of the request: the same key is the same proposal."""
     fingerprint: str
-    """Of what was asked for, whatever the day: a repetition has the same, another request has another."""
+    """A hash of the request without its date: a repetition has the same, another request has another."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -223,9 +223,9 @@ def file_name(title: str) -> str:
 
 
 def branch_of(title: str, *asked: str | None, key: str | None) -> str:
-    """The branch of a request: `asked` says who asks for what, `key` is the caller's own name of the request.
+    """The branch of a request: `asked` are caller and request, `key` is the caller's own name of the request.
 
-    With a key, the branch is the key's and the caller's alone, whatever is asked for; and shows nothing of either.
+    With a key, the branch depends on key and caller alone, whatever the request; and shows nothing of either.
     """
     readable = "" if key is not None else slug(title)[:_SLUG_CHARACTERS].strip("-")
     return "-".join(part for part in (BRANCH_PREFIX, readable, digest(*asked)[:_HASH_DIGITS]) if part)
@@ -300,14 +300,14 @@ class ProposalContext:
     """The caller, the time, and the caller's key of the request."""
 
     tool: str
-    """What is asked: one key may name a request of each."""
+    """The kind of request: one key may name a request of each."""
     day: Date
     """Of today: the document's `date`."""
     organisation: str | None = None
     subject: str | None = None
     """Part of the key: nobody's request is ever found by somebody else's key."""
     key: str | None = None
-    """The caller's name of this request: asked for again, it is the same proposal."""
+    """The caller's name of this request: a repetition is the same proposal."""
     author: str | None = None
     """Shown in the file and in the pull request; None where the deployment names nobody."""
 

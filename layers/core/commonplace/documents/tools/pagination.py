@@ -12,7 +12,7 @@ from commonplace.web.mcp.declaration import Answer
 from commonplace.web.mcp.rendering import compact, data_of, link_block
 
 PAGE_CHARACTERS = 7_000
-"""Of a body, where nobody asked for more: with what stands above it the text stays under 8 KB, which every client
+"""Of a body by default: with what stands above it the text stays under 8 KB, which every client
 shows in full."""
 
 LEAST_TOKENS = 500

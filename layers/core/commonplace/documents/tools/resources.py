@@ -171,7 +171,7 @@ def documents(using: KnowledgeServices) -> Sequence[Listed]:
 
 
 class _DocumentRows(Sequence[Listed]):
-    """Rows made as they are asked for: a page needs a few of many."""
+    """Rows made lazily: a page needs a few of many."""
 
     def __init__(self, using: KnowledgeServices, entries: Sequence[Entry]) -> None:
         self._using = using

@@ -31,7 +31,7 @@ from commonplace.web.mcp.budgets import DEFAULT_TOKENS, MAX_TOKENS
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Link, Output, Part, Tool
 
 MAX_VALUES = 20
-"""Values named in a message, and tags that are asked for at once."""
+"""Values named in a message, and tags in one search."""
 
 MAX_CHARACTERS = 200
 """Of a value to compare with."""

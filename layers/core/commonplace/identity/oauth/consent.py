@@ -180,7 +180,7 @@ class Consents:
         return any(one.client_id == client.id and redirect_matches([one.redirect_uri], redirect_uri) for one in held)
 
     def _client(self, request: AuthorizationRequest, network: str) -> Client:
-        """As it is now: since it asked it may have gone, or changed its redirect URIs."""
+        """As it is now: since its request it may have gone, or changed its redirect URIs."""
         try:
             client = self._clients.find(request.client_id, network)
         except UnknownClient as error:

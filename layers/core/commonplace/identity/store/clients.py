@@ -53,7 +53,7 @@ class DynamoClients:
         self._table.transact([new, *audit_writes(self._activity, audit)])
 
     def renew_client(self, client_id: str, expires_at: int) -> None:
-        # What has expired stays so: its owner may have been told already that it is gone.
+        # What has expired stays so: its owner may already know that it is gone.
         still = "#expiresAt > :now AND #expiresAt < :until"
         now = int(self._clock())
         where = _client(client_id)

@@ -98,7 +98,7 @@ class DynamoSignIns:
         return self._alive(decoded(kind, self._table.get(where)))
 
     def _take(self, kind: type[R], where: Item) -> R | None:
-        # The condition is what makes it single: without one, two deletes at once may both tell what they deleted.
+        # The condition is what makes it single: without one, two deletes at once may both return what they deleted.
         return self._alive(decoded(kind, self._table.write(self._table.delete(where, "attribute_exists(pk)"))))
 
     def _alive(self, record: R | None) -> R | None:

@@ -213,7 +213,7 @@ def _send(
     counted = answer
     while answer.get("status") == "in_progress":
         counted = _followed(server, str(answer.get("handle")), _done(planted), told, sleep)
-        # What was carried on does not tell the ids: the same call, repeated, imports nothing and does.
+        # A continued import does not return the ids: the same call, repeated, imports nothing and does.
         answer = server.call("kb_bulk_import", arguments)
     places = list(sent)
     for sentence in answer.get("errors") or ():

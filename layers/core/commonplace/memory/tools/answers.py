@@ -55,7 +55,7 @@ class RelatedEntry(Told):
 
 
 def facts(entry: Entry, content: str) -> dict[str, Any]:
-    """What is told of an entry in a list, with as much of its content as there is room for."""
+    """An entry in a list, with as much of its content as there is room for."""
     metadata = dict(entry.metadata)
     shown = metadata if len(compact(metadata)) <= MAX_LISTED_METADATA else {}
     return whole(entry, content) | {
@@ -124,7 +124,7 @@ def fitted(
 ) -> Fitted[Row]:
     """`contents` gives an item's whole content and its best part, `row` an item with some content, `line` its text.
 
-    `usual` is how many items an answer has that was asked no more of; who asks for more gets more tokens as well.
+    `usual` is the default number of items; a caller who wants more gets more tokens as well.
     """
     budget = _budget(len(items), usual) - HEAD_TOKENS
     bare = [_cost(row(item, ""), line) for item in items]

@@ -32,7 +32,7 @@ class MemoryServices:
     """Seconds, from any moment on."""
 
     def enough(self) -> Callable[[], bool]:
-        """Tells, from now on, whether a call has worked for as long as it may, or would with one more batch."""
+        """A function that says whether a call has worked for as long as it may, or would with one more batch."""
         last = self.monotonic()
         until = last + WORK_SECONDS
 

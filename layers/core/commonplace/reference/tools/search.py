@@ -118,7 +118,7 @@ def _found(answer: SearchAnswer) -> Answer:
     room = ROOM - HEAD_TOKENS - 2 * estimate_tokens(_written(every))
     shown, more = _shown(answer.hits, room)
     told = [entry for entry, _ in shown]
-    # Who is told whole says where it stands.
+    # An entry that is shown whole names its place.
     sources = every if any(entry.source_url is None for entry in told) else []
     hints = [FALLBACK] if answer.fallback else []
     if left := len(answer.hits) - len(shown):

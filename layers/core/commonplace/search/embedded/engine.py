@@ -43,7 +43,7 @@ _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 class EmbeddedEngine:
     """One file, one writer at a time, any number of readers in any number of processes.
 
-    `provider` is asked only for its facts. A reader of a file that is not there yet finds nothing; a query whose vector
+    Of `provider` only the facts are used. A reader of a file that is not there yet finds nothing; a query whose vector
     is of another model searches words and says so; a writer of another model gets IndexMismatch until `replace`.
     `clock`, in seconds since 1970, dates tombstones.
     """
@@ -239,7 +239,7 @@ class EmbeddedEngine:
         return int(row[0]) if row else None
 
     def _vectors(self, database: sqlite3.Connection) -> VectorMatrix:
-        """The matrix of the file's present state: `data_version` tells of others' writes, `total_changes` of ours."""
+        """The matrix of the file's present state: `data_version` counts others' writes, `total_changes` of ours."""
         state = (database.execute("PRAGMA data_version").fetchone()[0], database.total_changes)
         if self._matrix is None or state != self._matrix_state:
             self._matrix, self._matrix_state = VectorMatrix(database), state

@@ -190,7 +190,7 @@ class PublishedEngine:
     def _look(self) -> None:
         """Takes the version that is published now, if the last look is some time ago.
 
-        The store is asked without the lock: while one thread waits for it, the others search the copy at hand. Without
+        The store is read without the lock: while one thread waits for it, the others search the copy at hand. Without
         a copy each waits for its own.
         """
         with self._lock:

@@ -241,7 +241,7 @@ def _claim(database: sqlite3.Connection, record: RecordId, rank: tuple[int, bool
 
 def _clear(database: sqlite3.Connection, row: int) -> None:
     if database.execute("SELECT 1 FROM labels WHERE rowid = ?", (row,)).fetchone():
-        # The table keeps no text: it has to be told what it is to forget.
+        # The table keeps no text: a removal has to name the words.
         database.execute(
             "INSERT INTO spellings (spellings, rowid, words) VALUES ('delete', ?, ?)", (row, _all_words(database, row))
         )

@@ -124,7 +124,7 @@ class OpenAiEmbeddings:
             finally:
                 answer.close()
         except HTTPError as error:
-            # Its text holds the address, and may hold more: only its kind is told.
+            # Its text holds the address, and may hold more: only its kind is reported.
             logger.info("a model is out of reach", extra={"model": self.name, "error": type(error).__name__})
             raise Transient(f"The model {self.name} is out of reach.") from None
         if answer.status == 200:

@@ -90,7 +90,7 @@ class OrjsonSerializer(JSONSerializer):
 
 
 class BoundedConnection(Urllib3HttpConnection):
-    """At most `pool_maxsize` requests at a time; who waits too long for a place is told, as for an answer.
+    """At most `pool_maxsize` requests at a time; waiting too long for a place fails, as for an answer.
 
     Timeouts are in seconds without a byte. Nothing is logged here: bodies, and reasons that quote them, are content.
     """

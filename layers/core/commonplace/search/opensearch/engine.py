@@ -41,7 +41,7 @@ T = TypeVar("T")
 class OpenSearchEngine:
     """One collection behind the alias `stem`, any number of readers and writers in any number of processes.
 
-    `provider` is asked only for its facts. Writes go to every index of the collection that was built under these facts;
+    Of `provider` only the facts are used. Writes go to every index of the collection that was built under these facts;
     when there is no index at all, the first write makes one. A reader follows the alias within two seconds; it searches
     an index of any model, and words only when the query's vector is of another one. `refresh` says whether a write
     returns before searches find it (`false`, as it should be but in tests).
@@ -121,7 +121,7 @@ class OpenSearchEngine:
         if words is None:
             return Page((), 0, None)
         where = queries.conditions(filters)
-        # One more than asked for tells whether there is another page.
+        # One more than requested shows whether there is another page.
         query = queries.ranked(queries.lexical(words, where), size + 1, counted=True, after=after)
         body = query if after else query | search.suggester(text)
 
@@ -229,7 +229,7 @@ class OpenSearchEngine:
         )
 
     def _numbers(self, opened: Opened, vector: QueryVector | None) -> Numbers | None:
-        """The vector, when the index can compare it. A query's is asked for twice: to rank, and to show."""
+        """The vector, when the index can compare it. A query's is needed twice: to rank, and to show."""
         if vector is None or not _comparable(opened, vector):
             return None
         prepared = self._prepared

@@ -188,7 +188,7 @@ def _mappings(dimension: int | None, parameters: IndexParameters, serverless: bo
 
 
 def _vector(dimension: int, parameters: IndexParameters, serverless: bool) -> dict[str, Any]:
-    """HNSW by cosine. Experimental on serverless (NextGen): it chooses the engine itself and compresses unless told."""
+    """HNSW by cosine. Experimental on serverless (NextGen): it chooses the engine itself and compresses by default."""
     field: dict[str, Any] = {"type": "knn_vector", "dimension": dimension}
     if serverless:
         return field | {"space_type": "cosinesimil", "compression_level": "1x"}

@@ -199,7 +199,7 @@ def _chunks(query: Query) -> Query:
 def _shown(query: Query, name: str, *, marked: bool = False) -> Query:
     shown: Query = {"name": name, "size": 1, "_source": SHOWN_CHUNK_FIELDS}
     if marked:
-        # Each matched word is a fragment of its own: what matched is told without the text around it.
+        # Each matched word is a fragment of its own: what matched is returned without the text around it.
         shown["highlight"] = {
             "number_of_fragments": 100,
             "fragment_size": 1,

@@ -288,7 +288,7 @@ def live(
 
 
 def held(client: OpenSearchClient, index: str, ids: Sequence[RecordId]) -> dict[RecordId, int]:
-    """Versions of those of the ids that are live. Of now: a write that no search finds yet is told."""
+    """Versions of those of the ids that are live. Of now: a write that no search finds yet is included."""
     found: dict[RecordId, int] = {}
     distinct = list(dict.fromkeys(ids))
     for start in range(0, len(distinct), MOST_KEYS):

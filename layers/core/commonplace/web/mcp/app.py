@@ -107,7 +107,7 @@ def create_app(
                 allow_origins=origins,
                 allow_origin_regex=origin_pattern(surface.base_url, origins),
                 allow_methods=METHODS,
-                # Tools may have parameters that travel as headers of their own: what is asked for is allowed.
+                # Tools may have parameters that travel as headers of their own: what is requested is allowed.
                 allow_headers=["*", *SENT],
                 expose_headers=EXPOSED,
                 max_age=7_200,

@@ -59,7 +59,7 @@ def application(
         from commonplace.kernel import aws
         from commonplace.search.store import DynamoChanges
 
-        # Whoever listens is told without the feed as well, only later: it is not worth waiting for.
+        # Without the feed listeners learn of changes as well, only later: it is not worth waiting for.
         return DynamoChanges(aws.dynamodb(read_timeout_seconds=1, attempts=1), settings.activity_table)
 
     throttle = Throttle(

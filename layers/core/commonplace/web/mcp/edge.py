@@ -250,7 +250,7 @@ class Endpoint:
     """The server of one path, built at its first request, and a session manager of its own for each request."""
 
     def __init__(self, build: Callable[[], Server[Any]], talking: Collection[str] = ()) -> None:
-        """`talking` are tools that tell clients about their work before they are done."""
+        """`talking` are tools that report progress to clients."""
         self._build = build
         self._talking = talking
 
@@ -268,7 +268,7 @@ class Endpoint:
         meta = (scope[MESSAGE].get("params") or {}).get("_meta")
         if isinstance(meta, dict) and ("progressToken" in meta or "io.modelcontextprotocol/logLevel" in meta):
             return True
-        # Clients of the older versions are told of a tool's work without having asked.
+        # Clients of the older versions get a tool's progress unsolicited.
         return tool_called(scope) in self._talking and is_legacy(scope)
 
 

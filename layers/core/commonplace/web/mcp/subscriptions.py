@@ -71,7 +71,7 @@ class Waiting:
         self, toolsets: Sequence[Toolset], feed: ChangeFeed, caller: Caller, uris: Sequence[str], *, lists: bool
     ) -> None:
         """Of `uris`, those wait that name a document which this caller may read. Raises Unavailable."""
-        # The feed's end is asked for before the documents: what happens in between is heard, and not missed.
+        # The feed's end is read before the documents, so that what happens in between is not missed.
         self._feed = feed
         self._position = self._end_of_feed()
         self._sources = [one.snapshot for one in toolsets if one.snapshot is not None]

@@ -98,7 +98,7 @@ class Calls:
         if name in self._awaited:
             answer: Any = tool.run(call, arguments)
         else:
-            # In a thread, for stores are asked; a deadline does not wait for them.
+            # In a thread, since stores are read; a deadline does not wait for them.
             answer = await in_thread(tool.run, call, arguments)
         return await answer if inspect.isawaitable(answer) else answer
 

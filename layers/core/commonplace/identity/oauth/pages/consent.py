@@ -74,7 +74,7 @@ class Account:
     @classmethod
     def of(cls, profile: Profile, standing: Standing) -> "Account":
         label = plain(profile.label, 60)
-        # An address all begin alike: what tells two apart comes after 0x.
+        # All addresses begin alike: they differ after 0x.
         mark = label.removeprefix("0x")[:1] or "?"
         return cls(
             label=label,

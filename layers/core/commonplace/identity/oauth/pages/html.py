@@ -171,7 +171,7 @@ async def asset(request: Request) -> Response:
     if name not in _names():
         return Response("There is nothing at this address.\n", 404, {"cache-control": "no-store"}, "text/plain")
     body, tag = _file(name)
-    # Asked again each time: pages and scripts of two versions must not meet.
+    # Revalidated each time: pages and scripts of two versions must not meet.
     headers = {"etag": tag, "cache-control": "no-cache", "cross-origin-resource-policy": "same-origin"}
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)

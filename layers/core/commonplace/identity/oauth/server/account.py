@@ -48,7 +48,7 @@ async def _show(services: OAuthServices, request: Request) -> Response:
     return page(
         "account.html",
         site=services.settings.site_name,
-        # Roles are not asked for: apps must be disconnected even while no chain answers.
+        # Roles are not read: apps must be disconnected even while no chain answers.
         account=Account.of(profile, Standing()),
         grants=[_shown(grant) for grant in services.connections.of(profile.subject)],
     )

@@ -58,7 +58,7 @@ MAX_COOKIE_CHARACTERS = 100
 
 
 def page_route(services: OAuthServices, path: str, handler: Handler, *methods: str) -> Route:
-    """A route to a page: what is refused is a page as well, unless a script of ours asked."""
+    """A route to a page: what is refused is a page as well, unless a script of ours called."""
     return _route(services, path, handler, methods)
 
 
@@ -99,7 +99,7 @@ def wants_json(request: Request) -> bool:
 def from_elsewhere(request: Request, issuer: str) -> bool:
     """Whether another site had the browser send this. Browsers say so; what is no browser says nothing.
 
-    A form of ours comes with `Origin: null`, because of its page's Referrer-Policy; Sec-Fetch-Site tells it apart.
+    A form of ours comes with `Origin: null`, because of its page's Referrer-Policy; Sec-Fetch-Site distinguishes it.
     """
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     if site not in (None, "same-origin", "none"):  # none: typed into the address bar
@@ -155,7 +155,7 @@ def one(fields: Mapping[str, list[str]], name: str) -> str:
 
 
 def again(request: AuthorizationRequest, *, ask: bool = False) -> str:
-    """The path at which the same request starts over: after a sign-in. `ask` has the person asked in any case."""
+    """The path at which the same request starts over: after a sign-in. `ask` shows the consent page in any case."""
     values = {
         "response_type": "code",
         "client_id": request.client_id,

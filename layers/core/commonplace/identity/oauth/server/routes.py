@@ -91,7 +91,7 @@ def revoke_routes(services: OAuthServices) -> list[Route]:
         spend_client(services, request, "revoke", client)
         if "token" not in form:
             raise OAuthError("invalid_request", "token is missing.")
-        # A wrong token_type_hint must not hide a token, and ours tell their kind: the hint is not needed.
+        # A wrong token_type_hint must not hide a token, and ours show their kind: the hint is not needed.
         services.token_endpoint.revoke(form["token"], client, network_of(request))
         telemetry.record("revoke")
         return Response(status_code=200)
