@@ -1,6 +1,7 @@
 """The index function on Lambda: updates indexes on events of bucket and table, on schedules, and for operators."""
 
 import os
+from functools import partial
 
 from commonplace.capabilities import CAPABILITIES
 from commonplace.kernel import aws
@@ -17,6 +18,7 @@ ACTIVITY = (aws.dynamodb(attempts=2), SETTINGS.activity_table) if SETTINGS.activ
 CONTEXT = IndexContext(
     environ=os.environ,
     settings=SETTINGS,
+    dynamodb=partial(aws.dynamodb, read_timeout_seconds=5),
     objects=S3ObjectStore(aws.s3(), SETTINGS.content_bucket),
     models=providers.indexed_models(SETTINGS),
     note=lambda collection: DynamoNote(*ACTIVITY, collection) if ACTIVITY else None,

@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from commonplace.capabilities import CAPABILITIES
+from commonplace.kernel.capability import built
 from local.deployment import Deployment, find
 from local.errors import CommandError
 from local.options import grouped
 from local.terminal import AsJson, Data, Outputs, Stage, commands
 
 if TYPE_CHECKING:
-    from commonplace.search.collections import Models
     from commonplace.search.operations import Operations
-    from commonplace.search.settings import RetrievalSettings
-    from commonplace.search.source import Source
 
 WAIT_SECONDS = 5
 """Before a build goes on that has not come any further."""
@@ -290,13 +288,9 @@ def ask_here(place: Place) -> Ask:
     """This process, with the models of its own environment: for an index that its operator can reach."""
     from commonplace.kernel.environment import SettingsError
     from commonplace.kernel.errors import CommonplaceError
-    from commonplace.search.settings import RetrievalSettings
 
-    given = {"SEARCH_ENGINE": "opensearch", "OPENSEARCH_ENDPOINT": place.endpoint, "OPENSEARCH_INDEX": place.index}
-    environment = {"STAGE": "dev"} | dict(os.environ) | {name: value for name, value in given.items() if value}
     try:
-        settings = RetrievalSettings.from_environ(environment)
-        operations = _operations(place, settings)
+        operations = _operations(place)
     except (SettingsError, ValueError) as error:
         raise CommandError(
             str(error), "The settings come from this shell's environment: docs/configuration.md."
@@ -313,68 +307,43 @@ def ask_here(place: Place) -> Ask:
     return ask
 
 
-def _operations(place: Place, settings: "RetrievalSettings") -> "Operations":
-    from commonplace.search import providers
-    from commonplace.search.collections import collection_operations
-
-    models = providers.indexed_models(settings)
-    if place.collection == "memory":
-        return _memory_operations(place, settings, models)
-    settings = settings.collection(place.collection)
-    engine = providers.search_engine(settings, None, models[0], read_only=False)
-    source: Source
-    if place.collection == "documents":
-        from commonplace.documents.index_source import StoredDocuments
-
-        source = StoredDocuments(_store(place))
-    else:
-        from commonplace.reference.index_source import StoredCatalogues
-
-        source = StoredCatalogues(_store(place), _catalogues(place))
-    return collection_operations(place.collection, settings, source, models, engine)
-
-
-def _catalogues(place: Place) -> list[str]:
-    """Names of those that the shell's environment configures, else of those of the deployment."""
-    from commonplace.reference.settings import catalogue_sources
-
-    # Repository and branch do not matter here, but a source without them is none.
-    found = catalogue_sources({"GITHUB_REPOSITORY": "any/any", "GITHUB_BRANCH": "any"} | dict(os.environ))
-    found = found or find(place.data, place.outputs, place.stage).catalogues()
-    if not found:
-        raise CommandError("There is no catalogue.", "Set CATALOGUES as the deployment has it: docs/configuration.md.")
-    return [catalogue.name for catalogue in found]
-
-
-def _memory_operations(place: Place, settings: "RetrievalSettings", models: "Models") -> "Operations":
-    from commonplace.memory.collection import vectors_of
-    from commonplace.memory.index_source import StoredEntries
-    from commonplace.memory.store import DynamoEntries
-    from commonplace.search import providers
-    from commonplace.search.collections import collection_operations
-    from commonplace.search.store import DynamoVectorCaches
-
-    if place.bucket:
-        raise CommandError("Entries are in a table, not in a bucket.", "Name the deployment: --stage or --outputs.")
-    deployment = find(place.data, place.outputs, place.stage)
-    names = [deployment.outputs.get(output) for output in ("RecordsTable", "ActivityTable", "CacheTable")]
-    records, activity, cache = (name or "" for name in names)
-    if not all(names):
-        raise CommandError("The deployment names no table of entries.", "Deploy this version and try again.")
-    client = deployment.client("dynamodb")
-    settings = settings.collection("memory")
-    source = StoredEntries(DynamoEntries(client, records, activity))
-    engine = providers.search_engine(settings, None, models[0], read_only=False)
-    memories = vectors_of(DynamoVectorCaches(client, cache))
-    return collection_operations("memory", settings, source, models, engine, memories=memories)
-
-
-def _store(place: Place) -> Any:
-    if place.bucket is None:
-        return find(place.data, place.outputs, place.stage).store
+def _operations(place: Place) -> "Operations":
+    """Those of the collection as its capability makes it for the index function. Raises CommandError, SettingsError."""
     from commonplace.kernel.s3 import S3ObjectStore
+    from commonplace.search import providers
+    from commonplace.search.collections import IndexContext
+    from commonplace.search.settings import RetrievalSettings
 
-    return S3ObjectStore(Deployment({}).client("s3"), place.bucket)
+    named = place.data or place.outputs or place.stage
+    deployment = find(place.data, place.outputs, place.stage) if named or not place.bucket else Deployment({})
+    given = {"SEARCH_ENGINE": "opensearch", "OPENSEARCH_ENDPOINT": place.endpoint, "OPENSEARCH_INDEX": place.index}
+    stored = {"STAGE": "dev"} | (_variables(deployment) if deployment.outputs else {})
+    environment = stored | dict(os.environ) | {name: value for name, value in given.items() if value}
+    settings = RetrievalSettings.from_environ(environment)
+    objects = S3ObjectStore(deployment.client("s3"), place.bucket) if place.bucket else deployment.store
+    context = IndexContext(
+        environ=environment,
+        settings=settings,
+        objects=objects,
+        dynamodb=lambda: deployment.client("dynamodb"),
+        models=providers.indexed_models(settings),
+        note=lambda _collection: None,
+        changes=None,
+    )
+    capability = next(one for one in CAPABILITIES if one.name == place.collection)
+    made = next(built([capability], "collection", context), None)
+    if made is None:
+        hint = "Name the deployment that has it: --stage or --outputs."
+        raise CommandError(f"There is nothing of the collection {place.collection} here.", hint)
+    operations: Operations = made.operations
+    return operations
+
+
+def _variables(deployment: Deployment) -> dict[str, str]:
+    """What the deployment's functions are told of where records are."""
+    tables = {"RECORDS_TABLE": "RecordsTable", "ACTIVITY_TABLE": "ActivityTable", "CACHE_TABLE": "CacheTable"}
+    found = {variable: deployment.outputs.get(output, "") for variable, output in tables.items()}
+    return {**deployment.settings(), **found}
 
 
 def _again(event: Mapping[str, Any]) -> str:

@@ -64,7 +64,10 @@ def test_what_is_published_is_found_by_name_words_and_meaning(
     environ = {"CATALOGUES": '[{"name": "helios"}]', "GITHUB_REPOSITORY": "example/product", "GITHUB_BRANCH": "main"}
     indexed = cast(Any, settings)
     models = providers.indexed_models(settings)
-    made = collection(IndexContext(environ, indexed, store, models, note=lambda _name: None, changes=None))
+    context = IndexContext(
+        environ, indexed, store, lambda: pytest.fail("no table"), models, note=lambda _name: None, changes=None
+    )
+    made = collection(context)
     assert made is not None and made.take([MANIFEST]) == []
     assert (tmp_path / "reference.sqlite").exists()
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.memory.composition import caches, entries, jobs, new_id, now
+from commonplace.memory.composition import new_id, now
 from commonplace.memory.index_source import StoredEntries
+from commonplace.memory.job_store import DynamoJobs
 from commonplace.memory.ports import Parts
 from commonplace.memory.settings import MemorySettings
+from commonplace.memory.store import DynamoEntries
 from commonplace.memory.upkeep import Upkeep, carry_on
 from commonplace.search import providers
 from commonplace.search.collections import collection_operations
 from commonplace.search.indexer import nobody_waits
+from commonplace.search.store import DynamoVectorCaches
 
 if TYPE_CHECKING:
     from commonplace.memory.ports import VectorCaches
@@ -25,7 +28,10 @@ def collection(context: IndexContext) -> Upkeep | None:
     if told is None:
         return None
     settings, note = context.settings.collection("memory"), context.note("memory")
-    store, work, vectors = entries(told), jobs(told), caches(told)
+    client = context.dynamodb()
+    store = DynamoEntries(client, told.records_table, told.activity_table)
+    work = DynamoJobs(client, told.records_table, told.activity_table)
+    vectors = DynamoVectorCaches(client, told.cache_table)
     engine = providers.search_engine(settings, context.objects, context.models[0], read_only=False)
     operations = collection_operations(
         "memory",

@@ -19,8 +19,10 @@ from commonplace.search.fusion import Fusion
 from commonplace.search.store import DynamoVectorCaches
 
 if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
     from commonplace.kernel.objects import ObjectStore
-    from commonplace.memory.settings import MemorySettings, MemoryToolSettings
+    from commonplace.memory.settings import MemoryToolSettings
     from commonplace.search.model import EmbeddingProvider, Engine
     from commonplace.search.settings import RetrievalSettings
 
@@ -29,18 +31,6 @@ COUNT_SECONDS = 0.5
 
 REFRESH_SECONDS = 0.5
 """How old the copy of a one-file index may be: what was added is to be found within two seconds."""
-
-
-def entries(told: MemorySettings) -> DynamoEntries:
-    return DynamoEntries(aws.dynamodb(read_timeout_seconds=5), told.records_table, told.activity_table)
-
-
-def jobs(told: MemorySettings) -> DynamoJobs:
-    return DynamoJobs(aws.dynamodb(read_timeout_seconds=5), told.records_table, told.activity_table)
-
-
-def caches(told: MemorySettings) -> DynamoVectorCaches:
-    return DynamoVectorCaches(aws.dynamodb(read_timeout_seconds=5), told.cache_table)
 
 
 def now() -> datetime:
@@ -55,14 +45,15 @@ def memory(told: MemoryToolSettings, settings: RetrievalSettings, objects: Objec
     """For the function that answers agents. `objects` is the store of an embedded index."""
     settings = settings.collection("memory")
     models = providers.embedding_providers(settings, read_seconds=providers.MEMORY_READ_SECONDS)
-    store = entries(told)
+    client = aws.dynamodb(read_timeout_seconds=5)
+    store = DynamoEntries(client, told.records_table, told.activity_table)
     engine = _reader(settings, objects, next(iter(models), None))
     fusion = Fusion.parse(told.fusion) if told.fusion else SEED_FUSION
     return Memory(
         store=store,
-        jobs=jobs(told),
-        counts=_counts(told),
-        caches=caches(told),
+        jobs=DynamoJobs(client, told.records_table, told.activity_table),
+        counts=DynamoQueryCounts(client, told.records_table, hasty=_hasty()),
+        caches=DynamoVectorCaches(client, told.cache_table),
         search=MemorySearch(engine, models, store, fusion=fusion),
         embedder=next(iter(models), None),
         clock=now,
@@ -71,10 +62,9 @@ def memory(told: MemoryToolSettings, settings: RetrievalSettings, objects: Objec
     )
 
 
-def _counts(told: MemorySettings) -> DynamoQueryCounts:
+def _hasty() -> DynamoDBClient:
     """Whoever searches does not wait for the count, so nothing of it is tried twice; whoever reads the counts waits."""
-    hasty = aws.dynamodb(read_timeout_seconds=COUNT_SECONDS, connect_timeout_seconds=COUNT_SECONDS, attempts=1)
-    return DynamoQueryCounts(aws.dynamodb(read_timeout_seconds=5), told.records_table, hasty=hasty)
+    return aws.dynamodb(read_timeout_seconds=COUNT_SECONDS, connect_timeout_seconds=COUNT_SECONDS, attempts=1)
 
 
 def _reader(settings: RetrievalSettings, objects: ObjectStore, model: EmbeddingProvider | None) -> Engine:

@@ -17,9 +17,11 @@ from commonplace.search.model import EmbeddingProvider
 from commonplace.search.operations import Operations, stretch
 
 if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
     from commonplace.kernel.objects import ObjectStore
     from commonplace.search.model import Engine, VectorMemories
-    from commonplace.search.settings import IndexSettings, RetrievalSettings
+    from commonplace.search.settings import RetrievalSettings
     from commonplace.search.source import ChangeLog, Collection, Source
 
 logger = logging.getLogger(__name__)
@@ -32,8 +34,9 @@ class IndexContext:
     """What the index function hands to each capability that has a collection."""
 
     environ: Mapping[str, str]
-    settings: IndexSettings
+    settings: RetrievalSettings
     objects: ObjectStore
+    dynamodb: Callable[[], DynamoDBClient]
     models: Models
     """Those of the settings, the one to come last."""
     note: Callable[[str], Note | None]

@@ -264,21 +264,24 @@ def test_catalogues_are_those_of_this_shell_else_of_the_deployment(
     outputs = tmp_path / "outputs.json"
     deployed = {"CATALOGUES": '[{"name": "helios"}]', "GITHUB_REPOSITORY": "example/kb", "GITHUB_BRANCH": "main"}
     monkeypatch.setattr(Deployment, "settings", lambda _self: deployed)
+    read: list[object] = []
+    monkeypatch.setattr(StoredCatalogues, "__init__", lambda _self, _objects, names: read.append(names))
     place = Place(outputs=outputs, endpoint="http://127.0.0.1:1", bucket="content", collection="reference")
     outputs.write_text(json.dumps({"Commonplace-dev": dict.fromkeys(NEEDED, "x")}))
-    assert index._catalogues(place) == ["helios"]
-
+    index._operations(place)
     monkeypatch.setenv("CATALOGUES", '[{"name": "mine"}]')
-    assert index._catalogues(place) == ["mine"]
+    index._operations(place)
+    assert read == [["helios"], ["mine"]]
 
     monkeypatch.delenv("CATALOGUES")
     del deployed["CATALOGUES"]
-    with pytest.raises(CommandError, match="no catalogue"):
-        index._catalogues(place)
+    with pytest.raises(CommandError, match="nothing of the collection reference"):
+        index._operations(place)
 
 
 def test_entries_are_not_taken_from_a_bucket() -> None:
     place = Place(endpoint="http://127.0.0.1:1", bucket="content", collection="memory")
 
-    with pytest.raises(CommandError, match="not in a bucket"):
+    with pytest.raises(CommandError, match="nothing of the collection memory") as error:
         reach(place)
+    assert "--stage" in error.value.hint
