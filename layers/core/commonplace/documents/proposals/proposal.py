@@ -66,6 +66,88 @@ NEXT_STEPS = (
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposalContext:
+    """The caller, the time, and the caller's key of the request."""
+
+    tool: str
+    """The kind of request: one key may name a request of each."""
+    day: Date
+    """Of today: the document's `date`."""
+    organisation: str | None = None
+    subject: str | None = None
+    """Part of the key: nobody's request is ever found by somebody else's key."""
+    key: str | None = None
+    """The caller's name of this request: a repetition is the same proposal."""
+    author: str | None = None
+    """Shown in the file and in the pull request; None where the deployment names nobody."""
+
+
+def link_proposal(asking: ProposalContext, *, url: str, title: str, description: str | None = None) -> Proposal:
+    """A page for a web address. Raises InvalidInput."""
+    name, about, address = title_of(title), description_of(description), web_address(url)
+    return _proposal(asking, "link", name, about, url=address)
+
+
+def document_proposal(
+    asking: ProposalContext,
+    *,
+    content_type: str,
+    title: str,
+    content: str,
+    description: str | None = None,
+    tags: Sequence[str] = (),
+) -> Proposal:
+    """A document of one of the ontology's types. Raises InvalidInput or TooLarge."""
+    kind = content_type_of(content_type)
+    if needs_more(kind):
+        raise InvalidInput(f"A {kind} needs more than a text.", hint="Save a web page with save_link.")
+    name, about = title_of(title), description_of(description)
+    return _proposal(asking, kind, name, about, tags=tags_of(tags), content=content_of(content))
+
+
+def _proposal(
+    asking: ProposalContext,
+    kind: str,
+    title: str,
+    description: str | None,
+    *,
+    url: str | None = None,
+    tags: tuple[str, ...] = (),
+    content: str = "",
+) -> Proposal:
+    path = f"{folder_of(kind)}/{file_name(title)}"
+    key = key_of(asking.key)
+    author = author_of(asking.author)
+    fingerprint = digest(kind, title, description, url, tags, content)[:32]
+    given: dict[str, Value | None] = {
+        "title": title,
+        "description": description,
+        "type": kind if ONTOLOGY.type_of_path(path) != kind else None,
+        "url": url,
+        "date": asking.day,
+        "author": [author] if author else None,
+        "tags": tags or None,
+        # Always there and never true: a merge alone publishes nothing.
+        "publish": False,
+    }
+    block = frontmatter({name: value for name, value in given.items() if value is not None})
+    facts = {"Title": title, "Type": kind, "File": path, "Address": url, "Description": description}
+    return Proposal(
+        path=path,
+        text=f"{block}\n{content}" if content else block,
+        title=pull_request_title("Link" if kind == "link" else f"Draft {kind}", title),
+        body=pull_request_body(_introduction(kind), {name: fact for name, fact in facts.items() if fact}, author),
+        branch=branch_of(title, asking.organisation, asking.subject, asking.tool, key or fingerprint, key=key),
+        fingerprint=fingerprint,
+    )
+
+
+def _introduction(kind: str) -> str:
+    what = "link for the library" if kind == "link" else f"draft of type {kind}"
+    return f"A {what}, proposed through Commonplace. It is one new file, and it is not published."
+
+
 def web_address(text: str) -> str:
     """The address with scheme and host in lower case and no needless port; the rest as it was given.
 
@@ -293,85 +375,3 @@ def _fenced(text: str) -> str:
     """A code block that no run of backticks in the text can end."""
     fence = "`" * max(3, 1 + max(map(len, _BACKTICKS.findall(text)), default=0))
     return f"{fence}text\n{text}\n{fence}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProposalContext:
-    """The caller, the time, and the caller's key of the request."""
-
-    tool: str
-    """The kind of request: one key may name a request of each."""
-    day: Date
-    """Of today: the document's `date`."""
-    organisation: str | None = None
-    subject: str | None = None
-    """Part of the key: nobody's request is ever found by somebody else's key."""
-    key: str | None = None
-    """The caller's name of this request: a repetition is the same proposal."""
-    author: str | None = None
-    """Shown in the file and in the pull request; None where the deployment names nobody."""
-
-
-def link_proposal(asking: ProposalContext, *, url: str, title: str, description: str | None = None) -> Proposal:
-    """A page for a web address. Raises InvalidInput."""
-    name, about, address = title_of(title), description_of(description), web_address(url)
-    return _proposal(asking, "link", name, about, url=address)
-
-
-def document_proposal(
-    asking: ProposalContext,
-    *,
-    content_type: str,
-    title: str,
-    content: str,
-    description: str | None = None,
-    tags: Sequence[str] = (),
-) -> Proposal:
-    """A document of one of the ontology's types. Raises InvalidInput or TooLarge."""
-    kind = content_type_of(content_type)
-    if needs_more(kind):
-        raise InvalidInput(f"A {kind} needs more than a text.", hint="Save a web page with save_link.")
-    name, about = title_of(title), description_of(description)
-    return _proposal(asking, kind, name, about, tags=tags_of(tags), content=content_of(content))
-
-
-def _proposal(
-    asking: ProposalContext,
-    kind: str,
-    title: str,
-    description: str | None,
-    *,
-    url: str | None = None,
-    tags: tuple[str, ...] = (),
-    content: str = "",
-) -> Proposal:
-    path = f"{folder_of(kind)}/{file_name(title)}"
-    key = key_of(asking.key)
-    author = author_of(asking.author)
-    fingerprint = digest(kind, title, description, url, tags, content)[:32]
-    given: dict[str, Value | None] = {
-        "title": title,
-        "description": description,
-        "type": kind if ONTOLOGY.type_of_path(path) != kind else None,
-        "url": url,
-        "date": asking.day,
-        "author": [author] if author else None,
-        "tags": tags or None,
-        # Always there and never true: a merge alone publishes nothing.
-        "publish": False,
-    }
-    block = frontmatter({name: value for name, value in given.items() if value is not None})
-    facts = {"Title": title, "Type": kind, "File": path, "Address": url, "Description": description}
-    return Proposal(
-        path=path,
-        text=f"{block}\n{content}" if content else block,
-        title=pull_request_title("Link" if kind == "link" else f"Draft {kind}", title),
-        body=pull_request_body(_introduction(kind), {name: fact for name, fact in facts.items() if fact}, author),
-        branch=branch_of(title, asking.organisation, asking.subject, asking.tool, key or fingerprint, key=key),
-        fingerprint=fingerprint,
-    )
-
-
-def _introduction(kind: str) -> str:
-    what = "link for the library" if kind == "link" else f"draft of type {kind}"
-    return f"A {what}, proposed through Commonplace. It is one new file, and it is not published."

@@ -164,193 +164,6 @@ def _joined(shapes: list[Shape]) -> Shape:
     )
 
 
-def plain(name: str) -> str:
-    """Without case, underscores, hyphens and spaces; the same for names that differ in these only."""
-    return _plain(name[:MAX_NAME_CHARACTERS])
-
-
-@lru_cache(maxsize=4_096)
-def _plain(name: str) -> str:
-    return "".join(letter for letter in name.casefold() if letter.isalnum())
-
-
-@lru_cache(maxsize=4_096)
-def singular(name: str) -> str:
-    """Of a name that is plain already; the same for singular and plural, though not always a word."""
-    if len(name) > 4 and name.endswith("ies"):
-        return name[:-3] + "y"
-    if len(name) > 4 and name.endswith(("ses", "xes", "ches", "shes")):
-        return name[:-2]
-    return name[:-1] if len(name) > 2 and name.endswith("s") and not name.endswith("ss") else name
-
-
-def meant(name: str, shape: Shape) -> str | None:
-    """The declared name, or None if there is none or it might be several."""
-    if name in shape.fields:
-        return name
-    key = plain(name) if len(name) <= MAX_NAME_CHARACTERS else ""
-    if not key:
-        return None
-    found = [one for one in shape.fields if plain(one) == key] or [
-        one for one in shape.fields if singular(plain(one)) == singular(key)
-    ]
-    return found[0] if len(found) == 1 else None if found else _synonym(key, shape)
-
-
-def closest(value: str, choices: Iterable[str], most: int = 6) -> list[str]:
-    """Valid values that are spelled like this one, best first."""
-    from difflib import get_close_matches
-
-    written = {plain(one): one for one in choices}
-    return [written[one] for one in get_close_matches(plain(value), list(written), n=most, cutoff=0.5)]
-
-
-def choice(value: str, choices: tuple[str, ...]) -> str | None:
-    """The valid value that is meant, whatever its case or number."""
-    if value in choices:
-        return value
-    key = plain(value) if len(value) <= MAX_NAME_CHARACTERS else ""
-    written: Mapping[str, str] = {plain(one): one for one in reversed(choices)}
-    if key in written:
-        return written[key]
-    return next((one for one in choices if singular(plain(one)) == singular(key)), None)
-
-
-def _synonym(key: str, shape: Shape) -> str | None:
-    for declared, given in SYNONYMS:
-        if key in given or singular(key) in given:
-            found = [one for one in shape.fields if plain(one) in declared]
-            # Of several, the one without which a call means nothing.
-            found = [one for one in found if one in shape.required] or found
-            if len(found) == 1:
-                return found[0]
-    return None
-
-
-def absent(value: Any, shape: Shape, required: bool) -> bool:
-    """Null is absence everywhere; so is empty text where something optional is meant, or something that is not text."""
-    if value is None:
-        return True
-    if not isinstance(value, str) or (required and "string" in shape.kinds):
-        return False
-    text = value.strip().casefold()
-    return not text or (text in _NOTHING and not (shape.only("string") and not shape.choices))
-
-
-def scalar(value: Any, shape: Shape, name: str, notes: list[str], *, clamp: bool) -> Any:
-    """A text, number or truth value. Raises InvalidInput for a number that is none and a value that is not a choice."""
-    if isinstance(value, float) and not math.isfinite(value):
-        raise InvalidInput(f"{name} has to be a finite number.", hint="Give digits, or leave it out.")
-    if shape.choices and isinstance(value, str | int | float):
-        return _chosen(str(value), shape, name)
-    if shape.only("boolean"):
-        return _truth(value)
-    if shape.only("integer", "number"):
-        return _bounded(_number(value, shape), shape, name, notes) if clamp else _number(value, shape)
-    if isinstance(value, list) and shape.only("string", "integer", "number", "boolean"):
-        raise InvalidInput(f"{name} takes one value, and {len(value)} came.", hint="Call once for each of them.")
-    if shape.only("string") and isinstance(value, int | float) and not isinstance(value, bool):
-        return str(value)
-    return value
-
-
-def alone(value: Any, shape: Shape) -> Any:
-    """The one value of a list, where no list is meant."""
-    while isinstance(value, list) and len(value) == 1 and shape.kinds and "array" not in shape.kinds:
-        value = value[0]
-    return value
-
-
-def listed(value: Any, shape: Shape) -> Any:
-    """A list where one is meant: JSON text, text with commas, or one value."""
-    if isinstance(value, list) or "string" in shape.kinds:
-        return value
-    if isinstance(value, str):
-        decoded = from_json(value, "[")
-        if isinstance(decoded, list):
-            return decoded
-        return [part for one in value.split(",") if (part := one.strip())]
-    return [value]
-
-
-def from_json(value: str, opening: str) -> Any:
-    """What text that looks like JSON holds; the text itself if it is none. Raises InvalidInput for too much of it."""
-    text = value.strip()
-    if not text.startswith(opening) or len(text) > MAX_JSON_CHARACTERS:
-        return value
-    try:
-        decoded = json.loads(text, parse_constant=_no_number)
-        # Escapes can spell half a character, which no answer could repeat.
-        json.dumps(decoded, ensure_ascii=False).encode()
-    except (ValueError, RecursionError):
-        return value
-    check_size(decoded)
-    return decoded
-
-
-def check_size(value: Any, max_values: int = MAX_VALUES) -> None:
-    """Raises InvalidInput for what is nested too deeply or holds too much."""
-    level: list[Any] = [value]
-    count = depth = 0
-    while level:
-        depth, count = depth + 1, count + len(level)
-        if depth > MAX_VALUE_DEPTH or count > max_values:
-            raise InvalidInput(
-                "The arguments are nested too deeply or hold too many values.",
-                hint=f"At most {max_values} values, {MAX_VALUE_DEPTH} levels deep.",
-            )
-        held = (one.values() if isinstance(one, Mapping) else one for one in level if isinstance(one, Mapping | list))
-        level = [inner for values in held for inner in values]
-
-
-def _no_number(text: str) -> Any:
-    raise ValueError(f"{text} is not JSON")
-
-
-def shown(value: Any) -> str:
-    """A value of the caller's, safe to repeat: one line, short."""
-    text = "".join(letter if letter.isprintable() else " " for letter in str(value)[: MAX_SHOWN + 1])
-    return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…"
-
-
-def _chosen(value: str, shape: Shape, name: str) -> str:
-    found = choice(value.strip(), shape.choices)
-    if found is not None:
-        return found
-    near = (
-        list(shape.choices) if len(shape.choices) <= 12 else closest(value, shape.choices) or list(shape.choices[:12])
-    )
-    label = "Valid values" if len(near) == len(shape.choices) else f"Nearest of {len(shape.choices)} valid values"
-    raise InvalidInput(f"{name} cannot be “{shown(value)}”.", hint=f"{label}: {', '.join(near)}.")
-
-
-def _truth(value: Any) -> Any:
-    text = str(value).strip().casefold() if isinstance(value, str | int | float) else ""
-    return True if text in _TRUE else False if text in _FALSE else value
-
-
-def _number(value: Any, shape: Shape) -> Any:
-    if isinstance(value, str) and len(value) <= 40:
-        try:
-            read = int(value) if "integer" in shape.kinds and value.strip("+- ").isdigit() else float(value)
-        except ValueError:
-            return value
-        value = read if math.isfinite(read) else value
-    if isinstance(value, float) and value.is_integer() and "integer" in shape.kinds:
-        return int(value)
-    return value
-
-
-def _bounded(value: Any, shape: Shape, name: str, notes: list[str]) -> Any:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return value
-    low, high = shape.minimum, shape.maximum
-    taken = low if low is not None and value < low else high if high is not None and value > high else value
-    if taken != value:
-        notes.append(f"{name} was taken as {taken}, the {'least' if taken == low else 'most'} there is.")
-    return taken
-
-
 @dataclass(frozen=True, slots=True)
 class Forgiven:
     """The arguments under declared names, and notes for the caller."""
@@ -551,3 +364,190 @@ def _names_here(shape: Shape) -> str:
 def _few(names: list[str]) -> str:
     more = len(names) - MAX_NAMED
     return ", ".join(names[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def plain(name: str) -> str:
+    """Without case, underscores, hyphens and spaces; the same for names that differ in these only."""
+    return _plain(name[:MAX_NAME_CHARACTERS])
+
+
+@lru_cache(maxsize=4_096)
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.casefold() if letter.isalnum())
+
+
+@lru_cache(maxsize=4_096)
+def singular(name: str) -> str:
+    """Of a name that is plain already; the same for singular and plural, though not always a word."""
+    if len(name) > 4 and name.endswith("ies"):
+        return name[:-3] + "y"
+    if len(name) > 4 and name.endswith(("ses", "xes", "ches", "shes")):
+        return name[:-2]
+    return name[:-1] if len(name) > 2 and name.endswith("s") and not name.endswith("ss") else name
+
+
+def meant(name: str, shape: Shape) -> str | None:
+    """The declared name, or None if there is none or it might be several."""
+    if name in shape.fields:
+        return name
+    key = plain(name) if len(name) <= MAX_NAME_CHARACTERS else ""
+    if not key:
+        return None
+    found = [one for one in shape.fields if plain(one) == key] or [
+        one for one in shape.fields if singular(plain(one)) == singular(key)
+    ]
+    return found[0] if len(found) == 1 else None if found else _synonym(key, shape)
+
+
+def closest(value: str, choices: Iterable[str], most: int = 6) -> list[str]:
+    """Valid values that are spelled like this one, best first."""
+    from difflib import get_close_matches
+
+    written = {plain(one): one for one in choices}
+    return [written[one] for one in get_close_matches(plain(value), list(written), n=most, cutoff=0.5)]
+
+
+def choice(value: str, choices: tuple[str, ...]) -> str | None:
+    """The valid value that is meant, whatever its case or number."""
+    if value in choices:
+        return value
+    key = plain(value) if len(value) <= MAX_NAME_CHARACTERS else ""
+    written: Mapping[str, str] = {plain(one): one for one in reversed(choices)}
+    if key in written:
+        return written[key]
+    return next((one for one in choices if singular(plain(one)) == singular(key)), None)
+
+
+def _synonym(key: str, shape: Shape) -> str | None:
+    for declared, given in SYNONYMS:
+        if key in given or singular(key) in given:
+            found = [one for one in shape.fields if plain(one) in declared]
+            # Of several, the one without which a call means nothing.
+            found = [one for one in found if one in shape.required] or found
+            if len(found) == 1:
+                return found[0]
+    return None
+
+
+def absent(value: Any, shape: Shape, required: bool) -> bool:
+    """Null is absence everywhere; so is empty text where something optional is meant, or something that is not text."""
+    if value is None:
+        return True
+    if not isinstance(value, str) or (required and "string" in shape.kinds):
+        return False
+    text = value.strip().casefold()
+    return not text or (text in _NOTHING and not (shape.only("string") and not shape.choices))
+
+
+def scalar(value: Any, shape: Shape, name: str, notes: list[str], *, clamp: bool) -> Any:
+    """A text, number or truth value. Raises InvalidInput for a number that is none and a value that is not a choice."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InvalidInput(f"{name} has to be a finite number.", hint="Give digits, or leave it out.")
+    if shape.choices and isinstance(value, str | int | float):
+        return _chosen(str(value), shape, name)
+    if shape.only("boolean"):
+        return _truth(value)
+    if shape.only("integer", "number"):
+        return _bounded(_number(value, shape), shape, name, notes) if clamp else _number(value, shape)
+    if isinstance(value, list) and shape.only("string", "integer", "number", "boolean"):
+        raise InvalidInput(f"{name} takes one value, and {len(value)} came.", hint="Call once for each of them.")
+    if shape.only("string") and isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    return value
+
+
+def alone(value: Any, shape: Shape) -> Any:
+    """The one value of a list, where no list is meant."""
+    while isinstance(value, list) and len(value) == 1 and shape.kinds and "array" not in shape.kinds:
+        value = value[0]
+    return value
+
+
+def listed(value: Any, shape: Shape) -> Any:
+    """A list where one is meant: JSON text, text with commas, or one value."""
+    if isinstance(value, list) or "string" in shape.kinds:
+        return value
+    if isinstance(value, str):
+        decoded = from_json(value, "[")
+        if isinstance(decoded, list):
+            return decoded
+        return [part for one in value.split(",") if (part := one.strip())]
+    return [value]
+
+
+def from_json(value: str, opening: str) -> Any:
+    """What text that looks like JSON holds; the text itself if it is none. Raises InvalidInput for too much of it."""
+    text = value.strip()
+    if not text.startswith(opening) or len(text) > MAX_JSON_CHARACTERS:
+        return value
+    try:
+        decoded = json.loads(text, parse_constant=_no_number)
+        # Escapes can spell half a character, which no answer could repeat.
+        json.dumps(decoded, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        return value
+    check_size(decoded)
+    return decoded
+
+
+def check_size(value: Any, max_values: int = MAX_VALUES) -> None:
+    """Raises InvalidInput for what is nested too deeply or holds too much."""
+    level: list[Any] = [value]
+    count = depth = 0
+    while level:
+        depth, count = depth + 1, count + len(level)
+        if depth > MAX_VALUE_DEPTH or count > max_values:
+            raise InvalidInput(
+                "The arguments are nested too deeply or hold too many values.",
+                hint=f"At most {max_values} values, {MAX_VALUE_DEPTH} levels deep.",
+            )
+        held = (one.values() if isinstance(one, Mapping) else one for one in level if isinstance(one, Mapping | list))
+        level = [inner for values in held for inner in values]
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(f"{text} is not JSON")
+
+
+def shown(value: Any) -> str:
+    """A value of the caller's, safe to repeat: one line, short."""
+    text = "".join(letter if letter.isprintable() else " " for letter in str(value)[: MAX_SHOWN + 1])
+    return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…"
+
+
+def _chosen(value: str, shape: Shape, name: str) -> str:
+    found = choice(value.strip(), shape.choices)
+    if found is not None:
+        return found
+    near = (
+        list(shape.choices) if len(shape.choices) <= 12 else closest(value, shape.choices) or list(shape.choices[:12])
+    )
+    label = "Valid values" if len(near) == len(shape.choices) else f"Nearest of {len(shape.choices)} valid values"
+    raise InvalidInput(f"{name} cannot be “{shown(value)}”.", hint=f"{label}: {', '.join(near)}.")
+
+
+def _truth(value: Any) -> Any:
+    text = str(value).strip().casefold() if isinstance(value, str | int | float) else ""
+    return True if text in _TRUE else False if text in _FALSE else value
+
+
+def _number(value: Any, shape: Shape) -> Any:
+    if isinstance(value, str) and len(value) <= 40:
+        try:
+            read = int(value) if "integer" in shape.kinds and value.strip("+- ").isdigit() else float(value)
+        except ValueError:
+            return value
+        value = read if math.isfinite(read) else value
+    if isinstance(value, float) and value.is_integer() and "integer" in shape.kinds:
+        return int(value)
+    return value
+
+
+def _bounded(value: Any, shape: Shape, name: str, notes: list[str]) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    low, high = shape.minimum, shape.maximum
+    taken = low if low is not None and value < low else high if high is not None and value > high else value
+    if taken != value:
+        notes.append(f"{name} was taken as {taken}, the {'least' if taken == low else 'most'} there is.")
+    return taken
