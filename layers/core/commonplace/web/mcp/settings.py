@@ -34,6 +34,9 @@ MAX_RATE_LIMITS = 300
 FACTOR = whole(1, 100)
 LISTENS = whole(0, 1_000, ", 0 for none")
 
+ORIGIN = Kind("an origin", lambda given: (found := bare_origin(given)) and found.lower())
+"""As browsers write it: scheme, host and port, nothing else."""
+
 
 def _rate_limits(given: str) -> Mapping[str, Mapping[Rated, int]] | None:
     found = json.loads(given)
@@ -52,8 +55,6 @@ RATE_LIMITS = Kind(
     'a JSON object of calls a minute by toolset and class, such as {"memory": {"search": 120}}, 0 for no limit',
     _rate_limits,
 )
-ORIGIN = Kind("an origin", lambda given: (found := bare_origin(given)) and found.lower())
-"""As browsers write it: scheme, host and port, nothing else."""
 
 
 class McpSettings(ReaderSettings, Toolsets, GitHubApi, Cloud):
