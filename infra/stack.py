@@ -17,7 +17,7 @@ from infra.edge import build_edge
 from infra.front import ANY, MCP_PATHS, POST, Front, Mcp, Rest
 from infra.functions import Platform, dead_letters
 from infra.identity import AUTH_PATHS, Auth, IdentityState, Signing
-from infra.indexing import Indexing, Migration
+from infra.index import Index, Migration
 from infra.metrics import WatchedSearch
 from infra.models import OpenAi
 from infra.observability import Observability, Watched
@@ -52,7 +52,7 @@ class CommonplaceStack(Stack):
         webhook = Webhook(self, "Webhook", platform, state=state, secrets=secrets, sync=sync)
         failed = dead_letters(self, "FailedInvocations")
         engine = _engine(self, platform, store, failed)
-        indexing = Indexing(self, "Index", platform, store=store, state=state, engine=engine)
+        index = Index(self, "Index", platform, store=store, state=state, engine=engine)
         guarded: Any = {"state": state, "engine": engine, "identity": identity}
         rest = Rest(front, "Rest", platform, **guarded)
         mcp = Mcp(self, "Mcp", platform, secrets=secrets, **guarded)
@@ -64,9 +64,9 @@ class CommonplaceStack(Stack):
         front.route("Auth", auth, ANY, *AUTH_PATHS)
         lock_origin(configuration, webhook, rest, mcp, auth)
         self.api = front.api
-        Schedules(self, "Schedules", platform, sync=webhook, index=indexing.function, dead=failed)
-        functions = [webhook, sync.run, sync.store, indexing.function, rest, mcp, auth, signing]
-        users_of_models = [indexing.function, rest, mcp]
+        Schedules(self, "Schedules", platform, sync=webhook, index=index.function, dead=failed)
+        functions = [webhook, sync.run, sync.store, index.function, rest, mcp, auth, signing]
+        users_of_models = [index.function, rest, mcp]
         search: WatchedSearch | None = None
         if not isinstance(engine, EmbeddedIndex):
             migration = Migration(self, "Migration", platform, engine=engine)
@@ -86,7 +86,7 @@ class CommonplaceStack(Stack):
             openai = OpenAi(self, "OpenAi", configuration)
             openai.admit(users_of_models)
             self._say(OpenAiSecretArn=openai.secret.secret_arn)
-        set_aside = {"index": indexing.dead, "records": indexing.records.dead, "invocations": failed}
+        set_aside = {"index": index.dead, "records": index.records.dead, "invocations": failed}
         observability = Observability(
             self,
             "Observability",
@@ -94,8 +94,8 @@ class CommonplaceStack(Stack):
             Watched(
                 functions=functions,
                 dead_letters=set_aside,
-                index_queue=indexing.queue,
-                records=indexing.records,
+                index_queue=index.queue,
+                records=index.records,
                 machine=sync.machine,
                 api=front.api,
                 search=search,
@@ -113,15 +113,15 @@ class CommonplaceStack(Stack):
             CacheTable=state.cache.table_name,
             RecordsTable=state.records.table_name,
             SyncMachineArn=sync.machine.state_machine_arn,
-            IndexQueueUrl=indexing.queue.queue_url,
-            RecordsQueueUrl=indexing.records.queue.queue_url,
+            IndexQueueUrl=index.queue.queue_url,
+            RecordsQueueUrl=index.records.queue.queue_url,
             DlqUrls=Fn.join(",", [queue.queue_url for queue in set_aside.values()]),
             AlarmTopicArn=observability.topic.topic_arn,
             DashboardUrl=observability.dashboard_url,
             WebhookFunction=webhook.live.function_arn,
             SyncRunFunction=sync.run.live.function_arn,
             SyncStoreFunction=sync.store.live.function_arn,
-            IndexFunction=indexing.function.live.function_arn,
+            IndexFunction=index.function.live.function_arn,
             RestFunction=rest.live.function_arn,
             McpFunction=mcp.live.function_arn,
             AuthFunction=auth.live.function_arn,

@@ -28,7 +28,7 @@ BUILD_TIMEOUT_SECONDS = 900
 """As much as Lambda gives. The index function cannot have it: its queue would hide a message for six times as long."""
 
 
-class Indexing(Construct):
+class Index(Construct):
     """Events say what to look at again: a document, an entry, all catalogues. Their order and number do not matter."""
 
     def __init__(
