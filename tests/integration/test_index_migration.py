@@ -285,7 +285,9 @@ def test_a_search_goes_on_in_words_when_the_model_changes_under_it(
 
 
 @pytest.mark.laptop
-def test_the_command_line_changes_the_model_of_a_running_laptop(opensearch_url: str, stem: str, tmp_path: Path) -> None:
+def test_the_command_line_changes_the_model_of_a_running_laptop(
+    opensearch_url: str, stem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()
     for name in ("tide", "reef"):
@@ -327,12 +329,16 @@ def test_the_command_line_changes_the_model_of_a_running_laptop(opensearch_url: 
         deployment = find(data)
         tables = deployment.outputs["RecordsTable"], deployment.outputs["ActivityTable"]
         DynamoEntries(deployment.client("dynamodb"), *tables).add("acme", [entry_of("1"), entry_of("2")], AUDIT)
-        until(lambda: ", 2 entries, model none" in run("status", "--collection", "memory"))
-        assert "To write  2 of 2 entries" in run("plan", "--collection", "memory")
+        until(lambda: ", 2 records, model none" in run("status", "--collection", "memory"))
+        assert "To write  2 of 2 records" in run("plan", "--collection", "memory")
         run("build", "--collection", "memory")
         assert "--collection memory" in run("swap", "--collection", "memory")
-        assert ", 2 entries, model wordllama" in run("status", "--collection", "memory").splitlines()[0]
-        assert "2 documents, model none" in run("status").splitlines()[0]
+        assert ", 2 records, model wordllama" in run("status", "--collection", "memory").splitlines()[0]
+        assert "2 records, model none" in run("status").splitlines()[0]
+        # From this shell, past the function: the entries are found by the tables that the deployment names.
+        monkeypatch.setenv("EMBEDDING_PROVIDER", "local")
+        here = ("--collection", "memory", "--endpoint", opensearch_url, "--index", stem)
+        assert "There is nothing to do." in run("plan", *here)
 
     assert before["fallback"] is True
     assert {hit["id"] for hit in before["results"]} == {hit["id"] for hit in after["results"]}

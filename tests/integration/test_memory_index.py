@@ -79,7 +79,7 @@ def test_another_model_takes_over_with_what_was_added_and_deleted_meanwhile(
     deliver(deployed(opensearch, stem, store, OLD), store)
     both = deployed(opensearch, stem, store, OLD, NEW)
     answer = both.step({"step": "build"}, lambda: True)
-    assert answer["message"].endswith("50 entries written, 10 remain.")
+    assert answer["message"].endswith("50 records written, 10 remain.")
 
     store.add("acme", [entry_of("late", "late")], AUDIT)
     store.delete("globex", EntryId("2"), AUDIT)
