@@ -1,5 +1,9 @@
 """The authorization server on Lambda: settings, and the application over them."""
 
+import gc
+
+gc.disable()  # while this imports; `instrument` enables it again
+
 import os
 
 from commonplace.capabilities import served_toolsets

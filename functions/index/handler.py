@@ -1,5 +1,9 @@
 """The index function on Lambda: updates indexes on events of bucket and table, on schedules, and for operators."""
 
+import gc
+
+gc.disable()  # while this imports; `instrument` enables it again
+
 import os
 from functools import partial
 

@@ -6,8 +6,7 @@ models and GitHub are loaded by the first call that needs them.
 
 import gc
 
-# What is imported stays. To look through it for garbage again and again is a tenth of a cold start.
-gc.disable()
+gc.disable()  # while this imports; `instrument` enables it again
 
 import os
 
@@ -20,9 +19,6 @@ from commonplace.web.mcp.composition import application, objects
 from commonplace.web.mcp.context import ToolsetContext
 from commonplace.web.mcp.settings import McpSettings
 from commonplace.web.origin import origin_values
-
-gc.freeze()
-gc.enable()
 
 SETTINGS = McpSettings.from_environ(os.environ)
 IDENTITY = GuardSettings.where_signed_in(os.environ) if SETTINGS.assumed_tier is None else None

@@ -3,6 +3,10 @@
 What verifies tokens is loaded with the first token, and what a capability's endpoints need with the first request.
 """
 
+import gc
+
+gc.disable()  # while this imports; `instrument` enables it again
+
 import os
 
 from commonplace.capabilities import CAPABILITIES, served_toolsets

@@ -1,5 +1,9 @@
 """The steps of a sync run on Lambda: `run` for those of the whole run, `store` for its files."""
 
+import gc
+
+gc.disable()  # while this imports; `instrument` enables it again
+
 import os
 
 from commonplace.capabilities import CAPABILITIES

@@ -1,5 +1,9 @@
 """The webhook on Lambda: GitHub's deliveries, the reconcile schedule and operators' requests become sync runs."""
 
+import gc
+
+gc.disable()  # while this imports; `instrument` enables it again
+
 import os
 
 from commonplace.capabilities import CAPABILITIES
