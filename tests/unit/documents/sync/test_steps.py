@@ -386,3 +386,14 @@ def test_documents_carry_the_time_of_the_last_commit_that_touched_them() -> None
     world.sync()
     times = {entry.id: entry.updated_at for entry in world.manifest().documents}
     assert times["b"] == EPOCH and times["a"] is not None and times["a"] > EPOCH
+
+
+def test_a_problem_of_an_attachment_is_reported_once_however_often_the_branch_is_synced() -> None:
+    world = World()
+    tree = {"notes/a.md": page("A", "![map](.hidden/map.png)\n"), ".hidden/map.png": b"x"}
+    for number in range(3):
+        world.push({**tree, "notes/b.md": page("B", f"Take {number}.\n")})
+        world.sync()
+    report = json.loads(world.objects.objects[report_key(world.manifest().commit_sha)].body)
+    found = [note["problem"]["code"] for note in report["notes"] if note["path"] == "notes/a.md"]
+    assert found.count("attachment-not-served") == 1

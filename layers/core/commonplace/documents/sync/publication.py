@@ -4,7 +4,7 @@ Reading and composing are pure; `Publication` writes.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -50,6 +50,8 @@ for _suffix, _type in (
     _TYPES.add_type(_type, _suffix)
 
 GRAPH_PREFIX = f"{METADATA_PREFIX}graph/"
+NOT_SERVED = "attachment-not-served"
+"""The code of a problem that belongs to a link, and is found without reading the file again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +308,7 @@ class Publisher:
         earlier = self.before.manifest.documents if self.before.manifest else []
         publication.removed = [entry.ref for entry in earlier if entry.ref not in live]
         publication.problems = {
-            path: list(readings[path].fields.problems if path in readings else self.before.known.problems.get(path, ()))
+            path: list(readings[path].fields.problems if path in readings else self._known_problems(path))
             for path in prepared.members
         }
         publication.graph, linked = build_graph(publication.entries, self._authored(prepared), self.plan.others)
@@ -414,6 +416,10 @@ class Publisher:
             for path in prepared.members
         }
 
+    def _known_problems(self, path: str) -> Iterator[Problem]:
+        """Of a file that was not read again; what is wrong with its attachments is found anew in every run."""
+        return (known for known in self.before.known.problems.get(path, ()) if known.code != NOT_SERVED)
+
     def _attach(self, publication: Publication, linked: Mapping[str, Iterable[str]]) -> None:
         earlier = self.before.manifest.attachments if self.before.manifest else []
         items = wanted(linked, self.files, earlier, self.holdings.attachments)
@@ -430,7 +436,7 @@ class Publisher:
     ) -> None:
         for path in sorted(set(linked) - served):
             problem = Problem(
-                code="attachment-not-served",
+                code=NOT_SERVED,
                 message="The linked file is too large to be served, or lies in a hidden folder.",
                 hint="Keep attachments under 4.5 MB and outside folders whose name begins with a dot.",
             )
