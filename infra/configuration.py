@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import model_validator
 from pydantic_settings import SettingsConfigDict
 
+from commonplace.capabilities import CAPABILITIES
 from commonplace.kernel.configuration import (
     FLAG,
     Declaration,
@@ -310,8 +311,13 @@ def _check_stack(chosen: Configuration) -> None:
         raise ConfigurationError("certificateArn without domain has no use; set both or neither")
     if chosen.stage == "prod" and chosen.removal_policy != "retain":
         raise ConfigurationError("stage prod keeps its data: removalPolicy can only be retain")
-    if "reference" in chosen.mcp_toolsets.split(",") and not chosen.catalogues:
-        raise ConfigurationError("mcpToolsets names reference, which needs catalogues")
+    for each in CAPABILITIES:
+        if not each.scopes or not each.requires or getattr(chosen, each.requires):
+            continue
+        if each.scopes.toolset in chosen.mcp_toolsets.split(","):
+            raise ConfigurationError(
+                f"mcpToolsets names {each.scopes.toolset}, which needs {camel_case(each.requires)}"
+            )
     if chosen.public_url and chosen.domain:
         raise ConfigurationError("publicUrl is for a deployment without a domain; with one it is the domain's")
     if not chosen.edge:

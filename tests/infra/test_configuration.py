@@ -361,3 +361,9 @@ def test_folders_of_models_have_different_names(tmp_path: Path) -> None:
         from_context(
             {"embeddingProvider": f"onnx:{tmp_path}/first/model", "rerankProvider": f"onnx:{tmp_path}/second/model"}
         )
+
+
+def test_a_toolset_that_requires_something_is_named_only_beside_it() -> None:
+    with pytest.raises(ConfigurationError, match="mcpToolsets names reference, which needs catalogues"):
+        from_context({"mcpToolsets": "knowledge,reference"})
+    assert from_context({"mcpToolsets": "reference", "catalogues": '[{"name": "helios"}]'}).mcp_toolsets == "reference"
