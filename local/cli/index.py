@@ -12,10 +12,10 @@ import typer
 
 from commonplace.capabilities import CAPABILITIES
 from commonplace.kernel.capability import built
-from local.deployment import Deployment, find
+from local.deployment import Deployment
 from local.errors import CommandError
-from local.options import grouped
-from local.terminal import AsJson, Data, Outputs, Stage, commands
+from local.options import Target, grouped
+from local.terminal import AsJson, commands
 
 if TYPE_CHECKING:
     from commonplace.search.operations import Operations
@@ -46,12 +46,9 @@ app = commands("Build the search index anew beside the one that answers, check i
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Place(Target):
     """What the options say: a deployment or, with an endpoint, an index and a store reached from here."""
 
-    data: Data = None
-    outputs: Outputs = None
-    stage: Stage = None
     endpoint: Endpoint = None
     bucket: Bucket = None
     index: Index = None
@@ -258,7 +255,7 @@ def reach(place: Place) -> Ask:
         raise CommandError(f"There is no collection {place.collection}.", f"Collections: {', '.join(names)}.")
     if place.endpoint:
         return ask_here(place)
-    return ask_function(find(place.data, place.outputs, place.stage), place.collection)
+    return ask_function(place.find(), place.collection)
 
 
 def ask_function(deployment: Deployment, collection: str = "documents") -> Ask:
@@ -315,7 +312,7 @@ def _operations(place: Place) -> "Operations":
     from commonplace.search.settings import RetrievalSettings
 
     named = place.data or place.outputs or place.stage
-    deployment = find(place.data, place.outputs, place.stage) if named or not place.bucket else Deployment({})
+    deployment = place.find() if named or not place.bucket else Deployment({})
     given = {"SEARCH_ENGINE": "opensearch", "OPENSEARCH_ENDPOINT": place.endpoint, "OPENSEARCH_INDEX": place.index}
     stored = {"STAGE": "dev"} | (_variables(deployment) if deployment.outputs else {})
     environment = stored | dict(os.environ) | {name: value for name, value in given.items() if value}

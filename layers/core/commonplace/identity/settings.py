@@ -27,7 +27,7 @@ from commonplace.kernel.configuration import (
     whole,
 )
 from commonplace.kernel.environment import WEB_URL, SettingsError, bare_origin, web_url
-from commonplace.kernel.settings import Activity, Cloud, Deployment, Organisation, SiteName
+from commonplace.kernel.settings import Cloud, Deployment, Limited, Organisation, SiteName
 
 HATS_CONTRACT = "0x3bc1A0Ad72417f2d411118085256fC53CBdDd137"
 """Hats Protocol v1, the same on every chain."""
@@ -135,7 +135,7 @@ class RotationSettings(Deployment, IdentityTable, SigningSecret):
     """Settings of the function that rotates the keys which sign tokens."""
 
 
-class AuthSettings(GuardSettings, Deployment, SiteName, Activity, SigningSecret, Toolsets, Cloud):
+class AuthSettings(GuardSettings, Limited, SiteName, SigningSecret, Toolsets, Cloud):
     """Further settings of the authorization server."""
 
     siwe_chain_id: int = setting(CHAIN, "SIWE_CHAIN_ID", key="siweChainId", default=OPTIMISM, context=KNOWN_CHAIN)

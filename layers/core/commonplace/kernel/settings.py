@@ -25,6 +25,15 @@ class Activity(Settings):
     index it may be missing: then nobody is told of changes."""
 
 
+class Limited(Deployment, Activity):
+    """Of a function whose callers are counted."""
+
+    @property
+    def counter_secret(self) -> bytes:
+        """What the names of counters are made with: those of two deployments differ."""
+        return f"{self.stage}/{self.activity_table}".encode()
+
+
 class ContentStore(Settings):
     content_bucket: str = setting(text("the name of the bucket that holds the canonical store"), "CONTENT_BUCKET")
     """The bucket with the canonical store."""

@@ -1,15 +1,15 @@
 """Settings of functions that answer requests."""
 
 from commonplace.kernel.configuration import SECRET_ARN, Settings, matching, setting, setting_of
-from commonplace.kernel.settings import Activity, ContentStore, Deployment, SiteName
+from commonplace.kernel.settings import ContentStore, Limited, SiteName
 from commonplace.repository.settings import KnowledgeBase
 from commonplace.search.settings import RankingSettings
 
 
-class ReaderSettings(RankingSettings, Deployment, Activity, ContentStore, KnowledgeBase, SiteName):
+class ReaderSettings(RankingSettings, Limited, ContentStore, KnowledgeBase, SiteName):
     """What every function that answers readers is told: which knowledge base, where it is, how it is searched."""
 
-    stage: str = setting_of(Deployment, "stage")
+    stage: str = setting_of(Limited, "stage")
 
 
 class OriginSettings(Settings):

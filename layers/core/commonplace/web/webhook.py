@@ -37,5 +37,5 @@ class WebhookFunction:
             return response(unavailable.status, unavailable.envelope())
         except Exception:
             logger.exception("a delivery failed")
-            body = {"error": {"code": "INTERNAL_ERROR", "message": "An unexpected error occurred", "details": {}}}
-            return response(500, body)
+            failed = CommonplaceError("An unexpected error occurred")
+            return response(failed.status, failed.envelope())

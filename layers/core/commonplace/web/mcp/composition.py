@@ -41,7 +41,6 @@ def application(
     settings: McpSettings, identity: GuardSettings | None, toolsets: Sequence[Toolset], served: tuple[str, ...]
 ) -> ASGIApp:
     """`served` are the names of all toolsets that scopes are granted for; without `identity` nobody signs in."""
-    secret = f"{settings.stage}/{settings.activity_table}".encode()
 
     def counters() -> CounterStore:
         from commonplace.kernel import aws
@@ -63,7 +62,7 @@ def application(
         return DynamoChanges(aws.dynamodb(read_timeout_seconds=1, attempts=1), settings.activity_table)
 
     throttle = Throttle(
-        Limiter(deferred(counters), time.time, secret=secret),
+        Limiter(deferred(counters), time.time, secret=settings.counter_secret),
         {
             "read": settings.reads_per_minute,
             "search": settings.searches_per_minute,
@@ -96,7 +95,7 @@ def application(
             time.time,
             each=settings.listens_per_account,
             together=settings.listens,
-            secret=secret,
+            secret=settings.counter_secret,
         ),
     )
 

@@ -42,5 +42,5 @@ def application(
         principals = token_principals(identity, settings.activity_table, names=True)
         accounts = Accounts(principals, Challenges(resources), resources.api)
     counters = DynamoCounters(aws.dynamodb(read_timeout_seconds=0.5, attempts=1), settings.activity_table)
-    limiter = Limiter(counters, time.time, secret=f"{settings.stage}/{settings.activity_table}".encode())
+    limiter = Limiter(counters, time.time, secret=settings.counter_secret)
     return create_app(routes, site(settings), limiter, pages=pages, accounts=accounts)

@@ -69,9 +69,7 @@ def oauth_services(
         if settings.oidc_issuer
         else None
     )
-    limiter = Limiter(
-        deferred(lambda: parts().counters), clock, secret=f"{settings.stage}/{settings.activity_table}".encode()
-    )
+    limiter = Limiter(deferred(lambda: parts().counters), clock, secret=settings.counter_secret)
     clients = Clients(
         client_store,
         Documents(client_store, fetcher, limiter, clock, loopback=settings.loopback_documents),
