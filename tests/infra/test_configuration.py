@@ -125,6 +125,8 @@ def test_an_empty_value_means_the_default() -> None:
             """ line
 break """,
         ),
+        ("documentUrl", "https://kb.example.org/{id}"),
+        ("documentUrl", f"https://kb.example.org/{'x' * 300}/{{type}}/{{id}}"),
         ("githubApiUrl", "http://github.example.org"),
         ("githubApiUrl", "https://github.example.org/api/"),
         ("alarmEmail", "nobody"),

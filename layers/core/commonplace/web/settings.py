@@ -1,15 +1,43 @@
 """Settings of functions that answer requests."""
 
-from commonplace.kernel.configuration import SECRET_ARN, Settings, matching, setting, setting_of
+import re
+
+from commonplace.kernel.configuration import SECRET_ARN, Kind, Settings, at_most, matching, setting, setting_of
 from commonplace.kernel.settings import ContentStore, Limited, SiteName
 from commonplace.repository.settings import KnowledgeBase
 from commonplace.search.settings import RankingSettings
+
+MAX_DOCUMENT_URL = 300
+"""Bytes. All that a function is told has to fit into 4 KB."""
+
+
+def _document_url(given: str) -> str | None:
+    absolute = re.fullmatch(r"https?://[A-Za-z0-9.:\[\]-]+[/?#][!-~]*", given)
+    placeholders = set(re.findall(r"[{}][^{}]*}?", given))
+    return given if absolute and placeholders == {"{type}", "{id}"} else None
+
+
+DOCUMENT_URL = Kind(
+    "an http:// or https:// URL with {type} and {id} in it, such as https://kb.example.org/{type}/{id}",
+    _document_url,
+)
 
 
 class ReaderSettings(RankingSettings, Limited, ContentStore, KnowledgeBase, SiteName):
     """What every function that answers readers is told: which knowledge base, where it is, how it is searched."""
 
     stage: str = setting_of(Limited, "stage")
+    document_url: str | None = setting(
+        DOCUMENT_URL,
+        "DOCUMENT_URL",
+        key="documentUrl",
+        default=None,
+        shown="the page on this deployment's own site",
+        context=at_most(MAX_DOCUMENT_URL, DOCUMENT_URL),
+    )
+    """Where people read a document, if not here: the address of its page on your own web site, with `{type}` and `{id}`
+    in place of its type and id, at most 300 bytes. It is the `documentUrl` of every answer, and what citations, feeds
+    and `/llms.txt` name."""
 
 
 class OriginSettings(Settings):
