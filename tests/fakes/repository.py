@@ -18,6 +18,7 @@ class FakeRepository:
 
     name = "example/knowledge"
     branch = "main"
+    web_url: str | None = "https://github.com/example/knowledge"
 
     def __init__(self) -> None:
         self.trees: dict[str, dict[str, bytes]] = {}

@@ -10,7 +10,9 @@ import pytest
 from commonplace.repository import github as module
 from commonplace.repository.blobs import BlobSha
 from commonplace.repository.github import PATHS_PER_QUERY, GitHubRepository
-from commonplace.repository.github_client import DOWNLOAD_SECONDS
+from commonplace.repository.github_client import DOWNLOAD_SECONDS, GitHubClient
+from commonplace.repository.github_credentials import SecretCredentials
+from commonplace.repository.github_secrets import GitHubSecret
 from commonplace.repository.ports import (
     BlobNotFound,
     Head,
@@ -43,6 +45,22 @@ STATUS = f"POST /repos/octo/notes/statuses/{COMMIT}"
 @pytest.fixture
 def github() -> GitHub:
     return GitHub()
+
+
+@pytest.mark.parametrize(
+    ("api", "shown"),
+    [
+        ("https://api.github.com", "https://github.com/octo/notes"),
+        ("https://api.octo.ghe.com/", "https://octo.ghe.com/octo/notes"),
+        ("https://github.example.org:8443/api/v3", "https://github.example.org:8443/octo/notes"),
+        ("http://127.0.0.1:43210", None),
+        ("http://localhost:43210/api/v3", None),
+    ],
+)
+def test_people_see_a_repository_on_the_site_of_its_api_and_none_of_a_stand_in(api: str, shown: str | None) -> None:
+    with httpx.Client() as http:
+        credentials = SecretCredentials(lambda: GitHubSecret("webhook"))
+        assert GitHubRepository(GitHubClient(http, api), "octo/notes", "main", credentials).web_url == shown
 
 
 def blob_at(sha: str) -> str:

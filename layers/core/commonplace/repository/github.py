@@ -72,6 +72,11 @@ class GitHubRepository:
         return self._branch
 
     @property
+    def web_url(self) -> str | None:
+        site = self._client.web_url
+        return f"{site}/{self._name}" if site else None
+
+    @property
     def calls(self) -> int:
         return self._client.calls
 

@@ -113,6 +113,11 @@ def http_client(api_url: str, *, connections: int = 20, seconds: float = 20) -> 
     )
 
 
+def web_url(api: httpx.URL) -> str | None:
+    """Where people see what this API serves: github.com, or a GitHub Enterprise. None for a stand-in."""
+    return None if is_loopback(api.host) else f"https://{api.netloc.decode().removeprefix('api.')}"
+
+
 class GitHubClient:
     """Sends requests under one API address. Redirects stay there, but for downloads."""
 
@@ -126,6 +131,7 @@ class GitHubClient:
     ) -> None:
         self._http = http
         self._api = httpx.URL(api_url.rstrip("/") + "/")
+        self.web_url = web_url(self._api)
         self.clock = clock
         self._monotonic = monotonic
         self._calls = 0

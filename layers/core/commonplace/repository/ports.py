@@ -59,6 +59,11 @@ class Repository(Protocol):
     def branch(self) -> str: ...
 
     @property
+    def web_url(self) -> str | None:
+        """Where people see it, without a slash at its end; None for a stand-in, which nobody sees."""
+        ...
+
+    @property
     def calls(self) -> int:
         """HTTP requests made so far, for the report."""
         ...

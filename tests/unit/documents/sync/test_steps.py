@@ -9,7 +9,7 @@ from commonplace.documents.content.document import Document
 from commonplace.documents.content.reader import Unpublished, Verdict, judge
 from commonplace.documents.sync.keys import KNOWN_KEY, SUMMARY_KEY, report_key
 from commonplace.repository.ports import RepositoryRateLimited, RepositoryUnavailable, UntrustedTree
-from tests.fakes.repository import EPOCH
+from tests.fakes.repository import EPOCH, FakeRepository
 from tests.unit.documents.sync.drive import World, page
 
 
@@ -34,6 +34,22 @@ def test_a_push_ends_as_documents_in_the_store() -> None:
     assert (document.title, document.content, document.commit_sha) == ("Tide", "Twice a day.\r\n", commit)
     assert world.objects.objects["raw/data/concepts/tide.md"].body == page("Tide", "Twice a day.\r\n")
     assert [entry.ref for entry in world.manifest().documents] == ["tag/tide"]
+
+
+def test_a_document_names_its_file_on_github_and_none_where_the_repository_is_a_stand_in() -> None:
+    def source_url(web_url: str | None) -> str | None:
+        world = World()
+        world.repository.web_url = web_url
+        world.push({"notes/Low tide.md": page("Low tide", "It goes out.\n")})
+        world.sync()
+        (entry,) = world.manifest().documents
+        return entry.source_url
+
+    commit = FakeRepository().push({})
+    assert source_url("https://github.com/example/knowledge") == (
+        f"https://github.com/example/knowledge/blob/{commit}/notes/Low%20tide.md"
+    )
+    assert source_url(None) is None
 
 
 def test_an_unpublished_file_leaves_no_trace_outside_the_operators_report() -> None:

@@ -43,7 +43,7 @@ class Summary(Stored):
     url: str | None = None
     """The frontmatter's `url`: where the described thing lives."""
     source_url: str | None = None
-    """The file on GitHub, at the commit that wrote this document."""
+    """The file on GitHub, at the commit that wrote this document; null where it came from a stand-in."""
     commit_sha: str
     synced_at: datetime
 

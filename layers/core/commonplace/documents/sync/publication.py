@@ -113,6 +113,8 @@ class Source:
     """The origin of documents: repository and commit, with time and generation of the sync."""
 
     repository: str
+    web_url: str | None
+    """Where people see the repository."""
     commit_sha: str
     synced_at: datetime
     generation: int
@@ -170,7 +172,7 @@ def compose(reading: Reading, ref: DocumentRef, source: Source, updated_at: date
         date=fields.date,
         updated_at=updated_at,
         url=fields.url,
-        source_url=f"https://github.com/{source.repository}/blob/{source.commit_sha}/{quote(reading.path)}",
+        source_url=f"{source.web_url}/blob/{source.commit_sha}/{quote(reading.path)}" if source.web_url else None,
         commit_sha=source.commit_sha,
         synced_at=source.synced_at,
         aliases=list(fields.aliases),

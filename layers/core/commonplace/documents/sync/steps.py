@@ -104,7 +104,7 @@ class Steps(RunSteps):
             plan=plan,
             before=before,
             holdings=holdings,
-            source=Source(self.repository.name, plan.commit_sha, self.now(), generation),
+            source=Source(self.repository.name, self.repository.web_url, plan.commit_sha, self.now(), generation),
             parallel=self.parallel,
         )
         prepared = publisher.prepare(selection)
