@@ -1,0 +1,192 @@
+"""What the map shows: documents as shapes at their places, links as lines, a legend, and the same as a list.
+
+Texts are plain here; the template escapes them.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+from commonplace.documents.content.document import DocumentRef, Summary
+from commonplace.documents.content.graph import GraphEdge
+from commonplace.documents.content.ontology import ONTOLOGY, ROOT_TYPE, Ontology
+from commonplace.documents.pages.map_layout import Layout, lay_out
+
+MAX_DOCUMENTS = 300
+MAX_LINKS = 2_500
+MAX_LISTED_LINKS = 8
+MAX_LABEL = 30
+LABEL_LINE = 14
+LETTER = 6.2
+"""Pixels of height and, on average, width of a letter in a label."""
+ZOOM_LEVELS = (1.0, 1.6, 2.6)
+"""From which magnification on a name has room; the module of the page goes by their number."""
+
+OUTLINES = {
+    "circle": "M-10 0a10 10 0 1 0 20 0a10 10 0 1 0-20 0z",
+    "square": "M-9-9H9V9H-9z",
+    "diamond": "M0-12.5 12.5 0 0 12.5-12.5 0z",
+    "triangle": "M0-13 11.5 8H-11.5z",
+    "hexagon": "M-5.5-9.5H5.5L11 0 5.5 9.5H-5.5L-11 0z",
+    "cross": "M-4-11H4V-4H11V4H4V11H-4V4H-11V-4H-4z",
+    "star": "M0-13 3.2-4.4 12.4-4 5.2 1.7 7.6 10.5 0 5.5-7.6 10.5-5.2 1.7-12.4-4-3.2-4.4z",
+    "wedge": "M0 13 11.5-8H-11.5z",
+}
+"""Path data of each shape around the origin, about as large as a circle whose radius is 10."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How documents of a type look. The colour is that of its family, the shape its own within it."""
+
+    content_type: str
+    family: str
+    shape: str
+    count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A document at its place."""
+
+    document: Summary
+    kind: Kind
+    x: int
+    y: int
+    scale: float
+    """Of its outline."""
+    back: int
+    """How many published documents link to it, those that the map leaves out among them."""
+    label: str
+    label_y: int
+    level: int
+    """Of `ZOOM_LEVELS`, from 1: where the label has room; past the last it shows on demand alone."""
+    links: Sequence[Summary]
+    """The most linked of the documents that it links to and the map shows."""
+    more_links: int
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """The whole drawing."""
+
+    nodes: Sequence[Node]
+    lines: str
+    """Path data of all links: `M{x} {y}L{x} {y}` for each, from centre to centre."""
+    links: int
+    legend: Sequence[Kind]
+    width: int
+    height: int
+    left_out: int
+    """Documents that would be shown too, were there fewer."""
+
+    def of_type(self, content_type: str) -> list[Node]:
+        """By title, as the list shows them."""
+        found = [node for node in self.nodes if node.document.content_type == content_type]
+        return sorted(found, key=lambda node: (node.document.title.casefold(), node.document.ref))
+
+
+def draw(documents: Iterable[Summary], edges: Iterable[GraphEdge], ontology: Ontology = ONTOLOGY) -> Map:
+    """The map of these documents and the links among them; of many, those that most others link to.
+
+    Equal input in any order gives an equal map. `edges` are those of all that is published.
+    """
+    given = {document.ref: document for document in documents}
+    known = [(edge.source, edge.target) for edge in edges]
+    back = Counter(target for _, target in known)
+    degree = back + Counter(source for source, _ in known)
+    ordered = sorted(given.values(), key=lambda document: (-back[document.ref], -degree[document.ref], document.ref))
+    shown = ordered[:MAX_DOCUMENTS]
+    place = {document.ref: position for position, document in enumerate(shown)}
+    pairs = sorted((place[source], place[target]) for source, target in known if source in place and target in place)
+    kinds = kinds_of(shown, ontology)
+    radii = [round(min(5 + 1.15 * sqrt(back[document.ref]), 22), 1) for document in shown]
+    lines = sorted({(min(pair), max(pair)) for pair in pairs}, key=sum)[:MAX_LINKS]
+    layout = lay_out(lines, radii)
+    labels = [shortened(document.title) for document in shown]
+    levels = label_levels(layout, radii, labels)
+    targets: list[list[Summary]] = [[] for _ in shown]
+    for source, target in pairs:
+        targets[source].append(shown[target])
+    nodes = [
+        Node(
+            document=document,
+            kind=kinds[document.content_type],
+            x=layout.points[position][0],
+            y=layout.points[position][1],
+            scale=radii[position] / 10,
+            back=back[document.ref],
+            label=labels[position],
+            label_y=round(radii[position]) + LABEL_LINE,
+            level=levels[position],
+            links=targets[position][:MAX_LISTED_LINKS],
+            more_links=max(0, len(targets[position]) - MAX_LISTED_LINKS),
+        )
+        for position, document in enumerate(shown)
+    ]
+    return Map(
+        nodes=nodes,
+        lines="".join("M{} {}L{} {}".format(*layout.points[one], *layout.points[other]) for one, other in lines),
+        links=len(pairs),
+        legend=sorted(kinds.values(), key=lambda kind: (kind.family, kind.content_type)),
+        width=layout.width,
+        height=layout.height,
+        left_out=len(ordered) - len(shown),
+    )
+
+
+def around(ref: DocumentRef, documents: Iterable[Summary], edges: Iterable[GraphEdge]) -> list[Summary]:
+    """The document and those that it links to or that link to it."""
+    near = {ref}
+    for edge in edges:
+        if edge.source == ref:
+            near.add(edge.target)
+        elif edge.target == ref:
+            near.add(edge.source)
+    return [document for document in documents if document.ref in near]
+
+
+def kinds_of(documents: Collection[Summary], ontology: Ontology = ONTOLOGY) -> dict[str, Kind]:
+    """How each of their types looks: the same whichever other types there are."""
+    members: dict[str, list[str]] = {}
+    for spec in sorted(ontology.types.values(), key=lambda spec: spec.abstract):
+        members.setdefault(_family(spec.name, ontology), []).append(spec.name)
+    counts = Counter(document.content_type for document in documents)
+    found = {}
+    for name, count in counts.items():
+        family = _family(name, ontology) if name in ontology.types else ROOT_TYPE
+        among = members[family].index(name) if name in members.get(family, ()) else 0
+        found[name] = Kind(name, family, list(OUTLINES)[among % len(OUTLINES)], count)
+    return found
+
+
+def _family(name: str, ontology: Ontology) -> str:
+    """The ancestor just below the root."""
+    return ([*ontology.lineage(name)[:-1]] or [name])[-1]
+
+
+def shortened(title: str) -> str:
+    line = " ".join(title.split())
+    return line if len(line) <= MAX_LABEL else line[: MAX_LABEL - 1].rstrip() + "…"
+
+
+def label_levels(layout: Layout, radii: Sequence[float], labels: Sequence[str]) -> list[int]:
+    """For each name the first of `ZOOM_LEVELS`, from 1, at which it covers no other; the larger shapes come first."""
+    levels = [len(ZOOM_LEVELS) + 1] * len(labels)
+    order = sorted(range(len(labels)), key=lambda position: (-radii[position], position))
+    for level, zoom in enumerate(ZOOM_LEVELS, 1):
+        taken: list[tuple[float, float, float, float]] = []
+        for position in order:
+            x, y = layout.points[position]
+            half, top = len(labels[position]) * LETTER / 2 / zoom, y + radii[position] + 2
+            box = (x - half, top, x + half, top + LABEL_LINE / zoom)
+            if levels[position] < level or not any(map(_overlapping(box), taken)):
+                taken.append(box)
+                levels[position] = min(levels[position], level)
+    return levels
+
+
+def _overlapping(box: tuple[float, float, float, float]) -> Callable[[tuple[float, float, float, float]], bool]:
+    left, top, right, bottom = box
+    return lambda other: left < other[2] and other[0] < right and top < other[3] and other[1] < bottom
