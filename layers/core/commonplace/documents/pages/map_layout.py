@@ -58,7 +58,9 @@ def _attracted(count: int, edges: Sequence[tuple[int, int]]) -> "Numbers":
     reach = np.sqrt(count)
     # A sunflower with the most linked in its middle: a start without chance, near where the forces lead.
     turn = np.argsort(np.argsort(-degree, kind="stable"), kind="stable")
-    points = np.sqrt(turn + 0.5)[:, None] * np.stack([np.cos(turn * 2.399963), np.sin(turn * 2.399963)], axis=1)
+    points: Numbers = np.sqrt(turn + 0.5)[:, None] * np.stack(
+        [np.cos(turn * 2.399963), np.sin(turn * 2.399963)], axis=1
+    )
     for step in range(STEPS):
         strength = masses / (_distances(points) ** 2 + 0.01) - pull
         force = _pushed(points, strength) - GRAVITY / reach * points * mass[:, None]
@@ -78,8 +80,9 @@ def _fitted(points: "Numbers") -> "Numbers":
     rim = np.quantile(distance, 0.9)
     turned *= (np.where(distance > rim, rim + (distance - rim) * 0.35, distance) / distance)[:, None]
     cell = 60 + 300 / np.sqrt(count)
-    area: float = np.sqrt((turned.std(axis=0) + 1e-6).prod())
-    return turned / area * cell * np.sqrt(count) / 3.6
+    spread: float = np.sqrt((turned.std(axis=0) + 1e-6).prod())
+    fitted: Numbers = turned / spread * cell * np.sqrt(count) / 3.6
+    return fitted
 
 
 def _settled(points: "Numbers", radii: "Numbers") -> "Numbers":
@@ -101,9 +104,11 @@ def _distances(points: "Numbers") -> "Numbers":
     import numpy as np
 
     x, y = points.T
-    return np.hypot(np.subtract.outer(x, x), np.subtract.outer(y, y))
+    distances: Numbers = np.hypot(np.subtract.outer(x, x), np.subtract.outer(y, y))
+    return distances
 
 
 def _pushed(points: "Numbers", strength: "Numbers") -> "Numbers":
     """For each point the sum of its differences from the others, each times the strength between the two."""
-    return points * strength.sum(axis=1, keepdims=True) - strength @ points
+    pushed: Numbers = points * strength.sum(axis=1, keepdims=True) - strength @ points
+    return pushed
