@@ -12,6 +12,7 @@ from commonplace.kernel.configuration import Declaration, Kind, Settings, declar
 from commonplace.repository.settings import SyncSettings, WebhookSettings
 from commonplace.search.settings import IndexSettings
 from commonplace.web.mcp.settings import McpSettings
+from commonplace.web.pages.settings import SiteSettings
 from commonplace.web.rest.settings import RestSettings
 from commonplace.web.settings import OriginRotationSettings, OriginSettings
 
@@ -45,7 +46,8 @@ READS: Mapping[str, tuple[type[Settings], ...]] = {
     "sync-store": (SyncSettings, *settings_of("sources", "steps")),
     "index": (IndexSettings, *settings_of("collection")),
     "index-build": (IndexSettings, *settings_of("collection")),
-    "rest": (RestSettings, GuardSettings, OriginSettings, *required(), *settings_of("routes", "pages")),
+    "rest": (RestSettings, GuardSettings, OriginSettings, *required(), *settings_of("routes")),
+    "site": (SiteSettings, OriginSettings, *settings_of("pages")),
     "mcp": (McpSettings, GuardSettings, OriginSettings, *required(), *settings_of("toolset")),
     "auth": (AuthSettings, OriginSettings, *required()),
     "rotate": (RotationSettings,),

@@ -19,7 +19,8 @@ FUNCTIONS = ROOT / "infra/edge_functions"
 
 PUBLIC_PATHS = (
     *("/api/*", "/llms.txt", "/llms-full.txt", "/feed.json", "/openapi.json", "/server.json", "/icon.png"),
-    *("/docs*", "/connect*"),
+    *("/docs*", "/connect*", "/assets/*", "/", "/search", "/d/*", "/t/*", "/types*", "/groups*", "/releases*", "/map"),
+    *("/feed.xml", "/sitemap.xml", "/robots.txt"),
 )
 """Whose answers say themselves how long they may be kept, and are private where they depend on who asks."""
 

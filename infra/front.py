@@ -1,4 +1,4 @@
-"""The HTTP API with its stage and domain name, and the functions `rest` and `mcp` behind it."""
+"""The HTTP API with its stage and domain name, and the functions `site`, `rest` and `mcp` behind it."""
 
 import json
 from typing import cast
@@ -38,6 +38,12 @@ ACCESS_LOG = {
 """No query string: what people search for is theirs."""
 
 MCP_PATHS = ("/mcp", "/mcp/{proxy+}")
+
+REST_PATHS = (
+    *("/api/{proxy+}", "/docs", "/docs/{proxy+}", "/openapi.json"),
+    *("/llms.txt", "/llms-full.txt", "/feed.json", "/health"),
+)
+"""For programs; whatever is named nowhere is the site's."""
 
 
 class Front(Construct):
@@ -126,6 +132,28 @@ def _domain(scope: Construct, configuration: Configuration) -> apigateway.Domain
         certificate=certificate,
         security_policy=apigateway.SecurityPolicy.TLS_1_2,
     )
+
+
+class Site(PythonFunction):
+    """Shows everybody the same pages, and a page where there is nothing."""
+
+    def __init__(
+        self, scope: Construct, construct_id: str, platform: Platform, *, state: State, engine: SearchEngine
+    ) -> None:
+        configuration = platform.configuration
+        super().__init__(
+            scope,
+            construct_id,
+            platform,
+            name="site",
+            description="Shows documents, lists and search to people",
+            source="functions/site",
+            memory_mb=memory_mb(configuration.providers, 1024),
+            timeout_seconds=29,
+            snap_start=configuration.snap_start,
+            withheld="" if configuration.reranks else "CACHE_TABLE",
+        )
+        let_search(self, configuration, state, engine)
 
 
 class Rest(PythonFunction):

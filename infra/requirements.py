@@ -23,6 +23,7 @@ GROUPS = {
     "functions/rest": "rest",
     "functions/mcp": "mcp",
     "functions/auth": "auth",
+    "functions/site": "site",
     "functions/rotate": "rotate",
     ONNX: "onnx",
 }

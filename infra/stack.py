@@ -14,7 +14,7 @@ from constructs import Construct
 from infra.access import grant
 from infra.configuration import Configuration, from_context
 from infra.edge import build_edge
-from infra.front import ANY, MCP_PATHS, POST, Front, Mcp, Rest
+from infra.front import ANY, MCP_PATHS, POST, REST_PATHS, Front, Mcp, Rest, Site
 from infra.functions import Platform, dead_letters
 from infra.identity import AUTH_PATHS, Auth, IdentityState, Signing
 from infra.index import Index, Migration
@@ -55,18 +55,20 @@ class CommonplaceStack(Stack):
         index = Index(self, "Index", platform, store=store, state=state, engine=engine)
         guarded: Any = {"state": state, "engine": engine, "identity": identity}
         rest = Rest(front, "Rest", platform, **guarded)
+        site = Site(self, "Site", platform, state=state, engine=engine)
         mcp = Mcp(self, "Mcp", platform, secrets=secrets, **guarded)
         auth = Auth(self, "Auth", platform, state=state, identity=identity)
         signing = Signing(self, "Signing", platform, identity=identity)
-        front.rest_of_the_paths("Rest", rest)
+        front.rest_of_the_paths("Site", site)
+        front.route("Rest", rest, ANY, *REST_PATHS)
         front.route("Webhook", webhook, POST, WEBHOOK_PATH)
         front.route("Mcp", mcp, ANY, *MCP_PATHS)
         front.route("Auth", auth, ANY, *AUTH_PATHS)
-        lock_origin(configuration, webhook, rest, mcp, auth)
+        lock_origin(configuration, webhook, site, rest, mcp, auth)
         self.api = front.api
         Schedules(self, "Schedules", platform, sync=webhook, index=index.function, dead=failed)
-        functions = [webhook, sync.run, sync.store, index.function, rest, mcp, auth, signing]
-        users_of_models = [index.function, rest, mcp]
+        functions = [webhook, sync.run, sync.store, index.function, site, rest, mcp, auth, signing]
+        users_of_models = [index.function, site, rest, mcp]
         search: WatchedSearch | None = None
         if not isinstance(engine, EmbeddedIndex):
             migration = Migration(self, "Migration", platform, engine=engine)
@@ -122,6 +124,7 @@ class CommonplaceStack(Stack):
             SyncRunFunction=sync.run.live.function_arn,
             SyncStoreFunction=sync.store.live.function_arn,
             IndexFunction=index.function.live.function_arn,
+            SiteFunction=site.live.function_arn,
             RestFunction=rest.live.function_arn,
             McpFunction=mcp.live.function_arn,
             AuthFunction=auth.live.function_arn,

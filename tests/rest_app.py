@@ -9,7 +9,6 @@ from commonplace.documents.content.library import Library
 from commonplace.documents.rest.routes import document_routes
 from commonplace.documents.rest.services import Explanations, Searcher, Services, utc_now
 from commonplace.kernel.limits import Limiter
-from commonplace.site.connect import routes as connect
 from commonplace.web.challenges import Accounts
 from commonplace.web.rest.app import create_app
 from commonplace.web.rest.declaration import Site
@@ -28,4 +27,4 @@ def rest_app(
     explanations: Explanations = EXPLANATIONS,
 ) -> FastAPI:
     documents = document_routes(Services(library, search, site, clock, explanations))
-    return create_app([documents], site, limiter, pages=[connect.router], accounts=accounts)
+    return create_app([documents], site, limiter, accounts=accounts)

@@ -29,7 +29,6 @@ APP = application(
     SETTINGS,
     IDENTITY,
     list(built(CAPABILITIES, "routes", CONTEXT)),
-    list(built(CAPABILITIES, "pages", CONTEXT)),
     served_toolsets(os.environ),
 )
 handler = instrument(Gateway(APP, origin=origin_values(os.environ)), os.environ)

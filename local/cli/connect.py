@@ -23,7 +23,7 @@ def connect(
     """Say how to connect an MCP client."""
     from commonplace.site.connect import registry
     from commonplace.site.connect.clients import Endpoint, clients
-    from commonplace.web.rest.documentation import API_VERSION
+    from commonplace.web.representations import API_VERSION
     from local.connect_page import client_text
 
     at = Endpoint.of(name, web_address(url, "base URL"), toolset)

@@ -9,12 +9,12 @@ from typing import Any, cast
 import pytest
 from starlette.routing import BaseRoute, Route
 
-from commonplace.site.connect import routes
 from commonplace.web.gateway import Gateway
+from commonplace.web.representations import API
 from commonplace.web.rest import account, openapi
 from commonplace.web.rest.app import RestApp
 from commonplace.web.rest.declaration import Site
-from commonplace.web.rest.pages import API
+from tests.site_app import site_app
 from tests.unit.documents.rest.conftest import World as RestWorld
 from tests.unit.documents.rest.conftest import world as rest_world
 from tests.unit.identity.oauth.world import BASE, payload
@@ -43,6 +43,7 @@ def rest(base_url: str = "") -> Any:
 APPS: dict[str, Callable[[], Any]] = {
     "rest": lambda: rest(BASE),
     "rest without an address of its own": rest,
+    "site": lambda: site_app(BASE_URL=BASE),
     "mcp": lambda: McpWorld().app,
     "auth": lambda: AuthWorld(AUTH_RATE_LIMIT="0", AUTH_REGISTRATIONS_PER_DAY="0").app,
 }
@@ -52,7 +53,7 @@ def paths(app: Any) -> list[str]:
     """Of every route, with something in place of its parameters."""
     declared: list[BaseRoute] = list(app.routes)
     own = [route.path for route in declared if isinstance(route, Route)]
-    routers = [account.router, openapi.router, routes.router] if isinstance(app, RestApp) else []
+    routers = [account.router, openapi.router] if isinstance(app, RestApp) else []
     routers += [router for each in getattr(app, "declared", ()) for router in (*each.routers, *each.root_routers)]
     included = [route.path for router in routers for route in router.routes if isinstance(route, Route)]
     every = [*own, *included, *(API + path for path in included)]

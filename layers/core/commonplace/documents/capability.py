@@ -32,7 +32,7 @@ DOCUMENTS = Capability(
     },
     access=(
         Objects(("sync-run",), ("GetObject", "PutObject", "DeleteObject"), PUBLISHED),
-        Objects(("rest", "mcp"), ("GetObject",), PUBLISHED),
+        Objects(("rest", "mcp", "site"), ("GetObject",), PUBLISHED),
         Objects(("index", "index-build"), ("GetObject",), (CONTENT, METADATA)),
         Items(("mcp",), "activity", ("Query",), (CHANGES,)),
     ),

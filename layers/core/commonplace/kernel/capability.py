@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Literal, get_args
 
-Part = Literal["toolset", "routes", "pages", "collection", "sources", "steps"]
+Part = Literal["toolset", "routes", "pages", "console", "collection", "sources", "steps"]
 PARTS: tuple[Part, ...] = get_args(Part)
 
-Function = Literal["webhook", "sync-run", "sync-store", "index", "index-build", "rest", "mcp"]
+Function = Literal["webhook", "sync-run", "sync-store", "index", "index-build", "rest", "mcp", "site", "console"]
 """The deployed functions that run parts of capabilities."""
 
 
@@ -109,7 +109,9 @@ class Capability:
     routes: str | None = None
     """Takes a `web.rest.declaration.RestContext`; returns the `Routes` it answers over REST, or None as above."""
     pages: str | None = None
-    """Takes the same; returns a router of what it serves to people at the root of the host, or None as above."""
+    """Takes a `web.pages.context.PageContext`; returns the `Pages` that anybody may read, or None as above."""
+    console: str | None = None
+    """Takes a `web.pages.context.PageContext`; returns the `ConsolePages` for people who are signed in."""
     collection: str | None = None
     """Takes a `search.collections.IndexContext`; returns an `IndexedCollection`, or None as above."""
     sources: str | None = None

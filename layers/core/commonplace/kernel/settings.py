@@ -50,6 +50,24 @@ class SiteName(Settings):
     """The name that readers see in `/llms.txt`, the feed and the API description."""
 
 
+ACCENT = matching(r"#[0-9a-fA-F]{6}", "a colour such as #0b6e4f")
+
+
+class Appearance(SiteName):
+    """Of functions that show pages."""
+
+    site_description: str = setting(
+        text("what the knowledge base is, in a sentence"),
+        "SITE_DESCRIPTION",
+        key="siteDescription",
+        default="",
+        context=matching(r"[^\x00-\x1f]{0,300}", "a text of at most 300 characters"),
+    )
+    """What the knowledge base is, in a sentence or two: shown on the home page, and where the site is linked."""
+    site_accent: str = setting(ACCENT, "SITE_ACCENT", key="siteAccent", default="#0b6e4f")
+    """The colour of links and buttons, `#rrggbb`. It is darkened or lightened until it reads well."""
+
+
 class Organisation(Settings):
     organisation: str = setting(
         matching(ORGANISATION, "up to 64 lower-case letters, digits and hyphens"),

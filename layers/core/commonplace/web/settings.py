@@ -2,7 +2,17 @@
 
 import re
 
-from commonplace.kernel.configuration import SECRET_ARN, Kind, Settings, at_most, matching, setting, setting_of
+from commonplace.kernel.configuration import (
+    COUNT,
+    SECRET_ARN,
+    URL,
+    Kind,
+    Settings,
+    at_most,
+    matching,
+    setting,
+    setting_of,
+)
 from commonplace.kernel.settings import ContentStore, Limited, SiteName
 from commonplace.repository.settings import KnowledgeBase
 from commonplace.search.settings import RankingSettings
@@ -38,6 +48,18 @@ class ReaderSettings(RankingSettings, Limited, ContentStore, KnowledgeBase, Site
     """Where people read a document, if not here: the address of its page on your own web site, with `{type}` and `{id}`
     in place of its type and id, at most 300 bytes. It is the `documentUrl` of every answer, and what citations, feeds
     and `/llms.txt` name."""
+
+
+class PublicSettings(ReaderSettings):
+    """Of the functions that answer readers over HTTP: REST and pages."""
+
+    base_url: str | None = setting(URL, "BASE_URL", default=None)
+    """Public origin, which tokens name as their issuer. Without identity it may be empty for rest: as the request's
+    `Host` says. mcp and auth need it, and mcp answers to no other host."""
+    reads_per_minute: int = setting(COUNT, "RATE_LIMIT_READS", key="rateLimitReads", default=600)
+    """Requests for each client address and minute, and for each account where a token is taken; 0 switches it off."""
+    searches_per_minute: int = setting(COUNT, "RATE_LIMIT_SEARCHES", key="rateLimitSearches", default=60)
+    """The same for searches."""
 
 
 class OriginSettings(Settings):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from commonplace.documents.rest.hits import answer
 from commonplace.search.model import SearchRequest, SearchResults
-from commonplace.web.rest.pages import encode
+from commonplace.web.representations import encode
 from tests.fakes.library import make
 from tests.fakes.search import hit
 

@@ -6,8 +6,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from commonplace.documents.rest import llms
+from commonplace.web.representations import CONTENT_SECURITY_POLICY
 from commonplace.web.rest.declaration import Site
-from commonplace.web.rest.pages import CONTENT_SECURITY_POLICY
 from tests.fakes.library import COMMIT, FakeLibrary, garden, make
 from tests.fakes.search import FakeSearch, hit
 from tests.unit.documents.rest.conftest import World
@@ -272,9 +272,8 @@ def test_documentation_page_loads_only_its_own_files(client: TestClient, base: s
     assert client.get(f"{base}/docs/docs.js").headers["content-type"] == "text/javascript; charset=utf-8"
 
 
-def test_root_leads_people_to_the_documentation(client: TestClient) -> None:
-    answer = client.get("/")
-    assert (answer.status_code, answer.headers["location"]) == (307, "/docs")
+def test_the_map_for_language_models_names_the_tools(client: TestClient) -> None:
+    assert "https://garden.example.org/mcp" in client.get("/llms.txt").text
 
 
 @pytest.mark.parametrize("path", ["/llms.txt", "/llms-full.txt", "/feed.json", "/openapi.json", "/docs"])

@@ -5,8 +5,8 @@ import logging
 import pytest
 from starlette.testclient import TestClient
 
+from commonplace.web.representations import MAX_ANSWER_BYTES
 from commonplace.web.rest.declaration import Site
-from commonplace.web.rest.pages import MAX_ANSWER_BYTES
 from tests.fakes.library import make
 from tests.unit.documents.rest.conftest import World
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.services import services
 from commonplace.kernel.errors import NotFound
-from commonplace.web.rest.pages import unchanged
+from commonplace.web.representations import unchanged
 
 router = APIRouter(tags=["Connections"])
 

@@ -18,15 +18,15 @@ from commonplace.documents.rest.services import Services, services
 from commonplace.documents.views import markdown
 from commonplace.kernel.errors import NotFound
 from commonplace.kernel.objects import StoredObject
-from commonplace.web.rest.documentation import STRING
-from commonplace.web.rest.models import leading
-from commonplace.web.rest.pages import (
+from commonplace.web.representations import (
     API,
     MARKDOWN,
     PAGE_BYTES,
     Page,
     unchanged,
 )
+from commonplace.web.rest.documentation import STRING
+from commonplace.web.rest.models import leading
 
 router = APIRouter(tags=["Documents"])
 

@@ -18,8 +18,8 @@ from commonplace.documents.rest.parameters import Counting, Place, link_header
 from commonplace.documents.rest.services import services
 from commonplace.documents.views import group, release
 from commonplace.kernel.errors import NotFound
+from commonplace.web.representations import API, PAGE_BYTES, Page
 from commonplace.web.rest.models import Answer, leading
-from commonplace.web.rest.pages import API, PAGE_BYTES, Page
 
 router = APIRouter(tags=["Connections"])
 

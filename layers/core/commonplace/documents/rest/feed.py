@@ -15,8 +15,8 @@ from commonplace.documents.rest.parameters import Feed
 from commonplace.documents.rest.services import Services, services
 from commonplace.documents.views import moment
 from commonplace.kernel.objects import StoredObject
+from commonplace.web.representations import API, Page, fitting
 from commonplace.web.rest.models import json_bytes
-from commonplace.web.rest.pages import API, Page, fitting
 
 router = APIRouter(tags=["For machines"])
 

@@ -10,8 +10,8 @@ from commonplace.documents.content.document import DocumentRef, Entry
 from commonplace.documents.findings import settle
 from commonplace.documents.rest import models
 from commonplace.search.model import Hit, SearchRequest, SearchResults
+from commonplace.web.representations import PAGE_BYTES
 from commonplace.web.rest.models import json_bytes
-from commonplace.web.rest.pages import PAGE_BYTES
 
 FOUND = models.SearchHit.model_fields.keys() - {"highlight", "document"}
 """What every hit says."""

@@ -15,8 +15,8 @@ from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.models import entry_url
 from commonplace.documents.rest.services import Services, services
 from commonplace.kernel.objects import StoredObject
+from commonplace.web.representations import API, PAGE_BYTES, Page, fitting
 from commonplace.web.rest.documentation import STRING
-from commonplace.web.rest.pages import API, PAGE_BYTES, Page, fitting
 
 router = APIRouter(tags=["For machines"])
 

@@ -9,8 +9,8 @@ from pydantic import BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from commonplace.documents.content import document
+from commonplace.web.representations import API
 from commonplace.web.rest.models import Answer
-from commonplace.web.rest.pages import API
 
 
 def entry_url(entry: document.Entry) -> str:

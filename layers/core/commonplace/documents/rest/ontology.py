@@ -9,7 +9,7 @@ from commonplace.documents.rest import examples, models
 from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.parameters import CONTENT_TYPES, PathType
 from commonplace.kernel.errors import NotFound
-from commonplace.web.rest.pages import API, Page, encode
+from commonplace.web.representations import API, Page, encode
 
 router = APIRouter(tags=["Vocabulary"])
 

@@ -9,8 +9,8 @@ from starlette.requests import Request
 
 from commonplace.documents.content.library import Library
 from commonplace.search.model import SearchRequest, SearchResults
+from commonplace.web.representations import PageCache
 from commonplace.web.rest.declaration import Site
-from commonplace.web.rest.pages import PageCache
 from commonplace.web.rest.services import part
 from commonplace.web.rest.settings import Audience
 

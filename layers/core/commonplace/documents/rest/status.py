@@ -17,9 +17,9 @@ from commonplace.documents.rest.parameters import Inventory, link_header
 from commonplace.documents.rest.services import services
 from commonplace.documents.views import in_utc
 from commonplace.kernel.errors import NotFound, Unavailable
-from commonplace.web.rest.documentation import API_VERSION, example_content
+from commonplace.web.representations import API, API_VERSION, JSON, NO_STORE, PAGE_BYTES, Page
+from commonplace.web.rest.documentation import example_content
 from commonplace.web.rest.models import leading
-from commonplace.web.rest.pages import API, JSON, NO_STORE, PAGE_BYTES, Page
 
 logger = logging.getLogger(__name__)
 

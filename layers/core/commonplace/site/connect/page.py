@@ -31,8 +31,8 @@ def _head(at: Endpoint) -> str:
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Connect to {title}</title>
 <link rel="icon" href="/icon.png">
-<link rel="stylesheet" href="/connect/connect.css">
-<script src="/connect/connect.js" defer></script>
+<link rel="stylesheet" href="/assets/connect.css">
+<script src="/assets/connect.js" defer></script>
 </head>
 <body>
 <main>

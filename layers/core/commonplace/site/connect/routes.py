@@ -1,55 +1,42 @@
-"""Routes of the page `/connect`, its assets, and `server.json`."""
+"""The page `/connect`, its assets, `server.json`, the icon, and what crawlers are told."""
 
 from pathlib import Path
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 from commonplace.site import connect
 from commonplace.site.connect.clients import Endpoint
 from commonplace.site.connect.page import connect_html
 from commonplace.site.connect.registry import server_json
-from commonplace.web.rest.declaration import RestContext
-from commonplace.web.rest.documentation import API_VERSION
-from commonplace.web.rest.pages import Page, asset, encode, html
-from commonplace.web.rest.services import services
-
-router = APIRouter(include_in_schema=False)
+from commonplace.web.pages.context import PageContext
+from commonplace.web.pages.declaration import Link, Pages
+from commonplace.web.representations import API_VERSION, Page, asset, encode, html
 
 ASSETS = Path(connect.__file__).parent / "assets"
 
 
-@router.get("/connect")
-async def get_connect(request: Request) -> Response:
-    return html(connect_html(_endpoint(request))).answer(request)
-
-
-@router.get("/connect/connect.css")
-async def get_connect_styles(request: Request) -> Response:
-    return asset(ASSETS / "connect.css").answer(request)
-
-
-@router.get("/connect/connect.js")
-async def get_connect_script(request: Request) -> Response:
-    return asset(ASSETS / "connect.js").answer(request)
-
-
-@router.get("/icon.png")
-async def get_icon(request: Request) -> Response:
-    return asset(ASSETS / "icon.png").answer(request)
-
-
-@router.get("/server.json")
-async def get_server_json(request: Request) -> Response:
-    return Page.of(encode(server_json(_endpoint(request), API_VERSION))).answer(request)
-
-
-def pages(_: RestContext) -> APIRouter:
+def pages(context: PageContext) -> Pages:
     """As the capability declares them."""
-    return router
+    frame = context.frame
+    endpoint = Endpoint.of(frame.name, frame.base_url)
 
+    async def get_connect(request: Request) -> Response:
+        return html(connect_html(endpoint)).answer(request)
 
-def _endpoint(request: Request) -> Endpoint:
-    site = services(request).site
-    return Endpoint.of(site.name, site.base_url)
+    async def get_icon(request: Request) -> Response:
+        return asset(ASSETS / "icon.png").answer(request)
+
+    async def get_server_json(request: Request) -> Response:
+        return Page.of(encode(server_json(endpoint, API_VERSION))).answer(request)
+
+    return Pages(
+        routes=[
+            Route("/connect", get_connect),
+            Route("/icon.png", get_icon),
+            Route("/server.json", get_server_json),
+        ],
+        assets=ASSETS,
+        menu=[Link("/connect", "Connect")],
+    )

@@ -10,9 +10,9 @@ from starlette.responses import Response
 from commonplace.identity.principals import Principal, ordered
 from commonplace.kernel.errors import Forbidden
 from commonplace.web.challenges import SignIn
+from commonplace.web.representations import JSON
 from commonplace.web.rest.documentation import TOKEN_MUST_COME, answers
 from commonplace.web.rest.models import Answer
-from commonplace.web.rest.pages import JSON
 from commonplace.web.rest.services import services
 
 router = APIRouter(tags=["Account"])

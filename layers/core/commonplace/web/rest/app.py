@@ -3,19 +3,18 @@
 from collections.abc import Sequence
 from typing import Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
-from starlette.responses import RedirectResponse
 
 from commonplace.kernel.limits import Limiter
 from commonplace.web.challenges import Accounts
 from commonplace.web.middleware import exception_handlers
+from commonplace.web.representations import API, API_VERSION
 from commonplace.web.rest import account, openapi
 from commonplace.web.rest.declaration import Routes, Site
-from commonplace.web.rest.documentation import API_VERSION, build_openapi
+from commonplace.web.rest.documentation import build_openapi
 from commonplace.web.rest.errors import render
-from commonplace.web.rest.middleware import Limits, layers
-from commonplace.web.rest.pages import API
+from commonplace.web.rest.middleware import layers, limits_of
 from commonplace.web.rest.services import Services
 
 
@@ -36,11 +35,10 @@ def create_app(
     site: Site,
     limiter: Limiter,
     *,
-    pages: Sequence[APIRouter] = (),
     accounts: Accounts | None = None,
 ) -> FastAPI:
     """The application over these parts. Endpoints call them directly, without threads: one process, one request."""
-    limits = Limits.of(limiter, site.reads_per_minute, site.searches_per_minute, declared)
+    limits = limits_of(limiter, site.reads_per_minute, site.searches_per_minute, declared)
     app = RestApp(
         title=f"{site.name} API",
         version=API_VERSION,
@@ -56,11 +54,6 @@ def create_app(
     at_root_too = [*(router for each in declared for router in each.root_routers), openapi.router]
     for router in (*(router for each in declared for router in each.routers), account.router, *at_root_too):
         app.include_router(router, prefix=API)
-    for router in (*at_root_too, *pages):
+    for router in at_root_too:
         app.include_router(router, include_in_schema=False)
-    app.add_api_route("/", _to_docs, include_in_schema=False)
     return app
-
-
-async def _to_docs() -> RedirectResponse:
-    return RedirectResponse("/docs", 307)

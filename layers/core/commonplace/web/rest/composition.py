@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 
 from commonplace.identity.composition import token_principals
 from commonplace.identity.resources import Resources
@@ -32,7 +32,6 @@ def application(
     settings: RestSettings,
     identity: GuardSettings | None,
     routes: Sequence[Routes],
-    pages: Sequence[APIRouter],
     served: tuple[str, ...],
 ) -> FastAPI:
     """`served` are the names of all toolsets that scopes are granted for; without `identity` nobody signs in."""
@@ -43,4 +42,4 @@ def application(
         accounts = Accounts(principals, Challenges(resources), resources.api)
     counters = DynamoCounters(aws.dynamodb(read_timeout_seconds=0.5, attempts=1), settings.activity_table)
     limiter = Limiter(counters, time.time, secret=settings.counter_secret)
-    return create_app(routes, site(settings), limiter, pages=pages, accounts=accounts)
+    return create_app(routes, site(settings), limiter, accounts=accounts)

@@ -9,11 +9,9 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
+from commonplace.web.representations import API_VERSION, JSON
 from commonplace.web.rest.declaration import Routes, Site
 from commonplace.web.rest.models import Answer, Error
-from commonplace.web.rest.pages import JSON
-
-API_VERSION = "1.0.0"
 
 DESCRIPTION = """\
 * **Lists come without bodies**, are paged by `limit` and `offset`, and name their neighbours in `Link` headers.

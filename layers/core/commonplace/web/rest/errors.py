@@ -11,7 +11,7 @@ from starlette.types import Scope
 
 from commonplace.kernel.errors import BadRequest, CommonplaceError, InvalidInput, NotFound, TooLarge
 from commonplace.web.middleware import error_headers
-from commonplace.web.rest.pages import JSON, NO_STORE
+from commonplace.web.representations import JSON, NO_STORE
 
 ALLOWED_METHODS = "GET, HEAD, OPTIONS"
 

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from pydantic.alias_generators import to_camel
 
 from commonplace.kernel.stored import Stored
-from commonplace.web.rest.pages import PAGE_BYTES, encode, fitting
+from commonplace.web.representations import PAGE_BYTES, encode, fitting
 
 A = TypeVar("A", bound="Answer")
 

@@ -6,8 +6,8 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from commonplace.web.representations import Page, asset, encode
 from commonplace.web.rest.documentation import answers
-from commonplace.web.rest.pages import Page, asset, encode
 
 router = APIRouter(tags=["For machines"])
 

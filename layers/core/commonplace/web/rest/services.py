@@ -8,8 +8,8 @@ from starlette.requests import Request
 
 if TYPE_CHECKING:
     from commonplace.web.challenges import Accounts
+    from commonplace.web.limits import Limits
     from commonplace.web.rest.declaration import Site
-    from commonplace.web.rest.middleware import Limits
 
 T = TypeVar("T")
 

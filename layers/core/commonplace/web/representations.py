@@ -19,6 +19,7 @@ from commonplace.kernel.byte_cache import ByteCache
 T = TypeVar("T")
 
 API = "/api/v1"
+API_VERSION = "1.0.0"
 JSON = "application/json"
 MARKDOWN = "text/markdown; charset=utf-8"
 NO_STORE = {"cache-control": "no-store"}
@@ -31,7 +32,7 @@ PAGE_BYTES = 4_000_000
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 HTML = "text/html; charset=utf-8"
 _TYPES = {
@@ -40,7 +41,7 @@ _TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".png": "image/png",
 }
-_PROTECTED = {"content-security-policy": CONTENT_SECURITY_POLICY, "referrer-policy": "no-referrer"}
+PROTECTED: Mapping[str, str] = {"content-security-policy": CONTENT_SECURITY_POLICY, "referrer-policy": "no-referrer"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +68,12 @@ class Page:
 @cache
 def asset(path: Path) -> Page:
     """A file of the code."""
-    return Page.of(path.read_bytes(), _TYPES[path.suffix], _PROTECTED)
+    return Page.of(path.read_bytes(), _TYPES[path.suffix], PROTECTED)
 
 
 def html(text: str) -> Page:
     """A page that was made for this deployment."""
-    return Page.of(text.encode("utf-8", "xmlcharrefreplace"), HTML, _PROTECTED)
+    return Page.of(text.encode("utf-8", "xmlcharrefreplace"), HTML, PROTECTED)
 
 
 class PageCache:

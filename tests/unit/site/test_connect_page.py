@@ -3,8 +3,12 @@
 import pytest
 from starlette.testclient import TestClient
 
-from commonplace.web.rest.declaration import Site
-from tests.unit.documents.rest.conftest import World
+from tests.site_app import site_app
+
+
+@pytest.fixture
+def client() -> TestClient:
+    return TestClient(site_app())
 
 
 def test_the_page_shows_the_address_of_this_deployment(client: TestClient) -> None:
@@ -15,14 +19,13 @@ def test_the_page_shows_the_address_of_this_deployment(client: TestClient) -> No
     assert "Connect to The garden" in page.text
 
 
-def test_the_configured_address_wins_over_the_host_a_request_came_to(world: World) -> None:
-    site = Site(name="The garden", base_url="https://knowledge.example.org", reads_per_minute=0)
-    page = world.client(site).get("/connect").text
-    assert "https://knowledge.example.org/mcp" in page
-    assert "garden.example.org/mcp" not in page
+def test_the_configured_address_wins_over_the_host_a_request_came_to() -> None:
+    page = TestClient(site_app(), base_url="https://evil.example").get("/connect").text
+    assert "https://garden.example.org/mcp" in page
+    assert "evil.example" not in page
 
 
-@pytest.mark.parametrize("path", ["/connect", "/connect/connect.css", "/connect/connect.js", "/icon.png"])
+@pytest.mark.parametrize("path", ["/connect", "/assets/connect.css", "/assets/connect.js", "/icon.png"])
 def test_nothing_on_the_page_comes_from_elsewhere(client: TestClient, path: str) -> None:
     answer = client.get(path)
     policy = answer.headers["content-security-policy"]
@@ -40,10 +43,6 @@ def test_the_registry_entry_names_this_deployment(client: TestClient) -> None:
     told = client.get("/server.json").json()
     assert told["name"] == "org.example.garden/the-garden"
     assert told["remotes"][0]["url"] == "https://garden.example.org/mcp"
-
-
-def test_the_map_for_language_models_names_the_tools(client: TestClient) -> None:
-    assert "https://garden.example.org/mcp" in client.get("/llms.txt").text
 
 
 def test_the_icon_is_a_picture(client: TestClient) -> None:

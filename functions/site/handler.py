@@ -1,0 +1,24 @@
+"""The site on Lambda: settings, pages of the capabilities, and the application over them."""
+
+import gc
+
+gc.disable()  # while this imports; `instrument` enables it again
+
+import os
+
+from commonplace.capabilities import CAPABILITIES
+from commonplace.kernel import aws
+from commonplace.kernel.capability import built
+from commonplace.kernel.s3 import S3ObjectStore
+from commonplace.kernel.telemetry import instrument
+from commonplace.web.gateway import Gateway
+from commonplace.web.origin import origin_values
+from commonplace.web.pages.composition import application, frame_of
+from commonplace.web.pages.context import PageContext
+from commonplace.web.pages.settings import SiteSettings
+
+SETTINGS = SiteSettings.from_environ(os.environ)
+FRAME = frame_of(SETTINGS)
+OBJECTS = S3ObjectStore(aws.s3(read_timeout_seconds=5), SETTINGS.content_bucket)
+PAGES = list(built(CAPABILITIES, "pages", PageContext(os.environ, SETTINGS, FRAME, OBJECTS)))
+handler = instrument(Gateway(application(SETTINGS, PAGES, FRAME), origin=origin_values(os.environ)), os.environ)
