@@ -23,6 +23,7 @@ from commonplace.search.settings import IndexSettings
 from commonplace.search.source import Change
 from commonplace.search.store import DynamoChanges
 from commonplace.web.mcp.settings import McpSettings
+from commonplace.web.pages.settings import SiteSettings
 from commonplace.web.rest.settings import RestSettings
 from infra.declarations import declarations
 from tests.infra.templates import Template
@@ -50,6 +51,7 @@ FUNCTIONS = {
     "sync-run": ("functions/sync", "handler.run", 1024, 600, SyncSettings, DocumentsSettings, CatalogueSettings),
     "sync-store": ("functions/sync", "handler.store", 512, 120, SyncSettings, DocumentsSettings, CatalogueSettings),
     "index": ("functions/index", "handler.handler", 1024, 120, IndexSettings, MemorySettings, CatalogueSettings),
+    "site": ("functions/site", "handler.handler", 1024, 29, SiteSettings),
     "rest": ("functions/rest", "handler.handler", 1024, 29, RestSettings, GuardSettings, ToolsetSettings),
     "mcp": (
         "functions/mcp",
@@ -131,7 +133,7 @@ def test_everything_calls_functions_by_their_alias(template: Template) -> None:
         *template.properties("AWS::StepFunctions::StateMachine")[0]["DefinitionSubstitutions"].values(),
         *(each["RotationLambdaARN"] for each in template.properties("AWS::SecretsManager::RotationSchedule")),
     ]
-    assert len(called) == 34
+    assert len(called) == 43
     assert {reference["Ref"] for reference in called} == aliases.keys()
 
 

@@ -32,6 +32,7 @@ HANDLERS = {
     "webhook": "webhook",
     "sync-run": "sync",
     "index": "index",
+    "site": "site",
     "rest": "rest",
     "mcp": "mcp",
     "auth": "auth",
@@ -174,7 +175,8 @@ def bundled(name: str) -> set[str]:
 
 LOADED_PARTS: dict[str, tuple[Part, ...]] = {
     "functions/mcp": ("toolset",),
-    "functions/rest": ("routes", "pages"),
+    "functions/rest": ("routes",),
+    "functions/site": ("pages",),
     "functions/index": ("collection",),
     "functions/sync": ("sources", "steps"),
     "functions/webhook": ("sources",),
@@ -212,7 +214,7 @@ def test_nothing_is_bundled_that_no_import_asks_for(imports: grimp.ImportGraph, 
     assert bundled_for_a_reason == named(imports, source) - (RUNTIME - OWN)
 
 
-STEPS = {"index": (EMBED,), "rest": (TOKEN, EMBED), "mcp": (TOKEN, EMBED)}
+STEPS = {"index": (EMBED,), "site": (EMBED,), "rest": (TOKEN, EMBED), "mcp": (TOKEN, EMBED)}
 """What functions that search do after their import, each in one process."""
 
 

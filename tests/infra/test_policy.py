@@ -26,7 +26,7 @@ NO_RESOURCE = {
 
 EVERY = ("template", "default", "prod", "opensearch", "large", "serverless", "existing", "identified", "referenced")
 
-ROLES = ("Webhook", "SyncRun", "SyncStore", "Index", "Rest", "Mcp", "AuthRole", "Signing")
+ROLES = ("Webhook", "SyncRun", "SyncStore", "Index", "Site", "Rest", "Mcp", "AuthRole", "Signing")
 
 
 @pytest.mark.parametrize("stage", EVERY)
@@ -98,7 +98,7 @@ def test_every_function_has_a_role_of_its_own(template: Template) -> None:
 
 
 def test_what_serves_readers_cannot_reach_the_operators_files(template: Template) -> None:
-    for role in ("Rest", "Mcp", "Index", "Webhook"):
+    for role in ("Site", "Rest", "Mcp", "Index", "Webhook"):
         assert not [each for each in template.statements(role) if reaches(each, OPERATIONS_PREFIX)], role
     assert [each for each in template.statements("SyncRun") if reaches(each, OPERATIONS_PREFIX)]
 
