@@ -24,7 +24,7 @@ from commonplace.search.source import Collection
 from local.cloud.cloud import Cloud
 from local.cloud.template import TemplateError
 from local.deployment import PROJECT, Deployment, outputs_of
-from local.dev.settings import ENDPOINTS, asked_line, endpoints, role_map
+from local.dev.settings import ENDPOINTS, LOCAL_ACCOUNTS, asked_line, endpoints, role_map
 from local.dev.source import VARIABLE, CatalogueFolder, Source, catalogue_environment, repositories
 from local.dev.workspace import Move, Repository, repository
 from local.errors import CommandError
@@ -339,6 +339,7 @@ class Laptop:
             "INDEX_LOCATION": self.index_file.resolve().as_uri(),
             "EXPLAIN": "anyone",
             "CIMD_LOOPBACK": "true",
+            "LOCAL_ACCOUNTS": LOCAL_ACCOUNTS,
             **dict.fromkeys(LIMITS, "0"),
             "MCP_RATE_LIMITS": "{}",
             "REFERENCE_MAX_AGE_SECONDS": "1",

@@ -13,6 +13,9 @@ from local.errors import CommandError
 CHAINS = ("optimism", "mainnet")
 """Hats and contract wallets are read on the first, names on the second."""
 
+LOCAL_ACCOUNTS = "Ada=member,Vi=vibecoder,Guest=public"
+"""For people without a wallet: one of each tier."""
+
 ENDPOINTS = "IdentityRpc"
 """The stem of the secret's logical id."""
 

@@ -54,6 +54,13 @@ class OAuthClient:
         assert answer.status_code == 200, answer.text
         return dict(answer.json())
 
+    def refresh(self, token: str) -> dict[str, Any]:
+        """New tokens for this refresh token."""
+        form = {"grant_type": "refresh_token", "client_id": self.client_id, "refresh_token": token}
+        answer = httpx.post(f"{self.issuer}/token", data=form)
+        assert answer.status_code == 200, answer.text
+        return dict(answer.json())
+
     def exchange_form(self) -> dict[str, str]:
         return {
             "grant_type": "authorization_code",

@@ -15,6 +15,16 @@ from tests.integration.running_dev import Dev, garden, started
 MEMBER_HAT = "30.3.5"
 
 
+def called(url: str, token: str, tool: str, /, **arguments: Any) -> httpx.Response:
+    """A tool, over MCP."""
+    return httpx.post(
+        f"{url}/mcp",
+        json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}},
+        headers={"accept": "application/json, text/event-stream", "authorization": f"Bearer {token}"},
+        timeout=60,
+    )
+
+
 @dataclass(frozen=True)
 class Deployment:
     """The real thing on this machine."""
@@ -33,14 +43,7 @@ class Deployment:
         return wallet
 
     def call(self, token: str, tool: str, **arguments: Any) -> httpx.Response:
-        """A tool, over MCP."""
-        params = {"name": tool, "arguments": arguments}
-        return httpx.post(
-            f"{self.url}/mcp",
-            json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params},
-            headers={"accept": "application/json, text/event-stream", "authorization": f"Bearer {token}"},
-            timeout=60,
-        )
+        return called(self.url, token, tool, **arguments)
 
     def search(self, token: str) -> httpx.Response:
         return self.call(token, "search_knowledge", query="crabs")

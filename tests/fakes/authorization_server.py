@@ -1,8 +1,10 @@
 """The authorization server over stores in memory: real logic everywhere, stand-ins for the chain and for AWS alone."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from commonplace.identity.access_tokens import Issuer, subject_hash
+from commonplace.identity.local_accounts import LocalAccount, LocalSignIn
 from commonplace.identity.oauth.client_auth import Assertions, Authentication
 from commonplace.identity.oauth.client_documents import Documents
 from commonplace.identity.oauth.clients import Clients
@@ -19,7 +21,7 @@ from commonplace.identity.settings import AuthSettings
 from commonplace.identity.wallets import NAMELESS, BadSignature, Named, SignIn, SignInSettings, Terms
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.limits import Limiter
-from tests.fakes.authority import Accounts, Counters, Ring
+from tests.fakes.authority import Accounts, Counters, Ring, standing
 from tests.fakes.identity_clients import FakeClients, FakeWeb
 from tests.fakes.identity_stores import Clock, MemoryAudit, MemoryGrants, MemorySignIns
 from tests.fakes.oidc_provider import FakeProvider
@@ -86,7 +88,14 @@ def settings(issuer: str, **changed: str) -> AuthSettings:
 class AuthorizationServer:
     """Everything in one place, for a test to look at and to change."""
 
-    def __init__(self, issuer: str, *, groups: dict[str, list[str]] | None = None, **changed: str) -> None:
+    def __init__(
+        self,
+        issuer: str,
+        *,
+        groups: dict[str, list[str]] | None = None,
+        local: Sequence[LocalAccount] = (),
+        **changed: str,
+    ) -> None:
         """`groups` are those of accounts at an OIDC provider; `changed` are environment variables that differ."""
         self.settings = settings(issuer, **changed)
         self.clock = now = Clock()
@@ -99,9 +108,10 @@ class AuthorizationServer:
         sessions = ProviderSessions(self.provider, self.sign_ins, now)
         self.claims: ReadsClaims = NO_PROVIDER if groups is None else sessions
         oidc = OidcSignIn(self.provider, sessions, self.sign_ins, now, issuer=issuer, name=self.settings.oidc_name)
-        self.services = self._services(now, None if groups is None else oidc)
+        self.standings.held |= {account.subject: standing(account.tier) for account in local}
+        self.services = self._services(now, None if groups is None else oidc, local)
 
-    def _services(self, now: Clock, oidc: OidcSignIn | None) -> OAuthServices:
+    def _services(self, now: Clock, oidc: OidcSignIn | None, local: Sequence[LocalAccount]) -> OAuthServices:
         issuer, limiter = self.settings.issuer, Limiter(Counters(), now)
         documents = Documents(self.client_store, self.web, limiter, now)
         clients = Clients(self.client_store, documents, now)
@@ -155,6 +165,9 @@ class AuthorizationServer:
             limiter=limiter,
             subject_hash=_subject_hash,
             oidc=oidc,
+            local=LocalSignIn(local, self.standings, self.audit, subject_hash=_subject_hash, clock=now)
+            if local
+            else None,
         )
 
 

@@ -25,6 +25,12 @@ def test_keys_of_cdk_itself_are_left_alone() -> None:
     assert from_context(flags) == Configuration()
 
 
+def test_what_is_for_laptops_alone_is_no_key_of_a_deployment() -> None:
+    for key in ("localAccounts", "mcpAssumedTier", "cimdLoopback"):
+        with pytest.raises(ConfigurationError, match=f"unknown context {key};"):
+            from_context({key: "Ada=member"})
+
+
 def test_an_unknown_key_is_refused_with_the_known_ones() -> None:
     with pytest.raises(ConfigurationError, match=r"unknown context brnach; known are .*branch.*repository"):
         from_context({"brnach": "main"})

@@ -271,6 +271,15 @@ def test_documents_of_this_machine_are_for_laptops_alone(load: Load) -> None:
         load(CIMD_LOOPBACK="true", AWS_ENDPOINT_URL="https://dynamodb.us-east-1.amazonaws.com")
 
 
+def test_local_accounts_are_for_laptops_alone(load: Load) -> None:
+    assert load().SERVICES.local is None
+    accounts = {"LOCAL_ACCOUNTS": "Ada=member", "BASE_URL": "http://127.0.0.1:8787"}
+    local = load(**accounts, AWS_ENDPOINT_URL="http://127.0.0.1:9").SERVICES.local
+    assert [account.name for account in local.accounts] == ["Ada"]
+    with pytest.raises(SettingsError, match="LOCAL_ACCOUNTS"):
+        load(**accounts, AWS_ENDPOINT_URL="https://dynamodb.us-east-1.amazonaws.com")
+
+
 @pytest.mark.parametrize("name", ["BASE_URL", "IDENTITY_TABLE", "SIGNING_SECRET_ARN", "ACTIVITY_TABLE", "STAGE"])
 def test_a_deployment_that_is_told_too_little_does_not_start(load: Load, name: str) -> None:
     with pytest.raises(SettingsError, match=rf"^{name} is not set\."):

@@ -1,5 +1,8 @@
+from collections.abc import Callable
+
 import pytest
 
+from commonplace.identity.local_accounts import LocalAccount
 from commonplace.identity.settings import AuthSettings, GuardSettings, oidc_parameters
 from commonplace.kernel.environment import SettingsError
 
@@ -96,3 +99,33 @@ def test_the_age_of_groups_and_parameters_of_a_provider_are_configuration() -> N
     for name, value in (("OIDC_CLAIMS_HOURS", "0"), ("OIDC_PARAMETERS", "state=x")):
         with pytest.raises(SettingsError, match=name):
             auth(**more | {name: value})
+
+
+LAPTOP = {"AWS_ENDPOINT_URL": "http://127.0.0.1:9", "BASE_URL": "http://localhost:8787"}
+
+
+@pytest.mark.parametrize("settings", [read, auth])
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        {"AWS_ENDPOINT_URL": ""},
+        {"AWS_ENDPOINT_URL": "https://dynamodb.eu-central-1.amazonaws.com"},
+        {"BASE_URL": "https://kb.example.org"},
+    ],
+)
+def test_local_accounts_are_for_laptops_alone(
+    settings: Callable[..., GuardSettings], elsewhere: dict[str, str]
+) -> None:
+    accounts = {"LOCAL_ACCOUNTS": "Ada=member,Guest=public"}
+    assert settings(**LAPTOP, **accounts).local_accounts == (
+        LocalAccount("Ada", "member"),
+        LocalAccount("Guest", "public"),
+    )
+    with pytest.raises(SettingsError, match=r"^LOCAL_ACCOUNTS is set\. It must be absent"):
+        settings(**LAPTOP | accounts | elsewhere)
+
+
+@pytest.mark.parametrize("text", ["Ada", "ada=member", "Ada=admin", "Ada=member,", "Ada Lovelace=member"])
+def test_a_local_account_is_a_name_with_a_tier(text: str) -> None:
+    with pytest.raises(SettingsError, match=r"^LOCAL_ACCOUNTS is malformed\. It must be names with their tiers"):
+        read(**LAPTOP, LOCAL_ACCOUNTS=text)

@@ -48,6 +48,14 @@ def test_the_hats_of_the_seed_give_its_tiers(
     assert standing.organisation == "default"
 
 
+def test_an_account_of_a_laptop_has_its_tier_and_is_nobody_where_there_is_none_of_the_name() -> None:
+    standings = MappedStandings(RoleMap(organisation="default"), FakeHats(Clock()), {"local:ada": "member"})
+    ada, eve = standings.of("local:ada"), standings.of("local:eve")
+    assert (ada.tier, ada.roles, set(ada.scopes), ada.organisation) == ("member", ("member",), MEMBER, "default")
+    assert (eve.tier, eve.roles, set(eve.scopes)) == ("public", (), PUBLIC)
+    assert Deployment().of("local:ada").tier == "public"
+
+
 def test_a_wallet_on_the_operators_list_has_its_role_in_any_spelling() -> None:
     deployment = Deployment(addresses={FRIEND: {"role": "friend", "tier": "member"}})
     assert deployment.of(FRIEND).tier == deployment.of(FRIEND.lower()).tier == "member"

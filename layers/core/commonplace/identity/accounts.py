@@ -13,10 +13,12 @@ from commonplace.kernel.errors import Unavailable
 
 logger = logging.getLogger(__name__)
 
-Kind = Literal["wallet", "oidc", "agent"]
+Kind = Literal["wallet", "oidc", "agent", "local"]
 
 OIDC = "oidc:"
 """Subjects of accounts at a provider begin so: `oidc:{issuer}#{sub}`."""
+LOCAL = "local:"
+"""Those of a laptop's own accounts: `local:{name}`."""
 
 AGAIN_SECONDS = 600
 """A client that tries in a loop would fill the records with what the first of them says."""

@@ -19,6 +19,7 @@ from commonplace.identity.accounts import OIDC, Profile
 from commonplace.identity.ports import SignInStore
 from commonplace.identity.principals import OFFLINE_ACCESS
 from commonplace.identity.records import REQUEST_SECONDS, Challenge
+from commonplace.identity.redirects import is_own_path
 from commonplace.identity.secrets import SealBroken, digest, fresh, same, seal, unseal
 from commonplace.kernel.errors import BadRequest, Forbidden, Unavailable
 
@@ -33,7 +34,6 @@ MAX_CLAIM_CHARACTERS = 200
 CLAIMS = ("groups", "roles", "hd", "email", "sub")
 """What role maps may name, as `groups:editors`. An address is believed only when the provider has verified it."""
 
-_NEXT = re.compile(r"/(?:authorize\?|account)[!-~]{0,4000}")
 _PURPOSE = "oidc"
 
 
@@ -199,7 +199,7 @@ class OidcSignIn:
 
         Raises BadRequest for a `next_path` that is not ours, Unavailable.
         """
-        if not _NEXT.fullmatch(next_path) or "\\" in next_path:
+        if not is_own_path(next_path):
             raise BadRequest("This sign-in does not say what it is for.", hint="Begin where you came from.")
         metadata = self._provider.metadata()
         state, nonce, verifier = fresh(), fresh(), fresh()

@@ -29,6 +29,7 @@ _DANGEROUS = re.compile(
 _TEXT = re.compile(rf"[!-~]{{1,{MAX_CHARACTERS}}}")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?=.)")
 _REVERSED_DOMAIN = re.compile(r"[a-z][a-z0-9-]*(\.[a-z0-9-]+)+")
+_OWN_PATH = re.compile(r"/(?![/\\])[!-\[\]-~]{0,4000}")
 _LOOPBACK = re.compile(
     r"http://(?P<host>localhost|127\.0\.0\.1|\[::1\])(?P<port>:[0-9]{1,5})?(?P<rest>|[/?].*)", re.IGNORECASE
 )
@@ -85,6 +86,14 @@ def is_loopback_redirect(uri: str) -> bool:
     if parts.scheme not in ("http", "https"):
         return False
     return host == "localhost" or host.endswith(".localhost") or _stays_here(host)
+
+
+def is_own_path(text: str) -> bool:
+    """Whether it is a path of this site, with or without a query: where a browser may be sent after a sign-in.
+
+    Two slashes, or a backslash in place of one, would name another host (WHATWG URL).
+    """
+    return _OWN_PATH.fullmatch(text) is not None
 
 
 def redirect_host(uri: str) -> str:

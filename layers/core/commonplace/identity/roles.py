@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Self, cast
 
-from commonplace.identity.accounts import OIDC, Hats, Standing
+from commonplace.identity.accounts import LOCAL, OIDC, Hats, Standing
 from commonplace.identity.principals import CATALOGUE, DECLARED, TIERS, Tier, highest, scope
 from commonplace.kernel.environment import ORGANISATION
 from commonplace.kernel.errors import Unavailable
@@ -103,9 +103,11 @@ class RoleMap:
 class MappedStandings:
     """`accounts.Standings` by a role map: wallets by hats and the list, OIDC accounts by claims or a token's rules."""
 
-    def __init__(self, roles: RoleMap, hats: Hats) -> None:
+    def __init__(self, roles: RoleMap, hats: Hats, local: Mapping[str, Tier] | None = None) -> None:
+        """`local` are the accounts of a laptop, by subject."""
         self._map = roles
         self._hats = hats
+        self._local = dict(local or {})
         self._groups = {rule_id(claim): (claim, role) for claim, role in roles.groups.items()}
 
     def of(
@@ -114,6 +116,9 @@ class MappedStandings:
         if subject.startswith(OIDC):
             found = dict(self._grouped({EVERYBODY, *claims}, frozenset(rules)))
             return self._map.standing(found.values(), found)
+        if subject.startswith(LOCAL):
+            tier = self._local.get(subject, "public")
+            return self._map.standing(() if tier == "public" else (Role(name=tier, tier=tier),))
         if not ADDRESS.fullmatch(subject):
             return self._map.standing(())
         listed = self._map.addresses.get(subject.lower())

@@ -7,10 +7,12 @@ import json
 import re
 from collections.abc import Mapping
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 from pydantic import field_validator, model_validator
 
-from commonplace.identity.principals import TOOLSETS
+from commonplace.identity.local_accounts import LocalAccount
+from commonplace.identity.principals import TIERS, TOOLSETS
 from commonplace.identity.roles import ADDRESS, RoleMap, RoleMapError
 from commonplace.kernel.configuration import (
     COUNT,
@@ -26,7 +28,7 @@ from commonplace.kernel.configuration import (
     text,
     whole,
 )
-from commonplace.kernel.environment import WEB_URL, SettingsError, bare_origin, web_url
+from commonplace.kernel.environment import WEB_URL, SettingsError, bare_origin, is_loopback, web_url
 from commonplace.kernel.settings import Cloud, Deployment, Limited, Organisation, SiteName
 
 HATS_CONTRACT = "0x3bc1A0Ad72417f2d411118085256fC53CBdDd137"
@@ -81,7 +83,7 @@ class SigningSecret(Settings):
     """The secret with the key ring that signs tokens."""
 
 
-class GuardSettings(IdentityTable, Organisation):
+class GuardSettings(IdentityTable, Organisation, Cloud):
     """What it takes to judge an access token: where grants and keys are, and what an account's roles give now."""
 
     issuer: str = setting(Kind(f"{WEB_URL}, without a path", bare_origin), "BASE_URL")
@@ -114,11 +116,31 @@ class GuardSettings(IdentityTable, Organisation):
     """The chain that hats are on: the one of `optimismRpcUrls`."""
     role_seconds: int = setting(COUNT, "ROLE_CACHE_SECONDS", default=300)
     """How long roles may be relied on before they are read again."""
+    local_accounts: tuple[LocalAccount, ...] = setting(
+        listed(
+            Kind("an account", LocalAccount.parse),
+            f"names with their tiers and commas between them, such as Ada=member (tiers: {', '.join(TIERS)})",
+        ),
+        "LOCAL_ACCOUNTS",
+        default=(),
+    )
+    """On a laptop alone: accounts that anybody there may sign in as, each `Name=tier`. Where `AWS_ENDPOINT_URL` or
+    `BASE_URL` is not this machine, the function refuses to start with them."""
 
     @classmethod
     def where_signed_in(cls, environ: Mapping[str, str]) -> Self | None:
         """None where nobody can sign in: a deployment without IDENTITY_TABLE."""
         return cls.from_environ(environ) if environ.get("IDENTITY_TABLE", "").strip() else None
+
+    @model_validator(mode="after")
+    def _local_on_a_laptop(self) -> Self:
+        """Anywhere else a stranger would be whoever they like."""
+        here = self.on_this_machine and is_loopback(urlsplit(self.issuer).hostname)
+        if self.local_accounts and not here:
+            raise SettingsError(
+                "LOCAL_ACCOUNTS is set. It must be absent where AWS_ENDPOINT_URL or BASE_URL is not this machine."
+            )
+        return self
 
     @field_validator("role_map", mode="before")
     @classmethod
@@ -135,7 +157,7 @@ class RotationSettings(Deployment, IdentityTable, SigningSecret):
     """Settings of the function that rotates the keys which sign tokens."""
 
 
-class AuthSettings(GuardSettings, Limited, SiteName, SigningSecret, Toolsets, Cloud):
+class AuthSettings(GuardSettings, Limited, SiteName, SigningSecret, Toolsets):
     """Further settings of the authorization server."""
 
     siwe_chain_id: int = setting(CHAIN, "SIWE_CHAIN_ID", key="siweChainId", default=OPTIMISM, context=KNOWN_CHAIN)

@@ -49,4 +49,5 @@ def standings(settings: GuardSettings) -> MappedStandings:
         paths=paths,
         seconds=settings.role_seconds,
     )
-    return MappedStandings(settings.role_map, remembered)
+    local = {account.subject: account.tier for account in settings.local_accounts}
+    return MappedStandings(settings.role_map, remembered, local)

@@ -21,10 +21,11 @@ from commonplace.identity.oauth.server.browsers import (
     page_route,
     read_json,
     script_route,
+    seen,
 )
 from commonplace.identity.oauth.server.endpoint import json_answer, network_of
 from commonplace.identity.oauth.server.services import OAuthServices
-from commonplace.identity.oauth.server.sign_in import sign_in_page
+from commonplace.identity.oauth.server.sign_in import own_path, sign_in_page
 from commonplace.identity.principals import WORDS
 from commonplace.identity.records import Grant
 from commonplace.kernel.errors import BadRequest, NotFound, Unauthorized
@@ -44,7 +45,9 @@ def routes(services: OAuthServices) -> list[Route]:
 async def _show(services: OAuthServices, request: Request) -> Response:
     profile = Sessions.over(services).find(cookie_of(request, SESSION_COOKIE))
     if profile is None:
-        return sign_in_page(services)
+        return sign_in_page(services, request, next_path=own_path(request.query_params.get("next")))
+    if "next" in request.query_params:
+        return seen(own_path(request.query_params["next"]))
     return page(
         "account.html",
         site=services.settings.site_name,

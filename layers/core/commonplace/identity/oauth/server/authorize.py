@@ -75,6 +75,7 @@ def _ask_who(services: OAuthServices, request: Request, asked: ValidRequest) -> 
     begun = services.consents.begin(asked.request)
     answer = sign_in_page(
         services,
+        request,
         asker=Asker.of(asked.client, asked.request.redirect_uri),
         handle=begun.handle,
         csrf=begun.csrf,

@@ -50,6 +50,7 @@ MAX_FIELDS = 60
 SESSION_COOKIE = "__Host-cp_session"
 CHALLENGE_COOKIE = "__Host-cp_challenge"
 OIDC_COOKIE = "__Host-cp_oidc"
+LOCAL_COOKIE = "__Host-cp_local"
 REQUEST_COOKIE = "__Host-cp_request_"
 MAX_REQUESTS = 10
 """That wait for one browser at a time."""
@@ -247,6 +248,11 @@ def keep_challenge(answer: Response, cookie: str) -> None:
 def keep_oidc(answer: Response, cookie: str) -> None:
     """Lax: the provider sends the browser back from its own site."""
     _set(answer, OIDC_COOKIE, cookie, REQUEST_SECONDS)
+
+
+def keep_local(answer: Response, cookie: str) -> None:
+    """As long as a session: a sign-in page may stay open for a while."""
+    _set(answer, LOCAL_COOKIE, cookie, SESSION_SECONDS)
 
 
 def drop(answer: Response, name: str) -> None:

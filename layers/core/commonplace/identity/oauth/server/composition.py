@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from commonplace.identity.access_tokens import Issuer, subject_hash
+from commonplace.identity.local_accounts import LocalSignIn
 from commonplace.identity.oauth.client_auth import Assertions, Authentication
 from commonplace.identity.oauth.client_documents import Documents
 from commonplace.identity.oauth.clients import Clients
@@ -158,5 +159,15 @@ def oauth_services(
             parameters=settings.oidc_parameters,
         )
         if claims
+        else None,
+        local=LocalSignIn(
+            settings.local_accounts,
+            standings,
+            audit,
+            subject_hash=subject_hash_of,
+            clock=clock,
+            organisation=settings.organisation,
+        )
+        if settings.local_accounts
         else None,
     )

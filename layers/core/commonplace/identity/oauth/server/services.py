@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from commonplace.identity.accounts import Standings
+    from commonplace.identity.local_accounts import LocalSignIn
     from commonplace.identity.oauth.client_auth import Authentication
     from commonplace.identity.oauth.clients import Clients
     from commonplace.identity.oauth.connections import Connections
@@ -55,3 +56,5 @@ class OAuthServices:
     """The name of an account in records: `access_tokens.subject_hash` under the key of this deployment."""
     oidc: OidcSignIn | None = None
     """The provider that signs people in beside wallets; None where there is none."""
+    local: LocalSignIn | None = None
+    """The accounts of a laptop; None anywhere else."""

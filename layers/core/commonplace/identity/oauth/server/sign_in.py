@@ -1,4 +1,4 @@
-"""Sign-in with a wallet (seed 000, sections 2.2 and 2.7), or through an OIDC provider where one is configured."""
+"""Sign-in with a wallet (seed 000, sections 2.2 and 2.7), through an OIDC provider, or as an account of a laptop."""
 
 import json
 from collections.abc import Mapping
@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from commonplace.identity import secrets, telemetry
 from commonplace.identity.accounts import Profile
+from commonplace.identity.local_accounts import LocalSignIn
 from commonplace.identity.oauth.consent import RequestGone
 from commonplace.identity.oauth.pages import html
 from commonplace.identity.oauth.pages.consent import Asker
@@ -19,6 +20,7 @@ from commonplace.identity.oauth.pages.html import page
 from commonplace.identity.oauth.pages.waap import Waap
 from commonplace.identity.oauth.server.browsers import (
     CHALLENGE_COOKIE,
+    LOCAL_COOKIE,
     OIDC_COOKIE,
     SESSION_COOKIE,
     Sessions,
@@ -27,10 +29,13 @@ from commonplace.identity.oauth.server.browsers import (
     drop,
     from_elsewhere,
     keep_challenge,
+    keep_local,
     keep_oidc,
     keep_session,
     must_be_ours,
+    one,
     page_route,
+    read_fields,
     read_json,
     request_cookie,
     script_route,
@@ -38,9 +43,11 @@ from commonplace.identity.oauth.server.browsers import (
 )
 from commonplace.identity.oauth.server.endpoint import json_answer, network_of
 from commonplace.identity.oauth.server.services import OAuthServices
+from commonplace.identity.redirects import is_own_path
 from commonplace.kernel.errors import BadRequest, CommonplaceError, Forbidden, NotFound
 
 ACCOUNT = "/account"
+LOCAL_PATH = "/account/local"
 MAX_STATE_CHARACTERS = 200
 
 
@@ -52,21 +59,29 @@ def routes(services: OAuthServices) -> list[Route]:
         script_route(services, "/siwe/verify", partial(_verify, services), "POST"),
         script_route(services, "/oidc/start", partial(_oidc_start, services), "POST"),
         page_route(services, "/oidc/callback", partial(_oidc_callback, services), "GET"),
+        *(
+            [page_route(services, LOCAL_PATH, partial(_local, services, services.local), "POST")]
+            if services.local
+            else ()
+        ),
         *html.routes(),
     ]
 
 
 def sign_in_page(
     services: OAuthServices,
+    request: Request,
     *,
     asker: Asker | None = None,
     handle: str = "",
     csrf: str = "",
     ask_again: bool = False,
+    next_path: str = ACCOUNT,
 ) -> Response:
-    """For a client's request, or without one for the account page."""
+    """For a client's request, or without one for a page of ours, which `next_path` names."""
     waap, site = _waap(services), services.settings.site_name
-    return page(
+    cookie = (cookie_of(request, LOCAL_COOKIE) or secrets.fresh()) if services.local else ""
+    answer = page(
         "signin.html",
         icons=True,
         waap=waap is not None,
@@ -78,7 +93,14 @@ def sign_in_page(
         waap_settings=json.dumps(waap.as_json(site)) if waap else None,
         waap_words=waap.words if waap else "",
         oidc=services.settings.oidc_name if services.oidc is not None else None,
+        next_path=next_path,
+        local=services.local.accounts if services.local else (),
+        local_path=LOCAL_PATH,
+        local_csrf=secrets.digest(cookie),
     )
+    if cookie:
+        keep_local(answer, cookie)
+    return answer
 
 
 async def _nonce(services: OAuthServices, request: Request) -> Response:
@@ -134,6 +156,20 @@ async def _oidc_callback(services: OAuthServices, request: Request) -> Response:
     return answer
 
 
+async def _local(services: OAuthServices, local: LocalSignIn, request: Request) -> Response:
+    """A form, which needs no script. Its `csrf` says that the page was shown to this very browser."""
+    cookie = cookie_of(request, LOCAL_COOKIE)
+    fields = await read_fields(request)
+    if from_elsewhere(request, services.settings.issuer) or not (
+        cookie and secrets.same(one(fields, "csrf"), secrets.digest(cookie))
+    ):
+        raise Forbidden("Only the sign-in page of this site may ask for this.", hint="Load it again and choose anew.")
+    asked = {name: one(fields, name) for name in ("stateId", "prompt", "next")}
+    answer = seen(_next_path(services, request, asked))
+    _signed_in(services, request, answer, local.choose(one(fields, "account"), network_of(request)))
+    return answer
+
+
 def _signed_in(services: OAuthServices, request: Request, answer: Response, profile: Profile) -> None:
     sessions = Sessions.over(services)
     sessions.end(cookie_of(request, SESSION_COOKIE))
@@ -142,19 +178,24 @@ def _signed_in(services: OAuthServices, request: Request, answer: Response, prof
 
 
 def _next_path(services: OAuthServices, request: Request, body: Mapping[str, Any]) -> str:
-    """Where a sign-in leads: back to the client's request that `stateId` names, else to the account.
+    """Where a sign-in leads: back to the client's request that `stateId` names, else to `next`.
 
     Raises RequestGone when the request is over, or was begun in another browser.
     """
     state = body.get("stateId") or ""
     if not state:
-        return ACCOUNT
+        return own_path(body.get("next"))
     if not isinstance(state, str) or len(state) > MAX_STATE_CHARACTERS:
         raise BadRequest("stateId must be the one that the sign-in page has.")
     pending = services.consents.look(state, cookie_of(request, request_cookie(state)))
     if pending is None:
         raise RequestGone("request_unknown")
     return again(pending.request, ask=body.get("prompt") == "consent")
+
+
+def own_path(text: object) -> str:
+    """A path of this site as it is; the account page for anything else."""
+    return text if isinstance(text, str) and is_own_path(text) else ACCOUNT
 
 
 def _waap(services: OAuthServices) -> Waap | None:

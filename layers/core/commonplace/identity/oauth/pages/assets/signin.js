@@ -3,8 +3,8 @@ import { $, Refusal, ask, busy, post, say } from "/auth/assets/page.js";
 import { address, discover, signature } from "/auth/assets/wallets.js";
 import { offerDeciding } from "/auth/assets/decision.js";
 
-const { state, prompt, waap } = $("sign-in").dataset;
-const request = { ...(state && { stateId: state }), ...(prompt && { prompt }) };
+const { state, prompt, next, waap } = $("sign-in").dataset;
+const request = { next, ...(state && { stateId: state }), ...(prompt && { prompt }) };
 const DECLINED = 4001; // EIP-1193
 
 async function signIn(provider) {

@@ -1,0 +1,87 @@
+"""People without a wallet, on `commonplace dev` as it is started: no chain, no option."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.client import OAuthClient, listening
+from tests.browser.deployment import called
+from tests.browser.visiting import SECONDS, Visit, visiting
+from tests.integration.running_dev import Dev, running
+
+LINK = {"url": "https://example.org/crabs", "title": "Crabs of the shore", "description": "Of crabs."}
+
+
+@pytest.fixture(scope="module")
+def dev(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dev]:
+    with running(tmp_path_factory.mktemp("local")) as serving:
+        yield serving
+
+
+@pytest.fixture
+def app(dev: Dev) -> Iterator[OAuthClient]:
+    with listening(dev.url) as client:
+        client.register("Desk app")
+        yield client
+
+
+def signed_in(visit: Visit, url: str, account: str) -> None:
+    visit.go(url)
+    visit.heading("Sign in")
+    visit.press(account)
+
+
+def connected(browser: Browser, app: OAuthClient, account: str) -> dict[str, str]:
+    """Signs in and allows everything; the tokens."""
+    with visiting(browser, None, at=[app.issuer, app.redirect_uri]) as visit:
+        signed_in(visit, app.url(), account)
+        expect(visit.page.get_by_role("heading", level=1)).to_contain_text("Allow Desk app", timeout=SECONDS * 1_000)
+        visit.press("Allow")
+        visit.page.wait_for_url(f"{app.redirect_uri}*", timeout=SECONDS * 1_000)
+        visit.check()
+    return app.exchange()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_person_without_a_wallet_signs_in_with_and_without_javascript(
+    browser: Browser, dev: Dev, scripts: bool
+) -> None:
+    with visiting(browser, None, at=[dev.url], java_script_enabled=scripts) as visit:
+        signed_in(visit, f"{dev.url}/account", "Ada, member")
+        visit.heading("Connected apps")
+        expect(visit.page.locator(".account")).to_contain_text("Ada")
+        expect(visit.page.locator("#none")).to_have_text("No app has access in your name.")
+        assert [cookie["name"] for cookie in visit.context.cookies() if "session" in str(cookie)] == [
+            "__Host-cp_session"
+        ]
+        visit.check()
+
+
+def test_an_app_gets_what_the_account_may_and_it_shows_among_the_connected(
+    browser: Browser, dev: Dev, app: OAuthClient
+) -> None:
+    tokens = connected(browser, app, "Ada, member")
+    assert tokens["scope"] == "knowledge:read knowledge:write"
+    saved = called(dev.url, tokens["access_token"], "save_link", **LINK).json()["result"]
+    assert saved["structuredContent"]["created"] is True
+    with visiting(browser, None, at=[dev.url]) as visit:
+        signed_in(visit, f"{dev.url}/account", "Ada, member")
+        expect(visit.page.locator("#grants > li")).to_have_count(1)
+        visit.page.get_by_role("button", name="Disconnect Desk app").click()
+        visit.told("Desk app is disconnected.")
+        visit.check()
+    assert called(dev.url, tokens["access_token"], "save_link", **LINK).status_code == 401
+
+
+def test_an_apps_access_is_renewed(browser: Browser, dev: Dev, app: OAuthClient) -> None:
+    renewed = app.refresh(connected(browser, app, "Vi, vibecoder")["refresh_token"])
+    assert renewed["scope"] == "knowledge:read knowledge:write"
+    assert called(dev.url, renewed["access_token"], "search_knowledge", query="crabs").status_code == 200
+
+
+def test_a_guest_may_what_the_public_may(browser: Browser, dev: Dev, app: OAuthClient) -> None:
+    tokens = connected(browser, app, "Guest, public")
+    assert tokens["scope"] == "knowledge:read"
+    denied = called(dev.url, tokens["access_token"], "save_link", **LINK).json()["result"]
+    assert denied["content"][0]["text"] == "Access denied. This tool requires member access."
