@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 GAP = 28
 """Pixels between two centres at least: a link that is touched must be 24 wide and high (WCAG 2.2, 2.5.8)."""
-MARGIN = 56
+MARGIN = (100, 44)
+"""Pixels around them, horizontally and vertically, for half a name."""
 STEPS = 200
 SETTLING_STEPS = 60
 ATTRACTION = 4.0
@@ -35,12 +36,12 @@ class Layout:
 def lay_out(edges: Sequence[tuple[int, int]], radii: Sequence[float]) -> Layout:
     """A place for each radius. Edges name two by position; time and memory grow with the square of their number."""
     if len(radii) < 2:
-        return Layout([(MARGIN, MARGIN)] * len(radii), 2 * MARGIN, 2 * MARGIN)
+        return Layout([MARGIN] * len(radii), 2 * MARGIN[0], 2 * MARGIN[1])
     import numpy as np
 
     points = _settled(_fitted(_attracted(len(radii), edges)), np.asarray(radii, dtype=float))
-    points -= points.min(axis=0) - MARGIN
-    width, height = points.max(axis=0) + MARGIN
+    points -= points.min(axis=0) - np.asarray(MARGIN)
+    width, height = points.max(axis=0) + np.asarray(MARGIN)
     return Layout([(round(x), round(y)) for x, y in points.tolist()], round(width), round(height))
 
 

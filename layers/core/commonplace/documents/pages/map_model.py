@@ -4,7 +4,7 @@ Texts are plain here; the template escapes them.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -20,8 +20,8 @@ MAX_LABEL = 30
 LABEL_LINE = 14
 LETTER = 6.2
 """Pixels of height and, on average, width of a letter in a label."""
-ZOOM_LEVELS = (1.0, 1.6, 2.6)
-"""From which magnification on a name has room; the module of the page goes by their number."""
+ZOOM_LEVELS = (0.6, 1.0, 1.6, 2.6)
+"""From which magnification on a name has room; the module of the page goes by their number. Names stay as large."""
 
 OUTLINES = {
     "circle": "M-10 0a10 10 0 1 0 20 0a10 10 0 1 0-20 0z",
@@ -118,7 +118,7 @@ def draw(documents: Iterable[Summary], edges: Iterable[GraphEdge], ontology: Ont
             scale=radii[position] / 10,
             back=back[document.ref],
             label=labels[position],
-            label_y=round(radii[position]) + LABEL_LINE,
+            label_y=round(radii[position]) + 2,
             level=levels[position],
             links=targets[position][:MAX_LISTED_LINKS],
             more_links=max(0, len(targets[position]) - MAX_LISTED_LINKS),
@@ -172,21 +172,25 @@ def shortened(title: str) -> str:
 
 
 def label_levels(layout: Layout, radii: Sequence[float], labels: Sequence[str]) -> list[int]:
-    """For each name the first of `ZOOM_LEVELS`, from 1, at which it covers no other; the larger shapes come first."""
-    levels = [len(ZOOM_LEVELS) + 1] * len(labels)
-    order = sorted(range(len(labels)), key=lambda position: (-radii[position], position))
+    """For each name the first of `ZOOM_LEVELS`, from 1, at which it has room; those of larger shapes come first."""
+    import numpy as np
+
+    count = len(labels)
+    levels = [len(ZOOM_LEVELS) + 1] * count
+    order = sorted(range(count), key=lambda position: (-radii[position], position))
+    taken = np.empty((2 * count, 4))  # left, top, right, bottom
+    for position, ((x, y), radius) in enumerate(zip(layout.points, radii, strict=True)):
+        taken[position] = x - radius, y - radius, x + radius, y + radius
     for level, zoom in enumerate(ZOOM_LEVELS, 1):
-        taken: list[tuple[float, float, float, float]] = []
+        end = count
         for position in order:
             x, y = layout.points[position]
-            half, top = len(labels[position]) * LETTER / 2 / zoom, y + radii[position] + 2
-            box = (x - half, top, x + half, top + LABEL_LINE / zoom)
-            if levels[position] < level or not any(map(_overlapping(box), taken)):
-                taken.append(box)
+            half, top = len(labels[position]) * LETTER / 2 / zoom, y + radii[position] + 1
+            left, right, bottom = x - half, x + half, top + LABEL_LINE / zoom
+            lefts, tops, rights, bottoms = taken[:end].T
+            covered = ((left < rights) & (lefts < right) & (top < bottoms) & (tops < bottom)).any()
+            if levels[position] < level or not covered:
+                taken[end] = left, top, right, bottom
+                end += 1
                 levels[position] = min(levels[position], level)
     return levels
-
-
-def _overlapping(box: tuple[float, float, float, float]) -> Callable[[tuple[float, float, float, float]], bool]:
-    left, top, right, bottom = box
-    return lambda other: left < other[2] and other[0] < right and top < other[3] and other[1] < bottom

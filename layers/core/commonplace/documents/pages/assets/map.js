@@ -1,7 +1,7 @@
 // The map of links: zoom, drag, arrow keys from document to document, and the links of the one in hand.
 // Without it the map is a drawing that scrolls, and every document in it a link.
 
-const LEVELS = [1.6, 2.6]; // of magnification, from which more names have room; as in map_model.py
+const LEVELS = [1, 1.6, 2.6]; // of magnification, from which more names have room; as in map_model.py
 const MOST = 4;
 const DRAGGED = 5; // pixels, from which on a press is no click
 
@@ -18,6 +18,7 @@ const lines = svg.querySelector(".map-lines");
 const ends = lines.getAttribute("d").split("M").slice(1).map((line) => line.split("L"));
 const lit = lines.cloneNode();
 lit.setAttribute("class", "map-lit");
+lit.setAttribute("d", "");
 lines.after(lit);
 
 let zoom = 1;
