@@ -165,7 +165,8 @@ class Screen:
     def addresses(self, url: str, mcp_url: str, outcome: Outcome) -> None:
         """Where to look and where agents connect, as lines to copy."""
         title = outcome.manifest.documents[0].title if outcome.manifest and outcome.manifest.documents else "hello"
-        self.say(f"Open {url}/docs, or ask:")
+        self.say(f"Read it: {url}/")
+        self.say(f"For programs: {url}/docs, or ask:")
         for path in ("/health", "/api/v1/entries?limit=3", f"/api/v1/search?q={quote(title)}", "/llms.txt"):
             self.say(f"  curl -s {shlex.quote(url + path)}")
         self.say(f"Agents connect to {mcp_url}; how: commonplace connect --url {url}")

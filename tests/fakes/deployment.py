@@ -88,6 +88,7 @@ def right(base: str) -> dict[str, Reply]:
     health = {"status": "ok", "documents": 2, "version": "1.0.0"}
     return {
         "/health": Reply(200, {"x-content-type-options": "nosniff"}, health),
+        "/": Reply(200, {"content-type": HTML, **page}, "<title>Home · The garden</title>"),
         "/llms.txt": Reply(200, {"content-type": "text/plain"}, "# The garden\n"),
         "/api/v1/entries": Reply(200, {}, {"entries": [{"title": "Crabs"}]}),
         "/api/v1/search": Reply(200, {}, {"results": [{"title": "Crabs"}]}),

@@ -74,6 +74,18 @@ def llms(site: Site) -> str:
     return text.splitlines()[0]
 
 
+def home(site: Site) -> str:
+    """People find a page at the root, and no script from elsewhere could run there."""
+    answer = site.get("/")
+    title = re.search(r"<title>([^<]+)</title>", answer.body.decode("utf-8", "replace"))
+    if answer.status != 200 or not title:
+        raise Failed(f"/ answers {answer.status}", "Look at the log of the site function.")
+    if "default-src 'none'" not in answer.headers.get("content-security-policy", ""):
+        hint = "Something between the function and here removes headers."
+        raise Failed("/ comes without its content security policy", hint)
+    return title[1].strip()
+
+
 def search(site: Site) -> str:
     """The title of a document that is there finds something."""
     entries = site.get("/api/v1/entries", params={"limit": 1}).json.get("entries") or []
@@ -278,6 +290,7 @@ def _document(site: Site, url: str) -> dict[str, Any]:
 CHECKS: Sequence[tuple[str, Check]] = (
     ("tls", tls),
     ("health", health),
+    ("site", home),
     ("llms.txt", llms),
     ("search", search),
     ("mcp", discover),

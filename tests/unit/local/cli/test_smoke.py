@@ -81,6 +81,8 @@ WRONG = {
     "store away": (put("/health", status=503, body={"status": "unavailable"}), {"health"}, "api-5xx"),
     "index away": (put("/health", body={"status": "degraded"}), {"health"}, "api-5xx"),
     "no llms": (put("/llms.txt", status=404), {"llms.txt"}, "sync run"),
+    "no site": (put("/", status=500), {"site"}, "site function"),
+    "unprotected site": (put("/", headers={"content-security-policy": None}), {"site"}, "removes headers"),
     "empty": (put("/api/v1/entries", body={"entries": []}), {"search"}, "sync run"),
     "nothing found": (put("/api/v1/search", body={"results": []}), {"search"}, "dead-letter"),
     "search fails": (put("/api/v1/search", status=503), {"search"}, "dead-letter"),
