@@ -142,7 +142,7 @@ class Denials:
     ) -> None:
         """`subject` is the account's name in records; `wanted` the scope of what was refused."""
         now = self._clock()
-        if not self._due((grant, reason, wanted), now):
+        if not self._due((grant or subject, reason, wanted), now):
             return
         told = AuditRecord(
             event=EVENT,

@@ -18,6 +18,7 @@ from starlette.routing import Route
 
 from commonplace.identity.redirects import is_loopback_redirect
 from commonplace.kernel.errors import CommonplaceError
+from commonplace.web.browsers import GUARDED as HEADERS
 from commonplace.web.middleware import SecurityHeaders, error_headers
 
 if TYPE_CHECKING:
@@ -37,15 +38,7 @@ _MONTHS = (
 HTML = "text/html; charset=utf-8"
 WAAP_ORIGIN = "https://waap.xyz"
 
-GUARDED = Middleware(
-    SecurityHeaders,
-    headers={
-        "referrer-policy": "no-referrer",
-        "x-frame-options": "DENY",
-        "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=()",
-    },
-)
-"""On every answer to a browser. With `no-referrer` nothing of an address reaches the place that a page leads to."""
+GUARDED = Middleware(SecurityHeaders, headers=HEADERS)
 
 FOLDER = Path(__file__).with_name("assets")
 TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}

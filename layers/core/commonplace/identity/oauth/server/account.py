@@ -13,22 +13,21 @@ from commonplace.identity.accounts import Profile, Standing
 from commonplace.identity.oauth.pages.consent import Account, Asker
 from commonplace.identity.oauth.pages.html import listed, page, plain, stamp
 from commonplace.identity.oauth.server.browsers import (
-    SESSION_COOKIE,
-    Sessions,
-    cookie_of,
     drop,
     must_be_ours,
     page_route,
     read_json,
     script_route,
-    seen,
+    sessions,
 )
 from commonplace.identity.oauth.server.endpoint import json_answer, network_of
 from commonplace.identity.oauth.server.services import OAuthServices
 from commonplace.identity.oauth.server.sign_in import own_path, sign_in_page
 from commonplace.identity.principals import WORDS
 from commonplace.identity.records import Grant
+from commonplace.identity.sessions import COOKIE
 from commonplace.kernel.errors import BadRequest, NotFound, Unauthorized
+from commonplace.web.browsers import cookie_of, seen
 
 EVERY = "all"
 
@@ -43,7 +42,7 @@ def routes(services: OAuthServices) -> list[Route]:
 
 
 async def _show(services: OAuthServices, request: Request) -> Response:
-    profile = Sessions.over(services).find(cookie_of(request, SESSION_COOKIE))
+    profile = sessions(services).find(cookie_of(request, COOKIE))
     if profile is None:
         return sign_in_page(services, request, next_path=own_path(request.query_params.get("next")))
     if "next" in request.query_params:
@@ -82,14 +81,14 @@ async def _revoke(services: OAuthServices, request: Request) -> Response:
 
 async def _sign_out(services: OAuthServices, request: Request) -> Response:
     must_be_ours(request, services.settings.issuer)
-    Sessions.over(services).end(cookie_of(request, SESSION_COOKIE))
+    sessions(services).end(cookie_of(request, COOKIE))
     answer = json_answer({})
-    drop(answer, SESSION_COOKIE)
+    drop(answer, COOKIE)
     return answer
 
 
 def _person(services: OAuthServices, request: Request) -> Profile:
-    profile = Sessions.over(services).find(cookie_of(request, SESSION_COOKIE))
+    profile = sessions(services).find(cookie_of(request, COOKIE))
     if profile is None:
         raise Unauthorized("Nobody is signed in here.", hint="Load /account and sign in.")
     return profile

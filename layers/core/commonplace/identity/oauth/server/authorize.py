@@ -14,23 +14,19 @@ from commonplace.identity.oauth.consent import RequestGone
 from commonplace.identity.oauth.pages.consent import Account, Asker, ConsentView
 from commonplace.identity.oauth.pages.html import page, refused
 from commonplace.identity.oauth.server.browsers import (
-    SESSION_COOKIE,
-    Sessions,
-    cookie_of,
     drop,
-    from_elsewhere,
     keep_request,
-    one,
     page_route,
-    read_fields,
     request_cookie,
-    seen,
+    sessions,
     wants_json,
 )
 from commonplace.identity.oauth.server.endpoint import json_answer, network_of
 from commonplace.identity.oauth.server.services import OAuthServices
 from commonplace.identity.oauth.server.sign_in import sign_in_page
+from commonplace.identity.sessions import COOKIE
 from commonplace.kernel.errors import BadRequest, Forbidden
+from commonplace.web.browsers import cookie_of, from_elsewhere, one, read_fields, seen
 
 SIGN_IN_AGAIN = frozenset({"login", "select_account"})
 """Words of `prompt` that want to know anew who is there (OpenID Connect Core 1.0, section 3.1.2.1)."""
@@ -46,7 +42,7 @@ def routes(services: OAuthServices) -> list[Route]:
 async def _show(services: OAuthServices, request: Request) -> Response:
     params = read_query(request.scope["query_string"])
     issuer, network = services.settings.issuer, network_of(request)
-    profile = Sessions.over(services).find(cookie_of(request, SESSION_COOKIE))
+    profile = sessions(services).find(cookie_of(request, COOKIE))
     try:
         asked = understand(params, services.clients, services.resources, issuer=issuer, network=network)
     except RequestRefused as error:
@@ -132,7 +128,7 @@ def _answer(services: OAuthServices, request: Request, fields: Mapping[str, list
     """Where the browser goes. Raises RequestGone, BadRequest, RateLimited, Unavailable."""
     cookie, csrf = cookie_of(request, request_cookie(handle)), one(fields, "csrf")
     decide = partial(services.consents.decide, handle, cookie, csrf, network=network_of(request))
-    profile = Sessions.over(services).find(cookie_of(request, SESSION_COOKIE))
+    profile = sessions(services).find(cookie_of(request, COOKIE))
     decision = one(fields, "decision")
     if decision == "deny":
         url = decide(profile=profile, standing=None, allowed=None)

@@ -21,6 +21,7 @@ from commonplace.identity.oauth.server.services import OAuthServices
 from commonplace.identity.records import Client
 from commonplace.kernel.errors import CommonplaceError
 from commonplace.kernel.limits import Quota, network
+from commonplace.web.browsers import FORM, MAX_FORM_BYTES, media_type, read_body
 from commonplace.web.middleware import CORS, Errors, client_address, error_headers, spend
 
 JSON = "application/json"
@@ -28,8 +29,6 @@ NO_STORE = {"cache-control": "no-store", "pragma": "no-cache"}
 
 _UNSAYABLE = re.compile(r"[^\x20\x21\x23-\x5b\x5d-\x7e]")  # RFC 6749, section 5.2
 
-FORM = "application/x-www-form-urlencoded"
-MAX_FORM_BYTES = 16 * 1024
 MAX_PARAMETERS = 50
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -103,27 +102,6 @@ async def read_form(request: Request) -> Mapping[str, str]:
     if len({name for name, _ in pairs}) < len(pairs):
         raise _refused("A parameter was sent more than once.", "repeated")
     return {name: value for name, value in pairs if value}
-
-
-async def read_body(request: Request, max_bytes: int) -> bytes | None:
-    """None for a body that is larger; what is beyond the bound is not kept."""
-    announced = request.headers.get("content-length", "")
-    if announced.isdecimal() and len(announced) < 16 and int(announced) > max_bytes:
-        return None
-    parts: list[bytes] = []
-    size = 0
-    async for part in request.stream():
-        size += len(part)
-        if size > max_bytes:
-            return None
-        parts.append(part)
-    return b"".join(parts)
-
-
-def media_type(request: Request) -> str:
-    """Lower case and without parameters; empty when there is none, or more than one."""
-    values = request.headers.getlist("content-type")
-    return values[0].partition(";")[0].strip().lower() if len(values) == 1 else ""
 
 
 def _refused(description: str, reason: str) -> OAuthError:

@@ -22,29 +22,25 @@ from commonplace.identity.oauth.server.browsers import (
     CHALLENGE_COOKIE,
     LOCAL_COOKIE,
     OIDC_COOKIE,
-    SESSION_COOKIE,
-    Sessions,
     again,
-    cookie_of,
     drop,
-    from_elsewhere,
     keep_challenge,
     keep_local,
     keep_oidc,
     keep_session,
     must_be_ours,
-    one,
     page_route,
-    read_fields,
     read_json,
     request_cookie,
     script_route,
-    seen,
+    sessions,
 )
 from commonplace.identity.oauth.server.endpoint import json_answer, network_of
 from commonplace.identity.oauth.server.services import OAuthServices
 from commonplace.identity.redirects import is_own_path
+from commonplace.identity.sessions import COOKIE, open_session
 from commonplace.kernel.errors import BadRequest, CommonplaceError, Forbidden, NotFound
+from commonplace.web.browsers import cookie_of, from_elsewhere, one, read_fields, seen
 
 ACCOUNT = "/account"
 LOCAL_PATH = "/account/local"
@@ -171,9 +167,9 @@ async def _local(services: OAuthServices, local: LocalSignIn, request: Request) 
 
 
 def _signed_in(services: OAuthServices, request: Request, answer: Response, profile: Profile) -> None:
-    sessions = Sessions.over(services)
-    sessions.end(cookie_of(request, SESSION_COOKIE))
-    keep_session(answer, sessions.open(profile))
+    sessions(services).end(cookie_of(request, COOKIE))
+    account = services.subject_hash(profile.subject)
+    keep_session(answer, open_session(services.sign_ins, profile, account, services.clock()))
     telemetry.record("signin")
 
 

@@ -1,0 +1,97 @@
+"""Requests of browsers that bring a session: where they come from, their bounded forms, and cookies."""
+
+from collections.abc import Mapping
+from typing import Literal
+from urllib.parse import parse_qsl
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from commonplace.kernel.errors import BadRequest, TooLarge
+
+FORM = "application/x-www-form-urlencoded"
+MAX_FORM_BYTES = 16 * 1024
+MAX_FIELDS = 60
+MAX_COOKIE_CHARACTERS = 100
+
+GUARDED: Mapping[str, str] = {
+    "referrer-policy": "no-referrer",
+    "x-frame-options": "DENY",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=()",
+}
+"""On every answer to a browser that may be signed in. With `no-referrer` nothing of an address reaches the place that a
+page leads to."""
+
+
+def from_elsewhere(request: Request, origin: str) -> bool:
+    """Whether another site than `origin` had the browser send this. Browsers say so; what is no browser says nothing.
+
+    A form of ours comes with `Origin: null`, because of its page's Referrer-Policy; Sec-Fetch-Site distinguishes it.
+    """
+    site, sender = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    if site not in (None, "same-origin", "none"):  # none: typed into the address bar
+        return True
+    return sender is not None and sender != origin and not (sender == "null" and site == "same-origin")
+
+
+async def read_body(request: Request, max_bytes: int) -> bytes | None:
+    """None for a body that is larger; what is beyond the bound is not kept."""
+    announced = request.headers.get("content-length", "")
+    if announced.isdecimal() and len(announced) < 16 and int(announced) > max_bytes:
+        return None
+    parts: list[bytes] = []
+    size = 0
+    async for part in request.stream():
+        size += len(part)
+        if size > max_bytes:
+            return None
+        parts.append(part)
+    return b"".join(parts)
+
+
+def media_type(request: Request) -> str:
+    """Lower case and without parameters; empty when there is none, or more than one."""
+    values = request.headers.getlist("content-type")
+    return values[0].partition(";")[0].strip().lower() if len(values) == 1 else ""
+
+
+async def read_fields(request: Request) -> Mapping[str, list[str]]:
+    """A form whose fields may come several times, as ticked boxes do. Raises BadRequest, TooLarge."""
+    if media_type(request) != FORM:
+        raise BadRequest(f"The body must be a form: Content-Type {FORM}.")
+    body = await read_body(request, MAX_FORM_BYTES)
+    if body is None:
+        raise TooLarge(f"The body must not be larger than {MAX_FORM_BYTES} bytes.")
+    try:
+        pairs = parse_qsl(body.decode(), keep_blank_values=True, errors="strict", max_num_fields=MAX_FIELDS)
+    except ValueError:
+        raise BadRequest("The form cannot be read.") from None
+    fields: dict[str, list[str]] = {}
+    for name, value in pairs:
+        fields.setdefault(name, []).append(value)
+    return fields
+
+
+def one(fields: Mapping[str, list[str]], name: str) -> str:
+    """A field that may come once; empty when it is absent. Raises BadRequest."""
+    values = fields.get(name, [""])
+    if len(values) > 1:
+        raise BadRequest(f"The field {name} came more than once.")
+    return values[0]
+
+
+def cookie_of(request: Request, name: str) -> str:
+    """The cookie's value; empty when there is none that could be ours."""
+    value = request.cookies.get(name, "")
+    return value if len(value) <= MAX_COOKIE_CHARACTERS else ""
+
+
+def set_cookie(answer: Response, name: str, value: str, seconds: int, *, strict: bool = False) -> None:
+    """No script reads it, and it goes over TLS alone. With 0 seconds the browser forgets it."""
+    same_site: Literal["strict", "lax"] = "strict" if strict else "lax"
+    answer.set_cookie(name, value, max_age=seconds, path="/", secure=True, httponly=True, samesite=same_site)
+
+
+def seen(url: str, status: int = 303) -> Response:
+    """Sends the browser on, without a word to there of where it comes from."""
+    return Response(status_code=status, headers={"location": url})
