@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Sequence
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 from math import hypot
 
 import pytest
@@ -18,6 +18,7 @@ from commonplace.documents.pages.map_model import (
     MAX_LABEL,
     MAX_LISTED_LINKS,
     OUTLINES,
+    PROMINENT,
     ZOOM_LEVELS,
     around,
     draw,
@@ -117,23 +118,23 @@ def test_the_list_names_the_most_linked_of_many_links_and_counts_the_others() ->
     assert node.links[0] == targets[-1]
 
 
-def test_names_that_are_shown_at_once_cover_neither_one_another_nor_a_document() -> None:
-    documents, edges = web(120)
+def test_names_that_are_shown_at_once_cover_no_other_and_few_a_document() -> None:
+    documents, edges = web(200)
     nodes = draw(documents, edges).nodes
     shapes = [(node.x - node.scale * 10, node.y - node.scale * 10, 20 * node.scale, 20 * node.scale) for node in nodes]
     for level, zoom in enumerate(ZOOM_LEVELS, 1):
         names = [
             (
                 node.x - len(node.label) * LETTER / zoom / 2,
-                node.y + node.scale * 10 + 1,
+                node.y + (-node.scale * 10 - 1 - LABEL_LINE / zoom if node.above else node.scale * 10 + 1),
                 len(node.label) * LETTER / zoom,
             )
             for node in nodes
             if node.level <= level
         ]
-        boxes = [*((x, y, width, LABEL_LINE / zoom) for x, y, width in names), *shapes]
+        boxes = [(x, y, width, LABEL_LINE / zoom) for x, y, width in names]
         assert len(names) > 20
-        for one, other in combinations(boxes, 2):
+        for one, other in [*combinations(boxes, 2), *product(boxes[PROMINENT:], shapes)]:
             apart = one[0] + one[2] <= other[0] or other[0] + other[2] <= one[0]
             assert apart or one[1] + one[3] <= other[1] or other[1] + other[3] <= one[1]
 

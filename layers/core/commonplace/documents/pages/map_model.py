@@ -20,6 +20,8 @@ MAX_LABEL = 30
 LABEL_LINE = 14
 LETTER = 6.2
 """Pixels of height and, on average, width of a letter in a label."""
+PROMINENT = 12
+"""How many of the most linked may have names that cover small shapes."""
 ZOOM_LEVELS = (0.6, 1.0, 1.6, 2.6)
 """From which magnification on a name has room; the module of the page goes by their number. Names stay as large."""
 
@@ -59,9 +61,10 @@ class Node:
     back: int
     """How many published documents link to it, those that the map leaves out among them."""
     label: str
-    label_y: int
     level: int
     """Of `ZOOM_LEVELS`, from 1: where the label has room; past the last it shows on demand alone."""
+    above: bool
+    """Where the label is; else it is below."""
     links: Sequence[Summary]
     """The most linked of the documents that it links to and the map shows."""
     more_links: int
@@ -105,7 +108,7 @@ def draw(documents: Iterable[Summary], edges: Iterable[GraphEdge], ontology: Ont
     lines = sorted({(min(pair), max(pair)) for pair in pairs}, key=sum)[:MAX_LINKS]
     layout = lay_out(lines, radii)
     labels = [shortened(document.title) for document in shown]
-    levels = label_levels(layout, radii, labels)
+    names = placed_labels(layout, radii, labels)
     targets: list[list[Summary]] = [[] for _ in shown]
     for source, target in pairs:
         targets[source].append(shown[target])
@@ -118,8 +121,8 @@ def draw(documents: Iterable[Summary], edges: Iterable[GraphEdge], ontology: Ont
             scale=radii[position] / 10,
             back=back[document.ref],
             label=labels[position],
-            label_y=round(radii[position]) + 2,
-            level=levels[position],
+            level=names[position][0],
+            above=names[position][1],
             links=targets[position][:MAX_LISTED_LINKS],
             more_links=max(0, len(targets[position]) - MAX_LISTED_LINKS),
         )
@@ -171,26 +174,33 @@ def shortened(title: str) -> str:
     return line if len(line) <= MAX_LABEL else line[: MAX_LABEL - 1].rstrip() + "…"
 
 
-def label_levels(layout: Layout, radii: Sequence[float], labels: Sequence[str]) -> list[int]:
-    """For each name the first of `ZOOM_LEVELS`, from 1, at which it has room; those of larger shapes come first."""
+def placed_labels(layout: Layout, radii: Sequence[float], labels: Sequence[str]) -> list[tuple[int, bool]]:
+    """For each name the first of `ZOOM_LEVELS`, from 1, at which it has room, and whether that is above the shape.
+
+    Names of larger shapes come first; one that is shown stays where it is at every higher level.
+    """
     import numpy as np
 
     count = len(labels)
-    levels = [len(ZOOM_LEVELS) + 1] * count
+    found: dict[int, tuple[int, bool]] = {}
     order = sorted(range(count), key=lambda position: (-radii[position], position))
+    prominent = frozenset(order[:PROMINENT])
     taken = np.empty((2 * count, 4))  # left, top, right, bottom
     for position, ((x, y), radius) in enumerate(zip(layout.points, radii, strict=True)):
         taken[position] = x - radius, y - radius, x + radius, y + radius
     for level, zoom in enumerate(ZOOM_LEVELS, 1):
         end = count
-        for position in order:
+        for position in sorted(order, key=lambda position: position not in found):
             x, y = layout.points[position]
-            half, top = len(labels[position]) * LETTER / 2 / zoom, y + radii[position] + 1
-            left, right, bottom = x - half, x + half, top + LABEL_LINE / zoom
-            lefts, tops, rights, bottoms = taken[:end].T
-            covered = ((left < rights) & (lefts < right) & (top < bottoms) & (tops < bottom)).any()
-            if levels[position] < level or not covered:
-                taken[end] = left, top, right, bottom
-                end += 1
-                levels[position] = min(levels[position], level)
-    return levels
+            half, high = len(labels[position]) * LETTER / 2 / zoom, LABEL_LINE / zoom
+            known = found.get(position)
+            for above in (False, True) if known is None else (known[1],):
+                top = y - radii[position] - 1 - high if above else y + radii[position] + 1
+                left, right, bottom = x - half, x + half, top + high
+                lefts, tops, rights, bottoms = taken[count if position in prominent else 0 : end].T
+                if known or not ((left < rights) & (lefts < right) & (top < bottoms) & (tops < bottom)).any():
+                    found.setdefault(position, (level, above))
+                    taken[end] = left, top, right, bottom
+                    end += 1
+                    break
+    return [found.get(position, (len(ZOOM_LEVELS) + 1, False)) for position in range(count)]
