@@ -5,6 +5,7 @@ from datetime import datetime
 
 from fastapi import FastAPI
 
+from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.library import Library
 from commonplace.documents.rest.routes import document_routes
 from commonplace.documents.rest.services import Explanations, Searcher, Services, utc_now
@@ -25,6 +26,8 @@ def rest_app(
     *,
     accounts: Accounts | None = None,
     explanations: Explanations = EXPLANATIONS,
+    document_url: str | None = None,
 ) -> FastAPI:
-    documents = document_routes(Services(library, search, site, clock, explanations))
+    addresses = DocumentAddresses(document_url, site.base_url)
+    documents = document_routes(Services(library, search, site, addresses, clock, explanations))
     return create_app([documents], site, limiter, accounts=accounts)

@@ -24,7 +24,7 @@ from commonplace.search.text import name_key, query_terms
 
 ROOT = Path(__file__).parents[2] / "samples" / "knowledge-base"
 FOLDER = Path(__file__).parent / "sample"
-_SOURCE = Source("sample/knowledge-base", "0" * 40, datetime(2026, 1, 1, tzinfo=UTC), generation=1)
+_SOURCE = Source("sample/knowledge-base", None, "0" * 40, datetime(2026, 1, 1, tzinfo=UTC), generation=1)
 
 
 def sample_set() -> JudgedSet:

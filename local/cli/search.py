@@ -177,6 +177,7 @@ def ask_deployment(base_url: str, question: Question, transport: "httpx.BaseTran
 
 def ask_file(index: Path, question: Question) -> Answer:
     """The answer of an index file of the embedded engine. Documents and what is published are not in it."""
+    from commonplace.documents.addresses import DocumentAddresses
     from commonplace.documents.content.ontology import ONTOLOGY
     from commonplace.documents.rest import hits
     from commonplace.search.embedded.published import open_index
@@ -206,7 +207,7 @@ def ask_file(index: Path, question: Question) -> Answer:
         results = SearchService(engine, embeddings).search(request)
     finally:
         engine.close()
-    told: Answer = jsonlib.loads(hits.answer(results, request, limit=question.limit))
+    told: Answer = jsonlib.loads(hits.answer(results, request, DocumentAddresses(), limit=question.limit))
     return told
 
 
@@ -258,8 +259,10 @@ def _paragraph(position: int, hit: Answer, left_out: list[str]) -> str:
     where = " · ".join(_clean(part) for part in (ref, hit["heading"]) if part)
     snippet = fill(_clean(hit["snippet"]), WIDTH, initial_indent=indent, subsequent_indent=indent)
     same = f"{indent}Nearly the same text: {', '.join(hit['duplicates'])}" if hit["duplicates"] else ""
+    # Of an index file nobody knows where it is served.
+    address = indent + _clean(hit["documentUrl"]) if urlsplit(hit["documentUrl"]).scheme else ""
     head = f"{number}{_clean(hit['title'])}  ({hit['score']:.2f})"
-    paragraph = "\n".join(line for line in (head, indent + where, snippet, same) if line)
+    paragraph = "\n".join(line for line in (head, indent + where, snippet, same, address) if line)
     if "document" not in hit:
         return paragraph
     if hit["document"] is None:

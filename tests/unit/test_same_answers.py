@@ -16,6 +16,7 @@ import pytest
 from mcp.server.lowlevel.server import Server
 from starlette.testclient import TestClient
 
+from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.document import MANIFEST_KEY, Manifest
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.tools.services import KnowledgeServices
@@ -98,7 +99,8 @@ def both(folder: Path, provider: FakeEmbeddings | None) -> Iterator[Both]:
         using.library.edition(fresh=True)
         site = Site(name="The shore", base_url=ORIGIN, reads_per_minute=0, searches_per_minute=0)
         app = rest_app(using.library, using.search, site, Limiter(Counters(), time))
-        toolset = knowledge_toolset(replace(using, full_text_tier="public"))
+        addresses = DocumentAddresses(base_url=ORIGIN)
+        toolset = knowledge_toolset(replace(using, full_text_tier="public", addresses=addresses))
         with TestClient(app) as client:
             yield Both(using, client, build_server([toolset], Surface(base_url=ORIGIN)))
 
@@ -140,7 +142,7 @@ def test_a_search_finds_the_same(base: Both, query: str, filters: Mapping[str, A
     assert hits(said) == hits(told)
     assert whole(said) == whole(told)
     assert not set(GONE) & {ref for one in said["results"] for ref in (*refs(said), *one.get("duplicates", ()))}
-    assert [one["url"] for one in said["results"]] == [one["sourceUrl"] for one in told["results"]]
+    assert [one["documentUrl"] for one in said["results"]] == [one["documentUrl"] for one in told["results"]]
     assert [one.get("link") for one in said["results"]] == [one["url"] for one in told["results"]]
 
 
@@ -166,7 +168,8 @@ def test_search_for_connectors_finds_the_same(base: Both, query: str) -> None:
     told = base.rest("search", q=query, limit=10)
     said = base.mcp("search", query=query)["results"]
     assert [one["id"] for one in said] == refs(told)
-    assert [(one["title"], one["url"]) for one in said] == [(one["title"], one["sourceUrl"]) for one in told["results"]]
+    assert [one["title"] for one in said] == [one["title"] for one in told["results"]]
+    assert [one["url"] for one in said] == [one["documentUrl"] for one in told["results"]]
 
 
 @pytest.mark.parametrize("query", QUERIES)
@@ -186,9 +189,10 @@ def test_every_document_is_the_same(base: Both) -> None:
         told = base.rest(f"entries/{ref}")
         content_type, _, document_id = ref.partition("/")
         said = base.mcp("get_document", contentType=content_type, id=document_id)
-        for name in ("contentType", "id", "title", "group", "release", "status", "date", "updatedAt"):
+        shared = ("contentType", "id", "title", "group", "release", "status", "date", "updatedAt", "documentUrl")
+        for name in (*shared, "sourceUrl"):
             assert said.get(name) == told[name], (ref, name)
-        assert (said.get("tags", []), said["url"], said.get("link")) == (told["tags"], told["sourceUrl"], told["url"])
+        assert (said.get("tags", []), said.get("link")) == (told["tags"], told["url"])
         assert text(base, "get_document", "content", id=ref) == told["content"]
         assert fetched(base, ref) == told["content"]
 

@@ -79,3 +79,21 @@ def test_template_that_leads_nowhere_is_refused_with_what_would_be_valid(templat
         RestSettings.from_environ({**NEEDED, "DOCUMENT_URL": template})
     assert str(caught.value).startswith("DOCUMENT_URL is malformed. It must be an http:// or https:// URL with {type}")
     assert template not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "template", [None, "https://garden.example.org/#/{id}-{type}", "https://a.example/{id}?t={type}"]
+)
+def test_address_names_the_document_that_is_read_there(template: str | None) -> None:
+    addresses = DocumentAddresses(template, "https://kb.example.org")
+    for document in garden():
+        assert addresses.named(addresses.of(document)) == (document.content_type, document.id)
+        assert addresses.named(f"{addresses.of(document)}#seasons") == (document.content_type, document.id)
+    for other in ("https://kb.example.org/d/tag", "https://kb.example.org/d/tag/a/b", "https://a.example/x", ""):
+        assert addresses.named(other) is None
+
+
+def test_repeated_placeholder_has_one_value() -> None:
+    addresses = DocumentAddresses("https://garden.example.org/{type}/{type}-{id}")
+    assert addresses.named("https://garden.example.org/tag/tag-tide") == ("tag", "tide")
+    assert addresses.named("https://garden.example.org/tag/file-tide") is None

@@ -2,15 +2,21 @@
 
 import re
 from dataclasses import dataclass
-from typing import overload
-from urllib.parse import quote
-
-from commonplace.documents.content.document import Summary
+from typing import Protocol, overload
+from urllib.parse import quote, unquote
 
 SITE_PAGE = "/d/{type}/{id}"
 """Of a document on this deployment's own site."""
 
 _PLACEHOLDER = re.compile(r"\{(type|id)\}")
+
+
+class Named(Protocol):
+    @property
+    def content_type(self) -> str: ...
+
+    @property
+    def id(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +31,28 @@ class DocumentAddresses:
     base_url: str = ""
 
     @overload
-    def of(self, document: Summary, /) -> str: ...
+    def of(self, document: Named, /) -> str: ...
     @overload
     def of(self, content_type: str, document_id: str, /) -> str: ...
-    def of(self, document: Summary | str, document_id: str = "", /) -> str:
-        if isinstance(document, Summary):
+    def of(self, document: Named | str, document_id: str = "", /) -> str:
+        if not isinstance(document, str):
             return self.of(document.content_type, document.id)
         values = {"type": quote(document, safe=""), "id": quote(document_id, safe="")}
-        return _PLACEHOLDER.sub(lambda found: values[found[1]], self.template or self.base_url + SITE_PAGE)
+        return _PLACEHOLDER.sub(lambda found: values[found[1]], self._pattern)
+
+    def named(self, address: str) -> tuple[str, str] | None:
+        """Type and id of the document that is read at this address, or at a heading of it."""
+        known: set[str] = set()
+        expected = ""
+        for at, part in enumerate(_PLACEHOLDER.split(self._pattern)):
+            if at % 2:
+                expected += f"(?P={part})" if part in known else f"(?P<{part}>[^/?#&]+)"
+                known.add(part)
+            else:
+                expected += re.escape(part)
+        found = re.fullmatch(rf"{expected}(#.*)?", address)
+        return (unquote(found["type"]), unquote(found["id"])) if found else None
+
+    @property
+    def _pattern(self) -> str:
+        return self.template or self.base_url + SITE_PAGE

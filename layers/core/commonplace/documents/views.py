@@ -4,15 +4,17 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
+from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.document import Entry
 from commonplace.documents.content.facets import Facet
 
 Json = dict[str, Any]
 
 
-def pointer(entry: Entry) -> Json:
+def pointer(entry: Entry, addresses: DocumentAddresses) -> Json:
     """A document, shortly."""
     return {
+        "documentUrl": addresses.of(entry),
         "id": entry.id,
         "contentType": entry.content_type,
         "title": entry.title,
@@ -21,7 +23,7 @@ def pointer(entry: Entry) -> Json:
     }
 
 
-def group(facet: Facet) -> Json:
+def group(facet: Facet, addresses: DocumentAddresses) -> Json:
     page = facet.page
     return {
         "id": facet.name,
@@ -29,18 +31,18 @@ def group(facet: Facet) -> Json:
         "description": page.description if page else None,
         "status": page.status if page else None,
         "count": facet.count,
-        "page": pointer(page) if page else None,
+        "page": pointer(page, addresses) if page else None,
     }
 
 
-def release(facet: Facet) -> Json:
+def release(facet: Facet, addresses: DocumentAddresses) -> Json:
     page = facet.page
     return {
         "id": facet.name,
         "title": page.title if page else facet.name,
         "description": page.description if page else None,
         "count": facet.count,
-        "page": pointer(page) if page else None,
+        "page": pointer(page, addresses) if page else None,
     }
 
 
@@ -53,7 +55,7 @@ def moment(value: datetime | None) -> str | None:
     return value.astimezone(UTC).isoformat().replace("+00:00", "Z") if value else None
 
 
-def markdown(entry: Entry, content: str) -> bytes:
+def markdown(entry: Entry, document_url: str, content: str) -> bytes:
     """The body after a minimal frontmatter. Values are JSON strings, which YAML reads as the same strings.
 
     Lone surrogates, which UTF-8 cannot carry, are escaped.
@@ -68,6 +70,7 @@ def markdown(entry: Entry, content: str) -> bytes:
         "release": entry.release,
         "tags": entry.tags or None,
         "url": entry.url,
+        "documentUrl": document_url,
         "source": entry.source_url,
     }
     lines = [f"{name}: {_inline(value)}\n" for name, value in told.items() if value is not None]

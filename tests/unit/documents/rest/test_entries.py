@@ -8,12 +8,12 @@ from starlette.testclient import TestClient
 from commonplace.documents.content.keys import content_key
 from tests.fakes.library import FakeLibrary, make, node
 from tests.fakes.search import FakeSearch
-from tests.unit.documents.rest.conftest import World
+from tests.unit.documents.rest.conftest import ORIGIN, World
 
 PATTERN = "/api/v1/entries/pattern/rotating-stewardship"
 SUMMARY_FIELDS = {
     *("id", "contentType", "title", "description", "path", "group", "release", "status", "tags", "date"),
-    *("updatedAt", "url", "sourceUrl", "commitSha", "syncedAt"),
+    *("updatedAt", "documentUrl", "url", "sourceUrl", "commitSha", "syncedAt"),
 }
 
 
@@ -128,18 +128,21 @@ def test_unknown_type_is_told_the_valid_ones(client: TestClient) -> None:
     assert "playbook" in message
 
 
-def test_document_is_served_as_the_bytes_that_are_stored(world: World, client: TestClient) -> None:
+def test_document_is_served_as_it_is_stored_and_says_where_it_is_read(world: World, client: TestClient) -> None:
     stored = world.store.objects[content_key("pattern", "rotating-stewardship")]
     answer = client.get(PATTERN)
-    assert answer.content == stored.body
-    assert answer.headers["etag"] == f'"{stored.etag}"'
+    address = f"{ORIGIN}/d/pattern/rotating-stewardship"
+    assert answer.content == f'{{"documentUrl":"{address}",'.encode() + stored.body[1:]
+    assert answer.headers["etag"].startswith(f'"{stored.etag}-')
     assert answer.headers["content-type"] == "application/json"
     assert answer.json()["content"].startswith("\r\n# Rotating stewardship\r\n")
 
 
 @pytest.mark.parametrize("shape", ['"{}"', 'W/"{}"', '"other", "{}"', "*"])
 def test_unchanged_document_is_304_and_not_read(world: World, client: TestClient, shape: str) -> None:
-    etag = world.store.objects[content_key("pattern", "rotating-stewardship")].etag
+    etag = client.get(PATTERN).headers["etag"].strip('"')
+    client = world.client()
+    world.store.reads.clear()
     answer = client.get(PATTERN, headers={"if-none-match": shape.format(etag)})
     assert (answer.status_code, answer.content) == (304, b"")
     assert answer.headers["etag"] == f'"{etag}"'
@@ -246,7 +249,8 @@ def test_markdown_is_the_exact_body_after_a_minimal_frontmatter(client: TestClie
     assert answer.headers["content-type"] == "text/markdown; charset=utf-8"
     assert body == client.get(PATTERN).json()["content"]
     assert head.splitlines()[:3] == ["---", 'title: "Rotating stewardship"', 'type: "pattern"']
-    assert json.loads(head.splitlines()[-2].removeprefix("tags: ")) == ["governance", "roles"]
+    assert json.loads(head.splitlines()[-3].removeprefix("tags: ")) == ["governance", "roles"]
+    assert head.splitlines()[-2] == f'documentUrl: "{ORIGIN}/d/pattern/rotating-stewardship"'
 
 
 def test_markdown_has_an_entity_tag_of_its_own(client: TestClient) -> None:

@@ -223,7 +223,7 @@ def test_search_answers_in_the_agreed_shape(world: World, client: TestClient) ->
     }
     assert set(answer["results"][0]) == {
         *("id", "contentType", "title", "description", "snippet", "heading", "score", "rerankScore"),
-        *("url", "sourceUrl", "path", "group", "tags", "date", "duplicates"),
+        *("documentUrl", "url", "sourceUrl", "path", "group", "tags", "date", "duplicates"),
     }
     assert [one["id"] for one in answer["results"]] == ["rotating-stewardship", "governance"]
     assert world.search.asked[0].query == "who carries what"

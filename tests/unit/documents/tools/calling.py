@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.document import Document
 from commonplace.documents.content.library import Library
 from commonplace.documents.tools.services import KnowledgeServices
@@ -15,7 +16,8 @@ CALL = Call(base_url=ORIGIN)
 
 
 def serving(store: FakeLibrary, **told: Any) -> KnowledgeServices:
-    return KnowledgeServices(library=Library(store), search=FakeSearch(), **({"site_name": "The garden"} | told))
+    defaults: dict[str, Any] = {"site_name": "The garden", "addresses": DocumentAddresses(base_url=ORIGIN)}
+    return KnowledgeServices(library=Library(store), search=FakeSearch(), **(defaults | told))
 
 
 def services(documents: Iterable[Document], **told: Any) -> KnowledgeServices:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.tools import documents, pagination
 from commonplace.documents.tools.names import locate
@@ -15,7 +16,7 @@ from commonplace.web.mcp.declaration import Answer
 from commonplace.web.mcp.rendering import MAX_ERROR_BYTES, sentence
 from tests.fakes.library import COMMIT, garden, make
 from tests.unit.documents.rest.told import GARDEN
-from tests.unit.documents.tools.calling import called, data
+from tests.unit.documents.tools.calling import ORIGIN, called, data
 from tests.unit.documents.tools.worlds import World, world
 
 GARDEN_CATALOGUE = world().services().library.edition().catalogue
@@ -50,7 +51,8 @@ def test_a_document_comes_with_its_metadata_and_its_text_as_in_the_file() -> Non
         "group": "seed-library",
         "release": "first-harvest",
         "tags": ["governance", "roles"],
-        "url": SOURCE,
+        "documentUrl": f"{ORIGIN}/d/{STEWARDSHIP}",
+        "sourceUrl": SOURCE,
         "content": GARDEN[STEWARDSHIP].content,  # type: ignore[index]
         "characters": len(GARDEN[STEWARDSHIP].content),  # type: ignore[index]
         "truncated": False,
@@ -61,7 +63,7 @@ def test_the_text_says_the_same_as_the_data() -> None:
     answer = get(world(), "rotating-stewardship", "pattern")
     told = data(answer)
     assert answer.text.endswith(told["content"])
-    for name in ("title", "description", "date", "group", "release", "url"):
+    for name in ("title", "description", "date", "group", "release", "documentUrl", "sourceUrl"):
         assert told[name] in answer.text
     assert "governance, roles" in answer.text
     assert answer.links[0].uri == f"mcp://superbenefit/documents/{STEWARDSHIP}"
@@ -93,6 +95,8 @@ def test_every_document_answers_to_each_of_its_names(document: Any) -> None:
         (None, "mcp://superbenefit/raw/artifacts/patterns/rotating-stewardship.md"),
         (None, f"https://garden.example.org/api/v1/entries/{STEWARDSHIP}"),
         (None, f"https://garden.example.org/api/v1/entries/{STEWARDSHIP}.md"),
+        (None, f"{ORIGIN}/d/{STEWARDSHIP}"),
+        (None, f"{ORIGIN}/d/{STEWARDSHIP}#seasons"),
         (None, SOURCE),
         (None, "https://github.com/example/garden/blob/main/artifacts/patterns/rotating-stewardship.md"),
         (None, "https://github.com/example/garden/blob/main/artifacts/patterns/rotating-stewardship.md?plain=1#L3"),
@@ -151,7 +155,7 @@ def test_a_name_that_means_nothing_is_not_found_in_few_words(name: str) -> None:
 @given(st.text(max_size=100), st.none() | st.text(max_size=20))
 def test_any_name_is_a_document_or_an_error_that_can_be_told(name: str, content_type: str | None) -> None:
     try:
-        locate(GARDEN_CATALOGUE, content_type, name)
+        locate(GARDEN_CATALOGUE, DocumentAddresses(), content_type, name)
     except CommonplaceError as error:
         assert sentence(error).encode()
 

@@ -50,7 +50,7 @@ def test_definition_says_what_the_term_means_and_where_that_stands() -> None:
         "aliases": ["banding"],
         "related": [{"title": "Tide Pools", "id": "tide-pools"}, {"title": "splash zone"}],
         "documents": 2,
-        "url": SOURCE,
+        "documentUrl": f"{ORIGIN}/d/tag/zonation",
     }
     assert answer.links[0].uri == "mcp://superbenefit/documents/tag/zonation"
 
@@ -59,12 +59,8 @@ def test_definition_says_the_same_as_text() -> None:
     answer = asked("define_term", term="zonation")
     for said in ("Zonation", "tag/zonation", "2 documents", "banding", "Tide Pools (tag/tide-pools)", "splash zone"):
         assert said in answer.text
-    for said in (SOURCE, "Bands of life between the tide marks.", "Each band has its own animals."):
+    for said in (f"{ORIGIN}/d/tag/zonation", "Bands of life between the tide marks.", "Each band has its own animals."):
         assert said in answer.text
-
-
-def test_definition_without_a_source_url_is_cited_at_this_deployment() -> None:
-    assert data(asked("define_term", term="tide pool"))["url"] == f"{ORIGIN}/api/v1/entries/tag/tide-pools.md"
 
 
 def test_entry_without_a_description_is_defined_by_its_text() -> None:

@@ -65,7 +65,7 @@ def test_pattern_is_explained_and_practices_are_compared(using: KnowledgeService
 def test_every_prompt_asks_for_sources(using: KnowledgeServices) -> None:
     for one in prompts.prompts(using):
         told = one.render(CALL, dict.fromkeys((argument.name for argument in one.arguments if argument.required), "x"))
-        assert "Cite the title and source URL" in told
+        assert "Cite the title and documentUrl" in told
         assert "search_knowledge" in told
 
 

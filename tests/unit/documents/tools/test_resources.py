@@ -13,7 +13,7 @@ from commonplace.kernel.errors import NotFound, TooLarge, Unavailable
 from commonplace.web.mcp.declaration import Text
 from commonplace.web.mcp.uri_templates import match, pattern_of
 from tests.fakes.library import FakeLibrary, garden
-from tests.unit.documents.tools.calling import CALL, serving
+from tests.unit.documents.tools.calling import CALL, ORIGIN, serving
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\xff"
 SECRET = "notes/unpublished.md"
@@ -93,6 +93,7 @@ def test_groups_and_releases_are_the_ones_of_the_other_interfaces(using: Knowled
         "status": None,
         "count": 2,
         "page": {
+            "documentUrl": f"{ORIGIN}/d/group/seed-library",
             "id": "seed-library",
             "contentType": "group",
             "title": "Seed library",

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.tools import documents, pagination, search
 from commonplace.documents.tools.toolset import knowledge_toolset
@@ -16,10 +17,10 @@ from commonplace.web.mcp.declaration import Answer
 from commonplace.web.mcp.rendering import compact
 from commonplace.web.mcp.server import build_server
 from commonplace.web.mcp.surface import Surface
-from tests.fakes.library import COMMIT, garden, make
+from tests.fakes.library import make
 from tests.fakes.search import FakeSearch, hit
 from tests.unit.documents.rest.told import GARDEN
-from tests.unit.documents.tools.calling import called, data
+from tests.unit.documents.tools.calling import ORIGIN, called, data
 from tests.unit.documents.tools.worlds import World, finding, world
 from tests.unit.web.mcp.talking import call
 
@@ -65,7 +66,7 @@ def test_a_hit_says_what_it_is_where_it_matched_and_what_to_cite() -> None:
                 "snippet": "Every season the circle asks who carries what.",
                 "score": 0.75,
                 "date": "2026-02-14",
-                "url": "https://git.example/s.md",
+                "documentUrl": f"{ORIGIN}/d/{STEWARDSHIP}",
             }
         ],
     }
@@ -78,8 +79,10 @@ def test_the_text_says_the_same_as_the_data() -> None:
     at = finding(STEWARDSHIP, "tag/governance", total=20, suggestion="who carries that")
     answer = search_knowledge(at, filters={"limit": 1})
     (one,) = data(answer)["results"]
-    for said in (one["title"], STEWARDSHIP, one["heading"], one["snippet"], one["url"], "of 20", "who carries that"):
+    for said in (one["title"], STEWARDSHIP, one["heading"], one["snippet"], one["documentUrl"]):
         assert said in answer.text
+    assert "of 20" in answer.text
+    assert "who carries that" in answer.text
     assert data(answer)["nextCursor"] in answer.text
 
 
@@ -91,9 +94,11 @@ def test_what_matters_most_stands_in_the_first_kilobyte() -> None:
         assert said in start
 
 
-def test_a_document_without_an_address_on_github_is_cited_at_this_deployment() -> None:
-    (one,) = data(search_knowledge(finding("tag/governance")))["results"]
-    assert one["url"] == "https://garden.example.org/api/v1/entries/tag/governance.md"
+def test_a_document_is_cited_where_the_deployment_says_that_people_read_it() -> None:
+    at = finding("tag/governance")
+    using = at.services(addresses=DocumentAddresses("https://pages.example.org/{id}.{type}"))
+    (one,) = data(called(search.tools(using), "search_knowledge", query="roles"))["results"]
+    assert one["documentUrl"] == "https://pages.example.org/governance.tag"
 
 
 def test_what_a_document_is_about_is_linked_beside_its_source() -> None:
@@ -319,13 +324,6 @@ def test_whole_documents_need_the_tier_of_full_text() -> None:
     knowledge, whole_ones = search.tools(world().services(full_text_tier="vibecoder"))
     assert (knowledge.tier, whole_ones.tier) == ("public", "vibecoder")
     assert (knowledge.cost, whole_ones.cost) == ("search", "search")
-
-
-def test_sources_are_those_of_the_commit() -> None:
-    at = world()
-    source = next(document.source_url for document in garden() if document.ref == STEWARDSHIP)
-    at.search.hits = (hit(*STEWARDSHIP.split("/"), source_url=source),)
-    assert COMMIT in data(search_knowledge(at))["results"][0]["url"]
 
 
 @pytest.mark.parametrize(

@@ -33,12 +33,12 @@ def test_search_gives_ids_titles_and_urls_and_nothing_else() -> None:
             {
                 "id": STEWARDSHIP,
                 "title": "rotating-stewardship",
-                "url": f"https://garden.example.org/api/v1/entries/{STEWARDSHIP}.md",
+                "url": f"https://garden.example.org/d/{STEWARDSHIP}",
             },
             {
                 "id": "tag/governance",
                 "title": "governance",
-                "url": "https://garden.example.org/api/v1/entries/tag/governance.md",
+                "url": "https://garden.example.org/d/tag/governance",
             },
         ]
     }

@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
+from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.document import Document
 from commonplace.documents.content.library import Library
 from commonplace.documents.tools.services import KnowledgeServices
 from tests.fakes.library import SYNCED, FakeLibrary, garden, links_between
 from tests.fakes.search import FakeSearch, hit
 from tests.unit.documents.rest.told import ToldSearch
+from tests.unit.documents.tools.calling import ORIGIN
 
 FORMER = {"practice/swapping-seeds": "artifacts/practices/Seed swap.md"}
 
@@ -22,7 +24,10 @@ class World:
 
     def services(self, **told: Any) -> KnowledgeServices:
         return KnowledgeServices(
-            library=Library(self.store), search=self.search, clock=lambda: SYNCED + timedelta(seconds=42), **told
+            library=Library(self.store),
+            search=self.search,
+            clock=lambda: SYNCED + timedelta(seconds=42),
+            **({"addresses": DocumentAddresses(base_url=ORIGIN)} | told),
         )
 
 

@@ -10,6 +10,7 @@ HIT: dict[str, Any] = {
     "id": "pools",
     "contentType": "pattern",
     "title": "Tide pools",
+    "documentUrl": "https://kb.example.org/d/pattern/pools",
     "heading": "Low water",
     "score": 0.754,
     "snippet": "Crabs hide under stones.",
@@ -69,9 +70,15 @@ def test_a_result_is_a_paragraph_with_place_and_passage() -> None:
         "1. Tide pools  (0.75)",
         "   pattern/pools · Low water",
         "   Crabs hide under stones.",
+        "   https://kb.example.org/d/pattern/pools",
         "",
         "7 candidates, 3 ms",
     ]
+
+
+def test_where_a_file_is_searched_no_address_is_shown_that_leads_nowhere() -> None:
+    relative = HIT | {"documentUrl": "/d/pattern/pools"}
+    assert "/d/" not in results_text(ANSWER | {"results": [relative]})
 
 
 def test_the_notes_say_how_it_was_searched() -> None:
@@ -99,7 +106,7 @@ def test_whole_documents_follow_their_paragraph_and_missing_ones_are_said_so() -
         HIT | {"id": "huge", "document": None},
     ]
     text = results_text(ANSWER | {"results": results, "documentsLeftOut": ["pattern/huge"]})
-    assert "   Crabs hide under stones.\n\n# Pools\n\nLow.\n\n2." in text
+    assert "   https://kb.example.org/d/pattern/pools\n\n# Pools\n\nLow.\n\n2." in text
     assert "   (The document has gone meanwhile.)\n\n3." in text
     assert "   (The document does not fit into the answer.)\n" in text
 

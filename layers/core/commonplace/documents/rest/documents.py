@@ -23,6 +23,7 @@ from commonplace.web.representations import (
     MARKDOWN,
     PAGE_BYTES,
     Page,
+    encode,
     unchanged,
 )
 from commonplace.web.rest.documentation import STRING
@@ -47,14 +48,14 @@ async def list_entries(request: Request, asked: Annotated[Listing, Query()]) -> 
     """Documents without bodies, filtered, sorted and paged. Filters are exact and cost nothing extra."""
     using = services(request)
     edition = using.library.edition()
-    page = using.pages.page(edition.etag, ("entries", asked.query()), lambda: _list(edition.catalogue, asked))
+    page = using.pages.page(edition.etag, ("entries", asked.query()), lambda: _list(using, edition.catalogue, asked))
     return page.answer(request)
 
 
-def _list(catalogue: Catalogue, asked: Listing) -> Page:
+def _list(using: Services, catalogue: Catalogue, asked: Listing) -> Page:
     matching = catalogue.select(asked.selection(), asked.sort)
     window = matching[asked.offset : asked.offset + asked.limit]
-    shown = leading(map(models.EntrySummary.of, window))
+    shown = leading(models.EntrySummary.at(using.addresses, entry) for entry in window)
     total = len(matching)
     told = models.EntryList(entries=shown, total=total, limit=asked.limit, offset=asked.offset)
     links = link_header(f"{API}/entries", asked, limit=asked.limit, offset=asked.offset, shown=len(shown), total=total)
@@ -108,12 +109,13 @@ async def get_entry_markdown(request: Request, content_type: PathType, document_
     using = services(request)
     entry, former = _resolve(using.library.edition().catalogue, content_type, document_id)
     headers = {"content-location": f"{models.entry_url(entry)}.md"} if former else {}
-    etag = f"{entry.etag}-md"
+    etag = f"{models.etag(entry, entry.etag, using.addresses)}-md"
     if unchanged(request, etag):
         return Response(status_code=304, headers={"etag": f'"{etag}"'} | headers)
     entry, stored = _open(using, lambda catalogue: _resolve(catalogue, content_type, document_id)[0])
-    body = markdown(entry, json.loads(stored.body)["content"])
-    return Response(body, media_type=MARKDOWN, headers={"etag": f'"{stored.etag}-md"'} | headers)
+    body = markdown(entry, using.addresses.of(entry), json.loads(stored.body)["content"])
+    etag = f"{models.etag(entry, stored.etag, using.addresses)}-md"
+    return Response(body, media_type=MARKDOWN, headers={"etag": f'"{etag}"'} | headers)
 
 
 @router.get(
@@ -121,7 +123,9 @@ async def get_entry_markdown(request: Request, content_type: PathType, document_
     operation_id="getEntry",
     summary="Get a document",
     response_model=models.Entry,
-    responses=answers(examples.DOCUMENT, 404, 413, 422, description="The document, as it is stored."),
+    responses=answers(
+        examples.DOCUMENT, 404, 413, 422, description="The document, as it is stored, and where people read it."
+    ),
 )
 async def get_entry(request: Request, content_type: PathType, document_id: PathId) -> Response:
     """The whole document. A name it had earlier answers too, and `Content-Location` says the present one."""
@@ -153,7 +157,7 @@ def _links(using: Services, entry: Entry) -> Page:
     by_ref = using.library.edition().catalogue.manifest.by_ref
 
     out, back = (
-        [models.Pointer.of(found) for node in nodes if (found := by_ref.get(node.ref))]
+        [models.Pointer.at(using.addresses, found) for node in nodes if (found := by_ref.get(node.ref))]
         for nodes in (graph.out(entry.ref), graph.back(entry.ref))
     )
     broken = [models.BrokenLink.of(link) for link in graph.broken_of(entry.ref)]
@@ -181,10 +185,14 @@ def _resolve(catalogue: Catalogue, content_type: str, document_id: str) -> tuple
 
 def _document(request: Request, using: Services, entry: Entry, choose: Choose, *, canonical: bool) -> Response:
     headers = {} if canonical else {"content-location": models.entry_url(entry)}
-    if unchanged(request, entry.etag):
-        return Response(status_code=304, headers={"etag": f'"{entry.etag}"'} | headers)
-    _, stored = _open(using, choose)
-    return Page(stored.body, stored.etag, headers=headers).answer(request)
+    etag = models.etag(entry, entry.etag, using.addresses)
+    if unchanged(request, etag):
+        return Response(status_code=304, headers={"etag": f'"{etag}"'} | headers)
+    entry, stored = _open(using, choose)
+    # Spliced, not parsed: what is stored stays as it is, to the byte.
+    told = encode({"documentUrl": using.addresses.of(entry)})
+    body = told[:-1] + b"," + stored.body[1:]
+    return Page(body, models.etag(entry, stored.etag, using.addresses), headers=headers).answer(request)
 
 
 def _open(using: Services, choose: Choose) -> tuple[Entry, StoredObject]:

@@ -13,8 +13,10 @@ SYNCED = datetime(2026, 3, 21, 9, 30, 12, tzinfo=UTC)
 CHANGED = datetime(2026, 3, 20, 17, 4, 5, tzinfo=UTC)
 PATH = "artifacts/patterns/rotating-stewardship.md"
 REF = "pattern/rotating-stewardship"
+PAGES = "https://knowledge.example.org/d"
 
 SUMMARY = models.EntrySummary(
+    document_url=f"{PAGES}/{REF}",
     id="rotating-stewardship",
     content_type="pattern",
     title="Rotating stewardship",
@@ -43,6 +45,7 @@ DOCUMENT = models.Entry(
     generation=12,
 )
 LEXICON = models.Pointer(
+    document_url=f"{PAGES}/tag/governance",
     id="governance",
     content_type="tag",
     title="Governance",
@@ -59,6 +62,7 @@ LINKS = models.EntryLinks(
     truncated=False,
 )
 NODE = models.GraphNode(
+    document_url=f"{PAGES}/{REF}",
     ref=REF,
     id="rotating-stewardship",
     content_type="pattern",
@@ -73,6 +77,7 @@ GRAPH = models.Graph(
     truncated=False,
 )
 GROUP_PAGE = models.Pointer(
+    document_url=f"{PAGES}/group/seed-library",
     id="seed-library",
     content_type="group",
     title="Seed library",
@@ -104,10 +109,11 @@ MANIFEST = models.Manifest(
             content_type="pattern",
             path=PATH,
             key="content/pattern/rotating-stewardship.json",
-            etag="5d41402abc4b2a76b9719d911017c592",
+            etag="5d41402abc4b2a76b9719d911017c592-8fb1d04e",
             blob_sha=BLOB,
             updated_at=CHANGED,
             url="/api/v1/entries/pattern/rotating-stewardship",
+            document_url=f"{PAGES}/{REF}",
         )
     ],
     total=1,
@@ -172,13 +178,13 @@ UNHEALTHY = models.Health(
 FEED = models.JsonFeed(
     version="https://jsonfeed.org/version/1.1",
     title="Commonplace",
-    home_page_url="https://knowledge.example.org/docs",
+    home_page_url="https://knowledge.example.org/",
     feed_url="https://knowledge.example.org/feed.json",
     description="What changed last in Commonplace.",
     items=[
         models.FeedItem(
             id="https://knowledge.example.org/api/v1/entries/pattern/rotating-stewardship",
-            url=f"https://github.com/example/garden/blob/{COMMIT}/{PATH}",
+            url=f"{PAGES}/{REF}",
             title="Rotating stewardship",
             summary=SUMMARY.description,
             content_text=BODY,
@@ -213,6 +219,7 @@ ONTOLOGY = models.Ontology.model_validate(
     }
 )
 HIT = models.SearchHit(
+    document_url=f"{PAGES}/{REF}",
     id="rotating-stewardship",
     content_type="pattern",
     title="Rotating stewardship",
@@ -241,11 +248,11 @@ SEARCH = models.SearchAnswer(
     took_ms=11,
 )
 LLMS = (
-    "# Commonplace\n\n> 48 published documents, each as Markdown.\n\n## Pattern\n\n"
-    "- [Rotating stewardship](https://knowledge.example.org/api/v1/entries/pattern/rotating-stewardship.md): "
-    "How a circle passes its responsibilities on every season.\n"
+    "# Commonplace\n\n> 48 published documents, each with the page to cite and its Markdown.\n\n## Pattern\n\n"
+    f"- [Rotating stewardship]({PAGES}/{REF}): How a circle passes its responsibilities on every season. "
+    f"([Markdown](https://knowledge.example.org/api/v1/entries/{REF}.md))\n"
 )
-LLMS_FULL = f"# Commonplace\n\n---\n\n# Rotating stewardship\n\nSource: {SUMMARY.source_url}\n{BODY}"
+LLMS_FULL = f"# Commonplace\n\n---\n\n# Rotating stewardship\n\nSource: {SUMMARY.document_url}\n{BODY}"
 
 ERRORS: dict[int, ErrorExample] = {
     400: (

@@ -7,15 +7,15 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
+from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content import facets
 from commonplace.documents.content.document import DocumentRef
 from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.facets import Facet
-from commonplace.documents.content.graph import Graph
 from commonplace.documents.rest import examples, models
 from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.parameters import Counting, Place, link_header
-from commonplace.documents.rest.services import services
+from commonplace.documents.rest.services import Services, services
 from commonplace.documents.views import group, release
 from commonplace.kernel.errors import NotFound
 from commonplace.web.representations import API, PAGE_BYTES, Page
@@ -37,7 +37,7 @@ async def get_graph(request: Request, asked: Annotated[Place, Query()]) -> Respo
     edition = using.library.edition()
     around = _start(edition.catalogue, asked.around) if asked.around else None
     key = ("graph", around or "", str(asked.depth) if around else "")
-    page = using.pages.page(edition.etag, key, lambda: _graph(using.library.graph(), around, asked.depth))
+    page = using.pages.page(edition.etag, key, lambda: _graph(using, around, asked.depth))
     return page.answer(request)
 
 
@@ -49,9 +49,10 @@ def _start(catalogue: Catalogue, around: str) -> DocumentRef:
     raise NotFound("There is no such document.", nearest=nearest, hint="Name it as contentType/id.")
 
 
-def _graph(graph: Graph, around: DocumentRef | None, depth: int) -> Page:
+def _graph(using: Services, around: DocumentRef | None, depth: int) -> Page:
+    graph = using.library.graph()
     wanted = graph.neighbourhood(around, depth) if around else graph
-    nodes = leading(map(models.GraphNode.of, wanted.nodes), PAGE_BYTES // 2)
+    nodes = leading((models.GraphNode.at(using.addresses, node) for node in wanted.nodes), PAGE_BYTES // 2)
     kept = {node.ref for node in nodes}
     inside = (edge for edge in wanted.edges if edge.source in kept and edge.target in kept)
     links = leading(map(models.GraphLink.of, inside), PAGE_BYTES // 2)
@@ -105,7 +106,7 @@ def _counted(
     asked: Counting,
     kind: type[Answer],
     count: Callable[[Catalogue], Sequence[Facet]],
-    item: Callable[[Facet], Answer],
+    item: Callable[[Facet, DocumentAddresses], Answer],
 ) -> Response:
     using = services(request)
     edition = using.library.edition()
@@ -114,7 +115,7 @@ def _counted(
     def build() -> Page:
         found = count(edition.catalogue)
         total = len(found)
-        shown = leading(map(item, found[asked.offset : asked.offset + asked.limit]))
+        shown = leading(item(facet, using.addresses) for facet in found[asked.offset : asked.offset + asked.limit])
         told = kind.model_validate({name: shown, "total": total, "limit": asked.limit, "offset": asked.offset})
         links = link_header(
             f"{API}/{name}", asked, limit=asked.limit, offset=asked.offset, shown=len(shown), total=total
@@ -124,14 +125,14 @@ def _counted(
     return using.pages.page(edition.etag, (name, asked.query()), build).answer(request)
 
 
-def _group(facet: Facet) -> models.Group:
-    return models.Group.model_validate(group(facet))
+def _group(facet: Facet, addresses: DocumentAddresses) -> models.Group:
+    return models.Group.model_validate(group(facet, addresses))
 
 
-def _release(facet: Facet) -> models.Release:
-    return models.Release.model_validate(release(facet))
+def _release(facet: Facet, addresses: DocumentAddresses) -> models.Release:
+    return models.Release.model_validate(release(facet, addresses))
 
 
-def _tag(facet: Facet) -> models.Tag:
-    page = models.Pointer.of(facet.page) if facet.page else None
+def _tag(facet: Facet, addresses: DocumentAddresses) -> models.Tag:
+    page = models.Pointer.at(addresses, facet.page) if facet.page else None
     return models.Tag(tag=facet.name, count=facet.count, entry=page)

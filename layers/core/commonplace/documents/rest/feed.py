@@ -48,21 +48,21 @@ async def get_feed(request: Request, asked: Annotated[Feed, Query()]) -> Respons
     """For feed readers and web sites. `content_text` is Markdown as authored."""
     using = services(request)
     edition = using.library.edition()
+    key = ("feed", asked.query())
+    return using.pages.page(edition.etag, key, lambda: _feed(using, edition.catalogue, asked)).answer(request)
+
+
+def _feed(using: Services, catalogue: Catalogue, asked: Feed) -> Page:
     host = using.site.base_url
-    key = ("feed", host, asked.query())
-    return using.pages.page(edition.etag, key, lambda: _feed(using, edition.catalogue, host, asked)).answer(request)
-
-
-def _feed(using: Services, catalogue: Catalogue, host: str, asked: Feed) -> Page:
     latest = catalogue.select(Selection(asked.filters()), "-updated")
     shown = latest[asked.offset : asked.offset + asked.limit]
     stored = using.library.documents(shown)
-    items = (_item(host, entry, found) if found else None for entry, found in zip(shown, stored, strict=True))
+    items = (_item(using, entry, found) if found else None for entry, found in zip(shown, stored, strict=True))
     taken = fitting(items, lambda item: json_bytes(item) if item else 0)
     told = models.JsonFeed(
         version=FEED_VERSION,
         title=using.site.name,
-        home_page_url=f"{host}/docs",
+        home_page_url=f"{host}/",
         feed_url=_address(host, asked),
         description=f"What changed last in {using.site.name}.",
         items=[item for item in taken if item],
@@ -78,12 +78,12 @@ def _address(host: str, asked: Feed) -> str:
     return f"{host}{API}/feed.json" + (f"?{query}" if query else "")
 
 
-def _item(host: str, entry: Entry, stored: StoredObject) -> models.FeedItem:
+def _item(using: Services, entry: Entry, stored: StoredObject) -> models.FeedItem:
     document = json.loads(stored.body)
-    address = f"{host}{models.entry_url(entry)}"
+    address = f"{using.site.base_url}{models.entry_url(entry)}"
     item = {
         "id": address,
-        "url": entry.source_url or f"{address}.md",
+        "url": using.addresses.of(entry),
         "external_url": entry.url,
         "title": entry.title,
         "summary": entry.description,

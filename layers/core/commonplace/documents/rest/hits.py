@@ -6,6 +6,7 @@ The command line prints the same fields.
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
+from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.document import DocumentRef, Entry
 from commonplace.documents.findings import settle
 from commonplace.documents.rest import models
@@ -13,8 +14,8 @@ from commonplace.search.model import Hit, SearchRequest, SearchResults
 from commonplace.web.representations import PAGE_BYTES
 from commonplace.web.rest.models import json_bytes
 
-FOUND = models.SearchHit.model_fields.keys() - {"highlight", "document"}
-"""What every hit says."""
+FOUND = models.SearchHit.model_fields.keys() - {"document_url", "highlight", "document"}
+"""What the search says of every hit."""
 
 
 def highlighted(snippet: str, marks: Iterable[tuple[int, int]]) -> str:
@@ -42,6 +43,7 @@ def _joined(marks: Iterable[tuple[int, int]], length: int) -> list[tuple[int, in
 def answer(
     found: SearchResults,
     asked: SearchRequest,
+    addresses: DocumentAddresses,
     *,
     limit: int,
     published: Mapping[DocumentRef, Entry] | None = None,
@@ -57,7 +59,7 @@ def answer(
     settled = settle(found, asked, published, limit=limit)
     told = models.SearchAnswer(
         query=found.query,
-        results=[_hit(hit, highlight=highlight) for hit in settled.hits],
+        results=[_hit(hit, addresses, highlight=highlight) for hit in settled.hits],
         total=settled.total,
         total_relation=settled.relation,
         next_cursor=next_cursor,
@@ -84,7 +86,7 @@ def _add_documents(told: models.SearchAnswer, hits: Sequence[Hit], max_bytes: in
     for one, hit, ref in zip(told.results, hits, refs, strict=True):
         if hit.document is None:
             continue
-        document = models.Entry.model_validate(vars(hit.document))
+        document = models.Entry.model_validate(vars(hit.document) | {"document_url": one.document_url})
         if (more := json_bytes(document) - len(b"null")) > room:
             told.documents_left_out.append(ref)
             continue
@@ -92,8 +94,9 @@ def _add_documents(told: models.SearchAnswer, hits: Sequence[Hit], max_bytes: in
         room -= more
 
 
-def _hit(hit: Hit, *, highlight: bool) -> models.SearchHit:
-    told = models.SearchHit.model_validate({name: getattr(hit, name) for name in FOUND})
+def _hit(hit: Hit, addresses: DocumentAddresses, *, highlight: bool) -> models.SearchHit:
+    found = {name: getattr(hit, name) for name in FOUND}
+    told = models.SearchHit.model_validate(found | {"document_url": addresses.of(hit)})
     if highlight:
         told.highlight = highlighted(hit.snippet, hit.marks)
     return told

@@ -38,11 +38,10 @@ HEADING_BYTES = 400
     ),
 )
 async def get_llms_text(request: Request) -> Response:
-    """Every document by type, linked to its Markdown, as llmstxt.org proposes."""
+    """Every document by type, linked to its page and to its Markdown, in the form of llmstxt.org."""
     using = services(request)
     edition = using.library.edition()
-    host = using.site.base_url
-    return using.pages.page(edition.etag, ("llms", host), lambda: _map(using, edition, host)).answer(request)
+    return using.pages.page(edition.etag, ("llms",), lambda: _map(using, edition)).answer(request)
 
 
 @router.get(
@@ -61,20 +60,17 @@ async def get_llms_full_text(request: Request) -> Response:
     """The whole library in one file. Bodies are as authored."""
     using = services(request)
     edition = using.library.edition()
-    host = using.site.base_url
-    return using.pages.page(edition.etag, ("llms-full", host), lambda: _everything(using, edition, host)).answer(
-        request
-    )
+    return using.pages.page(edition.etag, ("llms-full",), lambda: _everything(using, edition)).answer(request)
 
 
-def _map(using: Services, edition: Edition, host: str) -> Page:
-    entries = edition.catalogue.entries
-    lines = list(_map_lines(entries, host))
+def _map(using: Services, edition: Edition) -> Page:
+    entries, host = edition.catalogue.entries, using.site.base_url
+    lines = list(_map_lines(entries, using))
     shown = fitting(lines, len)
     left_out = sum(line.startswith(b"- [") for line in lines[len(shown) :])
     head = f"""# {using.site.name}
 
-> {len(entries)} published documents, each as Markdown. Search them at {host}{API}/search?q=…
+> {len(entries)} published documents, each with the page to cite and its Markdown. Search them at {host}{API}/search?q=…
 
 ## Interface
 
@@ -88,7 +84,7 @@ def _map(using: Services, edition: Edition, host: str) -> Page:
     return Page.of(head.encode() + b"".join(shown) + notice, TEXT)
 
 
-def _map_lines(entries: Iterable[Entry], host: str) -> Iterator[bytes]:
+def _map_lines(entries: Iterable[Entry], using: Services) -> Iterator[bytes]:
     by_type: dict[str, list[Entry]] = {}
     for entry in entries:
         by_type.setdefault(entry.content_type, []).append(entry)
@@ -97,18 +93,21 @@ def _map_lines(entries: Iterable[Entry], host: str) -> Iterator[bytes]:
         for entry in by_type[content_type]:
             told = f": {_one_line(entry.description)}" if entry.description else ""
             title = _one_line(entry.title).replace("[", "\\[").replace("]", "\\]")
-            yield f"- [{title}]({host}{entry_url(entry)}.md){told}\n".encode()
+            text = f"{using.site.base_url}{entry_url(entry)}.md"
+            yield f"- [{title}]({using.addresses.of(entry)}){told} ([Markdown]({text}))\n".encode()
 
 
-def _everything(using: Services, edition: Edition, host: str) -> Page:
+def _everything(using: Services, edition: Edition) -> Page:
     entries = sorted(edition.catalogue.entries, key=lambda entry: _type_order(entry.content_type))
     chosen = list(_affordable(entries))
     stored = using.library.documents(chosen)
-    written = (_text(entry, found, host) for entry, found in zip(chosen, stored, strict=True) if found)
+    written = (
+        _text(using.addresses.of(entry), entry, found) for entry, found in zip(chosen, stored, strict=True) if found
+    )
     texts = fitting(written, len)
     head = f"# {using.site.name}\n\n> {len(entries)} published documents, as Markdown.\n".encode()
     left_out = len(entries) - len(texts)
-    notice = _notice(left_out, f"{host}{API}/llms.txt") if left_out else b""
+    notice = _notice(left_out, f"{using.site.base_url}{API}/llms.txt") if left_out else b""
     return Page.of(head + b"".join(texts) + notice, TEXT)
 
 
@@ -122,10 +121,11 @@ def _affordable(entries: Iterable[Entry]) -> Iterator[Entry]:
         yield entry
 
 
-def _text(entry: Entry, stored: StoredObject, host: str) -> bytes:
+def _text(document_url: str, entry: Entry, stored: StoredObject) -> bytes:
     content: str = json.loads(stored.body)["content"]
-    source = entry.source_url or f"{host}{entry_url(entry)}.md"
-    return f"\n---\n\n# {_one_line(entry.title)}\n\nSource: {source}\n\n{content}\n".encode("utf-8", "backslashreplace")
+    return f"\n---\n\n# {_one_line(entry.title)}\n\nSource: {document_url}\n\n{content}\n".encode(
+        "utf-8", "backslashreplace"
+    )
 
 
 def _notice(left_out: int, where: str) -> bytes:

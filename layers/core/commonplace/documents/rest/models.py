@@ -2,22 +2,43 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from hashlib import blake2b
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import quote
 
 from pydantic import BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from commonplace.documents.addresses import DocumentAddresses, Named
 from commonplace.documents.content import document
 from commonplace.web.representations import API
 from commonplace.web.rest.models import Answer
+
+SOURCE_URL = "The file on GitHub, at the commit it was read at; null where it came from no repository there."
 
 
 def entry_url(entry: document.Entry) -> str:
     return f"{API}/entries/{quote(entry.content_type)}/{quote(entry.id)}"
 
 
-class Pointer(Answer):
+def etag(entry: document.Entry, stored_etag: str, addresses: DocumentAddresses) -> str:
+    """Of answers that say where a document is read, which its stored form does not."""
+    return f"{stored_etag}-{blake2b(addresses.of(entry).encode(), digest_size=4).hexdigest()}"
+
+
+class Addressed(Answer):
+    """What is said of a document: where people read it, beside what is stored."""
+
+    document_url: str = Field(
+        description="Where people read it, and where citations lead: `documentUrl` of the deployment, or its own site."
+    )
+
+    @classmethod
+    def at(cls, addresses: DocumentAddresses, stored: Named) -> Self:
+        return cls.model_validate(vars(stored) | {"document_url": addresses.of(stored)})
+
+
+class Pointer(Addressed):
     """A document, shortly."""
 
     id: str
@@ -27,7 +48,7 @@ class Pointer(Answer):
     path: str
 
 
-class EntrySummary(Answer):
+class EntrySummary(Addressed):
     """A document without its body."""
 
     id: str = Field(description="Unique within its type, and lasting: a document that moves keeps answering to it.")
@@ -42,7 +63,7 @@ class EntrySummary(Answer):
     date: str | None = Field(description="The date its author gave it, or null. Never guessed.")
     updated_at: datetime | None = Field(description="When its file last changed, as Git tells it.")
     url: str | None = Field(description="Where the described thing lives, if the document is about one.")
-    source_url: str | None = Field(description="The file on GitHub, at the commit it was read at.")
+    source_url: str | None = Field(description=SOURCE_URL)
     commit_sha: str
     synced_at: datetime
 
@@ -80,7 +101,7 @@ class EntryLinks(Answer):
     truncated: bool
 
 
-class GraphNode(Answer):
+class GraphNode(Addressed):
     ref: str
     id: str
     content_type: str
@@ -160,6 +181,7 @@ class ManifestDocument(Answer):
     blob_sha: str
     updated_at: datetime | None
     url: str = Field(description="Where to fetch it.")
+    document_url: str = Field(description="Where people read it.")
 
 
 class ManifestAttachment(Answer):
@@ -289,7 +311,7 @@ class Ontology(Answer):
     types: list[OntologyType]
 
 
-class SearchHit(Answer):
+class SearchHit(Addressed):
     id: str
     content_type: str
     title: str
@@ -299,7 +321,7 @@ class SearchHit(Answer):
     score: float
     rerank_score: float | None
     url: str | None
-    source_url: str | None = Field(description="The file on GitHub, at the commit it was read at.")
+    source_url: str | None = Field(description=SOURCE_URL)
     path: str
     group: str | None
     tags: list[str]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.library import Library
 from commonplace.documents.rest import attachments, documents, facets, feed, llms, ontology, search, status
 from commonplace.documents.rest.services import Explanations, Services
@@ -29,6 +30,8 @@ the repository shows here within seconds. Nothing can be written here, and nobod
 
 * **A document** has a type and an id: `/entries/{contentType}/{id}`. Both last: a document that is moved or renamed
   keeps answering to the name it had; the answer's `Content-Location` says the present one.
+* **People read it at `documentUrl`**: link and cite that. `url` is what the document is about, `sourceUrl` its file on
+  GitHub at the commit it was read at.
 * **Bodies are Markdown as authored**, down to the line endings: GitHub's dialect, callouts, raw HTML. They are not
   sanitised. Whoever renders them must do so.
 """
@@ -65,5 +68,6 @@ def routes(context: RestContext) -> Routes:
         return composition.search_service(settings, fusion, context.objects, library)
 
     explanations = Explanations(settings.explain, settings.operator_key_hash)
-    services = Services(library, DeferredSearch(search_service), context.site, explanations=explanations)
+    addresses = DocumentAddresses(settings.document_url, context.site.base_url)
+    services = Services(library, DeferredSearch(search_service), context.site, addresses, explanations=explanations)
     return document_routes(services)

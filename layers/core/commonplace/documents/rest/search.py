@@ -60,6 +60,7 @@ def _search(request: Request, asked: Question) -> Response:
     body = hits.answer(
         results,
         wanted,
+        using.addresses,
         limit=asked.limit,
         published=findings.published(using.library, results),
         highlight=asked.highlight,

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from starlette.requests import Request
 
+from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.library import Library
 from commonplace.search.model import SearchRequest, SearchResults
 from commonplace.web.representations import PageCache
@@ -43,6 +44,7 @@ class Services:
     library: Library
     search: Searcher
     site: Site
+    addresses: DocumentAddresses
     clock: Callable[[], datetime] = utc_now
     explanations: Explanations = Explanations()
     pages: PageCache = field(default_factory=PageCache)

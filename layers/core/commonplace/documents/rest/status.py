@@ -9,12 +9,13 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
+from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.document import Attachment, Entry
 from commonplace.documents.content.library import Edition
 from commonplace.documents.rest import examples, models
 from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.parameters import Inventory, link_header
-from commonplace.documents.rest.services import services
+from commonplace.documents.rest.services import Services, services
 from commonplace.documents.views import in_utc
 from commonplace.kernel.errors import NotFound, Unavailable
 from commonplace.web.representations import API, API_VERSION, JSON, NO_STORE, PAGE_BYTES, Page
@@ -47,14 +48,14 @@ async def get_manifest(request: Request, asked: Annotated[Inventory, Query()]) -
     """All that is published at one commit: for static builds and mirrors that fetch only what has changed."""
     using = services(request)
     edition = using.library.edition()
-    page = using.pages.page(edition.etag, ("manifest", asked.query()), lambda: _manifest(edition, asked))
+    page = using.pages.page(edition.etag, ("manifest", asked.query()), lambda: _manifest(using, edition, asked))
     return page.answer(request)
 
 
-def _manifest(edition: Edition, asked: Inventory) -> Page:
+def _manifest(using: Services, edition: Edition, asked: Inventory) -> Page:
     manifest = edition.manifest
     window = manifest.documents[asked.offset : asked.offset + asked.limit]
-    documents = leading(map(_document, window), PAGE_BYTES * 3 // 4)
+    documents = leading((_document(using.addresses, entry) for entry in window), PAGE_BYTES * 3 // 4)
     attachments = leading(map(_attachment, manifest.attachments), PAGE_BYTES // 4)
     total, shown = len(manifest.documents), len(documents)
     told = models.Manifest(
@@ -75,8 +76,14 @@ def _manifest(edition: Edition, asked: Inventory) -> Page:
     return Page.of(told.to_json(), headers=links)
 
 
-def _document(entry: Entry) -> models.ManifestDocument:
-    told = {"ref": entry.ref, "updated_at": in_utc(entry.updated_at), "url": models.entry_url(entry)}
+def _document(addresses: DocumentAddresses, entry: Entry) -> models.ManifestDocument:
+    told = {
+        "ref": entry.ref,
+        "etag": models.etag(entry, entry.etag, addresses),
+        "updated_at": in_utc(entry.updated_at),
+        "url": models.entry_url(entry),
+        "document_url": addresses.of(entry),
+    }
     return models.ManifestDocument.model_validate(vars(entry) | told)
 
 

@@ -8,7 +8,7 @@ from commonplace.documents.content.document import reference
 from commonplace.documents.tools import pagination
 from commonplace.documents.tools.documents import read
 from commonplace.documents.tools.search import FilterArguments, ask
-from commonplace.documents.tools.services import KnowledgeServices, citation
+from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Part, Tool
 from commonplace.web.mcp.rendering import compact
 
@@ -44,6 +44,7 @@ class Metadata(Part):
     status: str | None = None
     tags: list[str] | None = None
     link: str | None = None
+    source_url: str | None = None
     truncated: bool
     next: str | None = Field(None, description="An id that fetch goes on with")
 
@@ -81,16 +82,16 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
     )
 
 
-def search(using: KnowledgeServices, call: Call, asked: Query) -> Answer:
+def search(using: KnowledgeServices, _: Call, asked: Query) -> Answer:
     found = ask(using, asked.query, FilterArguments(limit=RESULTS), tool="search")
     results = []
     for hit in found.findings.hits:
         ref = reference(hit.content_type, hit.id)
-        results.append(Result(id=ref, title=hit.title, url=citation(call, ref, hit.source_url)))
+        results.append(Result(id=ref, title=hit.title, url=using.addresses.of(hit)))
     return _verbatim(Results(results=results))
 
 
-def fetch(using: KnowledgeServices, call: Call, asked: DocumentId) -> Answer:
+def fetch(using: KnowledgeServices, _: Call, asked: DocumentId) -> Answer:
     """A cut document names in `metadata.next` the id that fetches on."""
     name, handle = _parts(asked.id)
     resolved, body = read(using, None, name)
@@ -104,6 +105,7 @@ def fetch(using: KnowledgeServices, call: Call, asked: DocumentId) -> Answer:
         "status": entry.status,
         "tags": entry.tags or None,
         "link": entry.url,
+        "source_url": entry.source_url,
     }
 
     def answer(excerpt: pagination.Excerpt | None) -> Answer:
@@ -114,7 +116,7 @@ def fetch(using: KnowledgeServices, call: Call, asked: DocumentId) -> Answer:
                 id=entry.ref,
                 title=entry.title,
                 text=excerpt.piece.text if excerpt else "",
-                url=citation(call, entry.ref, entry.source_url),
+                url=using.addresses.of(entry),
                 metadata=Metadata.model_validate(told | onward),
             )
         )

@@ -9,7 +9,7 @@ from commonplace.documents.content.document import Entry
 from commonplace.documents.content.document_index import Catalogue, Resolved
 from commonplace.documents.tools import pagination
 from commonplace.documents.tools.names import locate
-from commonplace.documents.tools.services import KnowledgeServices, citation, link
+from commonplace.documents.tools.services import KnowledgeServices, link
 from commonplace.documents.views import moment
 from commonplace.kernel.errors import NotFound
 from commonplace.web.mcp.budgets import MAX_TOKENS, shortened
@@ -37,7 +37,8 @@ class DocumentPage(Output):
     release: str | None = None
     status: str | None = None
     tags: list[str] | None = None
-    url: str = Field(description="To cite")
+    document_url: str = Field(description="To cite")
+    source_url: str | None = Field(None, description="Its file, at the commit read")
     link: str | None = Field(None, description="What it is about")
     former_id: str | None = Field(None, description="Its name earlier")
     content: str = Field(description="Markdown")
@@ -60,20 +61,19 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
     )
 
 
-def get_document(using: KnowledgeServices, call: Call, asked: DocumentArguments) -> Answer:
+def get_document(using: KnowledgeServices, _: Call, asked: DocumentArguments) -> Answer:
     resolved, body = read(using, asked.content_type, asked.id)
     start = pagination.position(resolved.entry, asked.cursor)
-    bare = _answer(using, call, resolved, asked.id, None)
+    bare = _answer(using, resolved, asked.id, None)
     room = pagination.budget(asked.max_tokens) - pagination.cost(bare) - pagination.MARGIN
     most = pagination.PAGE_CHARACTERS if asked.max_tokens is None else None
-    return _answer(
-        using, call, resolved, asked.id, pagination.excerpt(resolved.entry, body, start, room, max_characters=most)
-    )
+    excerpt = pagination.excerpt(resolved.entry, body, start, room, max_characters=most)
+    return _answer(using, resolved, asked.id, excerpt)
 
 
 def read(using: KnowledgeServices, content_type: str | None, name: str) -> tuple[Resolved, str]:
     """The document that is meant, and its body. Raises NotFound, naming the nearest."""
-    resolved = locate(using.library.edition().catalogue, content_type, name)
+    resolved = locate(using.library.edition().catalogue, using.addresses, content_type, name)
 
     def choose(catalogue: Catalogue) -> Entry | None:
         found = catalogue.resolve(resolved.entry.content_type, resolved.entry.id)
@@ -86,18 +86,16 @@ def read(using: KnowledgeServices, content_type: str | None, name: str) -> tuple
     return Resolved(entry, resolved.former), pagination.body_of(stored)
 
 
-def _answer(
-    using: KnowledgeServices, call: Call, resolved: Resolved, name: str, excerpt: pagination.Excerpt | None
-) -> Answer:
+def _answer(using: KnowledgeServices, resolved: Resolved, name: str, excerpt: pagination.Excerpt | None) -> Answer:
     entry = resolved.entry
-    facts = _facts(call, entry) | {"former_id": name if resolved.former else None}
+    facts = _facts(using, entry) | {"former_id": name if resolved.former else None}
     told = {"content": excerpt.piece.text, "characters": excerpt.piece.whole} if excerpt else {}
     onward = {"truncated": bool(excerpt and excerpt.cursor), "next_cursor": excerpt.cursor if excerpt else None}
     data = DocumentPage(**facts | {"content": "", "characters": 0} | told | onward)
     return Answer(_text(data, excerpt), data, (link(using, entry.ref, entry.title),))
 
 
-def _facts(call: Call, entry: Entry) -> dict[str, Any]:
+def _facts(using: KnowledgeServices, entry: Entry) -> dict[str, Any]:
     return {
         "content_type": entry.content_type,
         "id": entry.id,
@@ -109,7 +107,8 @@ def _facts(call: Call, entry: Entry) -> dict[str, Any]:
         "release": entry.release,
         "status": entry.status,
         "tags": entry.tags[:MAX_TAGS] or None,
-        "url": citation(call, entry.ref, entry.source_url),
+        "document_url": using.addresses.of(entry),
+        "source_url": entry.source_url,
         "link": entry.url,
     }
 
@@ -120,7 +119,8 @@ def _text(page: DocumentPage, excerpt: pagination.Excerpt | None) -> str:
     facts = [page.date, *(f"{name} {value}" for name, value in named if value)]
     facts += [f"tags {', '.join(page.tags)}"] if page.tags else []
     lines = [f"**{page.title}** (`{page.content_type}/{page.id}`)", "; ".join(fact for fact in facts if fact)]
-    lines += [page.description or "", f"Source: <{page.url}>", f"About: <{page.link}>" if page.link else ""]
+    addresses = (("Cite", page.document_url), ("File", page.source_url), ("About", page.link))
+    lines += [page.description or "", *(f"{name}: <{address}>" for name, address in addresses if address)]
     if page.former_id:
         lines.append(f"It was asked for as `{page.former_id}`, a name it had earlier.")
     if excerpt and excerpt.cursor:

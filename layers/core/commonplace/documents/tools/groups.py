@@ -5,11 +5,12 @@ from functools import partial
 
 from pydantic import Field
 
+from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content import facets
 from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.facets import Facet
 from commonplace.documents.tools.lexicon import document_count, sentence
-from commonplace.documents.tools.services import KnowledgeServices, citation
+from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.web.mcp.budgets import DEFAULT_TOKENS, estimate_tokens, fitting, shortened
 from commonplace.web.mcp.declaration import Answer, Call, NoArguments, Output, Part, Tool
 
@@ -25,7 +26,7 @@ class Counted(Part):
     status: str | None = None
     count: int = Field(description="Its documents")
     page: str | None = Field(None, description="contentType/id")
-    url: str | None = None
+    document_url: str | None = Field(None, description="Of the page")
 
 
 class Groups(Output):
@@ -59,31 +60,29 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
     )
 
 
-def _list_groups(using: KnowledgeServices, call: Call, _: NoArguments) -> Answer:
-    listed, total = _listed(using, call, facets.groups)
+def _list_groups(using: KnowledgeServices, _: Call, __: NoArguments) -> Answer:
+    listed, total = _listed(using, facets.groups)
     none = "There are no groups: no document belongs to one, and none is about one."
     return Answer(_list_text("group", listed, total) if total else none, Groups(groups=listed, total=total))
 
 
-def _list_releases(using: KnowledgeServices, call: Call, _: NoArguments) -> Answer:
-    listed, total = _listed(using, call, facets.releases)
+def _list_releases(using: KnowledgeServices, _: Call, __: NoArguments) -> Answer:
+    listed, total = _listed(using, facets.releases)
     none = "There are no releases: no document belongs to one, and none is about one."
     return Answer(_list_text("release", listed, total) if total else none, Releases(releases=listed, total=total))
 
 
-def _listed(
-    using: KnowledgeServices, call: Call, count: Callable[[Catalogue], Sequence[Facet]]
-) -> tuple[list[Counted], int]:
+def _listed(using: KnowledgeServices, count: Callable[[Catalogue], Sequence[Facet]]) -> tuple[list[Counted], int]:
     """All by name; where not all fit, those with most documents."""
     found = count(using.library.edition().catalogue)
-    by_name = [_counted(call, facet) for facet in found]
+    by_name = [_counted(using.addresses, facet) for facet in found]
     if len(fitting(by_name, _tokens, LIST_TOKENS)) == len(found):
         return by_name, len(found)
     by_count = sorted(by_name, key=lambda one: -one.count)
     return fitting(by_count, _tokens, LIST_TOKENS), len(found)
 
 
-def _counted(call: Call, facet: Facet) -> Counted:
+def _counted(addresses: DocumentAddresses, facet: Facet) -> Counted:
     page = facet.page
     if page is None:
         return Counted(id=facet.name, title=facet.name, count=facet.count)
@@ -94,7 +93,7 @@ def _counted(call: Call, facet: Facet) -> Counted:
         status=page.status,
         count=facet.count,
         page=page.ref,
-        url=citation(call, page.ref, page.source_url),
+        document_url=addresses.of(page),
     )
 
 
@@ -112,4 +111,4 @@ def _line(one: Counted) -> str:
     status = f", {one.status}" if one.status else ""
     told = f"- {title}{status}: {document_count(one.count)}."
     described = f" {sentence(one.description)}" if one.description else ""
-    return f"{told}{described} Page: {one.page}, {one.url}" if one.page else told
+    return f"{told}{described} Page: {one.page}, {one.document_url}" if one.page else told

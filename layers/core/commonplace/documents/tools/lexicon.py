@@ -10,7 +10,7 @@ from commonplace.documents.content.document import Document, Entry
 from commonplace.documents.content.lexicon import TERM, Lexicon, Likeness, Match, lexicon_of
 from commonplace.documents.tools import pagination
 from commonplace.documents.tools.names import shown
-from commonplace.documents.tools.services import KnowledgeServices, citation, link
+from commonplace.documents.tools.services import KnowledgeServices, link
 from commonplace.kernel.errors import InvalidInput, NotFound
 from commonplace.kernel.terms import bare, key
 from commonplace.web.mcp.budgets import estimate_tokens, fitting, shortened
@@ -67,7 +67,7 @@ class Definition(Output):
     aliases: list[str] | None = None
     related: list[RelatedTerm] | None = None
     documents: int = Field(description="That bear it as a tag")
-    url: str
+    document_url: str = Field(description="To cite")
 
 
 class FoundTerm(Part):
@@ -105,7 +105,7 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
     )
 
 
-def _define(using: KnowledgeServices, call: Call, asked: TermArguments) -> Answer:
+def _define(using: KnowledgeServices, _: Call, asked: TermArguments) -> Answer:
     found = using.library.find(lambda catalogue: _meant(lexicon_of(catalogue), asked.term))
     lexicon = lexicon_of(using.library.edition().catalogue)
     if found is None:
@@ -123,7 +123,7 @@ def _define(using: KnowledgeServices, call: Call, asked: TermArguments) -> Answe
         aliases=_aliases(entry),
         related=_related(lexicon, document) or None,
         documents=lexicon.term(entry).documents,
-        url=citation(call, entry.ref, entry.source_url),
+        document_url=using.addresses.of(entry),
     )
     return Answer(_definition_text(definition, text), definition, (link(using, entry.ref, entry.title),))
 
@@ -170,7 +170,7 @@ def _definition_text(told: Definition, text: pagination.Excerpt) -> str:
     lines += [f"Also called: {', '.join(told.aliases)}"] if told.aliases else []
     related = [f"{term.title} ({TERM}/{term.id})" if term.id else term.title for term in told.related or ()]
     lines += [f"Related terms: {', '.join(related)}"] if related else []
-    lines.append(f"Source: {told.url}")
+    lines.append(f"Cite: <{told.document_url}>")
     if text.cursor:
         onward = f'get_document goes on with contentType "{TERM}", id "{told.id}", cursor `{text.cursor}`'
         lines.append(f"The text is cut, {text.place}; {onward}.")

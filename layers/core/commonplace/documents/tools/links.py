@@ -48,6 +48,7 @@ class RelatedDocument(Part):
     content_type: str
     id: str
     title: str
+    document_url: str
     description: str | None = None
     shared_tags: list[str] | None = None
 
@@ -77,7 +78,7 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
 
 def get_related(using: KnowledgeServices, call: Call, asked: RelatedArguments) -> Answer:  # noqa: ARG001 - a tool's shape
     catalogue = using.library.edition().catalogue
-    entry = locate(catalogue, asked.content_type, asked.id).entry
+    entry = locate(catalogue, using.addresses, asked.content_type, asked.id).entry
     graph = using.library.graph()
     by_ref = catalogue.manifest.by_ref
     relations = {ref: said for ref, said in _linked(graph, entry.ref, asked.depth) if ref in by_ref}
@@ -91,7 +92,7 @@ def get_related(using: KnowledgeServices, call: Call, asked: RelatedArguments) -
         total=len(near),
         truncated=len(shown) < len(near),
         broken_links=len(graph.broken_of(entry.ref)),
-        related=[_related(other, said, tags.get(other.ref)) for other, said in shown],
+        related=[_related(using, other, said, tags.get(other.ref)) for other, said in shown],
     )
     links = tuple(link(using, other.ref, other.title) for other, _ in shown[:LINKED])
     return Answer(_text(data), data, links)
@@ -126,12 +127,13 @@ def _by_tags(catalogue: Catalogue, entry: Entry, known: Mapping[DocumentRef, Rel
     return {ref: shared for _, ref, shared in sorted(scored)[:MAX_BY_TAGS]}
 
 
-def _related(entry: Entry, relation: Relation, shared: list[str] | None) -> RelatedDocument:
+def _related(using: KnowledgeServices, entry: Entry, relation: Relation, shared: list[str] | None) -> RelatedDocument:
     return RelatedDocument(
         relation=relation,
         content_type=entry.content_type,
         id=entry.id,
         title=entry.title,
+        document_url=using.addresses.of(entry),
         description=shortened(entry.description, DESCRIPTION_CHARACTERS) if entry.description else None,
         shared_tags=shared,
     )
@@ -150,6 +152,6 @@ def _text(data: Related) -> str:
 
 
 def _line(one: RelatedDocument) -> str:
-    line = f"- {one.title} (`{one.content_type}/{one.id}`)"
+    line = f"- {one.title} (`{one.content_type}/{one.id}`, <{one.document_url}>)"
     line += f": {one.description}" if one.description else ""
     return line + (f" [{', '.join(one.shared_tags)}]" if one.shared_tags else "")

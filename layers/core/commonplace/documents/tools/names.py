@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 
+from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.document import Entry
 from commonplace.documents.content.document_index import Catalogue, Resolved
 from commonplace.documents.content.ontology import ONTOLOGY
@@ -19,7 +20,7 @@ SHOWN_CHARACTERS = 80
 MOST_NAMED = 5
 """Documents in one message."""
 
-_OWN = re.compile(r"/(?:documents|entries)/([^/]+)/([^/]+?)(?:\.md)?$")
+_OWN = re.compile(r"/(?:documents|entries|d)/([^/]+)/([^/]+?)(?:\.md)?$")
 _RAW = re.compile(r"/raw/(.+)$")
 
 Reading = Callable[[Catalogue, Sequence[str], str], Resolved | Entry | None]
@@ -36,10 +37,13 @@ def leaf_types(text: str) -> tuple[str, ...]:
     return ONTOLOGY.expand(text)
 
 
-def locate(catalogue: Catalogue, content_type: str | None, name: str) -> Resolved:
+def locate(catalogue: Catalogue, addresses: DocumentAddresses, content_type: str | None, name: str) -> Resolved:
     """The document. Raises NotFound, naming the nearest, or the valid content types where the type is unknown."""
     asked = sound(name[:MAX_NAME_CHARACTERS]).strip()
     types = _types(content_type)
+    cited = addresses.named(asked)
+    if cited and (resolved := catalogue.resolve(*cited)) is not None:
+        return resolved
     for read in (_by_address, _by_reference, _by_id, _by_path, _by_title):
         if (found := read(catalogue, types or (), asked)) is not None:
             return found if isinstance(found, Resolved) else Resolved(found, former=False)

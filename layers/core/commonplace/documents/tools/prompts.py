@@ -30,7 +30,7 @@ Give a thorough analysis:
 6. Gaps: what the knowledge base does not say, or says in documents that disagree"""
 
 _CITING = (
-    "Cite the title and source URL of every document you use. Where nothing is documented, say so instead of filling "
+    "Cite the title and documentUrl of every document you use. Where nothing is documented, say so instead of filling "
     "the gap from general knowledge."
 )
 

@@ -9,6 +9,7 @@ from typing import Any, overload
 from urllib.parse import quote
 
 from commonplace.documents import views
+from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content import facets
 from commonplace.documents.content.document import Attachment, Document, DocumentRef, Entry
 from commonplace.documents.content.document_index import Catalogue
@@ -36,8 +37,8 @@ you conclude that nothing is there.
 - Read a document with get_document before you rely on a detail. A passage in a result is a part of it only.
 
 How to cite
-- Name the title and give the source URL of every document you draw on. The URL leads to the text at the commit you \
-read, so it stays true when the document changes.
+- Name the title and give the documentUrl of every document you draw on: the page where a person reads it. Where the \
+exact wording matters, add its sourceUrl, the file at the commit you read.
 - Say the date where there is one and it matters. A document without a date has none: do not guess it.
 - Quote exactly or paraphrase openly. Keep what documents say apart from what you conclude.
 
@@ -204,11 +205,11 @@ def _counted(
     using: KnowledgeServices,
     name: str,
     count: Callable[[Catalogue], Sequence[Facet]],
-    show: Callable[[Facet], Mapping[str, Any]],
+    show: Callable[[Facet, DocumentAddresses], Mapping[str, Any]],
     _: Call,
 ) -> str:
     found = count(using.library.edition().catalogue)
-    return _json({name: [show(facet) for facet in found[:MOST_LISTED]], "total": len(found)})
+    return _json({name: [show(facet, using.addresses) for facet in found[:MOST_LISTED]], "total": len(found)})
 
 
 def _document(using: KnowledgeServices, _: Call, given: Mapping[str, str]) -> tuple[Text, str]:
@@ -224,7 +225,7 @@ def _document(using: KnowledgeServices, _: Call, given: Mapping[str, str]) -> tu
         raise NotFound("There is no such document.", hint=f"Nearest: {near}." if near else None, nearest=nearest)
     entry, stored = found
     content = Document.model_validate_json(stored.body).content
-    return views.markdown(entry, content).decode(), MARKDOWN
+    return views.markdown(entry, using.addresses.of(entry), content).decode(), MARKDOWN
 
 
 def _file(using: KnowledgeServices, _: Call, given: Mapping[str, str]) -> tuple[Text, str]:

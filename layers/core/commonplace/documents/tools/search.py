@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import Field
 
+from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content import facets
 from commonplace.documents.content.document import DocumentRef, Entry, reference
 from commonplace.documents.content.document_index import Catalogue
@@ -21,7 +22,7 @@ from commonplace.documents.findings import MAX_HITS, Findings, published, settle
 from commonplace.documents.tools import pagination
 from commonplace.documents.tools.names import leaf_types, shown, sound
 from commonplace.documents.tools.pagination import Excerpt
-from commonplace.documents.tools.services import KnowledgeServices, citation, link
+from commonplace.documents.tools.services import KnowledgeServices, link
 from commonplace.kernel.errors import InvalidInput
 from commonplace.kernel.terms import key
 from commonplace.search.filters import Filters
@@ -232,7 +233,7 @@ class _Result(Part):
     snippet: str | None = None
     score: float
     date: str | None = None
-    url: str = Field(description="To cite")
+    document_url: str = Field(description="To cite")
     link: str | None = Field(None, description="What it is about")
 
 
@@ -285,13 +286,15 @@ def head(found: SearchOutcome) -> str:
     return "\n".join([*told, f"More: cursor `{found.cursor}`."] if found.cursor else told)
 
 
-def passage(call: Call, hit: Hit) -> FoundPassage:
+def passage(addresses: DocumentAddresses, hit: Hit) -> FoundPassage:
     duplicates = list(hit.duplicates) or None
-    return FoundPassage(**_facts(call, hit), heading=hit.heading, rerank_score=hit.rerank_score, duplicates=duplicates)
+    return FoundPassage(
+        **_facts(addresses, hit), heading=hit.heading, rerank_score=hit.rerank_score, duplicates=duplicates
+    )
 
 
-def document(call: Call, hit: Hit, excerpt: Excerpt | None) -> FoundDocument:
-    facts = _facts(call, hit)
+def document(addresses: DocumentAddresses, hit: Hit, excerpt: Excerpt | None) -> FoundDocument:
+    facts = _facts(addresses, hit)
     if excerpt is None:
         return FoundDocument(**facts)
     if excerpt.complete:
@@ -318,11 +321,11 @@ def document_text(number: int, one: FoundDocument, excerpt: Excerpt | None) -> s
 def _lines(number: int, one: _Result, heading: str | None = None) -> list[str]:
     place = f"`{one.content_type}/{one.id}`" + (f", {one.date}" if one.date else "")
     about = f"About <{one.link}>" if one.link else None
-    told = (f"{number}. **{one.title}** ({place})", heading, one.snippet, f"<{one.url}>", about)
+    told = (f"{number}. **{one.title}** ({place})", heading, one.snippet, f"<{one.document_url}>", about)
     return [line for line in told if line]
 
 
-def _facts(call: Call, hit: Hit) -> dict[str, Any]:
+def _facts(addresses: DocumentAddresses, hit: Hit) -> dict[str, Any]:
     return {
         "content_type": hit.content_type,
         "id": hit.id,
@@ -330,7 +333,7 @@ def _facts(call: Call, hit: Hit) -> dict[str, Any]:
         "snippet": hit.snippet,
         "score": hit.score,
         "date": hit.date,
-        "url": citation(call, reference(hit.content_type, hit.id), hit.source_url),
+        "document_url": addresses.of(hit),
         "link": hit.url,
     }
 
@@ -373,22 +376,22 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
     )
 
 
-def search_knowledge(using: KnowledgeServices, call: Call, asked: SearchArguments) -> Answer:
+def search_knowledge(using: KnowledgeServices, _: Call, asked: SearchArguments) -> Answer:
     came = ask(using, asked.query, asked.filters, tool=KNOWLEDGE, cursor=asked.cursor)
-    passages = [passage(call, hit) for hit in came.findings.hits]
+    passages = [passage(using.addresses, hit) for hit in came.findings.hits]
     told = [passage_text(came.findings.passed + at, one) for at, one in enumerate(passages, 1)]
     data = Passages(**whole(came), next_cursor=came.cursor, results=passages)
     return Answer("\n\n".join([head(came), *told]), data, _links(using, came))
 
 
-def search_with_documents(using: KnowledgeServices, call: Call, asked: DocumentsArguments) -> Answer:
+def search_with_documents(using: KnowledgeServices, _: Call, asked: DocumentsArguments) -> Answer:
     came = ask(using, asked.query, asked.filters, tool=DOCUMENTS, documents=True)
     # Its handle would continue a ranking of passages, and this tool has no use for it.
     came = replace(came, cursor=None)
     hits = came.findings.hits
-    bare = _with_documents(using, call, came, [None] * len(hits))
+    bare = _with_documents(using, came, [None] * len(hits))
     room = pagination.budget(asked.max_tokens) - pagination.cost(bare) - pagination.MARGIN * (1 + len(hits))
-    return _with_documents(using, call, came, _excerpts(came, room))
+    return _with_documents(using, came, _excerpts(came, room))
 
 
 def _excerpts(came: SearchOutcome, room: int) -> list[pagination.Excerpt | None]:
@@ -403,12 +406,12 @@ def _excerpts(came: SearchOutcome, room: int) -> list[pagination.Excerpt | None]
 
 
 def _with_documents(
-    using: KnowledgeServices, call: Call, came: SearchOutcome, excerpts: Sequence[pagination.Excerpt | None]
+    using: KnowledgeServices, came: SearchOutcome, excerpts: Sequence[pagination.Excerpt | None]
 ) -> Answer:
     if None in excerpts:
         came = replace(came, hints=(*came.hints, NOT_ALL))
     pairs = list(zip(came.findings.hits, excerpts, strict=True))
-    documents = [document(call, hit, excerpt) for hit, excerpt in pairs]
+    documents = [document(using.addresses, hit, excerpt) for hit, excerpt in pairs]
     told = [document_text(at, one, pairs[at - 1][1]) for at, one in enumerate(documents, 1)]
     data = Documents(**whole(came), results=documents)
     return Answer("\n\n".join([head(came), *told]), data, _links(using, came))

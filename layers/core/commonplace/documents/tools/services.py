@@ -1,4 +1,4 @@
-"""The services that the tools of the knowledge base use, and the addresses under which a document is cited."""
+"""The services that the tools of the knowledge base use, and the addresses of documents as resources."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,12 +6,15 @@ from datetime import UTC, datetime
 from typing import Protocol
 from urllib.parse import quote
 
+from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.document import DocumentRef
 from commonplace.documents.content.library import Library
 from commonplace.documents.proposals.ports import Proposals
 from commonplace.identity.principals import Tier
 from commonplace.search.model import SearchRequest, SearchResults
-from commonplace.web.mcp.declaration import Call, Link
+from commonplace.web.mcp.declaration import Link
+
+HERE = DocumentAddresses()
 
 
 class Searcher(Protocol):
@@ -32,6 +35,8 @@ def utc_now() -> datetime:
 class KnowledgeServices:
     library: Library
     search: Searcher
+    addresses: DocumentAddresses = HERE
+    """Where people read what an answer cites."""
     proposals: Proposals | None = None
     """Where drafts go; None where this deployment cannot write to GitHub."""
     site_name: str = "Commonplace"
@@ -42,11 +47,6 @@ class KnowledgeServices:
     names_authors: bool = False
     """Whether a pull request names the wallet or ENS name it comes from."""
     clock: Callable[[], datetime] = utc_now
-
-
-def citation(call: Call, ref: DocumentRef, source_url: str | None) -> str:
-    """The file at the commit it was read from; without one, its text at this deployment."""
-    return source_url or f"{call.base_url}/api/v1/entries/{quote(ref)}.md"
 
 
 def document_uri(using: KnowledgeServices, ref: DocumentRef) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.library import Library
 from commonplace.documents.tools import (
     connector,
@@ -90,6 +91,7 @@ def toolset(context: ToolsetContext) -> Toolset:
         KnowledgeServices(
             library=library,
             search=DeferredSearch(search_service),
+            addresses=DocumentAddresses(settings.document_url, settings.base_url),
             proposals=deferred(pull_requests) if settings.github_writer_secret_arn else None,
             site_name=settings.site_name,
             uri_host=settings.uri_host,
