@@ -1,6 +1,7 @@
 """Manifest, sync, health, feed, text for language models, attachments, schemas, search and the documentation page."""
 
 import re
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -270,6 +271,48 @@ def test_documentation_page_loads_only_its_own_files(client: TestClient, base: s
         assert client.get(f"{base}/{name}").status_code == 200
     assert "http" not in page.text
     assert client.get(f"{base}/docs/docs.js").headers["content-type"] == "text/javascript; charset=utf-8"
+
+
+def shown(client: TestClient, path: str) -> dict[str, Any]:
+    """First examples of the parameters of an operation."""
+    parameters = client.get("/openapi.json").json()["paths"][path]["get"]["parameters"]
+    return {one["name"]: one["schema"]["examples"][0] for one in parameters if "examples" in one["schema"]}
+
+
+def test_examples_of_parameters_are_names_of_what_is_published(world: World) -> None:
+    client = world.client()
+    assert shown(client, "/api/v1/entries/{contentType}/{id}") == {
+        "contentType": "pattern",
+        "id": "rotating-stewardship",
+    }
+    world.store.attach("crab.png", "image/png", b"x")
+    crabs = make(
+        "guide", "crabs", "shore/crabs.md", title="Of crabs", tags=["sea", "shore"], group="tide", release="r1"
+    )
+    world.store.publish([crabs])
+    world.clock.now += 60
+    assert shown(client, "/api/v1/entries/{contentType}/{id}/links") == {"contentType": "guide", "id": "crabs"}
+    found = shown(client, "/api/v1/search")
+    asked = {name: found[name] for name in ("q", "group", "release", "tag", "tagAny", "pathPrefix")}
+    assert asked == {
+        "q": "Of crabs",
+        "group": "tide",
+        "release": "r1",
+        "tag": ["sea"],
+        "tagAny": ["sea"],
+        "pathPrefix": "shore/",
+    }
+    assert shown(client, "/api/v1/attachments/{name}") == {"name": "crab.png"}
+    assert shown(client, "/api/v1/entries/by-path") == {"path": "shore/crabs.md"}
+
+
+def test_the_description_comes_with_examples_of_its_own_where_nothing_is_published_or_can_be_read() -> None:
+    empty, away = FakeLibrary(), FakeLibrary()
+    empty.publish([])
+    away.unreachable = True
+    for store in (empty, away):
+        found = shown(World(store, FakeSearch()).client(), "/api/v1/entries/{contentType}/{id}")
+        assert found == {"contentType": "pattern", "id": "rotating-stewardship"}
 
 
 def test_the_map_for_language_models_names_the_tools(client: TestClient) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from commonplace.documents.addresses import DocumentAddresses
+from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.library import Library
 from commonplace.documents.rest import attachments, documents, facets, feed, llms, ontology, search, status
 from commonplace.documents.rest.services import Explanations, Services
@@ -54,7 +56,23 @@ def document_routes(services: Services) -> Routes:
         searches=frozenset({"/search"}),
         # Monitors must learn the truth, not their own quota.
         unlimited=frozenset({"/health"}),
+        examples=lambda: services.library.edition().catalogue.once(parameter_examples),
     )
+
+
+def parameter_examples(catalogue: Catalogue) -> Mapping[str, str]:
+    """Values of parameters that lead to something: of the document that has the most, and of one attachment."""
+    found: dict[str, str | None] = {}
+    if documents := catalogue.entries:
+        entry = max(documents, key=lambda one: (bool(one.tags), bool(one.group), bool(one.release), bool(one.status)))
+        tag = next(iter(entry.tags), None)
+        folder, _, _ = entry.path.rpartition("/")
+        found |= {"contentType": entry.content_type, "id": entry.id, "path": entry.path, "q": entry.title}
+        found |= {"around": entry.ref, "expect": entry.ref, "pathPrefix": f"{folder}/" if folder else None}
+        found |= {"group": entry.group, "release": entry.release, "status": entry.status, "tag": tag, "tagAny": tag}
+    if attachments := catalogue.manifest.attachments:
+        found["name"] = min(one.name for one in attachments)
+    return {name: value for name, value in found.items() if value}
 
 
 def routes(context: RestContext) -> Routes:

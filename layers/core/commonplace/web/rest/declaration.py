@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -52,3 +52,5 @@ class Routes:
     """Addresses that the quota of searches counts, not that of reads."""
     unlimited: frozenset[str] = frozenset()
     """Addresses that no quota counts, at the root too."""
+    examples: Callable[[], Mapping[str, str]] | None = None
+    """Values of parameters, by name, that are published now: what the description shows. Raises Unavailable."""

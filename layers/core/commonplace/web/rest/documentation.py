@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from textwrap import fill
 from typing import Any
 
@@ -152,6 +153,18 @@ def build_openapi(app: FastAPI, site: Site, declared: Sequence[Routes]) -> dict[
                 for content in answer.get("content", {}).values():
                     content["example"] = json.loads(content["example"])
     return document
+
+
+def with_examples(document: Mapping[str, Any], published: Mapping[str, str]) -> dict[str, Any]:
+    """The document with these values as the examples of parameters of their names, choices without one excepted."""
+    told: dict[str, Any] = deepcopy(dict(document))
+    for methods in told["paths"].values():
+        for operation in methods.values():
+            for parameter in operation.get("parameters", ()):
+                schema, value = parameter["schema"], published.get(parameter["name"])
+                if value is not None and ("examples" in schema or "enum" not in schema.get("items", schema)):
+                    schema["examples"] = [[value] if schema.get("type") == "array" else value]
+    return told
 
 
 def _paths_at_root_too(declared: Sequence[Routes]) -> Iterator[str]:

@@ -1,13 +1,16 @@
 """Endpoints of the OpenAPI document and of the page that shows it."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from commonplace.kernel.errors import Unavailable
 from commonplace.web.representations import Page, asset, encode
-from commonplace.web.rest.documentation import answers
+from commonplace.web.rest.declaration import Routes
+from commonplace.web.rest.documentation import answers, with_examples
 
 router = APIRouter(tags=["For machines"])
 
@@ -26,12 +29,20 @@ ASSETS = Path(__file__).parent / "assets"
     ),
 )
 async def get_openapi(request: Request) -> Response:
-    """This document, for client generators and API browsers."""
-    state = request.app.state
-    if not hasattr(state, "openapi"):
-        state.openapi = Page.of(encode(request.app.openapi()))
-    page: Page = state.openapi
+    """This document, for client generators and API browsers. Its examples of parameters are names of what there is."""
+    state, published = request.app.state, _published(request.app.declared)
+    if not hasattr(state, "openapi") or state.openapi[0] != published:
+        state.openapi = published, Page.of(encode(with_examples(request.app.openapi(), published)))
+    page: Page = state.openapi[1]
     return page.answer(request)
+
+
+def _published(declared: Sequence[Routes]) -> dict[str, str]:
+    """Nothing while the store does not answer: the description has examples of its own."""
+    try:
+        return {name: value for each in declared if each.examples for name, value in each.examples().items()}
+    except Unavailable:
+        return {}
 
 
 @router.get("/docs", include_in_schema=False)

@@ -26,6 +26,10 @@ function prose(text) {
   });
 }
 
+/** A block that scrolls: keyboards reach it, and its name says what it is. */
+function code(label, text) {
+  return make("pre", { tabindex: "0", role: "group", "aria-label": label }, text);
+}
 
 function bounds(schema) {
   const told = schema.anyOf ? Object.assign({}, ...schema.anyOf.filter((one) => one.type !== "null"), schema) : schema;
@@ -41,16 +45,15 @@ function choices(schema) {
   return schema.enum || (schema.items || {}).enum || null;
 }
 
-function field(parameter) {
+function field(parameter, id, hint) {
   const schema = parameter.schema || {};
   const valid = choices(schema);
-  const label = { name: parameter.name, "aria-label": parameter.name };
-  const example = (schema.examples || [])[0] ?? parameter.example ?? "";
+  const label = { id, name: parameter.name, "aria-describedby": hint, ...(parameter.required ? { required: "" } : {}) };
+  const example = [(schema.examples || [])[0] ?? parameter.example ?? ""].flat()[0];
   if (!valid) {
-    const value = parameter.required ? example : "";
-    return make("input", { ...label, value, placeholder: example, ...(parameter.required ? { required: "" } : {}) });
+    return make("input", { ...label, value: parameter.required ? example : "", placeholder: example, autocomplete: "off" });
   }
-  const select = make("select", label, ...(parameter.required ? [] : [make("option", { value: "" }, "")]));
+  const select = make("select", label, ...(parameter.required ? [] : [make("option", { value: "" }, "not given")]));
   select.append(...valid.map((value) => make("option", { value }, value)));
   if (valid.includes(example)) select.value = example;
   return select;
@@ -67,43 +70,50 @@ function address(path, parameters, inputs) {
   return target + (query.size ? `?${query}` : "");
 }
 
-async function show(target, output) {
-  output.replaceChildren(make("p", { class: "faint" }, "…"));
+async function show(target, status, body) {
+  const say = (text, bad) => {
+    status.setAttribute("class", bad ? "status bad" : "status");
+    status.textContent = text;
+  };
+  say("Asking…");
+  body.replaceChildren();
   try {
     const response = await fetch(target);
     const type = response.headers.get("content-type") || "";
     let text = /json|text|javascript/.test(type) ? await response.text() : `(${(await response.blob()).size} bytes)`;
     if (/json/.test(type)) text = JSON.stringify(JSON.parse(text), null, 2);
     if (text.length > SHOWN_CHARACTERS) text = `${text.slice(0, SHOWN_CHARACTERS)}\n… (${text.length} characters)`;
-    output.replaceChildren(
-      make("p", { class: response.ok ? "status" : "status bad" }, `${response.status} ${type}`),
-      make("pre", { tabindex: "0" }, text || "(no body)"),
-    );
+    say(`${response.status} ${type}`, !response.ok);
+    body.replaceChildren(code("Answer", text || "(no body)"));
   } catch (problem) {
-    output.replaceChildren(make("p", { class: "status bad" }, `No answer: ${problem.message}`));
+    say(`No answer: ${problem.message}`, true);
   }
 }
 
-function tryIt(path, parameters) {
-  const inputs = parameters.map(field);
+function tryIt(path, described) {
+  const parameters = [...(described.parameters || [])].sort((one, other) => !!other.required - !!one.required);
+  const names = parameters.map((parameter) => `${described.operationId}-${parameter.name}`);
+  const inputs = parameters.map((parameter, index) => field(parameter, names[index], `${names[index]}-hint`));
   const rows = parameters.map((parameter, index) => make(
-    "tr", {},
-    make("th", { scope: "row" }, make("code", {}, parameter.name), parameter.required ? " *" : ""),
-    make("td", {}, inputs[index], make("div", { class: "faint" }, bounds(parameter.schema || {})),
-      ...prose(parameter.description)),
+    "div", { class: "parameter" },
+    make("label", { for: names[index] }, make("code", {}, parameter.name), parameter.required ? " required" : ""),
+    make("div", {}, inputs[index], make("div", { id: `${names[index]}-hint` },
+      make("p", { class: "faint" }, bounds(parameter.schema || {})), ...prose(parameter.description))),
   ));
   const link = make("a", { href: "#" }, "");
-  const output = make("div", { "aria-live": "polite" });
+  // The status is read aloud; an answer of many pages is not.
+  const status = make("p", { class: "status", role: "status" });
+  const body = make("div");
   const update = () => {
     link.textContent = address(path, parameters, inputs);
     link.href = link.textContent;
   };
-  const form = make("form", {}, rows.length ? make("table", {}, make("tbody", {}, ...rows)) : null,
-    make("button", { type: "submit" }, "Try it"), link, output);
+  const form = make("form", { "aria-label": `Try it: ${described.summary}` }, ...rows,
+    make("button", { type: "submit" }, "Try it"), link, status, body);
   form.addEventListener("input", update);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    show(address(path, parameters, inputs), output);
+    show(address(path, parameters, inputs), status, body);
   });
   update();
   return form;
@@ -116,16 +126,15 @@ function answer([status, response]) {
   return make(
     "details", {},
     make("summary", {}, make("strong", {}, status), " ", ...inline(response.description), " ", make("span", { class: "faint" }, type || "")),
-    example === undefined ? null : make("pre", { tabindex: "0" }, text),
+    example === undefined ? null : code(`Example of ${status}`, text),
   );
 }
 
 function operation(path, described) {
-  const parameters = described.parameters || [];
   return make(
     "details", { class: "operation", id: described.operationId },
     make("summary", {}, make("h3", {}, described.summary), make("code", {}, `GET ${path}`)),
-    make("div", {}, ...prose(described.description), tryIt(path, parameters),
+    make("div", {}, ...prose(described.description), tryIt(path, described),
       make("h4", {}, "Answers"), ...Object.entries(described.responses).map(answer)),
   );
 }
@@ -135,14 +144,15 @@ function openFromAddress() {
   if (wanted && wanted.tagName === "DETAILS") {
     wanted.open = true;
     wanted.scrollIntoView();
+    wanted.querySelector("summary").focus();
   }
 }
 
 function render(api) {
   document.title = api.info.title;
   const operations = Object.entries(api.paths).map(([path, methods]) => [path, methods.get]).filter(([, get]) => get);
-  const contents = document.getElementById("contents");
-  const main = document.getElementById("main");
+  const contents = document.getElementById("endpoints");
+  const main = document.getElementById("content");
   main.replaceChildren(
     make("h1", {}, api.info.title),
     make("p", { class: "faint" }, `Version ${api.info.version} · OpenAPI ${api.openapi} · `,
@@ -151,8 +161,8 @@ function render(api) {
   );
   for (const tag of api.tags) {
     const inside = operations.filter(([, get]) => (get.tags || [])[0] === tag.name);
-    contents.append(make("h2", {}, tag.name),
-      ...inside.map(([, get]) => make("a", { href: `#${get.operationId}` }, get.summary)));
+    contents.append(make("p", { "aria-hidden": "true" }, tag.name), make("ul", { "aria-label": tag.name },
+      ...inside.map(([, get]) => make("li", {}, make("a", { href: `#${get.operationId}` }, get.summary)))));
     main.append(make("h2", {}, tag.name), ...prose(tag.description), ...inside.map(([path, get]) => operation(path, get)));
   }
   addEventListener("hashchange", openFromAddress);
