@@ -39,7 +39,7 @@ def site_app(
 ) -> Starlette:
     """With the pages of all capabilities, unless others are given."""
     settings = SiteSettings.from_environ({**ENVIRONMENT, **variables})
-    frame = frame_of(settings)
+    frame = frame_of(settings, CAPABILITIES, settings.base_url)
     context = PageContext({**ENVIRONMENT, **variables}, settings, frame, objects or FakeLibrary())
     declared = list(built(CAPABILITIES, "pages", context)) if pages is None else pages
     return create_app(declared, frame, Limiter(Counters(), lambda: 0.0), reads=0, searches=0)

@@ -18,7 +18,7 @@ from commonplace.web.pages.context import PageContext
 from commonplace.web.pages.settings import SiteSettings
 
 SETTINGS = SiteSettings.from_environ(os.environ)
-FRAME = frame_of(SETTINGS)
+FRAME = frame_of(SETTINGS, CAPABILITIES, SETTINGS.base_url)
 OBJECTS = S3ObjectStore(aws.s3(read_timeout_seconds=5), SETTINGS.content_bucket)
 PAGES = list(built(CAPABILITIES, "pages", PageContext(os.environ, SETTINGS, FRAME, OBJECTS)))
 handler = instrument(Gateway(application(SETTINGS, PAGES, FRAME), origin=origin_values(os.environ)), os.environ)

@@ -1,6 +1,6 @@
 """Documents: an organisation's published pages, synced from its repository."""
 
-from commonplace.kernel.capability import Capability, Items, ObjectKeys, Objects, Scopes
+from commonplace.kernel.capability import Capability, Items, ObjectKeys, Objects, PageLink, Scopes
 
 CONTENT, RAW, ATTACHMENTS, METADATA = "content/", "raw/", "attachments/", "metadata/"
 PUBLISHED = (CONTENT, RAW, ATTACHMENTS, METADATA)
@@ -23,6 +23,16 @@ DOCUMENTS = Capability(
     ),
     toolset="commonplace.documents.tools.toolset:toolset",
     routes="commonplace.documents.rest.routes:routes",
+    pages="commonplace.documents.pages.routes:pages",
+    links=(
+        PageLink(path="/types", title="Browse", covers=("/types", "/groups", "/releases", "/t", "/d/")),
+        PageLink(path="/types", title="Types", place="footer"),
+        PageLink(path="/groups", title="Groups", place="footer"),
+        PageLink(path="/releases", title="Releases", place="footer"),
+        PageLink(path="/t", title="Tags", place="footer"),
+        PageLink(path="/feed.xml", title="What is new", place="feed", media_type="application/atom+xml"),
+        PageLink(path="/feed.json", title="What is new", place="feed", media_type="application/feed+json"),
+    ),
     collection="commonplace.documents.collection:collection",
     sources="commonplace.documents.source:sources",
     steps="commonplace.documents.sync.steps:steps",

@@ -1,7 +1,9 @@
-"""Documents, groups and releases as every interface shows them."""
+"""Documents, groups, releases and passages as every interface shows them."""
 
 import json
+from collections.abc import Iterable
 from datetime import UTC, datetime
+from html import escape
 from typing import Any
 
 from commonplace.documents.addresses import DocumentAddresses
@@ -79,3 +81,25 @@ def markdown(entry: Entry, document_url: str, content: str) -> bytes:
 
 def _inline(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def highlighted(snippet: str, marks: Iterable[tuple[int, int]]) -> str:
+    """The snippet for a web page. `marks` are spans in characters; those that overlap or touch become one."""
+    told, place = "", 0
+    for start, end in _joined(marks, len(snippet)):
+        told += f"{escape(snippet[place:start])}<mark>{escape(snippet[start:end])}</mark>"
+        place = end
+    return told + escape(snippet[place:])
+
+
+def _joined(marks: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:
+    """The spans inside the text, in order and apart: an engine that errs costs a mark, never a broken page."""
+    spans: list[tuple[int, int]] = []
+    for start, end in sorted((max(0, start), min(end, length)) for start, end in marks):
+        if start >= end:
+            continue
+        if spans and start <= spans[-1][1]:
+            spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
+        else:
+            spans.append((start, end))
+    return spans

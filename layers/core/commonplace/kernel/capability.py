@@ -65,6 +65,20 @@ class ObjectKeys:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PageLink:
+    """A page of the site that every page we serve names, whichever function serves it."""
+
+    path: str
+    title: str
+    place: Literal["menu", "footer", "feed"] = "menu"
+    """`menu` is the header; a `feed` is named in the head too."""
+    media_type: str = ""
+    """Of a feed."""
+    covers: tuple[str, ...] = ()
+    """Beginnings of paths on which this link is shown as the present one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
     """What the capability counts with `kernel.telemetry.count`, for a graph on the dashboard."""
 
@@ -110,6 +124,8 @@ class Capability:
     """Takes a `web.rest.declaration.RestContext`; returns the `Routes` it answers over REST, or None as above."""
     pages: str | None = None
     """Takes a `web.pages.context.PageContext`; returns the `Pages` that anybody may read, or None as above."""
+    links: tuple[PageLink, ...] = ()
+    """Of the header and the footer of every page."""
     console: str | None = None
     """Takes a `web.pages.context.PageContext`; returns the `ConsolePages` for people who are signed in."""
     collection: str | None = None

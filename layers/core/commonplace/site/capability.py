@@ -1,5 +1,14 @@
 """The declaration of pages for people that belong to no other capability."""
 
-from commonplace.kernel.capability import Capability
+from commonplace.kernel.capability import Capability, PageLink
 
-SITE = Capability(name="site", pages="commonplace.site.connect.routes:pages")
+SITE = Capability(
+    name="site",
+    pages="commonplace.site.connect.routes:pages",
+    links=(
+        PageLink(path="/connect", title="Connect"),
+        PageLink(path="/docs", title="API"),
+        PageLink(path="/connect", title="Connect an agent", place="footer"),
+        PageLink(path="/docs", title="API", place="footer"),
+    ),
+)

@@ -5,7 +5,7 @@ from html import escape
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.documents.rest.hits import highlighted
+from commonplace.documents.views import highlighted
 
 texts = st.text(alphabet=st.sampled_from("ab <>&\"'é\U0001f41a/mark"), max_size=40)
 marks = st.lists(st.tuples(st.integers(-5, 50), st.integers(-5, 50)), max_size=6)

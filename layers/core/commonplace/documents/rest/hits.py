@@ -3,41 +3,19 @@
 The command line prints the same fields.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from html import escape
+from collections.abc import Mapping, Sequence
 
 from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.document import DocumentRef, Entry
 from commonplace.documents.findings import settle
 from commonplace.documents.rest import models
+from commonplace.documents.views import highlighted
 from commonplace.search.model import Hit, SearchRequest, SearchResults
 from commonplace.web.representations import PAGE_BYTES
 from commonplace.web.rest.models import json_bytes
 
 FOUND = models.SearchHit.model_fields.keys() - {"document_url", "highlight", "document"}
 """What the search says of every hit."""
-
-
-def highlighted(snippet: str, marks: Iterable[tuple[int, int]]) -> str:
-    """The snippet for a web page. `marks` are spans in characters; those that overlap or touch become one."""
-    told, place = "", 0
-    for start, end in _joined(marks, len(snippet)):
-        told += f"{escape(snippet[place:start])}<mark>{escape(snippet[start:end])}</mark>"
-        place = end
-    return told + escape(snippet[place:])
-
-
-def _joined(marks: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:
-    """The spans inside the text, in order and apart: an engine that errs costs a mark, never a broken page."""
-    spans: list[tuple[int, int]] = []
-    for start, end in sorted((max(0, start), min(end, length)) for start, end in marks):
-        if start >= end:
-            continue
-        if spans and start <= spans[-1][1]:
-            spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
-        else:
-            spans.append((start, end))
-    return spans
 
 
 def answer(

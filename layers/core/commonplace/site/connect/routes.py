@@ -11,7 +11,7 @@ from commonplace.site.connect.clients import Endpoint
 from commonplace.site.connect.page import connect_html
 from commonplace.site.connect.registry import server_json
 from commonplace.web.pages.context import PageContext
-from commonplace.web.pages.declaration import Link, Pages
+from commonplace.web.pages.declaration import Pages
 from commonplace.web.representations import API_VERSION, Page, asset, encode, html
 
 ASSETS = Path(connect.__file__).parent / "assets"
@@ -38,5 +38,4 @@ def pages(context: PageContext) -> Pages:
             Route("/server.json", get_server_json),
         ],
         assets=ASSETS,
-        menu=[Link("/connect", "Connect")],
     )

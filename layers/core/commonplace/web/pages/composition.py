@@ -8,16 +8,20 @@ from collections.abc import Sequence
 from starlette.applications import Starlette
 
 from commonplace.kernel import aws
+from commonplace.kernel.capability import Capability
 from commonplace.kernel.limit_store import DynamoCounters
 from commonplace.kernel.limits import Limiter
+from commonplace.kernel.settings import Appearance
 from commonplace.web.pages.app import create_app
 from commonplace.web.pages.declaration import Pages
 from commonplace.web.pages.frame import Frame
 from commonplace.web.pages.settings import SiteSettings
 
 
-def frame_of(settings: SiteSettings) -> Frame:
-    return Frame(settings.site_name, settings.site_description, settings.site_accent, settings.base_url or "")
+def frame_of(settings: Appearance, capabilities: Sequence[Capability], base_url: str | None) -> Frame:
+    """For every function that shows pages; each names the links of all capabilities."""
+    links = [link for capability in capabilities for link in capability.links]
+    return Frame(settings.site_name, settings.site_description, settings.site_accent, base_url or "", links)
 
 
 def application(settings: SiteSettings, declared: Sequence[Pages], frame: Frame) -> Starlette:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 from functools import cached_property
 from http import HTTPStatus
 from pathlib import Path
@@ -16,9 +17,11 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from commonplace.kernel.capability import PageLink
 from commonplace.kernel.errors import CommonplaceError
 from commonplace.web.middleware import error_headers
-from commonplace.web.pages.declaration import Link, Pages
+from commonplace.web.pages.declaration import Edition, Link, Pages
+from commonplace.web.pages.theme import stylesheet
 from commonplace.web.representations import HTML, NO_STORE, PROTECTED, Page, asset
 
 if TYPE_CHECKING:
@@ -26,6 +29,14 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent
 TEMPLATES, ASSETS = FOLDER / "templates", FOLDER / "assets"
+CSS = "text/css; charset=utf-8"
+THEME = "theme.css"
+"""The colours of this deployment, made from its settings."""
+
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
 
 
 @dataclass(frozen=True)
@@ -36,6 +47,8 @@ class Frame:
     description: str = ""
     accent: str = "#0b6e4f"
     base_url: str = ""
+    links: Sequence[PageLink] = ()
+    """Of header and footer."""
     declared: list[Pages] = field(default_factory=list)
     """Of the capabilities, in their order; complete before the first request."""
 
@@ -62,24 +75,39 @@ class Frame:
 
     def nearest(self, path: str) -> Sequence[Link]:
         """The pages that are most like a path at which there is nothing."""
-        return [link for each in self.declared if each.nearest for link in each.nearest(path)][:5]
+        try:
+            return [link for each in self.declared if each.nearest for link in each.nearest(path)][:5]
+        except CommonplaceError:
+            return ()
 
     @property
-    def menu(self) -> Sequence[Link]:
-        return [link for each in self.declared for link in each.menu]
+    def edition(self) -> Edition | None:
+        """What the pages are made from. None where nothing is published, or the store does not say."""
+        try:
+            return next((found for each in self.declared if each.edition and (found := each.edition())), None)
+        except CommonplaceError:
+            return None
 
-    @property
-    def alternates(self) -> Sequence[tuple[str, Link]]:
-        return [one for each in self.declared for one in each.alternates]
+    def placed(self, place: str) -> Sequence[PageLink]:
+        return [link for link in self.links if link.place == place]
 
     def asset(self, name: str) -> Page | None:
         """A file of one of the folders, by its name; no other is served."""
+        if name == THEME:
+            return self._theme
         file = self._assets.get(name)
         return asset(file) if file else None
 
     def asset_url(self, name: str) -> str:
         """With the version of the file, so that it may be kept for ever."""
-        return f"/assets/{name}?v={asset(self._assets[name]).etag[:12]}"
+        found = self.asset(name)
+        if found is None:
+            raise LookupError(f"there is no asset {name}")
+        return f"/assets/{name}?v={found.etag[:12]}"
+
+    @cached_property
+    def _theme(self) -> Page:
+        return Page.of(stylesheet(self.accent).encode(), CSS, PROTECTED)
 
     @cached_property
     def _assets(self) -> dict[str, Path]:
@@ -91,10 +119,33 @@ class Frame:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
         folders = [TEMPLATES, *(each.templates for each in self.declared if each.templates)]
-        return Environment(
+        made = Environment(
             loader=FileSystemLoader(folders),
             autoescape=True,
             undefined=StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
         )
+        made.filters |= {"day": day, "moment": moment, "stamp": stamp}
+        return made
+
+
+def day(value: date | str) -> str:
+    """`6 March 2027`; a text that is no whole date stays as it is."""
+    if isinstance(value, str):
+        try:
+            value = date.fromisoformat(value)
+        except ValueError:
+            return value
+    return f"{value.day} {_MONTHS[value.month - 1]} {value.year}"
+
+
+def moment(value: datetime) -> str:
+    """`6 March 2027, 14:05 UTC`."""
+    told = value.astimezone(UTC)
+    return f"{day(told)}, {told:%H:%M} UTC"
+
+
+def stamp(value: datetime) -> str:
+    """As the `datetime` of a `time` element."""
+    return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,113 @@
+"""The page of one document."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from commonplace.documents.content import facets
+from commonplace.documents.content.document import Entry
+from commonplace.documents.content.document_index import Catalogue, Selection
+from commonplace.documents.content.graph import Graph
+from commonplace.documents.pages.services import HERE, Services
+from commonplace.kernel.errors import NotFound
+from commonplace.search.filters import Filters
+from commonplace.web.pages.declaration import Link
+from commonplace.web.representations import Page
+
+RELATED = 6
+MANY = 200
+"""Documents that bear a tag beyond which it says little about any of them."""
+
+
+def routes(services: Services) -> list[Route]:
+    async def get_document(request: Request) -> Response:
+        content_type, document_id = request.path_params["type"], request.path_params["id"]
+        found = services.library.edition().catalogue.resolve(content_type, document_id)
+        if found is None:
+            raise NotFound("There is no such document.")
+        if found.former:
+            return RedirectResponse(services.urls.document(found.entry), 301)
+        entry = found.entry
+        return services.kept(request, ("document", entry.ref), lambda _edition: _page(services, request, entry))
+
+    return [Route("/d/{type}/{id}", get_document)]
+
+
+def nearest(services: Services, path: str) -> Sequence[Link]:
+    """Documents whose place in the repository, permalink or name is like this path."""
+    catalogue = services.library.edition().catalogue
+    bare = path.strip("/")
+    here = catalogue.at_path(bare) if bare else None
+    content_type, _, document_id = bare.removeprefix("d/").rpartition("/")
+    name = document_id.removesuffix(".html").removesuffix(".md")
+    refs = catalogue.nearest(content_type, name, 5)
+    by_ref = catalogue.manifest.by_ref
+    entries = dict.fromkeys([entry.ref for entry in (here,) if entry] + refs)
+    return [Link(HERE.of(by_ref[ref]), by_ref[ref].title) for ref in entries]
+
+
+def _page(services: Services, request: Request, entry: Entry) -> Page:
+    found = services.library.find(
+        lambda catalogue: one.entry if (one := catalogue.resolve(entry.content_type, entry.id)) else None
+    )
+    if found is None:
+        raise NotFound("There is no such document.")
+    entry, stored = found
+    document = json.loads(stored.body)
+    catalogue, graph = services.library.edition().catalogue, services.library.graph()
+    by_ref = catalogue.manifest.by_ref
+    out, back = (
+        [by_ref[node.ref] for node in nodes if node.ref in by_ref]
+        for nodes in (graph.out(entry.ref), graph.back(entry.ref))
+    )
+    manifest = catalogue.manifest
+    return services.page(
+        request,
+        "document.html",
+        entry=entry,
+        authors=_authors(document["metadata"].get("author")),
+        content=document["content"],
+        out=out,
+        back=back,
+        related=related(catalogue, graph, entry),
+        address=services.addresses.of(entry),
+        edit_url=_edit_url(entry, manifest.branch),
+    )
+
+
+def related(catalogue: Catalogue, graph: Graph, entry: Entry) -> list[Entry]:
+    """Documents that share tags with this one, rare tags counting most, and are not linked with it already."""
+    linked = {node.ref for node in (*graph.out(entry.ref), *graph.back(entry.ref))} | {entry.ref}
+    counts = {facet.name: facet.count for facet in catalogue.once(facets.tags)}
+    scores: Counter[str] = Counter()
+    known: dict[str, Entry] = {}
+    for tag in dict.fromkeys(entry.tags):
+        if not 1 < counts.get(tag, 0) <= MANY:
+            continue
+        for other in catalogue.select(Selection(Filters(tags_all=(tag,)))):
+            if other.ref not in linked:
+                known[other.ref] = other
+                scores[other.ref] += 1000 // counts[tag] + (1 if other.group and other.group == entry.group else 0)
+    best = sorted(scores, key=lambda ref: (-scores[ref], known[ref].title.casefold(), ref))
+    return [known[ref] for ref in best[:RELATED]]
+
+
+def _authors(author: Any) -> list[str]:
+    names = [author] if isinstance(author, str) else author if isinstance(author, list) else []
+    return [name for name in names if isinstance(name, str) and name]
+
+
+def _edit_url(entry: Entry, branch: str) -> str | None:
+    """Where the file is edited on GitHub; None where there is no such repository."""
+    at_commit = f"/blob/{entry.commit_sha}/"
+    if not entry.source_url or at_commit not in entry.source_url:
+        return None
+    return entry.source_url.replace(at_commit, f"/edit/{quote(branch)}/", 1)

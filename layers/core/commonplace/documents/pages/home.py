@@ -1,0 +1,185 @@
+"""The home page, and the pages that list documents by type, group, release and tag."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from commonplace.documents.content import facets
+from commonplace.documents.content.document import Entry
+from commonplace.documents.content.document_index import Catalogue, Selection
+from commonplace.documents.content.facets import Facet
+from commonplace.documents.content.library import Edition
+from commonplace.documents.content.ontology import ONTOLOGY
+from commonplace.documents.pages.services import Services, Window, page_number
+from commonplace.kernel.errors import NotFound
+from commonplace.kernel.terms import key
+from commonplace.search.filters import Filters
+
+LATEST = 8
+FEW = 24
+"""Groups and tags of the home page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One way to sort documents into lists: by group, by release, by tag."""
+
+    plural: str
+    path: str
+    facets: Callable[[Catalogue], Sequence[Facet]]
+    narrow: Callable[[str], Filters]
+    lead: str
+
+
+KINDS = (
+    Kind(
+        "Groups",
+        "/groups",
+        facets.groups,
+        lambda name: Filters(group=name),
+        "Documents name the group that they belong to.",
+    ),
+    Kind(
+        "Releases",
+        "/releases",
+        facets.releases,
+        lambda name: Filters(release=name),
+        "Documents name the release that they came with.",
+    ),
+    Kind("Tags", "/t", facets.tags, lambda name: Filters(tags_all=(name,)), "Most used first."),
+)
+
+
+def types(catalogue: Catalogue) -> Sequence[Facet]:
+    """Content types in use, in the order of the ontology, each with its count."""
+    return catalogue.once(_types)
+
+
+def _types(catalogue: Catalogue) -> Sequence[Facet]:
+    counts = Counter(entry.content_type for entry in catalogue.entries)
+    order = list(ONTOLOGY.types)
+    named = sorted(counts, key=lambda name: (order.index(name) if name in order else len(order), name))
+    return tuple(Facet(name, counts[name]) for name in named)
+
+
+def routes(services: Services) -> list[Route]:
+    async def get_home(request: Request) -> Response:
+        return services.answer(request, "home.html", ("home",), _home)
+
+    async def get_types(request: Request) -> Response:
+        return services.answer(request, "types.html", ("types",), lambda edition: _all_types(edition.catalogue))
+
+    async def get_type(request: Request) -> Response:
+        name = request.path_params["name"]
+        number = page_number(request.query_params)
+        return services.answer(
+            request, "listing.html", ("type", name, str(number)), lambda edition: _type(edition.catalogue, name, number)
+        )
+
+    return [
+        Route("/", get_home),
+        Route("/types", get_types),
+        Route("/types/{name:path}", get_type),
+        *(route for kind in KINDS for route in _kind_routes(services, kind)),
+    ]
+
+
+def _kind_routes(services: Services, kind: Kind) -> list[Route]:
+    async def get_all(request: Request) -> Response:
+        return services.answer(
+            request,
+            "facets.html",
+            (kind.path,),
+            lambda edition: {"kind": kind, "found": kind.facets(edition.catalogue)},
+        )
+
+    async def get_one(request: Request) -> Response:
+        name, number = request.path_params["name"], page_number(request.query_params)
+        found = services.library.edition().catalogue.once(kind.facets)
+        if all(facet.name != name for facet in found):
+            return RedirectResponse(_alike(services, kind, found, name), 301)
+        return services.answer(
+            request,
+            "listing.html",
+            (kind.path, name, str(number)),
+            lambda edition: _listing(edition.catalogue, kind, name, number),
+        )
+
+    return [Route(kind.path, get_all), Route(f"{kind.path}/{{name:path}}", get_one)]
+
+
+def _alike(services: Services, kind: Kind, found: Sequence[Facet], name: str) -> str:
+    """The page of the value that is written otherwise: `Mutual Aid` for `mutual-aid`. Raises NotFound."""
+    wanted = key(name[:200])
+    same = next((facet for facet in found if key(facet.name) == wanted), None)
+    if same is None:
+        raise NotFound(f"Nothing here is listed under this name in {kind.plural.casefold()}.")
+    return f"{kind.path}/{services.urls.tag(same.name).removeprefix('/t/')}"
+
+
+def _home(edition: Edition) -> dict[str, Any]:
+    catalogue = edition.catalogue
+    return {
+        "count": len(catalogue.entries),
+        "latest": catalogue.select(Selection(), "-updated")[:LATEST],
+        "types": types(catalogue),
+        "groups": facets.groups(catalogue)[:FEW],
+        "releases": facets.releases(catalogue)[:FEW],
+        "tags": facets.tags(catalogue)[:FEW],
+    }
+
+
+def _all_types(catalogue: Catalogue) -> dict[str, Any]:
+    return {
+        "found": [(facet, _description(facet.name)) for facet in types(catalogue)],
+        "kinds": [(kind, len(kind.facets(catalogue))) for kind in KINDS],
+    }
+
+
+def _description(name: str) -> str:
+    return ONTOLOGY.types[name].description if name in ONTOLOGY.types else ""
+
+
+def _type(catalogue: Catalogue, name: str, number: int) -> dict[str, Any]:
+    known = {facet.name for facet in types(catalogue)} | set(ONTOLOGY.types)
+    if name not in known:
+        raise NotFound("There is no such type of document.", hint=f"The types are {', '.join(sorted(known))}.")
+    expanded = tuple(ONTOLOGY.expand(name)) if name in ONTOLOGY.types else (name,)
+    entries = catalogue.select(Selection(Filters(content_types=expanded)))
+    return _window(entries, number) | {
+        "title": label(name),
+        "above": ("/types", "Types"),
+        "description": _description(name),
+        "about": None,
+    }
+
+
+def _listing(catalogue: Catalogue, kind: Kind, name: str, number: int) -> dict[str, Any]:
+    facet = next((one for one in kind.facets(catalogue) if one.name == name), Facet(name, 0))
+    entries = catalogue.select(Selection(kind.narrow(name)))
+    page = facet.page
+    titled = page.title if page and kind.path != "/t" else name
+    return _window(entries, number) | {
+        "title": titled,
+        "above": (kind.path, kind.plural),
+        "description": page.description if page else "",
+        "about": page,
+    }
+
+
+def _window(entries: Sequence[Entry], number: int) -> dict[str, Any]:
+    window = Window(number, len(entries))
+    window.check()
+    return {"entries": entries[window.start : window.end], "window": window}
+
+
+def label(content_type: str) -> str:
+    """The type as people write it."""
+    return content_type.replace("-", " ").capitalize()

@@ -1,0 +1,60 @@
+"""The pages that the capability of documents declares."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from commonplace.documents.addresses import DocumentAddresses
+from commonplace.documents.content.library import Library
+from commonplace.documents.pages import document, feeds, home, search
+from commonplace.documents.pages.services import Services
+from commonplace.search.deferred import DeferredSearch
+from commonplace.search.fusion import Fusion
+from commonplace.web.pages.context import PageContext
+from commonplace.web.pages.declaration import Edition, Pages
+
+if TYPE_CHECKING:
+    from commonplace.search.service import SearchService
+
+HERE = Path(__file__).parent
+
+
+def pages(context: PageContext) -> Pages:
+    """As a deployment shows them. What only a search needs is loaded at the first search."""
+    settings, library = context.settings, Library(context.objects)
+    fusion = Fusion.parse(settings.fusion) if settings.fusion else None
+
+    def search_service() -> SearchService:
+        from commonplace.documents import composition
+
+        return composition.search_service(settings, fusion, context.objects, library)
+
+    addresses = DocumentAddresses(settings.document_url, context.frame.base_url)
+    return document_pages(Services(library, DeferredSearch(search_service), context.frame, addresses))
+
+
+def document_pages(services: Services) -> Pages:
+    return Pages(
+        routes=[
+            *home.routes(services),
+            *search.routes(services),
+            *document.routes(services),
+            *feeds.routes(services),
+        ],
+        templates=HERE / "templates",
+        assets=HERE / "assets",
+        searches=frozenset({"/search"}),
+        nearest=lambda path: document.nearest(services, path),
+        edition=lambda: _edition(services.library),
+    )
+
+
+def _edition(library: Library) -> Edition | None:
+    manifest = library.manifest()
+    if not manifest.commit_sha:
+        return None
+    source = next((entry.source_url for entry in manifest.documents if entry.source_url), "")
+    repository, blob, _ = source.partition("/blob/")
+    url = f"{repository}/commit/{manifest.commit_sha}" if blob else None
+    return Edition(manifest.commit_sha, manifest.synced_at, url)

@@ -1,0 +1,238 @@
+"""The search page: the same search as REST and MCP, narrowed by what the documents found have in common."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from starlette.datastructures import QueryParams
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from commonplace.documents.content import facets
+from commonplace.documents.content.document import DocumentRef, Entry
+from commonplace.documents.content.document_index import Catalogue, Selection
+from commonplace.documents.content.ontology import ONTOLOGY
+from commonplace.documents.findings import MAX_HITS, Findings, published, settle, with_spares
+from commonplace.documents.pages.services import Services, Window, page_number
+from commonplace.documents.views import highlighted
+from commonplace.kernel.errors import InvalidInput, Unavailable
+from commonplace.repository.slugs import slug
+from commonplace.search.filters import Filters
+from commonplace.search.model import Hit, SearchRequest
+from commonplace.search.service import MAX_QUERY_CHARACTERS
+from commonplace.web.middleware import error_headers
+from commonplace.web.representations import HTML, NO_STORE, PROTECTED
+
+PER_PAGE = 10
+MAX_VALUE_CHARACTERS = 200
+MAX_TAGS = 20
+OPTIONS = 8
+"""Values of a facet that are offered."""
+POPULAR = 12
+BRIEFLY = {"cache-control": "public, max-age=30"}
+"""Results follow the index, which follows the documents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the address asks for."""
+
+    q: str = ""
+    type: str = ""
+    group: str = ""
+    release: str = ""
+    tags: tuple[str, ...] = ()
+    page: int = 1
+
+    @classmethod
+    def of(cls, parameters: QueryParams) -> Question:
+        """Raises InvalidInput. Parameters of other names are ignored."""
+        q, tags = parameters.get("q", "").strip(), tuple(filter(None, parameters.getlist("tag")))
+        if len(q) > MAX_QUERY_CHARACTERS:
+            told = f"The query has {len(q)} characters; at most {MAX_QUERY_CHARACTERS} are read."
+            raise InvalidInput(told, hint="Ask for the subject in a sentence or a few words.")
+        if len(tags) > MAX_TAGS:
+            raise InvalidInput(f"At most {MAX_TAGS} tags narrow a search.")
+        one = {name: parameters.get(name, "") for name in ("type", "group", "release")}
+        for name, value in [*one.items(), *(("tag", tag) for tag in tags)]:
+            if len(value) > MAX_VALUE_CHARACTERS:
+                raise InvalidInput(f"{name} must be at most {MAX_VALUE_CHARACTERS} characters long.")
+        if one["type"] and one["type"] not in ONTOLOGY.types:
+            raise InvalidInput("There is no such type of document.", hint=f"Types: {', '.join(ONTOLOGY.types)}.")
+        return cls(q=q, tags=tags, page=page_number(parameters), **one)
+
+    @property
+    def narrowed(self) -> bool:
+        return bool(self.type or self.group or self.release or self.tags)
+
+    def filters(self) -> Filters:
+        return Filters(
+            content_types=tuple(ONTOLOGY.expand(self.type)) if self.type else (),
+            group=self.group or None,
+            release=self.release or None,
+            tags_all=self.tags,
+        )
+
+    def parameters(self) -> dict[str, str | list[str]]:
+        told = {"q": self.q, "type": self.type, "group": self.group, "release": self.release, "tag": list(self.tags)}
+        return told | ({"page": str(self.page)} if self.page > 1 else {})
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A value by which results are narrowed, or, where they are, widened."""
+
+    name: str
+    count: int
+    url: str
+    active: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    entry: Entry
+    heading: str | None
+    passage: str
+    """HTML, escaped."""
+
+
+def routes(services: Services) -> list[Route]:
+    async def get_search(request: Request) -> Response:
+        asked = Question.of(request.query_params)
+        if not asked.q:
+            key = ("search", services.urls.search(**asked.parameters()))
+            return services.answer(
+                request, "search.html", key, lambda edition: _browsing(services, edition.catalogue, asked)
+            )
+        try:
+            values = _found(services, asked)
+        except Unavailable as error:
+            return _without_index(services, request, asked, error)
+        answer = services.page(request, "search.html", **values).answer(request)
+        answer.headers.update(BRIEFLY)
+        return answer
+
+    return [Route("/search", get_search)]
+
+
+def _found(services: Services, asked: Question) -> dict[str, Any]:
+    window = Window(asked.page, MAX_HITS, PER_PAGE)
+    window.check()
+    wanted = SearchRequest(asked.q, asked.filters(), with_spares(MAX_HITS))
+    results = services.search.search(wanted)
+    known = published(services.library, results)
+    settled = settle(results, wanted, known, limit=MAX_HITS)
+    hits = [_result(hit, known) for hit in settled.hits]
+    catalogue = services.library.edition().catalogue
+    return _values(services, asked, catalogue) | {
+        "settled": settled,
+        "results": hits[window.start : window.start + PER_PAGE],
+        "window": replace(window, total=len(hits)),
+        "facets": _facets(services, asked, [hit.entry for hit in hits]),
+        "suggestion": _suggestion(services, asked, settled),
+        "near": [] if hits else _near(catalogue, asked.q),
+        "reduced": results.fallback,
+    }
+
+
+def _browsing(services: Services, catalogue: Catalogue, asked: Question) -> dict[str, Any]:
+    """Without a query: every document, or those of the filters."""
+    entries = catalogue.select(Selection(asked.filters())) if asked.narrowed else ()
+    window = Window(asked.page, len(entries), PER_PAGE)
+    window.check()
+    return _values(services, asked, catalogue) | {
+        "results": [_listed(entry) for entry in entries[window.start : window.end]],
+        "window": window,
+        "facets": _facets(services, asked, entries or catalogue.entries),
+    }
+
+
+def _values(services: Services, asked: Question, catalogue: Catalogue) -> dict[str, Any]:
+    return {
+        "asked": asked,
+        "settled": None,
+        "suggestion": None,
+        "near": [],
+        "reduced": False,
+        "error": None,
+        "popular": catalogue.once(facets.tags)[:POPULAR],
+        "wider": services.urls.search(q=asked.q),
+        "turned": lambda number: services.urls.search(**replace(asked, page=number).parameters()),
+    }
+
+
+def _without_index(services: Services, request: Request, asked: Question, error: Unavailable) -> Response:
+    """The lists of the store go on while the index is away."""
+    catalogue = services.library.edition().catalogue
+    near = _near(catalogue, asked.q)
+    values = _values(services, asked, catalogue) | {
+        "results": [],
+        "window": Window(1, 0, PER_PAGE),
+        "facets": [],
+        "near": near,
+        "error": error,
+    }
+    body = services.frame.render(request, "search.html", url=services.urls, **values)
+    return Response(body, error.status, {**PROTECTED, **NO_STORE, **error_headers(error)}, HTML)
+
+
+def _result(hit: Hit, known: Mapping[DocumentRef, Entry]) -> Result:
+    entry = known[DocumentRef(f"{hit.content_type}/{hit.id}")]
+    return Result(entry, hit.heading, highlighted(hit.snippet, hit.marks))
+
+
+def _listed(entry: Entry) -> Result:
+    return Result(entry, None, highlighted(entry.description or "", ()))
+
+
+def _suggestion(services: Services, asked: Question, settled: Findings) -> tuple[str, str] | None:
+    if not settled.suggestion:
+        return None
+    return settled.suggestion, services.urls.search(**replace(asked, q=settled.suggestion, page=1).parameters())
+
+
+def _near(catalogue: Catalogue, q: str) -> list[Entry]:
+    by_ref = catalogue.manifest.by_ref
+    return [by_ref[ref] for ref in catalogue.nearest("", slug(q), 5)]
+
+
+def _facets(services: Services, asked: Question, entries: Sequence[Entry]) -> list[tuple[str, list[Option]]]:
+    """Every way in which these documents can be told apart, and the filters in force."""
+
+    def option(name: str, count: int, active: bool, turned: Question) -> Option:
+        return Option(name, count, services.urls.search(**replace(turned, page=1).parameters()), active)
+
+    def one_of(field: str, values: Iterable[str | None]) -> list[Option]:
+        present = getattr(asked, field)
+        counted = Counter(value for value in values if value)
+        names = [present] if present else [name for name, _ in _most(counted)]
+        return [
+            option(name, counted[name], name == present, replace(asked, **{field: "" if name == present else name}))
+            for name in names
+        ]
+
+    counted = Counter(tag for entry in entries for tag in dict.fromkeys(entry.tags))
+    active = [
+        option(tag, counted[tag], True, replace(asked, tags=tuple(other for other in asked.tags if other != tag)))
+        for tag in asked.tags
+    ]
+    more = [
+        option(tag, count, False, replace(asked, tags=(*asked.tags, tag)))
+        for tag, count in _most(counted)
+        if tag not in asked.tags and count < len(entries)
+    ]
+    found = [
+        ("Type", one_of("type", (entry.content_type for entry in entries))),
+        ("Group", one_of("group", (entry.group for entry in entries))),
+        ("Release", one_of("release", (entry.release for entry in entries))),
+        ("Tag", [*active, *more][:OPTIONS]),
+    ]
+    return [(name, options) for name, options in found if options]
+
+
+def _most(counted: Counter[str]) -> list[tuple[str, int]]:
+    return sorted(counted.items(), key=lambda one: (-one[1], one[0]))[:OPTIONS]
