@@ -26,6 +26,7 @@ DOCUMENTS = Capability(
     pages="commonplace.documents.pages.routes:pages",
     links=(
         PageLink(path="/types", title="Browse", covers=("/types", "/groups", "/releases", "/t", "/d/")),
+        PageLink(path="/map", title="Map"),
         PageLink(path="/types", title="Types", place="footer"),
         PageLink(path="/groups", title="Groups", place="footer"),
         PageLink(path="/releases", title="Releases", place="footer"),

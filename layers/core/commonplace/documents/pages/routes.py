@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.library import Library
 from commonplace.documents.pages import document, feeds, home, search
+from commonplace.documents.pages.map import map_routes
 from commonplace.documents.pages.services import Services
 from commonplace.search.deferred import DeferredSearch
 from commonplace.search.fusion import Fusion
@@ -40,6 +41,7 @@ def document_pages(services: Services) -> Pages:
             *home.routes(services),
             *search.routes(services),
             *document.routes(services),
+            *map_routes(services.frame, services.library),
             *feeds.routes(services),
         ],
         templates=HERE / "templates",
