@@ -8,6 +8,8 @@ from urllib.parse import quote, unquote
 SITE_PAGE = "/d/{type}/{id}"
 """Of a document on this deployment's own site."""
 
+ATTACHMENTS = "/api/v1/attachments/"
+
 _PLACEHOLDER = re.compile(r"\{(type|id)\}")
 
 
@@ -17,6 +19,14 @@ class Named(Protocol):
 
     @property
     def id(self) -> str: ...
+
+
+class Stored(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def blob_sha(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +66,7 @@ class DocumentAddresses:
     @property
     def _pattern(self) -> str:
         return self.template or self.base_url + SITE_PAGE
+
+    def of_attachment(self, attachment: Stored, /) -> str:
+        """On this deployment; it names the very version, which may be kept for ever."""
+        return f"{self.base_url}{ATTACHMENTS}{quote(attachment.name)}?v={attachment.blob_sha}"

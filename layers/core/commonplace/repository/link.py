@@ -17,3 +17,5 @@ class Link:
     text: str
     line: int
     """1-based in the file."""
+    field: str | None = None
+    """Of the frontmatter, when it stands there."""

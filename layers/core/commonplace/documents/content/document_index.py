@@ -83,6 +83,9 @@ class Catalogue:
     def attachment(self, name: str) -> Attachment | None:
         return self._attachments.get(name)
 
+    def attachment_at(self, path: str) -> Attachment | None:
+        return self._attachments_by_path.get(path)
+
     def nearest(self, content_type: str, document_id: str, count: int = 3) -> list[DocumentRef]:
         """Names most like the one that nobody bears: the same id under another type first, then similar ids."""
         wanted = document_id.casefold()[:200]
@@ -204,3 +207,7 @@ class Catalogue:
     @cached_property
     def _attachments(self) -> dict[str, Attachment]:
         return {attachment.name: attachment for attachment in self.manifest.attachments}
+
+    @cached_property
+    def _attachments_by_path(self) -> dict[str, Attachment]:
+        return {attachment.path: attachment for attachment in self.manifest.attachments}

@@ -7,7 +7,7 @@ import posixpath
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import Literal
@@ -222,20 +222,26 @@ class BrokenLink(Stored):
 
 
 class AuthoredLink(Stored):
-    """A link as it stands in its file, kept so that later publications resolve it without reading the file again."""
+    """A link as it stands in its file, and where it leads: later publications resolve it anew without reading the file,
+    and whoever renders the file needs no resolver."""
 
     target: str
     fragment: str | None = None
     kind: LinkKind
     text: str
     line: int
+    field: str | None = None
+    """Of the frontmatter, when it stands there."""
+    path: str | None = None
+    """Where it leads: a published document, or another file. None when it is broken."""
 
     @classmethod
-    def of(cls, link: Link) -> "AuthoredLink":
-        return cls(target=link.target, fragment=link.fragment, kind=link.kind, text=link.text, line=link.line)
+    def of(cls, link: Link, resolution: Resolution) -> "AuthoredLink":
+        path = None if isinstance(resolution, Broken) else resolution.path
+        return cls(**asdict(link), path=path)
 
     def link(self) -> Link:
-        return Link(self.target, self.fragment, self.kind, self.text, self.line)
+        return Link(self.target, self.fragment, self.kind, self.text, self.line, self.field)
 
 
 class Neighbourhood(Stored):
@@ -253,7 +259,7 @@ class Graph(Stored):
     """Unique, and none from a document to itself."""
     broken: list[BrokenLink] = Field(default_factory=list)
     authored: dict[str, list[AuthoredLink]] = Field(default_factory=dict)
-    """Path -> links as authored. For the next publication; never served."""
+    """Path -> links as authored, those of the frontmatter first."""
 
     @cached_property
     def by_ref(self) -> dict[DocumentRef, GraphNode]:
@@ -312,9 +318,12 @@ def build_graph(
     edges: dict[tuple[DocumentRef, DocumentRef], None] = {}
     broken: list[BrokenLink] = []
     uses: dict[str, set[str]] = defaultdict(set)
+    resolved: dict[str, list[AuthoredLink]] = defaultdict(list)
     for entry in published:
         for link in authored.get(entry.path, ()):
-            match resolver.resolve(entry.path, link):
+            resolution = resolver.resolve(entry.path, link)
+            resolved[entry.path].append(AuthoredLink.of(link, resolution))
+            match resolution:
                 case ToDocument(path):
                     if path != entry.path:
                         edges[entry.ref, by_path[path].ref] = None
@@ -327,7 +336,7 @@ def build_graph(
         nodes=[_node(entry) for entry in published],
         edges=[GraphEdge(source=source, target=target) for source, target in edges],
         broken=broken,
-        authored={path: [AuthoredLink.of(link) for link in authored[path]] for path in by_path if authored.get(path)},
+        authored=dict(resolved),
     )
     return graph, dict(uses)
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 from starlette.requests import Request
@@ -122,15 +122,27 @@ async def get_entry_markdown(request: Request, content_type: PathType, document_
     "/entries/{contentType}/{id}",
     operation_id="getEntry",
     summary="Get a document",
-    response_model=models.Entry,
+    response_model=models.Entry | models.RenderedEntry,
     responses=answers(
         examples.DOCUMENT, 404, 413, 422, description="The document, as it is stored, and where people read it."
     ),
 )
-async def get_entry(request: Request, content_type: PathType, document_id: PathId) -> Response:
+async def get_entry(
+    request: Request,
+    content_type: PathType,
+    document_id: PathId,
+    form: Annotated[
+        Literal["markdown", "html"],
+        Query(alias="format", description="`html`: `html`, `headings` and `truncated` in place of `content`."),
+    ] = "markdown",
+) -> Response:
     """The whole document. A name it had earlier answers too, and `Content-Location` says the present one."""
     using = services(request)
-    entry, former = _resolve(using.library.edition().catalogue, content_type, document_id)
+    edition = using.library.edition()
+    entry, former = _resolve(edition.catalogue, content_type, document_id)
+    if form == "html":
+        page = using.pages.page(edition.etag, ("html", entry.ref, str(former)), lambda: _rendered(using, entry, former))
+        return page.answer(request)
     return _document(
         request, using, entry, lambda catalogue: _resolve(catalogue, content_type, document_id)[0], canonical=not former
     )
@@ -150,6 +162,18 @@ async def get_entry_links(request: Request, content_type: PathType, document_id:
     edition = using.library.edition()
     entry, _ = _resolve(edition.catalogue, content_type, document_id)
     return using.pages.page(edition.etag, ("links", entry.ref), lambda: _links(using, entry)).answer(request)
+
+
+def _rendered(using: Services, entry: Entry, former: bool) -> Page:
+    entry, stored = _open(using, lambda catalogue: catalogue.manifest.by_ref.get(entry.ref))
+    document = json.loads(stored.body)
+    rendered = using.renderer.render(entry, document.pop("content"))
+    headings = [{"level": each.level, "id": each.id, "text": each.text} for each in rendered.headings]
+    told = {"documentUrl": using.addresses.of(entry)} | document
+    told |= {"html": rendered.html, "headings": headings, "truncated": rendered.truncated}
+    return Page.of(
+        encode(told), headers={"content-location": f"{models.entry_url(entry)}?format=html"} if former else {}
+    )
 
 
 def _links(using: Services, entry: Entry) -> Page:

@@ -80,6 +80,28 @@ class Entry(EntrySummary):
     generation: int = Field(description="The publication that wrote this document.")
 
 
+class Heading(Answer):
+    level: int = Field(description="From 2: a page's own title is level 1.")
+    id: str = Field(description="The fragment that leads to it, as GitHub makes it.")
+    text: str
+
+
+class RenderedEntry(Answer):
+    """A document with `html` in place of `content`."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: str
+    content_type: str
+    title: str
+    document_url: str
+    html: str = Field(
+        description="The body as sanitised HTML without its title: links and embeds lead where they lead on the site."
+    )
+    headings: list[Heading] = Field(description="Its table of contents.")
+    truncated: bool = Field(description="True when the body is longer than 400,000 characters: the rest is missing.")
+
+
 class EntryList(Answer):
     entries: list[EntrySummary]
     total: int = Field(description="Documents that match, on all pages.")

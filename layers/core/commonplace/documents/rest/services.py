@@ -9,6 +9,7 @@ from starlette.requests import Request
 
 from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.library import Library
+from commonplace.documents.rendering.renderer import Renderer
 from commonplace.search.model import SearchRequest, SearchResults
 from commonplace.web.representations import PageCache
 from commonplace.web.rest.declaration import Site
@@ -48,6 +49,10 @@ class Services:
     clock: Callable[[], datetime] = utc_now
     explanations: Explanations = Explanations()
     pages: PageCache = field(default_factory=PageCache)
+    renderer: Renderer = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "renderer", Renderer(self.library, self.addresses))
 
 
 def services(request: Request) -> Services:

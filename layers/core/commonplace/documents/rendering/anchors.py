@@ -1,0 +1,135 @@
+"""Anchors: the ids that fragments lead to, GitHub's of headings and Obsidian's of blocks."""
+
+import re
+from collections.abc import Iterable
+from urllib.parse import quote, unquote
+
+from markdown_it.token import Token
+
+from commonplace.documents.rendering.sanitiser import RAW_ID_PREFIX
+from commonplace.repository.dialect import WIKI
+
+BLOCK = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]{1,64})[ \t]*\Z")
+_RAW_ID = re.compile(r"\b(?:id|name)\s*=\s*[\"']?([\w.:-]{1,100})", re.IGNORECASE)
+_NOT_IN_AN_ANCHOR = re.compile(r"[^\w\- ]")
+
+RESERVED = frozenset({"content", "main", "q", "search", "toc"})
+"""Ids that pages have for themselves: a heading of that name gets a number, as the second of two on GitHub does."""
+
+
+_LEAVES = ("text", "code_inline", "math_inline", "math_inline_double")
+
+
+def plain(tokens: Iterable[Token] | None) -> str:
+    """The text of inline tokens, as a reader sees it."""
+    return "".join(map(_shown, tokens or ()))
+
+
+def _shown(token: Token) -> str:
+    if token.type in _LEAVES:
+        return token.content
+    if token.type in ("softbreak", "hardbreak"):
+        return " "
+    if token.type == "wiki" and (found := WIKI.fullmatch(token.content)):
+        return wiki_parts(found[2])[-1]
+    if token.type in ("image", "spaced", "spaced_image"):
+        return token.content
+    return str(token.meta.get("shown", ""))
+
+
+def wiki_parts(inside: str) -> list[str]:
+    """`target|text|size`; inside tables the bar is written `\\|`."""
+    return [part.removesuffix("\\").strip() for part in inside.split("|")]
+
+
+def anchor(text: str) -> str:
+    """As GitHub makes it of a heading: `Who we are, really?` is `who-we-are-really`. An anchor stays what it is."""
+    return _NOT_IN_AN_ANCHOR.sub("", " ".join(text.split()).lower()).replace(" ", "-")
+
+
+class Anchors:
+    """The ids of one page, each given once."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set(RESERVED)
+        self._counts: dict[str, int] = {}
+        self._raw: set[str] = set()
+
+    def take(self, text: str) -> str:
+        """An id for the heading of this text."""
+        wanted = name = anchor(text) or "section"
+        while name in self._taken:
+            self._counts[wanted] = self._counts.get(wanted, 0) + 1
+            name = f"{wanted}-{self._counts[wanted]}"
+        self._taken.add(name)
+        return name
+
+    def note_raw(self, html: str) -> None:
+        """Remembers the ids that an author gave in HTML."""
+        self._raw.update(_RAW_ID.findall(html))
+
+    def lead(self, href: str) -> str:
+        """The fragment to use for one that an author wrote, `#` included."""
+        written = unquote(href[1:])
+        if written in self._raw and anchor(written) not in self._taken:
+            return f"#{RAW_ID_PREFIX}{written}"
+        return fragment_of(written)
+
+
+def fragment_of(written: str | None) -> str:
+    """`#` and the anchor of a heading (`Part#Chapter` names the inner one), or of a block (`^name`)."""
+    inner = (written or "").rpartition("#")[2].strip()
+    if not inner:
+        return ""
+    return f"#{quote(inner if inner.startswith('^') else anchor(inner))}"
+
+
+def slice_of(tokens: list[Token], fragment: str) -> list[Token]:
+    """The section under a heading, or the one block, that a fragment names. Empty when there is none."""
+    inner = fragment.rpartition("#")[2].strip()
+    if inner.startswith("^"):
+        return _block(tokens, inner[1:])
+    wanted = anchor(inner)
+    for start, token in enumerate(tokens):
+        if token.type == "heading_open" and anchor(plain(tokens[start + 1].children)) == wanted:
+            levels = (f"h{level}" for level in range(1, int(token.tag[1]) + 1))
+            same = set(levels)
+            end = next(
+                (
+                    later
+                    for later in range(start + 1, len(tokens))
+                    if (tokens[later].type == "heading_open" and tokens[later].tag in same)
+                    or tokens[later].type == "footnote_block_open"
+                    or tokens[later].level < token.level
+                ),
+                len(tokens),
+            )
+            return tokens[start:end]
+    return []
+
+
+def _block(tokens: list[Token], name: str) -> list[Token]:
+    for position, token in enumerate(tokens):
+        last = token.children[-1] if token.children else None
+        if last is None or last.type != "text" or not (found := BLOCK.search(last.content)) or found[1] != name:
+            continue
+        start = position - 1
+        while start > 0 and (tokens[start].hidden or tokens[start].nesting != 1):
+            start -= 1
+        if tokens[start].type == "list_item_open":
+            return [
+                Token("bullet_list_open", "ul", 1),
+                *_until_closed(tokens, start),
+                Token("bullet_list_close", "ul", -1),
+            ]
+        return _until_closed(tokens, start)
+    return []
+
+
+def _until_closed(tokens: list[Token], start: int) -> list[Token]:
+    depth = 0
+    for end in range(start, len(tokens)):
+        depth += tokens[end].nesting
+        if depth == 0:
+            return tokens[start : end + 1]
+    return []

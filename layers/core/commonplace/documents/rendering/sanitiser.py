@@ -1,0 +1,113 @@
+"""The last step of every rendering: an explicit list of what HTML may hold. Whatever else an author wrote goes."""
+
+import re
+from collections.abc import Callable, Collection
+
+import nh3
+
+from commonplace.documents.rendering.callouts import KINDS
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+TAGS = _words("""
+    a abbr b bdi bdo blockquote br caption cite code col colgroup dd del details dfn div dl dt em figcaption figure
+    h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p pre q rp rt ruby s samp section small span strong sub summary sup
+    table tbody td tfoot th thead tr u ul var wbr
+""")
+CONTENT_GOES_TOO = _words("""
+    applet audio canvas embed frameset iframe math noembed noframes noscript object option plaintext script select style
+    svg template textarea title video xmp
+""")
+ATTRIBUTES = {
+    "*": {"class", "id", "title", "lang", "dir"},
+    "a": {"href", "name", "aria-label"},
+    "blockquote": {"cite"},
+    "col": {"span"},
+    "colgroup": {"span"},
+    "del": {"datetime"},
+    "details": {"open"},
+    "div": {"aria-label"},
+    "img": {"src", "alt", "width", "height"},
+    "ins": {"datetime"},
+    "li": {"value"},
+    "ol": {"start", "reversed", "type"},
+    "section": {"aria-label"},
+    "span": {"aria-label"},
+    "td": {"colspan", "rowspan"},
+    "th": {"colspan", "rowspan", "scope"},
+}
+VALUES = {
+    "div": {"role": {"note", "group"}, "tabindex": {"0"}},
+    "span": {"role": {"img"}},
+    "pre": {"tabindex": {"0"}},
+    "img": {"loading": {"lazy"}, "decoding": {"async"}},
+}
+SCHEMES = {"http", "https", "mailto", "tel"}
+
+CLASSES = _words("""
+    align-left align-center align-right anchor attachment broken-link callout callout-body callout-title code embed
+    embed-body embed-title external-image footnote-backref footnote-item footnote-ref footnotes footnotes-list
+    footnotes-sep highlight math math-block table task task-list-item contains-task-list
+""").union(f"callout-{kind}" for kind in KINDS)
+"""Those of this package. Others would let a document dress as part of the page."""
+_LANGUAGE = re.compile(r"language-[\w+#.-]{1,40}\Z")
+_HIGHLIGHTED = re.compile(r"[a-z][a-z0-9]{0,2}\Z")
+"""Pygments names its classes in one to three letters."""
+
+RAW_ID_PREFIX = "user-content-"
+"""Of ids and names that authors give in HTML of their own: none can take the place of one of the page's."""
+_RAW_ID = re.compile(r"[\w.:-]{1,100}\Z")
+_ANCHOR = re.compile(r'<a((?: [a-z-]+="[^"]*")*)>')
+_OUTSIDE = re.compile(r' href="((?:https?:)?[/\\]{2}[^"]*)"', re.IGNORECASE)
+
+
+def sanitise(html: str, *, ids: Collection[str], addresses: Collection[str]) -> str:
+    """Only what the lists above allow. `ids` are those that the rendering made, `addresses` the links and images.
+
+    Images are of this host alone; relative links that the rendering did not make go; links to other hosts get a `rel`.
+    """
+    clean = nh3.clean(
+        html,
+        tags=set(TAGS),
+        clean_content_tags=set(CONTENT_GOES_TOO),
+        attributes=ATTRIBUTES,
+        attribute_filter=_filter(ids, addresses),
+        tag_attribute_values=VALUES,
+        url_schemes=SCHEMES,
+        url_relative=lambda url: url if url.startswith("#") or url in addresses else None,
+        link_rel=None,
+    )
+
+    def with_rel(found: re.Match[str]) -> str:
+        outside = _OUTSIDE.search(found[1])
+        if outside is None or outside[1].replace("&amp;", "&") in addresses:
+            return found[0]
+        return f'<a{found[1]} rel="noopener nofollow ugc">'
+
+    return _ANCHOR.sub(with_rel, clean)
+
+
+def _filter(ids: Collection[str], addresses: Collection[str]) -> Callable[[str, str, str], str | None]:
+    def allowed(tag: str, name: str, value: str) -> str | None:
+        if name == "class":
+            return " ".join(word for word in value.split() if _is_class(tag, word)) or None
+        if name in ("id", "name"):
+            if name == "id" and value in ids:
+                return value
+            return RAW_ID_PREFIX + value if _RAW_ID.match(value) else None
+        if tag == "img" and name == "src":
+            return value if value in addresses else None
+        if name in ("width", "height", "colspan", "rowspan", "span", "start", "value"):
+            return value if value.isascii() and value.isdigit() and len(value) <= 4 else None
+        return value
+
+    return allowed
+
+
+def _is_class(tag: str, word: str) -> bool:
+    if word in CLASSES:
+        return True
+    return bool(tag == "code" and _LANGUAGE.match(word)) or bool(tag == "span" and _HIGHLIGHTED.match(word))

@@ -1,0 +1,43 @@
+"""Files as a real sync publishes them, and how they are rendered."""
+
+from commonplace.documents.content.document import Attachment, Summary
+from commonplace.documents.content.library import Library
+from commonplace.documents.rendering.renderer import Rendered, Renderer
+from tests.unit.documents.content.files import markdown
+from tests.unit.documents.sync.drive import World
+
+
+class Places:
+    """Addresses as the site has them, short."""
+
+    def of(self, entry: Summary) -> str:
+        return f"/d/{entry.ref}"
+
+    def of_attachment(self, attachment: Attachment) -> str:
+        return f"/files/{attachment.name}"
+
+
+class Published:
+    """What a sync made of these files: `str` is the body of a published document, `bytes` is a file as it is."""
+
+    def __init__(self, files: dict[str, str | bytes]) -> None:
+        self.world = World()
+        self.world.push({path: body if isinstance(body, bytes) else markdown(body) for path, body in files.items()})
+        self.world.sync()
+        self.library = Library(self.world.objects)
+        self.renderer = Renderer(self.library, Places())
+
+    def render(self, path: str) -> Rendered:
+        entry = self.library.manifest().by_path[path]
+        content = self.renderer._read(entry)
+        assert content is not None
+        return self.renderer.render(entry, content)
+
+
+def rendered(body: str, files: dict[str, str | bytes] | None = None, title: str = "The page") -> Rendered:
+    """A document at `notes/page.md` with this body, among other files."""
+    return Published({"notes/page.md": markdown(body, title=title), **(files or {})}).render("notes/page.md")
+
+
+def html(body: str, files: dict[str, str | bytes] | None = None) -> str:
+    return rendered(body, files).html.strip()

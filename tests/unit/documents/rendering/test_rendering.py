@@ -1,0 +1,115 @@
+"""Bodies become HTML as Obsidian and GitHub show them, with links that lead where the sync found that they lead."""
+
+from tests.unit.documents.rendering.published import html, rendered
+
+OTHER = {"notes/other note.md": "Intro.\n\n# A part\n\nText.\n\n## Below\n\nMore.\n\n# Next\n\nLast.\n"}
+PICTURE = {"files/pic one.png": b"\x89PNG\r\n"}
+BROKEN = '<span class="broken-link" title="There is no published document or file of this name.">{}</span>'
+
+
+def test_links_to_documents_lead_to_their_pages_however_they_are_written() -> None:
+    body = "[a](other%20note.md) [b](notes/other note.md#A part) [[Other Note]] [[Other Note#A part|here]] "
+    body += "[[notes/other note]]"
+    assert html(body, OTHER) == (
+        '<p><a href="/d/file/other-note">a</a> <a href="/d/file/other-note">b</a> '
+        '<a href="/d/file/other-note">Other Note</a> <a href="/d/file/other-note#a-part">here</a> '
+        '<a href="/d/file/other-note">A part</a></p>'
+    ).replace('">b', '#a-part">b')
+
+
+def test_a_link_to_an_unpublished_document_looks_like_one_to_none() -> None:
+    hidden = {"notes/hidden.md": b"---\npublish: false\ntitle: CANARY\n---\nText\n"}
+    shown = html("[a](hidden.md) [[hidden]] ![[hidden]]\n\n![[hidden]]\n\n![x](hidden.md)", hidden)
+    assert shown == html("[a](hidden.md) [[hidden]] ![[hidden]]\n\n![[hidden]]\n\n![x](hidden.md)")
+    assert BROKEN.format("a") in shown and "CANARY" not in shown and "href" not in shown
+
+
+def test_images_of_the_repository_are_shown_with_their_size_and_text() -> None:
+    shown = html("![[pic one.png|300]] ![A *fine* view|40x30](../files/pic%20one.png)", PICTURE)
+    assert 'alt="pic one" width="300" loading="lazy"' in shown
+    assert 'alt="A *fine* view" width="40" height="30"' in shown
+
+
+def test_images_from_elsewhere_are_links_because_pages_load_nothing_from_other_hosts() -> None:
+    shown = html("![a view](https://example.org/x.png)")
+    rel = 'rel="noopener nofollow ugc"'
+    assert shown == f'<p><a class="external-image" href="https://example.org/x.png" {rel}>a view</a></p>'
+
+
+def test_a_note_is_embedded_with_a_link_to_it() -> None:
+    shown = html("![[Other Note]]", OTHER)
+    assert '<p class="embed-title"><a href="/d/file/other-note">A part</a></p>' in shown
+    assert "<p>Intro.</p>" in shown and "<p>Last.</p>" in shown
+
+
+def test_a_section_is_embedded_without_what_follows_it() -> None:
+    shown = html("## Here\n\n![[Other Note#A part]]", OTHER)
+    assert "<h3>A part</h3>" in shown and "<h4>Below</h4>" in shown
+    assert "Intro" not in shown and "Last" not in shown
+
+
+def test_a_block_is_embedded_by_its_name() -> None:
+    other = {"notes/b.md": "One.\n\nTwo words. ^two\n\nThree.\n"}
+    shown = html("![[b#^two]]", other)
+    assert "<p>Two words.</p>" in shown and "One" not in shown and "^two</p>" not in shown
+
+
+def test_documents_that_embed_each_other_end() -> None:
+    shown = html("![[b]]", {"notes/b.md": "B ends.\n\n![[page]]\n\n![[b]]\n"})
+    assert shown.count("B ends.") == 1
+    assert '<p class="embed-title"><a href="/d/file/page">The page</a></p>' in shown
+
+
+def test_a_heading_that_repeats_the_title_is_left_to_the_page() -> None:
+    page = rendered("# The Page\n\nText.\n\n## Part\n\n#### Deep\n\n# Top\n")
+    assert "<h1" not in page.html and "The Page" not in page.html
+    assert [(each.level, each.id, each.text) for each in page.headings] == [
+        (2, "part", "Part"),
+        (3, "deep", "Deep"),
+        (2, "top", "Top"),
+    ]
+
+
+def test_ids_of_headings_are_those_of_github_and_never_those_of_the_page() -> None:
+    page = rendered("# Who we `are`, *really*?\n\n# Search\n\n# Search\n\n# Über_uns 2\n\n# 🌱\n")
+    assert [each.id for each in page.headings] == ["who-we-are-really", "search-1", "search-2", "über_uns-2", "section"]
+
+
+def test_links_within_a_document_lead_to_its_headings_however_they_are_written() -> None:
+    shown = html("[a](#The%20part) [b](#the-part) [[#The part]]\n\n# The part\n")
+    assert shown.count('href="#the-part"') == 4
+
+
+def test_callouts_have_a_title_and_fold() -> None:
+    shown = html("> [!warning]- Mind *this*\n> Body.\n\n> [!hint]\n> Short.\n\n> [!made-up]\n\n> A quote.\n")
+    folded = '<details class="callout callout-warning"><summary class="callout-title">Mind <em>this</em></summary>'
+    assert folded in shown and "<p>Body.</p>" in shown
+    assert '<div class="callout callout-tip" role="note"><p class="callout-title">Hint</p>' in shown
+    assert '<div class="callout callout-note" role="note"><p class="callout-title">Made up</p>' in shown
+    assert "<blockquote>\n<p>A quote.</p>" in shown
+
+
+def test_comments_are_not_shown_and_code_keeps_its_percent_signs() -> None:
+    shown = html("A %%secret%% b.\n\n%%\nsecret\n\nsecret\n%%\n\n`%%kept%%` 100%% sure\n\n```\n%%kept%%\n```\n")
+    assert "secret" not in shown and shown.count("%%kept%%") == 2 and "100%% sure" in shown
+
+
+def test_formulas_stay_as_they_are_written() -> None:
+    shown = html("$a_1 * b_2 * c$ costs $5 or $6.\n\n$$\nx_1 < y_2\n$$\n")
+    assert '<code class="math">a_1 * b_2 * c</code> costs $5 or $6.' in shown
+    assert '<pre class="math-block" tabindex="0"><code>x_1 &lt; y_2</code></pre>' in shown
+
+
+def test_what_github_adds_is_shown() -> None:
+    shown = html(
+        "- [x] done\n\n~~no~~ ==yes== www.example.org [^1]\n\n|a|b|\n|-|-:|\n|[[x\\|y]]|2|\n\nT\n: D\n\n[^1]: Note.\n"
+    )
+    for part in ('aria-label="Done">☑</span> done', "<s>no</s> <mark>yes</mark>", 'href="http://www.example.org"'):
+        assert part in shown
+    for part in ('<td class="align-right">2</td>', "<dt>T</dt>\n<dd>D</dd>", '<li id="fn1"', 'href="#fnref1"'):
+        assert part in shown
+
+
+def test_code_is_highlighted_by_classes_alone() -> None:
+    shown = html("```python\ndef f(): ...\n```\n\n```no-such-language\n<b>\n```\n")
+    assert '<span class="k">def</span>' in shown and "style" not in shown and "&lt;b&gt;" in shown
