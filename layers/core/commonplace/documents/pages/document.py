@@ -79,6 +79,7 @@ def _page(services: Services, request: Request, entry: Entry) -> Page:
         back=back,
         related=related(catalogue, graph, entry),
         address=services.addresses.of(entry),
+        citation=_citation(services, entry, manifest.commit_sha),
         edit_url=_edit_url(entry, manifest.branch),
     )
 
@@ -103,6 +104,14 @@ def related(catalogue: Catalogue, graph: Graph, entry: Entry) -> list[Entry]:
 def _authors(author: Any) -> list[str]:
     names = [author] if isinstance(author, str) else author if isinstance(author, list) else []
     return [name for name in names if isinstance(name, str) and name]
+
+
+def _citation(services: Services, entry: Entry, commit: str) -> str:
+    """Title, site, date, address, and the commit at which it said so."""
+    changed = entry.updated_at.date().isoformat() if entry.updated_at else None
+    dated = entry.date or changed
+    parts = (f"“{entry.title}”", services.frame.name, dated, services.addresses.of(entry))
+    return f"{'. '.join(part for part in parts if part)} (commit {commit[:12]})."
 
 
 def _edit_url(entry: Entry, branch: str) -> str | None:
