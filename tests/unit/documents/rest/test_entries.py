@@ -133,19 +133,19 @@ def test_document_is_served_as_it_is_stored_and_says_where_it_is_read(world: Wor
     answer = client.get(PATTERN)
     address = f"{ORIGIN}/d/pattern/rotating-stewardship"
     assert answer.content == f'{{"documentUrl":"{address}",'.encode() + stored.body[1:]
-    assert answer.headers["etag"].startswith(f'"{stored.etag}-')
+    assert answer.headers["etag"].removeprefix("W/").startswith(f'"{stored.etag}-')
     assert answer.headers["content-type"] == "application/json"
     assert answer.json()["content"].startswith("\r\n# Rotating stewardship\r\n")
 
 
 @pytest.mark.parametrize("shape", ['"{}"', 'W/"{}"', '"other", "{}"', "*"])
 def test_unchanged_document_is_304_and_not_read(world: World, client: TestClient, shape: str) -> None:
-    etag = client.get(PATTERN).headers["etag"].strip('"')
+    etag = client.get(PATTERN, headers={"accept-encoding": "identity"}).headers["etag"].strip('"')
     client = world.client()
     world.store.reads.clear()
     answer = client.get(PATTERN, headers={"if-none-match": shape.format(etag)})
     assert (answer.status_code, answer.content) == (304, b"")
-    assert answer.headers["etag"] == f'"{etag}"'
+    assert answer.headers["etag"] == f'{"W/" * shape.startswith("W/")}"{etag}"'
     assert answer.headers["cache-control"].startswith("public")
     assert content_key("pattern", "rotating-stewardship") not in world.store.reads
 

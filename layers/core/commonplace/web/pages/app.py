@@ -15,6 +15,7 @@ from starlette.types import Scope
 
 from commonplace.kernel.errors import BadRequest, CommonplaceError, NotFound
 from commonplace.kernel.limits import Limiter
+from commonplace.web.compression import Compression
 from commonplace.web.limits import Limits, Sizes
 from commonplace.web.middleware import Errors, HeadAsGet, RateLimits, SecurityHeaders, exception_handlers
 from commonplace.web.pages.declaration import Pages
@@ -47,6 +48,7 @@ def create_app(declared: Sequence[Pages], frame: Frame, limiter: Limiter, *, rea
         routes=[*(route for each in declared for route in each.routes), _asset_route(frame)],
         middleware=[
             Middleware(HeadAsGet),
+            Middleware(Compression),
             Middleware(
                 SecurityHeaders,
                 headers={"x-content-type-options": "nosniff", "cross-origin-resource-policy": "same-origin"},

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from starlette.middleware import Middleware
 
 from commonplace.kernel.limits import Limiter
+from commonplace.web.compression import Compression
 from commonplace.web.limits import Limits, Sizes
 from commonplace.web.middleware import CORS, Errors, HeadAsGet, RateLimits, SecurityHeaders
 from commonplace.web.representations import API, NO_STORE
@@ -36,6 +37,7 @@ def layers(limits: Limits) -> list[Middleware]:
     """Outermost first."""
     return [
         Middleware(HeadAsGet),
+        Middleware(Compression),
         Middleware(
             SecurityHeaders,
             headers={"x-content-type-options": "nosniff", "cross-origin-resource-policy": "cross-origin"},
