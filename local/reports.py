@@ -4,15 +4,18 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from commonplace.documents.content.document import MANIFEST_KEY, Manifest
+from commonplace.documents.content.findings import Findings
+from commonplace.documents.sync import keys
 from commonplace.documents.sync.report import Report, Summary
 from commonplace.kernel.objects import ObjectReader
 from commonplace.reference.library import report_key
 from commonplace.reference.model import Problem as CatalogueProblem
 from commonplace.reference.sync.plan import CatalogueReport
-from commonplace.repository.problems import Problem
 from local.deployment import Deployment
 from local.errors import CommandError
-from local.terminal import counted
+from local.findings import finding_lines, tally_line
+from local.terminal import counted, printable
 
 if TYPE_CHECKING:
     from commonplace.reference.settings import CatalogueSource
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
 
 IDS_TOLD = 50
 """Of each kind; `--json` has them all."""
+PATHS_TOLD = 10
+"""Of the files that are not published for one reason; `--all` has them all."""
 STATES = {
     "published": "published",
     "refused": "refused, the one before goes on answering",
@@ -38,9 +43,9 @@ CAUSES = {
 """What ended a run, in words."""
 
 
-def report_text(report: Report) -> str:
-    """The full report, paths of unpublished files included: for operators only."""
-    counts = report.counts
+def report_text(report: Report, *, verbose: bool = False) -> str:
+    """The report, paths of unpublished files included: for operators only. `verbose`: every path and every finding."""
+    counts, findings = report.counts, report.judged()
     seconds = (report.finished_at - report.started_at).total_seconds()
     lines = [
         f"# Sync of commit {report.commit_sha}",
@@ -51,18 +56,39 @@ def report_text(report: Report) -> str:
         f"{counts.removed} removed; {counts.attachments} attachments",
     ]
     lines += [f"{report.pending} files are pending: the next run tries again"] if report.pending else []
-    lines += [*_listed("Stored", report.stored), *_listed("Removed", report.removed), *_skipped(report)]
-    lines += ["", "## To mend"] if report.notes else []
-    lines += [f"- {one.path}{_place(one.problem)}: {_said(one.problem)}" for one in report.notes]
-    lines += ["", "## Broken links"] if report.broken_links else []
-    for link in report.broken_links:
-        suggestion = f" (did you mean {link.suggestion}?)" if link.suggestion else ""
-        lines.append(f"- {link.source}, line {link.line}: {link.target}{suggestion}")
+    lines += [*_listed("Stored", report.stored), *_listed("Removed", report.removed)]
+    lines += _by_reason(report, PATHS_TOLD if not verbose else len(report.skipped))
+    kept = [item.path for item in report.skipped if item.kept_last_good]
+    lines += _listed("Served as they were before", kept)
+    if report.findings:
+        lines += ["", "## To mend", *finding_lines(findings, every=verbose)]
+    lines += [tally_line(findings.tally)] if report.findings else ["", tally_line(findings.tally)]
     return "\n".join(lines) + "\n"
 
 
-def summary_text(summary: Summary) -> str:
-    """The last run in a few lines."""
+def stored_report(deployment: Deployment, commit_sha: str) -> Report | None:
+    found = deployment.store.get(keys.report_key(commit_sha))
+    return Report.model_validate_json(found.body) if found else None
+
+
+def manifest_of(deployment: Deployment, commit_sha: str | None = None) -> Manifest | None:
+    """What is published, if it is of this commit."""
+    found = deployment.store.get(MANIFEST_KEY)
+    manifest = Manifest.model_validate_json(found.body) if found else None
+    return manifest if manifest and commit_sha in (None, manifest.commit_sha) else None
+
+
+def last_findings(deployment: Deployment) -> Findings:
+    """What the last sync found, as its report for operators says. Raises CommandError before the first."""
+    manifest = manifest_of(deployment)
+    report = stored_report(deployment, manifest.commit_sha) if manifest else None
+    if manifest is None or report is None:
+        raise CommandError("There is no report of a sync yet.", "Ask for a run: commonplace sync run")
+    return report.judged(manifest)
+
+
+def summary_text(summary: Summary, report: Report | None) -> str:
+    """The last run in a few lines; `report` counts what the public summary does not."""
     counts = summary.counts
     lines = [f"Last run: {summary.status}" + (f" ({failure_text(summary.error)})" if summary.error else "")]
     if summary.commit_sha:
@@ -71,7 +97,7 @@ def summary_text(summary: Summary) -> str:
             f"Documents: {counts.documents} ({counts.stored} stored, {counts.unchanged} unchanged, "
             f"{counts.removed} removed), {counts.attachments} attachments"
         )
-        lines.append(f"To mend: {counts.problems} problems, {counts.broken_links} broken links")
+        lines += [tally_line(report.tally)] if report else []
     if summary.checked_at:
         lines.append(f"Looked last: {summary.checked_at:%Y-%m-%d %H:%M:%S} UTC")
     return "\n".join(lines)
@@ -100,39 +126,22 @@ def rehearsal_text(rehearsal: "Rehearsal") -> str:
     return "\n".join(lines) + "\n"
 
 
-def _skipped(report: Report) -> Iterator[str]:
-    yield from _by_reason(report)
-    unreadable = [item for item in report.skipped if item.problem]
-    if unreadable:
-        yield from ("", "## Files that cannot be read")
-    for item in unreadable:
-        kept = " (the last good version is still served)" if item.kept_last_good else ""
-        yield f"- {item.path}{_place(item.problem)}: {_said(item.problem)}{kept}"
-
-
-def _by_reason(report: Report) -> Iterator[str]:
+def _by_reason(report: Report, most: int = 0) -> Iterator[str]:
+    """How many files are not published for each reason, and the paths of so many of them."""
     if report.skipped_by_reason:
         yield from ("", "## Not published, and why")
     for reason, count in sorted(report.skipped_by_reason.items(), key=lambda pair: (-pair[1], pair[0])):
         yield f"- {count:5} {reason}"
+        paths = [item.path for item in report.skipped if item.reason == reason]
+        yield from (f"        {printable(path)}" for path in paths[:most])
+        if 0 < most < len(paths):
+            yield f"        ... and {len(paths) - most} more (--all)"
 
 
 def _listed(title: str, found: Sequence[object], count: int | None = None) -> Iterator[str]:
     if found:
         yield from ("", f"## {title} ({count or len(found)})")
         yield from (f"- {one}" for one in found)
-
-
-def _place(problem: Problem | None) -> str:
-    if problem is None or problem.line is None:
-        return ""
-    return f":{problem.line}" + (f":{problem.column}" if problem.column else "")
-
-
-def _said(problem: Problem | None) -> str:
-    if problem is None:
-        return ""
-    return problem.message + (f" {problem.hint}" if problem.hint else "")
 
 
 def report_of(store: ObjectReader, name: str) -> CatalogueReport | None:

@@ -3,9 +3,11 @@
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
+
+from commonplace.repository.problems import Severity
 
 Data = Annotated[Path | None, typer.Option(help="Data folder of a `commonplace dev --data`.")]
 Outputs = Annotated[Path | None, typer.Option(help="File written by `cdk deploy --outputs-file`.")]
@@ -14,7 +16,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 AsJsonList = Annotated[bool, typer.Option("--json", help="Print a JSON list.")]
 
 PIPE_WIDTH = 200
-_ANNOTATIONS = {"error": "error", "warning": "warning", "note": "notice"}
+_ANNOTATIONS: dict[Severity, str] = {"error": "error", "warning": "warning", "hint": "notice"}
 
 
 def commands(text: str | None = None) -> typer.Typer:
@@ -75,7 +77,7 @@ def counted(number: int, one: str = "entry", many: str = "entries") -> str:
 
 
 def annotation(
-    severity: Literal["error", "warning", "note"],
+    severity: Severity,
     title: str,
     message: str,
     *,

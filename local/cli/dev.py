@@ -12,9 +12,9 @@ from local.deployment import PROJECT
 from local.dev.source import CatalogueFolder, Source, clone, plain_folder
 from local.dev.source import catalogue as catalogue_folder
 from local.errors import INTERRUPTED, CommandError
+from local.knowledge_folder import SAMPLE
 from local.terminal import commands
 
-SAMPLE = PROJECT / "samples" / "knowledge-base"
 SAMPLE_NAME = "local/knowledge-base"
 SAMPLE_CATALOGUE = PROJECT / "samples" / "reference"
 SAMPLE_CATALOGUE_NAME = "tidebook"

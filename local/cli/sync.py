@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +14,7 @@ from local import reports
 from local.deployment import Deployment
 from local.dry_run import ReadOnlyRepository, rehearse
 from local.errors import CommandError
+from local.findings import findings_facts
 from local.options import Target, grouped
 from local.terminal import AsJson, commands
 
@@ -39,6 +41,7 @@ def status(*, target: Target, as_json: AsJson = False) -> None:
     head = _head(deployment)
     published = summary.commit_sha if summary else None
     if as_json:
+        last = _report(deployment, summary) if summary else None
         facts = {
             "repository": deployment.settings()["GITHUB_REPOSITORY"],
             "branch": deployment.settings()["GITHUB_BRANCH"],
@@ -47,6 +50,7 @@ def status(*, target: Target, as_json: AsJson = False) -> None:
             "running": state.running,
             "openHints": max(0, state.pokes - state.done),
             "lastRun": summary.model_dump(mode="json", by_alias=True, exclude={"notes"}) if summary else None,
+            "toMend": asdict(last.tally) if last else None,
             "catalogues": reports.catalogue_facts(deployment),
         }
         typer.echo(json.dumps(facts, indent=2))
@@ -74,10 +78,11 @@ def report(
     commit: Annotated[str | None, typer.Argument(help="A published commit; default: the one served now.")] = None,
     *,
     source: Named = None,
+    every: Annotated[bool, typer.Option("--all", help="Every finding and the path of every file left out.")] = False,
     target: Target,
     as_json: AsJson = False,
 ) -> None:
-    """Print the full report of a run, paths of unpublished files included; of a catalogue, that of its last run."""
+    """Print the report of a run, paths of unpublished files included; of a catalogue, that of its last run."""
     deployment = target.find()
     if source is not None:
         if commit is not None:
@@ -88,8 +93,11 @@ def report(
     if found is None:
         raise CommandError("There is no such report.", "Reports are kept per published commit, for a while only.")
     told = Report.model_validate_json(found.body)
-    text = json.dumps(told.model_dump(mode="json", by_alias=True), indent=2) if as_json else reports.report_text(told)
-    typer.echo(text, nl=as_json)
+    if as_json:
+        found_there = findings_facts(told.judged(reports.manifest_of(deployment, told.commit_sha)))
+        typer.echo(json.dumps(told.model_dump(mode="json", by_alias=True) | found_there, indent=2))
+        return
+    typer.echo(reports.report_text(told, verbose=every), nl=False)
 
 
 @app.command()
@@ -142,7 +150,7 @@ def _run(deployment: Deployment, *, full: bool) -> None:
     state = _wait(deployment, deployment.state, target)
     summary = _summary(deployment)
     if summary:
-        typer.echo(reports.summary_text(summary))
+        typer.echo(reports.summary_text(summary, _report(deployment, summary)))
     if state.done < target or summary is None or summary.status == "failed":
         raise CommandError("The run failed.", WHY)
 
@@ -193,7 +201,10 @@ def _say_status(deployment: Deployment, state: "RunState", summary: Summary | No
     typer.echo(f"Running: {state.running or 'nothing'}")
     if state.pokes > state.done:
         typer.echo(f"Open: {state.pokes - state.done} hints that no finished run covers")
-    typer.echo(reports.summary_text(summary) if summary else "No run has finished yet.")
+    if summary:
+        typer.echo(reports.summary_text(summary, _report(deployment, summary)))
+    else:
+        typer.echo("No run has finished yet.")
     if head is None:
         typer.echo("Behind: GitHub does not say where the branch is")
     elif summary and summary.commit_sha == head:
@@ -206,6 +217,10 @@ def _summary(deployment: Deployment) -> Summary | None:
 
     found = deployment.store.get(keys.SUMMARY_KEY)
     return Summary.model_validate_json(found.body) if found else None
+
+
+def _report(deployment: Deployment, summary: Summary) -> Report | None:
+    return reports.stored_report(deployment, summary.commit_sha) if summary.commit_sha else None
 
 
 def _head(deployment: Deployment) -> str | None:

@@ -19,10 +19,13 @@ from commonplace.documents.content.document import Manifest
 from commonplace.documents.sync.report import Report
 from commonplace.reference.sync.plan import CatalogueReport
 from local.dev.laptop import Laptop, Progress
+from local.dev.source import Source, has_commits
+from local.findings import finding_lines, tally_line
 from local.opensearch.progress import Tell, told
 from local.reports import catalogue_line, failure_text, problem_line
-from local.terminal import counted
+from local.terminal import counted, printable
 
+ADD_A_PAGE = "add a Markdown file with `publish: true` in its frontmatter"
 PLAIN_WIDTH = 120
 PLAIN_INTERVAL_SECONDS = 2.0
 PATHS_SHOWN = 1000
@@ -60,6 +63,8 @@ def judge(laptop: Laptop) -> Outcome:
 
 
 def _faults(laptop: Laptop, manifest: Manifest | None) -> list[str]:
+    if laptop.workspace.is_empty:
+        return [f"{nothing_there(laptop.source)}: {ADD_A_PAGE}"]
     summary = laptop.summary()
     if summary is None or manifest is None:
         return ["No run has finished." if summary is None else f"The run failed: {failure_text(summary.error)}."]
@@ -78,6 +83,11 @@ def _faults(laptop: Laptop, manifest: Manifest | None) -> list[str]:
     if extra:
         faults.append(f"{extra} documents are searchable and not published.")
     return faults
+
+
+def nothing_there(source: Source) -> str:
+    commits = source.git_dir is not None and source.revision == "HEAD" and not has_commits(source.folder)
+    return f"{source.folder} holds no files" + (", and the repository has no commits yet" if commits else "")
 
 
 def _catalogue_faults(laptop: Laptop, reports: Mapping[str, CatalogueReport | None]) -> Iterator[str]:
@@ -150,12 +160,14 @@ class Screen:
             self._two_columns("Not published", "why", outcome.skipped)
         if outcome.report:
             counts = outcome.report.counts
-            self.say(
-                f"{counts.documents} documents, {counts.attachments} attachments; "
-                f"{counts.problems} problems to mend, {counts.broken_links} broken links"
-            )
+            if not counts.documents:
+                self.say(f"No page is published: {ADD_A_PAGE}. Of any other file: commonplace why FILE")
+            for line in finding_lines(outcome.report.judged(), every=verbose):
+                self.say(line)
+            self.say(f"{counts.documents} documents, {counts.attachments} attachments")
+            self.say(tally_line(outcome.report.tally))
         if verbose and outcome.report:
-            self._paths(outcome)
+            self._paths(outcome.report)
         for name, report in outcome.catalogues:
             for line in catalogue_lines(name, report, verbose=verbose):
                 self.say(line)
@@ -182,17 +194,12 @@ class Screen:
         table.add_row("total", str(sum(count for _, count in rows)), style="bold")
         self._console.print(table)
 
-    def _paths(self, outcome: Outcome) -> None:
-        report = outcome.report
-        if report is None:
-            return
+    def _paths(self, report: Report) -> None:
         for item in report.skipped[:PATHS_SHOWN]:
             where = f":{item.problem.line}" if item.problem and item.problem.line else ""
-            self.say(f"  {item.path}{where}  {item.problem.message if item.problem else item.reason}")
+            self.say(f"  {printable(item.path)}{where}  {item.problem.message if item.problem else item.reason}")
         if len(report.skipped) > PATHS_SHOWN:
-            self.say(f"  ... and {len(report.skipped) - PATHS_SHOWN} more: commonplace sync report")
-        for note in report.notes:
-            self.say(f"  {note.path}  {note.problem.message}")
+            self.say(f"  ... and {len(report.skipped) - PATHS_SHOWN} more: commonplace sync report --all")
 
 
 def catalogue_lines(name: str, report: CatalogueReport | None, *, verbose: bool = False) -> Iterator[str]:

@@ -20,9 +20,10 @@ import httpx
 
 from local.deployment import ENDPOINT_FILE, LAPTOP_DATA, announce, withdraw
 from local.dev.laptop import Laptop, Progress
-from local.dev.screen import Outcome, Screen, Teller, catalogue_lines, judge
+from local.dev.screen import ADD_A_PAGE, Outcome, Screen, Teller, catalogue_lines, judge
 from local.dev.workspace import Move, SnapshotFailed, Watcher
 from local.errors import CommandError
+from local.findings import finding_line, place, sentence, tally_line
 from local.opensearch.client import drop_indexes
 from local.opensearch.folders import VERSION, find_home, let_pass
 from local.opensearch.node import OwnedNode, find_node
@@ -232,17 +233,20 @@ def keep_up(laptop: Laptop, screen: Screen) -> None:
     changed.set()  # what was saved during the first sync
     watchers = [Watcher(one.source, changed.set) for one in laptop.repositories]
     folders = ", ".join(str(one.source.folder) for one in laptop.repositories)
+    ready = f"ready: {laptop.url} (watching {folders}; Ctrl-C ends it)"
+    empty = laptop.workspace.is_empty
     try:
         for watcher in watchers:
             watcher.start()
-        screen.say(f"ready: {laptop.url} (watching {folders}; Ctrl-C ends it)")
-        _follow_saves(laptop, screen, changed)
+        screen.say(f"Nothing to serve yet: {ADD_A_PAGE} (watching {folders}; Ctrl-C ends it)" if empty else ready)
+        _follow_saves(laptop, screen, changed, first=ready if empty else None)
     finally:
         for watcher in watchers:
             watcher.stop()
 
 
-def _follow_saves(laptop: Laptop, screen: Screen, changed: threading.Event) -> None:
+def _follow_saves(laptop: Laptop, screen: Screen, changed: threading.Event, *, first: str | None = None) -> None:
+    """`first` is said once there is something."""
     shown: dict[str, Move] = {}
     began, runs = 0.0, _runs(laptop)
     while True:
@@ -261,6 +265,9 @@ def _follow_saves(laptop: Laptop, screen: Screen, changed: threading.Event) -> N
                 for line in told_of_catalogue(laptop, name, seconds):
                     screen.say(line)
             shown, runs = {}, after
+            if first and not laptop.workspace.is_empty:
+                screen.say(first)
+                first = None
 
 
 def _runs(laptop: Laptop) -> dict[str, tuple[str | None, str | None]]:
@@ -309,10 +316,16 @@ def told(laptop: Laptop, move: Move, seconds: float) -> Iterator[str]:
     paths = {path for kind in ("added", "modified") for path in listed[kind]}
     fates = {True: "served as it was before", False: "not published"}
     skipped = [item for item in report.skipped if item.path in paths]
-    lines = [f"  {item.path}: {fates[item.kept_last_good]}, {item.reason}" for item in skipped]
+    lines = [
+        f"  {item.path}{place(item.problem)}: {fates[item.kept_last_good]}, "
+        f"{sentence(item.problem) if item.problem else item.reason}"
+        for item in skipped
+    ]
+    apart = paths - {item.path for item in skipped}
     lines += [
-        f"  {note.path}: {note.problem.message}"
-        for note in report.notes
-        if note.path in paths and note.problem.severity != "note"
+        f"  {finding_line(one)}" for one in report.findings if one.path in apart and one.problem.severity != "hint"
     ]
     yield from lines[:PATHS_TOLD]
+    if len(lines) > PATHS_TOLD:
+        yield f"  ... and {len(lines) - PATHS_TOLD} more: commonplace sync report"
+    yield tally_line(report.tally)

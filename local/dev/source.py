@@ -104,6 +104,14 @@ def _current_branch(folder: Path) -> str | None:
         return None
 
 
+def has_commits(folder: Path) -> bool:
+    try:
+        git_text("rev-parse", "--verify", "--quiet", "HEAD", directory=folder)
+    except GitError:
+        return False
+    return True
+
+
 def _github_name(folder: Path) -> str | None:
     try:
         remote = git_text("config", "--get", "remote.origin.url", directory=folder)

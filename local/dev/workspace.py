@@ -80,6 +80,12 @@ class Workspace:
         """The commit that the branch shows now."""
         return self._ref(f"refs/heads/{self.source.branch}")
 
+    @property
+    def is_empty(self) -> bool:
+        """No file at all is shown."""
+        head = self.head
+        return head is None or not self._private("ls-tree", "--name-only", head)
+
     def refresh(self) -> Move | None:
         """Makes the branch show the source as it is now; None when nothing has changed. Raises SnapshotFailed."""
         with self._lock:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from commonplace.documents.content.document import DocumentRef
-from commonplace.documents.content.graph import BrokenLink
+from commonplace.documents.content.findings import Finding
 from commonplace.documents.content.paths import Exclusions
-from commonplace.documents.sync.report import Counts, Note, Report, SkippedFile
+from commonplace.documents.sync.report import Counts, Report, SkippedFile
 from commonplace.documents.sync.steps import Steps
 from commonplace.kernel.objects import PreconditionFailed
 from commonplace.repository.github_client import GitHubClient, http_client
@@ -176,16 +176,38 @@ def test_report_text_puts_reasons_before_details() -> None:
         stored=[DocumentRef("article/crabs")],
         skipped=[SkippedFile(path="docs/bad.md", reason="unreadable", problem=problem, kept_last_good=True)],
         skipped_by_reason={"draft": 1, "publish is not true": 7},
-        notes=[Note(ref=DocumentRef("article/crabs"), path="docs/crabs.md", problem=Problem("null-field", "Empty."))],
-        broken_links=[BrokenLink(source=DocumentRef("article/crabs"), target="x.md", line=4, suggestion=None)],
+        findings=[
+            Finding("docs/bad.md", problem),
+            Finding("docs/crabs.md", Problem("broken-link", "there is no file `x.md`", "correct the path", line=4)),
+        ],
         pending=1,
     )
     text = report_text(report)
     assert text.index("7 publish is not true") < text.index("1 draft")
-    assert "docs/bad.md:2:9: The frontmatter is not valid YAML. Quote the value. (the last good" in text
-    assert "- docs/crabs.md: Empty." in text
-    assert "- article/crabs, line 4: x.md" in text
+    assert "docs/bad.md:2:9: error: The frontmatter is not valid YAML. (Quote the value.)" in text
+    assert "## Served as they were before (1)\n- docs/bad.md" in text
+    assert "docs/crabs.md:4: warning: there is no file `x.md` (correct the path)" in text
+    assert "To mend: 2 problems (1 error, 1 warning), no hints" in text
     assert "1 files are pending" in text
+
+
+def test_report_text_names_the_files_that_are_not_published() -> None:
+    moment = datetime(2024, 1, 1, tzinfo=UTC)
+    skipped = [SkippedFile(path=f"docs/{number}.md", reason="publish is not true") for number in range(12)]
+    report = Report(
+        run="a-1",
+        commit_sha="a" * 40,
+        generation=3,
+        started_at=moment,
+        finished_at=moment,
+        counts=Counts(),
+        skipped=skipped,
+        skipped_by_reason={"publish is not true": 12},
+    )
+    text = report_text(report)
+    assert "12 publish is not true\n        docs/0.md" in text
+    assert "... and 2 more (--all)" in text
+    assert "docs/11.md" not in text and "docs/11.md" in report_text(report, verbose=True)
 
 
 def test_what_ended_a_run_is_said_in_words_where_the_runbook_knows_it() -> None:

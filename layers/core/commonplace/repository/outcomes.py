@@ -22,8 +22,8 @@ class UnpublishedBlob(Stored):
     verdict: Literal["unpublished"] = "unpublished"
     blob_sha: BlobSha
     reason: str
-    problem: Problem | None = None
-    """Set when the frontmatter cannot be read but says that the file is private."""
+    problem: Problem
+    """What keeps it back, with line and cure."""
 
 
 class InvalidBlob(Stored):

@@ -5,7 +5,7 @@ from typing import Any
 import yaml
 
 from commonplace.documents.content.normalise import Normalised, normalise
-from commonplace.documents.content.reader import Published, judge
+from commonplace.documents.content.reader import Published, Unpublished, Verdict, judge
 from commonplace.repository.markdown import ParsedFile
 
 
@@ -29,3 +29,9 @@ def normalised(raw: bytes, path: str = "notes/a.md") -> Normalised:
 def codes(document: Normalised) -> set[tuple[str | None, str]]:
     """(field, code) of everything reported."""
     return {(problem.field, problem.code) for problem in document.problems}
+
+
+def reason(verdict: Verdict) -> str:
+    """Why a file is not published that must not be."""
+    assert isinstance(verdict, Unpublished), verdict
+    return verdict.reason

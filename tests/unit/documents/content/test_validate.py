@@ -1,16 +1,24 @@
 """What an editor is told about a tree."""
 
+import re
 from collections.abc import Mapping
+from pathlib import Path
 
+from commonplace.documents.content.findings import Findings, types_of
 from commonplace.documents.content.paths import Exclusions
-from commonplace.documents.content.validate import Report, validate_tree
-from commonplace.repository.problems import Problem
+from commonplace.documents.content.validate import validate_tree
+from commonplace.repository import problems
+from commonplace.repository.markdown import _REFUSED
+from commonplace.repository.problems import KINDS, SEVERITIES, Problem
 from tests.unit.documents.content.files import markdown
 
+PROBLEMS = Path(problems.__file__)
+ROOT = PROBLEMS.parents[4]
+_PROBLEM = re.compile(r'Problem\(\s*"([a-z0-9-]+)"')
 COMPLETE = {"description": "B", "date": "2024-05-01"}
 
 
-def validated(files: Mapping[str, bytes]) -> Report:
+def validated(files: Mapping[str, bytes]) -> Findings:
     return validate_tree(files, files.__getitem__)
 
 
@@ -25,7 +33,8 @@ def test_a_tree_without_problems_has_no_findings() -> None:
     }
     report = validated(files)
     assert report.findings == ()
-    assert report.published == {"tag": 1, "file": 1}
+    assert report.published == {"tags/care.md": "tag/care", "notes/a.md": "file/a"}
+    assert str(report.tally) == "no problems, no hints"
 
 
 def test_unreadable_files_are_errors_even_when_they_are_private() -> None:
@@ -35,11 +44,11 @@ def test_unreadable_files_are_errors_even_when_they_are_private() -> None:
         ("a.md", "error"),
         ("b.md", "error"),
     ]
-    assert (report.published, report.unpublished, report.unreadable) == ({}, 2, 1)
+    assert (report.published, set(report.skipped)) == ({}, {"a.md", "b.md", "c.md"})
 
 
 def test_private_files_are_not_examined_further() -> None:
-    assert validated({"a.md": b"---\ntype: nonsense\n---\n[x](y.md)"}).findings == ()
+    assert validated({"a.md": b"---\npublish: false\ntype: nonsense\n---\n[x](y.md)"}).findings == ()
 
 
 def test_a_document_in_an_excluded_folder_is_reported() -> None:
@@ -53,8 +62,8 @@ def test_a_broken_link_has_its_place_and_a_suggestion() -> None:
     body = "Text.\n\nSee [care](tags/care.md) and [b](gone%20page.md).\n"
     files = {"a.md": markdown(body, title="A"), "data/concepts/care.md": markdown(title="Care")}
     (_, care), (_, gone) = found(files, "broken-link")
-    assert (care.line, care.column, care.hint) == (7, 12, "did you mean `data/concepts/care.md`?")
-    assert (gone.line, gone.column, gone.hint) == (7, 34, "correct the path")
+    assert (care.line, care.hint) == (7, "did you mean `data/concepts/care.md`?")
+    assert (gone.line, gone.hint) == (7, "correct the path")
     assert "`gone page.md`" in gone.message
 
 
@@ -91,12 +100,25 @@ def test_a_tree_without_a_lexicon_is_not_asked_for_one() -> None:
     assert found({"a.md": markdown(title="A", tags=["x"])}, "tag-not-in-lexicon") == []
 
 
-def test_shared_names_are_noted_with_their_ids() -> None:
-    files = {"docs/a/index.md": markdown(title="A"), "docs/b/index.md": markdown(title="B"), "docs/c.md": markdown()}
-    assert [(path, problem.hint) for path, problem in found(files, "id-collision")] == [
-        ("docs/a/index.md", "its id is `docs-a-index`"),
-        ("docs/b/index.md", "its id is `docs-b-index`"),
+def test_a_taken_id_is_a_problem_of_each_file_and_names_the_other() -> None:
+    files = {"docs/a/tea.md": markdown(title="A"), "docs/b/Tea.md": markdown(title="B"), "docs/c.md": markdown()}
+    assert [(path, problem.message, problem.hint) for path, problem in found(files, "id-collision")] == [
+        (
+            "docs/a/tea.md",
+            "the id `tea` is taken: `docs/b/Tea.md` is a file of that name, too",
+            "rename one of the files, or refer to this one by `docs-a-tea`",
+        ),
+        (
+            "docs/b/Tea.md",
+            "the id `tea` is taken: `docs/a/tea.md` is a file of that name, too",
+            "rename one of the files, or refer to this one by `docs-b-tea`",
+        ),
     ]
+
+
+def test_front_pages_of_folders_share_their_name_without_harm() -> None:
+    files = {"docs/a/index.md": markdown(title="A"), "docs/b/index.md": markdown(title="B")}
+    assert found(files, "id-collision") == []
 
 
 def test_problems_of_fields_are_passed_on() -> None:
@@ -114,11 +136,43 @@ def test_problems_of_fields_are_passed_on() -> None:
 
 def test_findings_are_counted_most_severe_first() -> None:
     files = {"a.md": markdown("[x](y.md) [x](z.md)"), "b.md": b"---\na: b: c\n---\n"}
-    assert validated(files).counts()[:2] == [("error", "malformed-frontmatter", 1), ("warning", "broken-link", 2)]
+    groups = [(group.severity, group.code, len(group.findings)) for group in validated(files).groups()]
+    assert groups[:2] == [("error", "malformed-frontmatter", 1), ("warning", "broken-link", 2)]
+    assert [severity for severity, *_ in groups] == sorted((one for one, *_ in groups), key=SEVERITIES.index)
+
+
+def test_hints_are_no_problems() -> None:
+    tally = validated({"a.md": markdown("[x](y.md)", title="A"), "b.md": b"---\na: b: c\n---\n"}).tally
+    assert (tally.errors, tally.warnings, tally.hints) == (1, 1, 2)
+    assert (tally.problems, str(tally)) == (2, "2 problems (1 error, 1 warning), 2 hints")
+
+
+def test_every_severity_is_declared_once() -> None:
+    sources = [*(ROOT / "layers/core/commonplace/documents").rglob("*.py"), *PROBLEMS.parent.glob("*.py")]
+    named = {code for source in sources for code in _PROBLEM.findall(source.read_text(encoding="utf-8"))}
+    refused = {code for code, *_ in _REFUSED.values()}
+    assert named | refused == set(KINDS)
+
+
+def test_a_file_that_is_too_large_or_hidden_is_reported_where_it_is_linked() -> None:
+    body = "![map](maps/shore.png)\n![x](.obsidian/x.png)\n![ok](maps/ok.png)\n"
+    files = {"a.md": markdown(body, title="A"), "maps/shore.png": b"", ".obsidian/x.png": b"", "maps/ok.png": b""}
+    report = validate_tree(files, files.__getitem__, sizes={"maps/shore.png": 6_240_000, "maps/ok.png": 4_500_000})
+    told = [(one.problem.line, one.problem.message) for one in report.of("warning")]
+    assert told == [
+        (5, "`maps/shore.png` has 6.2 MB, and no more than 4.5 MB are served"),
+        (6, "`.obsidian/x.png` lies in a folder whose name begins with a dot, and is not served"),
+    ]
+    assert report.attachments == ("maps/ok.png",)
+
+
+def test_one_name_or_a_list_of_names_is_right_where_a_page_says_who_chose_it() -> None:
+    files = {"a.md": markdown(title="A", curator="Rosa Lind", harvester=["Ivo Brandt"], **COMPLETE)}
+    assert validated(files).findings == ()
 
 
 def test_folders_to_leave_out_can_be_chosen() -> None:
     files = {"drafts/a.md": markdown(title="A"), "secret/b.md": markdown(title="B")}
     report = validate_tree(files, files.__getitem__, Exclusions(["secret/"]))
-    assert report.published == {"file": 1}
+    assert types_of(report.published.values()) == {"file": 1}
     assert [finding.path for finding in report.findings if finding.problem.code == "excluded"] == ["secret/b.md"]

@@ -9,6 +9,7 @@ from commonplace.documents.content.document import Document
 from commonplace.documents.content.reader import Unpublished, Verdict, judge
 from commonplace.documents.sync.keys import KNOWN_KEY, SUMMARY_KEY, report_key
 from commonplace.repository.ports import RepositoryRateLimited, RepositoryUnavailable, UntrustedTree
+from commonplace.repository.problems import Problem
 from tests.fakes.repository import EPOCH, FakeRepository
 from tests.unit.documents.sync.drive import World, page
 
@@ -377,7 +378,7 @@ def test_a_parser_that_shuts_a_gate_takes_the_document_out_even_though_its_bytes
     world.sync()
 
     def stricter(raw: bytes) -> Verdict:
-        return Unpublished("shut by new rules") if raw == page("B") else judge(raw)
+        return Unpublished("shut by new rules", Problem("publish-false", "shut")) if raw == page("B") else judge(raw)
 
     monkeypatch.setattr("commonplace.documents.sync.publication.judge", stricter)
     world.steps.pipeline = "another"
@@ -411,5 +412,5 @@ def test_a_problem_of_an_attachment_is_reported_once_however_often_the_branch_is
         world.push({**tree, "notes/b.md": page("B", f"Take {number}.\n")})
         world.sync()
     report = json.loads(world.objects.objects[report_key(world.manifest().commit_sha)].body)
-    found = [note["problem"]["code"] for note in report["notes"] if note["path"] == "notes/a.md"]
+    found = [one["problem"]["code"] for one in report["findings"] if one["path"] == "notes/a.md"]
     assert found.count("attachment-not-served") == 1

@@ -43,7 +43,7 @@ def test_everything_is_well() -> None:
         "problems": 3,
         "brokenLinks": 1,
     }
-    for said in (COMMIT, "11 documents", "42 s", "succeeded", "3 problems", "1 broken", "Search answers"):
+    for said in (COMMIT, "11 documents", "42 s", "succeeded", "3 problems, 1 of them broken links", "Search answers"):
         assert said in answer.text
 
 

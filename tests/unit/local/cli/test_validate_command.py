@@ -40,7 +40,7 @@ def test_a_clean_folder_passes(tmp_path: Path) -> None:
     write(tmp_path, notes__a_md=GOOD)
     result = run(tmp_path)
     assert result.exit_code == 0
-    assert result.output.strip() == "1 published (1 file), 0 not, 0 unreadable"
+    assert result.output.splitlines() == ["To mend: no problems, no hints", "1 published (1 file), 0 not"]
 
 
 def test_a_malformed_file_fails_with_its_place(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_a_malformed_file_fails_with_its_place(tmp_path: Path) -> None:
     assert result.output.splitlines()[0] == (
         "notes/a.md:2:9: error: the frontmatter is not valid YAML (put quotes around a value that contains `: `)"
     )
-    assert "     1  error    malformed-frontmatter" in result.output
+    assert "To mend: 1 problem (1 error), no hints" in result.output
 
 
 def test_warnings_fail_only_when_strict(tmp_path: Path) -> None:
@@ -58,18 +58,38 @@ def test_warnings_fail_only_when_strict(tmp_path: Path) -> None:
     assert run(tmp_path).exit_code == 0
     strict = run(tmp_path, "--strict")
     assert strict.exit_code == 1
-    assert (
-        strict.output.splitlines()[0] == "a.md:8:5: warning: there is no document or file `gone.md` (correct the path)"
-    )
+    assert strict.output.splitlines()[0] == "a.md:8: warning: there is no document or file `gone.md` (correct the path)"
 
 
-def test_notes_are_counted_and_listed_on_request(tmp_path: Path) -> None:
-    write(tmp_path, a_md=markdown(title="A", description="B"))
-    assert "a.md:1:1" not in run(tmp_path).output
-    assert "     1  note     missing-date" in run(tmp_path).output
-    listed = run(tmp_path, "--notes", "--strict")
-    assert listed.output.startswith("a.md:1:1: note: the document has no date")
-    assert listed.exit_code == 0
+def test_hints_are_a_line_for_each_kind_and_listed_on_request(tmp_path: Path) -> None:
+    for number in range(5):
+        write(tmp_path, **{f"{number}_md": markdown(title="A", description="B")})
+    brief = run(tmp_path, "--strict")
+    assert brief.exit_code == 0
+    assert brief.output.splitlines()[1:4] == [
+        "Hints, not counted as problems:",
+        "hint: a document has no date, 5 times (missing-date): 0.md, 1.md, 2.md and 2 more",
+        "",
+    ]
+    assert "To mend: no problems, 5 hints" in brief.output
+    assert "4.md:1: hint: the document has no date (write `date: YYYY-MM-DD`)" in run(tmp_path, "--all").output
+
+
+def test_many_findings_of_one_kind_are_a_count_and_examples(tmp_path: Path) -> None:
+    write(tmp_path, a_md=GOOD + b"[x](gone.md)\n" * 12)
+    assert run(tmp_path).output.splitlines()[:5] == [
+        "warning: a link leads nowhere, 12 times (broken-link):",
+        "  a.md:8: there is no document or file `gone.md` (correct the path)",
+        "  a.md:9: there is no document or file `gone.md` (correct the path)",
+        "  a.md:10: there is no document or file `gone.md` (correct the path)",
+        "  ... and 9 more (--all)",
+    ]
+    assert run(tmp_path, "--all").output.count("a.md:") == 12
+
+
+def test_a_folder_without_markdown_is_told_what_to_add(tmp_path: Path) -> None:
+    write(tmp_path, **{"plan.txt": b"Text"})
+    assert "There is no Markdown in" in run(tmp_path).output
 
 
 def test_json_holds_every_finding(tmp_path: Path) -> None:
@@ -78,12 +98,15 @@ def test_json_holds_every_finding(tmp_path: Path) -> None:
     report = json.loads(result.output)
     assert result.exit_code == 1
     assert report["summary"] == {
+        "problems": 1,
+        "errors": 1,
+        "warnings": 0,
+        "hints": 1,
         "published": {"file": 1},
-        "unpublished": 0,
-        "unreadable": 1,
+        "skipped": {"the frontmatter is not valid YAML": 1},
         "counts": [
             {"severity": "error", "code": "malformed-frontmatter", "count": 1},
-            {"severity": "note", "code": "missing-date", "count": 1},
+            {"severity": "hint", "code": "missing-date", "count": 1},
         ],
     }
     assert [(row["path"], row["line"], row["column"], row["code"]) for row in report["findings"]] == [
@@ -148,8 +171,36 @@ def test_one_file_is_checked_within_its_tree(tmp_path: Path) -> None:
     write(tmp_path, notes__a_md=GOOD + b"[b](data/b.md) [c](gone.md)\n", data__b_md=GOOD, data__c_md=BROKEN)
     result = run(tmp_path / "notes" / "a.md")
     assert result.exit_code == 0
-    assert [line for line in result.output.splitlines() if ".md:" in line] == [
-        "notes/a.md:8:20: warning: there is no document or file `gone.md` (correct the path)"
+    assert result.output.splitlines() == [
+        "notes/a.md is published as file/a",
+        "To mend in it:",
+        "  line 8: warning: there is no document or file `gone.md` (correct the path)",
+    ]
+
+
+def test_a_folder_is_checked_within_its_repository(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    write(tmp_path, notes__a_md=GOOD + b"[b](data/b.md) [c](gone.md)\n", data__b_md=GOOD, data__c_md=BROKEN)
+    result = run(tmp_path / "notes")
+    assert result.exit_code == 0
+    assert result.output.splitlines() == [
+        "notes/a.md:8: warning: there is no document or file `gone.md` (correct the path)",
+        "",
+        "To mend: 1 problem (1 warning), no hints",
+        "1 published (1 file), 0 not",
+    ]
+
+
+def test_a_file_that_is_not_published_fails(tmp_path: Path) -> None:
+    write(tmp_path, a_md=b"---\npublish: false\n---\n")
+    assert run(tmp_path).exit_code == 0
+    named = run(tmp_path / "a.md")
+    assert named.exit_code == 1
+    assert named.output.splitlines() == [
+        "a.md is not published:",
+        "  line 2: it says `publish: false`",
+        "    written: publish: false",
+        "    cure:    write `publish: true`",
     ]
 
 

@@ -106,6 +106,11 @@ def _list(value: Any) -> Coerced:
     return texts, None
 
 
+def _names(value: Any) -> Coerced:
+    """A list, or one name as it is (seed 000, section 3.6: `curator`, `harvester`)."""
+    return ([value.strip()], None) if isinstance(value, str) and value.strip() else _list(value)
+
+
 def _terms(value: Any) -> Coerced:
     """Names of things. Obsidian writes aliases that stand for tags with a `#`; the name is what follows."""
     texts, problem = _list(value)
@@ -208,6 +213,7 @@ _COERCIONS: dict[str, Callable[[Any], Coerced]] = {
     "text": _text,
     "slug": _slug,
     "list": _list,
+    "names": _names,
     "tags": _tags,
     "terms": _terms,
     "date": _date,

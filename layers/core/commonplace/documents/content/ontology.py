@@ -20,6 +20,7 @@ FieldKind = Literal[
     "text",
     "slug",
     "list",
+    "names",
     "tags",
     "terms",
     "date",

@@ -36,8 +36,14 @@ DEFAULT_EXCLUDES: tuple[str, ...] = (
 ID_RULE_VERSION = "1"
 """Part of the pipeline's fingerprint: another value means that every id is assigned anew."""
 
+MAX_ATTACHMENT_BYTES = 4_500_000
+"""A Lambda answers at most 6 MB, and binary bodies travel as base64."""
+
 MAX_ID_BYTES = 200
 _SHORT_HASH = 10
+_MARKDOWN_ELSEWHERE = re.compile(r"\.(?:mdx|mdown|mkdn?|mdwn|mdtxt|mdtext|rmd|qmd|txt|text)\Z", re.IGNORECASE)
+"""Suffixes under which editors keep Markdown, and which are not read."""
+_OF_TOOLS = re.compile(r"(?:.*/)?(?:\.[^/]*|node_modules)/")
 _EXTENSION = re.compile(r"\.([a-z0-9]{1,16})\Z")
 _TOP_RUNG = 3
 
@@ -50,8 +56,10 @@ class Exclusions:
     that would leave out everything.
     """
 
-    def __init__(self, patterns: Iterable[str] = DEFAULT_EXCLUDES) -> None:
-        self.patterns = tuple(patterns)
+    def __init__(self, patterns: Iterable[str] = DEFAULT_EXCLUDES, elsewhere: Iterable[str] = ()) -> None:
+        """`elsewhere`: folders that another source of the branch reads, and nobody misses here."""
+        self._elsewhere = Exclusions(elsewhere) if (elsewhere := tuple(elsewhere)) else None
+        self.patterns = (*patterns, *elsewhere)
         self._regex = re.compile("|".join(map(_regex, self.patterns)) or r"(?!)")
 
     def excludes(self, path: str) -> bool:
@@ -61,10 +69,29 @@ class Exclusions:
         """Whether a file may be a document; the publish gate has the last word."""
         return is_markdown(path) and not self.excludes(path)
 
+    def is_misplaced(self, path: str) -> bool:
+        """Whether an editor may believe that a file is a document, which its folder or its suffix rules out."""
+        if self.is_content(path) or _OF_TOOLS.match(path) or (self._elsewhere and self._elsewhere.excludes(path)):
+            return False
+        return is_markdown(path) or is_markdown_by_another_suffix(path)
+
+    def by(self, path: str) -> str | None:
+        """The pattern that leaves the path out."""
+        return next((one for one in self.patterns if re.match(_regex(one), path.casefold())), None)
+
     @cached_property
     def fingerprint(self) -> str:
         """Changes when the patterns do; their order does not count."""
         return hashlib.sha256("\n".join(sorted(self.patterns)).encode()).hexdigest()[:16]
+
+
+def is_markdown_by_another_suffix(path: str) -> bool:
+    return _MARKDOWN_ELSEWHERE.search(path) is not None
+
+
+def is_servable(path: str, size: int) -> bool:
+    """Whether a file can be an attachment: neither too large to be answered nor in a hidden folder (tool settings)."""
+    return size <= MAX_ATTACHMENT_BYTES and not any(part.startswith(".") for part in path.split("/"))
 
 
 def _regex(pattern: str) -> str:

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, assert_never
 
+from commonplace.documents.content import diagnosis
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.repository import markdown
 from commonplace.repository.blobs import BlobSha
@@ -27,7 +28,7 @@ from commonplace.repository.problems import Problem
 
 logger = logging.getLogger(__name__)
 
-PARSER_VERSION = "1"
+PARSER_VERSION = "2"
 """Part of the pipeline's fingerprint: another value means that every file is read again."""
 
 # White space stays inside the lookaheads: outside, the pattern could give some back and slip past them.
@@ -43,8 +44,9 @@ class Published:
 @dataclass(frozen=True, slots=True)
 class Unpublished:
     reason: str
-    problem: Problem | None = None
-    """Set when the frontmatter cannot be read but says that the file is private."""
+    problem: Problem
+    """What keeps it back, with line and cure; an error when the frontmatter cannot be read but says that the file is
+    private."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ def judge(raw: bytes) -> Verdict:
     try:
         return _judge(raw)
     except Unreadable as unreadable:
-        return _private_or_invalid(raw, unreadable.problem)
+        return _private_or_invalid(raw, diagnosis.of_unreadable(raw, unreadable.problem))
     except Exception as error:  # noqa: BLE001 - one file, however odd, must not end a run over all of them
         logger.warning("file could not be judged", extra={"error": type(error).__name__})
         return _private_or_invalid(raw, Problem("unreadable", "the file cannot be read"))
@@ -84,19 +86,21 @@ def _is_embed(field: str) -> bool:
 def _judge(raw: bytes) -> Verdict:
     file = parse_or_raise(raw, ONTOLOGY.fields)
     if file is None:
-        return Unpublished("no frontmatter" if raw.strip() else "empty file")
-    return _gate(file)
+        return Unpublished("no frontmatter" if raw.strip() else "empty file", diagnosis.of_a_text(raw))
+    if reason := _held_back(file):
+        return Unpublished(reason, diagnosis.of_a_page(raw, file))
+    return Published(file)
 
 
-def _gate(file: ParsedFile) -> Verdict:
+def _held_back(file: ParsedFile) -> str | None:
     values: dict[str, list[Any]] = {"publish": [], "draft": []}
     for name, value in file.frontmatter.items():
         values.get(name.strip().casefold(), []).append(value)
     if any(value is not None and value is not False for value in values["draft"]):
-        return Unpublished("draft")
+        return "draft"
     if "publish" not in file.frontmatter or any(value is not True for value in values["publish"]):
-        return Unpublished("publish is not true")
-    return Published(file)
+        return "publish is not true"
+    return None
 
 
 def _private_or_invalid(raw: bytes, problem: Problem) -> Verdict:

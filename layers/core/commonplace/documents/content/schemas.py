@@ -25,6 +25,7 @@ _SHAPES: dict[FieldKind, dict[str, Any]] = {
     "slug": _TEXT,
     "embed": _TEXT,
     "list": _LIST,
+    "names": {"oneOf": [_TEXT, _LIST]},
     "terms": _LIST,
     "tags": {
         "type": "array",
@@ -66,6 +67,7 @@ _PYTHON_TYPES: dict[FieldKind, Any] = {
     "text": str,
     "slug": str,
     "list": list[str],
+    "names": list[str],
     "tags": list[str],
     "terms": list[str],
     "date": date,

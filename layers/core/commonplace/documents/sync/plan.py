@@ -24,6 +24,13 @@ DOCUMENT_VERSION = "1"
 NEVER_FETCHED = "not fetched in this run"
 
 
+class ReadPage(Stored):
+    """What reading a published file has shown, beside its document."""
+
+    problems: list[Problem] = Field(default_factory=list)
+    tags_line: int = 1
+
+
 class Known(Stored):
     """What the last run learned. Only a cache: without it the next run fetches more."""
 
@@ -31,9 +38,10 @@ class Known(Stored):
     head_etag: str | None = None
     parser: str = ""
     verdicts: list[Outcome] = Field(default_factory=list)
-    """Unpublished and invalid blobs of the tree, by blob id: never a path."""
-    problems: dict[str, list[Problem]] = Field(default_factory=dict)
-    """Path of each published document that has something to mend."""
+    """Unpublished and invalid blobs of the tree, and those that would be published elsewhere, by blob id: never a
+    path."""
+    pages: dict[str, ReadPage] = Field(default_factory=dict)
+    """By path of each published document."""
 
     def judged(self) -> Verdicts:
         """Verdicts that today's parser reached."""
@@ -81,11 +89,16 @@ def pipeline_version(exclusions: Exclusions) -> str:
 
 
 def needed_blobs(
-    content: Iterable[TreeFile], verdicts: Verdicts, manifest: Manifest | None, holdings: Holdings
+    content: Iterable[TreeFile],
+    verdicts: Verdicts,
+    manifest: Manifest | None,
+    holdings: Holdings,
+    misplaced: Iterable[TreeFile] = (),
 ) -> list[BlobSha]:
     """Blobs that nobody has judged yet or whose bytes are nowhere in the store, in tree order.
 
-    A file that cannot be read, or may turn out so, stands for its last good version: that must be at hand, too.
+    A file that cannot be read, or may turn out so, stands for its last good version: that must be at hand, too. Of a
+    `misplaced` one the verdict is enough.
     """
     entries = manifest.by_path if manifest else {}
     at_hand = holdings.staged | {entry.blob_sha for entry in entries.values() if holdings.has_raw(entry)}
@@ -98,6 +111,7 @@ def needed_blobs(
             wanted.append(file.blob_sha)
         if file.path in entries and file.blob_sha not in at_hand:
             wanted.append(entries[file.path].blob_sha)
+    wanted += [file.blob_sha for file in misplaced if file.blob_sha not in verdicts]
     return list(dict.fromkeys(blob_sha for blob_sha in wanted if blob_sha not in at_hand))
 
 

@@ -4,7 +4,7 @@ Reading and composing are pure; `Publication` writes.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -24,10 +24,10 @@ from commonplace.documents.content.document import (
 from commonplace.documents.content.graph import Graph, build_graph
 from commonplace.documents.content.keys import ATTACHMENTS_PREFIX, METADATA_PREFIX, content_key, raw_key
 from commonplace.documents.content.normalise import Normalised, normalise
-from commonplace.documents.content.paths import assign_ids, assign_names
+from commonplace.documents.content.paths import assign_ids, assign_names, is_servable
 from commonplace.documents.content.reader import Published, extract_links, judge
 from commonplace.documents.sync.keys import STAGED_PREFIX, staged_key
-from commonplace.documents.sync.plan import Holdings, Known, Member, Selection, Skipped
+from commonplace.documents.sync.plan import Holdings, Known, Member, ReadPage, Selection, Skipped
 from commonplace.kernel.objects import ObjectStore, PreconditionFailed
 from commonplace.kernel.parallel import Parallel
 from commonplace.repository.blobs import BlobSha, git_blob_sha
@@ -35,10 +35,6 @@ from commonplace.repository.link import Link
 from commonplace.repository.markdown import ParsedFile
 from commonplace.repository.plan import Plan
 from commonplace.repository.ports import BlobNotFound, LeaseHeld, Repository, TreeFile
-from commonplace.repository.problems import Problem
-
-MAX_ATTACHMENT_BYTES = 4_500_000
-"""A Lambda answers at most 6 MB, and binary bodies travel as base64."""
 
 _TYPES = MimeTypes()  # the library's own table: the machine's would make answers differ between machines
 for _suffix, _type in (
@@ -50,8 +46,6 @@ for _suffix, _type in (
     _TYPES.add_type(_type, _suffix)
 
 GRAPH_PREFIX = f"{METADATA_PREFIX}graph/"
-NOT_SERVED = "attachment-not-served"
-"""The code of a problem that belongs to a link, and is found without reading the file again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +63,11 @@ class Wanted:
         return f"{ATTACHMENTS_PREFIX}{self.name}"
 
 
-def servable(file: TreeFile) -> bool:
-    """Neither too large to be answered nor in a hidden folder (tool settings)."""
-    return file.size <= MAX_ATTACHMENT_BYTES and not any(part.startswith(".") for part in file.path.split("/"))
-
-
 def wanted(
     linked: Iterable[str], files: Mapping[str, TreeFile], before: Iterable[Attachment], held: Mapping[str, str]
 ) -> list[Wanted]:
     """The attachments to serve, by path. `held` is the store's object key -> ETag."""
-    paths = sorted(path for path in linked if path in files and servable(files[path]))
+    paths = sorted(path for path in linked if path in files and is_servable(path, files[path].size))
     names = assign_names(paths)
     owned = {item.path: item for item in before}
 
@@ -241,7 +230,9 @@ class Publication:
     stored: list[DocumentRef] = field(default_factory=list)
     removed: list[DocumentRef] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
-    problems: dict[str, list[Problem]] = field(default_factory=dict)
+    read: dict[str, ReadPage] = field(default_factory=dict)
+    """Path of each published document -> what reading its file has shown."""
+    links: Mapping[str, Sequence[Link]] = field(default_factory=dict)
     pending: int = 0
 
 
@@ -309,11 +300,16 @@ class Publisher:
         live = {entry.ref for entry in publication.entries}
         earlier = self.before.manifest.documents if self.before.manifest else []
         publication.removed = [entry.ref for entry in earlier if entry.ref not in live]
-        publication.problems = {
-            path: list(readings[path].fields.problems if path in readings else self._known_problems(path))
+        publication.read = {
+            path: ReadPage(
+                problems=list(readings[path].fields.problems), tags_line=readings[path].file.lines.get("tags", 1)
+            )
+            if path in readings
+            else self.before.known.pages.get(path, ReadPage())
             for path in prepared.members
         }
-        publication.graph, linked = build_graph(publication.entries, self._authored(prepared), self.plan.others)
+        publication.links = self._authored(prepared)
+        publication.graph, linked = build_graph(publication.entries, publication.links, self.plan.others)
         self._attach(publication, linked)
         return publication
 
@@ -418,10 +414,6 @@ class Publisher:
             for path in prepared.members
         }
 
-    def _known_problems(self, path: str) -> Iterator[Problem]:
-        """Of a file that was not read again; what is wrong with its attachments is found anew in every run."""
-        return (known for known in self.before.known.problems.get(path, ()) if known.code != NOT_SERVED)
-
     def _attach(self, publication: Publication, linked: Mapping[str, Iterable[str]]) -> None:
         earlier = self.before.manifest.attachments if self.before.manifest else []
         items = wanted(linked, self.files, earlier, self.holdings.attachments)
@@ -431,19 +423,6 @@ class Publisher:
             else:
                 publication.pending += 1
                 publication.skipped.append(Skipped(item.path, "the attachment could not be fetched"))
-        self._report_unservable(publication, linked, {item.path for item in items})
-
-    def _report_unservable(
-        self, publication: Publication, linked: Mapping[str, Iterable[str]], served: set[str]
-    ) -> None:
-        for path in sorted(set(linked) - served):
-            problem = Problem(
-                code=NOT_SERVED,
-                message="The linked file is too large to be served, or lies in a hidden folder.",
-                hint="Keep attachments under 4.5 MB and outside folders whose name begins with a dot.",
-            )
-            for document in sorted(linked[path]):
-                publication.problems.setdefault(document, []).append(problem)
 
     def _store_attachment(self, item: Wanted) -> Attachment | None:
         if item.before:

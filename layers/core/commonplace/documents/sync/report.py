@@ -1,22 +1,23 @@
 """Reports of the sync: the full one for operators, and a public summary that names published documents only. Pure."""
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Literal
 
 from pydantic import Field
 
-from commonplace.documents.content.document import DocumentRef
-from commonplace.documents.content.graph import BrokenLink
+from commonplace.documents.content.document import DocumentRef, Manifest
+from commonplace.documents.content.findings import OF_LINKS, Finding, Findings, Page, Skip, Tree, find
+from commonplace.documents.content.paths import Exclusions
+from commonplace.documents.sync.plan import ReadPage
 from commonplace.documents.sync.publication import Publication
 from commonplace.kernel.stored import Stored
 from commonplace.repository.plan import Plan
-from commonplace.repository.problems import Problem
+from commonplace.repository.problems import SEVERITIES, Problem, Tally
 
 MAX_NOTES = 200
 """Notes in the public summary; the full report has them all."""
-
-UNKNOWN_TYPE = "unknown-type"
 
 
 class Counts(Stored):
@@ -26,6 +27,8 @@ class Counts(Stored):
     removed: int = 0
     attachments: int = 0
     problems: int = 0
+    """Errors and warnings, broken links among them."""
+    hints: int = 0
     broken_links: int = 0
 
 
@@ -59,11 +62,28 @@ class Report(Stored):
     removed: list[DocumentRef] = Field(default_factory=list)
     skipped: list[SkippedFile] = Field(default_factory=list)
     skipped_by_reason: dict[str, int] = Field(default_factory=dict)
-    notes: list[Note] = Field(default_factory=list)
-    broken_links: list[BrokenLink] = Field(default_factory=list)
-    unknown_types: dict[str, int] = Field(default_factory=dict)
+    findings: list[Finding] = Field(default_factory=list)
+    """What there is to mend in the whole tree, by path and line."""
+    excluded: list[str] = Field(default_factory=list)
+    """Patterns of paths that are left out."""
     pending: int = 0
     github_calls: int = 0
+
+    @property
+    def tally(self) -> Tally:
+        return Tally.of(finding.problem for finding in self.findings)
+
+    def judged(self, manifest: Manifest | None = None) -> Findings:
+        """As `validate_tree` judges the same files. What is published is known from a manifest of the same commit."""
+        skipped = {item.path: Skip(item.reason, item.problem) for item in self.skipped}
+        documents, attachments = (manifest.documents, manifest.attachments) if manifest else ([], [])
+        return Findings(
+            findings=self.findings,
+            published={entry.path: entry.ref for entry in documents if entry.path not in skipped},
+            skipped=skipped,
+            attachments=[item.path for item in attachments],
+            exclusions=Exclusions(self.excluded),
+        )
 
 
 class Summary(Stored):
@@ -82,7 +102,19 @@ class Summary(Stored):
     notes: list[Note] = Field(default_factory=list)
 
 
-def summarise(report: Report) -> Summary:
+def summarise(report: Report, published: Iterable[tuple[str, DocumentRef]]) -> Summary:
+    """Without what concerns other files; that a link's target exists and is private is not told either."""
+    refs = dict(published)
+    found = [one for one in report.findings if one.path in refs]
+    tally = Tally.of(one.problem for one in found)
+    notes = sorted(
+        (
+            Note(ref=refs[one.path], path=one.path, problem=one.problem)
+            for one in found
+            if one.problem.code not in OF_LINKS and one.problem.written is None
+        ),
+        key=lambda note: SEVERITIES.index(note.problem.severity),
+    )
     return Summary(
         status="succeeded",
         checked_at=report.finished_at,
@@ -90,8 +122,8 @@ def summarise(report: Report) -> Summary:
         generation=report.generation,
         started_at=report.started_at,
         finished_at=report.finished_at,
-        counts=report.counts,
-        notes=report.notes[:MAX_NOTES],
+        counts=report.counts.model_copy(update={"problems": tally.problems, "hints": tally.hints}),
+        notes=notes[:MAX_NOTES],
     )
 
 
@@ -99,23 +131,24 @@ def status_line(report: Report) -> str:
     """The commit status, within GitHub's 140 characters."""
     counts = report.counts
     line = f"{counts.documents} documents: {counts.stored} stored, {counts.removed} removed"
-    if counts.problems or counts.broken_links:
-        line += f"; {counts.problems} to mend, {counts.broken_links} broken links"
+    line += f"; {report.tally}" if counts.problems else ""
     if report.pending:
         line += f"; {report.pending} pending"
     return line
 
 
-def report_of(publication: Publication, *, run: str, plan: Plan, generation: int, finished_at: datetime) -> Report:
-    refs = {entry.path: entry.ref for entry in publication.entries}
-    notes = [
-        Note(ref=refs[path], path=path, problem=problem)
-        for path, problems in sorted(publication.problems.items())
-        if path in refs
-        for problem in problems
-    ]
-    unknown = Counter(note.problem.message for note in notes if note.problem.code == UNKNOWN_TYPE)
-    broken = publication.graph.broken
+def report_of(
+    publication: Publication,
+    *,
+    run: str,
+    plan: Plan,
+    generation: int,
+    finished_at: datetime,
+    exclusions: Exclusions,
+    misplaced: Sequence[str] = (),
+) -> Report:
+    found = find(_tree(publication, plan, misplaced), exclusions)
+    tally = found.tally
     return Report(
         run=run,
         commit_sha=plan.commit_sha,
@@ -128,8 +161,9 @@ def report_of(publication: Publication, *, run: str, plan: Plan, generation: int
             unchanged=len(publication.entries) - len(publication.stored),
             removed=len(publication.removed),
             attachments=len(publication.attachments),
-            problems=len(notes),
-            broken_links=len(broken),
+            problems=tally.problems,
+            hints=tally.hints,
+            broken_links=len(publication.graph.broken),
         ),
         stored=publication.stored,
         removed=publication.removed,
@@ -138,8 +172,23 @@ def report_of(publication: Publication, *, run: str, plan: Plan, generation: int
             for item in publication.skipped
         ],
         skipped_by_reason=dict(Counter(item.reason for item in publication.skipped).most_common()),
-        notes=notes,
-        broken_links=list(broken),
-        unknown_types=dict(unknown),
+        findings=list(found.findings),
+        excluded=list(exclusions.patterns),
         pending=publication.pending,
     )
+
+
+def _tree(publication: Publication, plan: Plan, misplaced: Sequence[str]) -> Tree:
+    """What is served is judged as it stands in the tree: a last good version is not that."""
+    skipped = {item.path: Skip(item.reason, item.problem) for item in publication.skipped}
+    unreadable = {path for path, skip in skipped.items() if skip.problem}
+    pages: dict[str, Page] = {}
+    for entry in publication.entries:
+        if entry.path in unreadable:
+            continue
+        read = publication.read.get(entry.path, ReadPage())
+        links = publication.links.get(entry.path, ())
+        pages[entry.path] = Page(
+            entry.ref, entry.title, entry.aliases, entry.tags, read.problems, links, tags_line=read.tags_line
+        )
+    return Tree(pages, skipped, misplaced, {file.path: file.size for file in plan.files})

@@ -1,22 +1,23 @@
 """Steps of a run that publishes the head of the knowledge base's branch."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import BinaryIO
 
 from commonplace.documents.content.graph import LinkResolver, ToFile
-from commonplace.documents.content.paths import DEFAULT_EXCLUDES, Exclusions
+from commonplace.documents.content.paths import DEFAULT_EXCLUDES, Exclusions, is_servable
 from commonplace.documents.content.reader import PARSER_VERSION, Published, Verdict, extract_links, judge, outcome_of
 from commonplace.documents.settings import DocumentsSettings
 from commonplace.documents.sync.ledger import Ledger
-from commonplace.documents.sync.plan import Holdings, Known, needed_blobs, pipeline_version, select
-from commonplace.documents.sync.publication import Publication, Publisher, Source, servable
+from commonplace.documents.sync.plan import Holdings, Known, ReadPage, needed_blobs, pipeline_version, select
+from commonplace.documents.sync.publication import Publication, Publisher, Source
 from commonplace.documents.sync.report import Report, Summary, report_of, status_line, summarise
 from commonplace.kernel.objects import ObjectStore
 from commonplace.kernel.parallel import Parallel
 from commonplace.repository.archive import archived_files
 from commonplace.repository.blobs import BlobSha
+from commonplace.repository.markdown import MAX_FILE_BYTES
 from commonplace.repository.outcomes import LostBlob, Outcome, PublishedBlob, Verdicts
 from commonplace.repository.plan import ARCHIVE_THRESHOLD, Plan
 from commonplace.repository.ports import Repository, SyncState, TreeFile
@@ -66,10 +67,11 @@ class Steps(RunSteps):
             return {"action": "done", "commitSha": known.commit_sha}
         tree = self._tree(head.commit_sha)
         content = [file for file in tree if self.exclusions.is_content(file.path)]
+        misplaced = self._misplaced(tree)
         if full:
-            needed = needed_blobs(content, {}, None, Holdings.nothing())
+            needed = needed_blobs(content, {}, None, Holdings.nothing(), misplaced)
         else:
-            needed = needed_blobs(content, known.judged(), manifest, holdings)
+            needed = needed_blobs(content, known.judged(), manifest, holdings, misplaced)
         plan = Plan(
             commit_sha=head.commit_sha,
             head_etag=head.etag,
@@ -109,16 +111,28 @@ class Steps(RunSteps):
         )
         prepared = publisher.prepare(selection)
         publication = publisher.write(prepared)
-        self._remember(plan, content, verdicts, publication)
+        misplaced = [
+            file for file in self._misplaced(plan.files) if isinstance(verdicts.get(file.blob_sha), PublishedBlob)
+        ]
+        self._remember(plan, [*content, *self._misplaced(plan.files)], verdicts, publication, misplaced)
         publisher.switch(publication, self.pipeline, prepared.naming.refs)
-        report = report_of(publication, run=run, plan=plan, generation=generation, finished_at=self.now())
+        report = report_of(
+            publication,
+            run=run,
+            plan=plan,
+            generation=generation,
+            finished_at=self.now(),
+            exclusions=self.exclusions,
+            misplaced=[file.path for file in misplaced],
+        )
         if publication.stored or publication.removed:
             self._post_status(report.commit_sha, "failure" if report.pending else "success", status_line(report))
-        return self._conclude(report.model_copy(update={"github_calls": asked + self.repository.calls}))
+        calls = asked + self.repository.calls
+        return self._conclude(report.model_copy(update={"github_calls": calls}), publication)
 
-    def _conclude(self, report: Report) -> Answer:
+    def _conclude(self, report: Report, publication: Publication) -> Answer:
         self.ledger.put_report(report)
-        self.ledger.put_summary(summarise(report))
+        self.ledger.put_summary(summarise(report, ((entry.path, entry.ref) for entry in publication.entries)))
         counts = report.counts.model_dump(by_alias=True)
         logger.info("published", extra={"run": report.run, "commit": report.commit_sha, "counts": counts})
         return {"action": "published", "counts": counts, "pending": report.pending}
@@ -160,7 +174,7 @@ class Steps(RunSteps):
                 outcomes[file.blob_sha] = self._judged(file.blob_sha, file.raw, verdict)
             for link in extract_links(verdict.file) if isinstance(verdict, Published) else ():
                 target = resolver.resolve(file.path, link)
-                if isinstance(target, ToFile) and servable(others[target.path]):
+                if isinstance(target, ToFile) and is_servable(target.path, others[target.path].size):
                     linked[target.path] = others[target.path]
         return list(outcomes.values()), linked
 
@@ -168,20 +182,31 @@ class Steps(RunSteps):
         for file in archived_files(spool, linked) if linked else ():
             self.ledger.stage(file.blob_sha, file.raw)
 
-    def _remember(self, plan: Plan, content: Sequence[TreeFile], verdicts: Verdicts, publication: Publication) -> None:
+    def _misplaced(self, files: Iterable[TreeFile]) -> list[TreeFile]:
+        """Files that are read to tell an editor about them, and for nothing else."""
+        return [file for file in files if self.exclusions.is_misplaced(file.path) and file.size <= MAX_FILE_BYTES]
+
+    def _remember(
+        self,
+        plan: Plan,
+        present: Iterable[TreeFile],
+        verdicts: Verdicts,
+        publication: Publication,
+        misplaced: Iterable[TreeFile],
+    ) -> None:
         """Before the manifest: if the manifest does not follow, the commits differ and nothing is taken for granted."""
-        present = {file.blob_sha for file in content}
+        there, open_elsewhere = {file.blob_sha for file in present}, {file.blob_sha for file in misplaced}
         shut = [
             verdict
             for blob_sha, verdict in sorted(verdicts.items())
-            if blob_sha in present and not isinstance(verdict, PublishedBlob | LostBlob)
+            if blob_sha in open_elsewhere or (blob_sha in there and not isinstance(verdict, PublishedBlob | LostBlob))
         ]
         known = Known(
             commit_sha=plan.commit_sha,
             head_etag=plan.head_etag,
             parser=PARSER_VERSION,
             verdicts=shut,
-            problems={path: problems for path, problems in publication.problems.items() if problems},
+            pages={path: read for path, read in publication.read.items() if read != ReadPage()},
         )
         self.ledger.put_known(known)
 
@@ -195,6 +220,6 @@ def steps(context: StepContext) -> Steps:
         context.repository,
         context.state,
         bucket=context.settings.content_bucket,
-        exclusions=Exclusions([*excluded, *context.folders_of_others]),
+        exclusions=Exclusions(excluded, elsewhere=context.folders_of_others),
         parallel=context.parallel,
     )

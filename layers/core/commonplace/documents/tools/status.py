@@ -92,6 +92,6 @@ def _text(data: SyncStatus) -> str:
             f"The last run {data.last_run}" + (f"; it looked at {data.checked_at}." if data.checked_at else ".")
         )
     if data.problems is not None:
-        lines.append(f"To mend: {data.problems} problems, {data.broken_links or 0} broken links.")
+        lines.append(f"To mend: {data.problems} problems, {data.broken_links or 0} of them broken links.")
     lines.append("Search answers." if data.status == "ok" else "Search does not answer now; documents do.")
     return "\n".join(lines)

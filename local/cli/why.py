@@ -1,0 +1,83 @@
+"""Say why a page is there, or is not."""
+
+import json as jsonlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from commonplace.documents.content.findings import Findings
+from commonplace.documents.content.judgement import Judgement, judge_path, paths_of, unknown
+from commonplace.kernel.errors import NotFound
+from local.cli.validate import Exclude, Root
+from local.errors import CommandError
+from local.findings import judgement_facts, judgement_lines
+from local.knowledge_folder import read_folder
+from local.options import Target, grouped
+from local.terminal import AsJson, commands
+
+app = commands()
+
+
+@app.command()
+@grouped
+def why(
+    what: Annotated[str, typer.Argument(help="A file, or an address of it: of the site, of the API, of GitHub.")],
+    *,
+    root: Root = None,
+    exclude: Exclude = None,
+    target: Target,
+    as_json: AsJson = False,
+) -> None:
+    """Say of a file whether it is published; if not, the line, what is written there, and the cure.
+
+    The file on this machine is judged, as it is now. With --data, --outputs or --stage it is the last sync of that
+    deployment, by the operators' report. Ends with 1 when the file is not published.
+    """
+    try:
+        if target.data or target.outputs or target.stage:
+            judgements = _of_a_deployment(target, what)
+        else:
+            judgements = _of_a_folder(what, exclude, root)
+    except NotFound as error:
+        raise CommandError(f"{error}.", error.hint or "") from error
+    if as_json:
+        typer.echo(jsonlib.dumps([judgement_facts(one) for one in judgements], indent=2))
+    else:
+        for one in judgements:
+            for line in judgement_lines(one):
+                typer.echo(line)
+    raise typer.Exit(0 if all(one.published for one in judgements) else 1)
+
+
+def _of_a_folder(what: str, exclude: Sequence[str] | None, root: Path | None) -> list[Judgement]:
+    path = Path(what)
+    if path.is_dir():
+        raise CommandError(f"{what} is a folder.", f"Name a file, or look at all of them: commonplace validate {what}")
+    if path.is_file() or path.is_symlink():
+        folder = read_folder(path, exclude, root)
+        return [judge_path(folder.findings, folder.only, *folder.facts(folder.only))]
+    folder = read_folder(root or Path(), exclude, root)
+    if what in folder.paths:
+        return [judge_path(folder.findings, what, *folder.facts(what))]
+    if _is_path(what):
+        raise unknown(what, what, folder.paths)
+    paths = paths_of(folder.findings, what, folder.paths)
+    return [judge_path(folder.findings, one, *folder.facts(one)) for one in paths]
+
+
+def _of_a_deployment(target: Target, what: str) -> list[Judgement]:
+    from local.reports import last_findings
+
+    findings = last_findings(target.find())
+    return [judge_path(findings, one) for one in _paths(findings, what)]
+
+
+def _paths(findings: Findings, what: str) -> list[str]:
+    known = {*findings.published, *findings.skipped, *findings.attachments, *(one.path for one in findings.findings)}
+    return [what] if what in known or _is_path(what) else paths_of(findings, what)
+
+
+def _is_path(what: str) -> bool:
+    return "://" not in what and not what.startswith("/") and "." in what.rpartition("/")[2]

@@ -1,0 +1,140 @@
+"""Why a file is not published: line, what is written, cure."""
+
+import pytest
+
+from commonplace.documents.content.reader import Published, judge
+from commonplace.repository.problems import Problem
+
+
+def problem(raw: bytes | str) -> Problem:
+    verdict = judge(raw.encode() if isinstance(raw, str) else raw)
+    assert not isinstance(verdict, Published), raw
+    return verdict.problem
+
+
+def page(line: str, body: str = "Text.\n") -> str:
+    return f"---\ntitle: A\n{line}\n---\n{body}"
+
+
+@pytest.mark.parametrize(
+    ("line", "written", "message"),
+    [
+        ("publish: yes", "publish: yes", "`publish` is not the value `true`, and no other word publishes"),
+        ("publish: 1", "publish: 1", "`publish` is not the value `true`, and no other word publishes"),
+        ("publish: 'true'", "publish: 'true'", "`true` stands in quotes, which makes it a text"),
+        ("publish: ”true”", "publish: ”true”", "`true` stands in typographic quotes, which makes it a text"),
+        (
+            "publish: true\u00a0",
+            "publish: true<U+00A0>",
+            "an invisible character stands beside `true`, which makes it a text",
+        ),
+        ("publish: [true]", "publish: [true]", "`publish` is a list, not the value `true`"),
+        ("publish:", "publish:", "`publish` is empty"),
+    ],
+)
+def test_a_value_that_is_not_true_is_named_with_what_is_written(line: str, written: str, message: str) -> None:
+    found = problem(page(line))
+    assert (found.code, found.line, found.written, found.message, found.hint) == (
+        "publish-not-true",
+        3,
+        written,
+        message,
+        "write `publish: true`",
+    )
+
+
+@pytest.mark.parametrize("name", ["Publish", "PUBLISH", "published", "pubish", "publsih", "is_published", "public"])
+def test_a_field_that_looks_like_publish_is_named(name: str) -> None:
+    found = problem(page(f"{name}: true"))
+    assert (found.code, found.line, found.severity) == ("publish-misspelt", 3, "warning")
+
+
+@pytest.mark.parametrize("line", ["publish: false", "publish: no", "published: false", "Publish: False", "public: no"])
+def test_a_page_that_says_it_is_private_is_no_near_miss(line: str) -> None:
+    assert problem(page(line)).severity == "hint"
+
+
+@pytest.mark.parametrize(
+    ("above", "message"),
+    [
+        ("\n\n", "2 empty lines stand before the frontmatter"),
+        ("\r\n", "1 empty line stands before the frontmatter"),
+        ("\ufeff\n", "an invisible character and 1 empty line stands before the frontmatter"),
+        ("\ufeff\ufeff", "an invisible character stands before the frontmatter"),
+        ("\u200b", "an invisible character stands before the frontmatter"),
+        ("# Heading\n", "text stands before the frontmatter"),
+        ("<!-- made by a tool -->\n\n", "text stands before the frontmatter"),
+    ],
+)
+def test_what_stands_before_the_frontmatter_is_named(above: str, message: str) -> None:
+    found = problem(above + page("publish: true"))
+    assert (found.code, found.line, found.message) == ("frontmatter-not-first", 1, message)
+
+
+def test_a_byte_order_mark_alone_hinders_nothing() -> None:
+    assert isinstance(judge(b"\xef\xbb\xbf" + page("publish: true").encode()), Published)
+
+
+@pytest.mark.parametrize("fence", ["———", "–––", "--", "----", " ---", "***", "+++", "```yaml", "<!--", "___"])
+def test_a_fence_that_is_none_is_named(fence: str) -> None:
+    found = problem(page("publish: true").replace("---", fence))
+    assert (found.code, found.line, found.written) == ("frontmatter-fence", 1, fence)
+    assert "three hyphens" in (found.hint or "")
+
+
+@pytest.mark.parametrize("fence", ["———", "----", "--", " ---", "…".replace("…", "–––")])
+def test_a_closing_line_that_closes_nothing_is_named(fence: str) -> None:
+    found = problem(f"---\ntitle: A\npublish: true\n{fence}\nText.\n")
+    assert (found.code, found.line, found.written) == ("unclosed-frontmatter", 4, fence)
+
+
+@pytest.mark.parametrize("line", ["publish:true", "publish = true", "publish：true", "publish=true"])
+def test_a_colon_without_a_space_is_named(line: str) -> None:
+    found = problem(page(line))
+    assert (found.severity, found.line, found.written, found.hint) == ("error", 3, line, "write `publish: true`")
+
+
+def test_a_publish_that_stands_elsewhere_is_named_where_it_stands() -> None:
+    indented = problem("---\nmeta:\n  publish: true\n---\n")
+    below = problem("---\ntitle: A\n---\n\npublish: true\n")
+    second = problem("---\ncreated: 2020\n---\n---\ntitle: A\npublish: true\n---\n")
+    bare = problem("title: A\npublish: true\n\nText.\n")
+    assert [(one.code, one.line) for one in (indented, below, second, bare)] == [
+        ("publish-outside", 3),
+        ("publish-outside", 5),
+        ("publish-outside", 6),
+        ("publish-outside", 2),
+    ]
+
+
+def test_a_draft_is_told_from_a_draft_that_is_not_understood() -> None:
+    draft, unclear = problem(page("publish: true\ndraft: true")), problem(page("publish: true\ndraft: soon"))
+    assert [(one.code, one.line, one.severity) for one in (draft, unclear)] == [
+        ("draft", 4, "hint"),
+        ("draft-not-understood", 4, "warning"),
+    ]
+
+
+def test_a_file_in_another_encoding_is_told_which() -> None:
+    assert problem(page("publish: true").encode("utf-16")).message == "the file is UTF-16, not UTF-8"
+    assert problem("---\ntitle: Café\npublish: true\n---\n".encode("latin-1")).code == "invalid-utf8"
+
+
+def test_a_tab_is_named() -> None:
+    assert problem("---\npublish: true\ntags:\n\t- a\n---\n").hint == "there is a tab in this line: indent with spaces"
+
+
+@pytest.mark.parametrize(
+    ("raw", "code"),
+    [
+        ("Text.\n", "no-frontmatter"),
+        ("", "empty-file"),
+        (page("description: B"), "no-publish"),
+        ("# Notes\n\nWhat we publish: a list of crabs.\n", "no-frontmatter"),
+        ("---\ntitle: A\n---\n```yaml\npublish: true\n```\n", "no-publish"),
+        ("---\ntitle: A\n# publish: true\n---\n", "publish-false"),
+    ],
+)
+def test_a_page_that_nobody_misses_is_a_hint_at_most(raw: str, code: str) -> None:
+    found = problem(raw)
+    assert (found.code, found.severity) == (code, "hint")
