@@ -26,7 +26,7 @@ _COMMENT = re.compile(
     r"|(?P<comment>^[ \t]*%%.*?%%|%%(?:[^\n]|\n(?!\s*\n))*?%%)",
     re.DOTALL | re.MULTILINE,
 )
-"""Code, which is left alone, or a comment; one that begins a line may go on over paragraphs. What is never closed is text."""
+"""Code, which is left alone, or a comment, which is one if it is closed; over paragraphs, if it begins a line."""
 _TITLE = re.compile(r"\s+(?:\"[^\"]*\"|'[^']*')\Z")
 _LOOKS_LIKE_A_PATH = re.compile(r"\S/|/\S|\.[A-Za-z0-9]{2,5}(?:#.*)?\Z")
 _MAX_TARGET_LENGTH = 1000

@@ -25,13 +25,17 @@ class Published:
         self.world.push({path: body if isinstance(body, bytes) else markdown(body) for path, body in files.items()})
         self.world.sync()
         self.library = Library(self.world.objects)
-        self.renderer = Renderer(self.library, Places())
+        self.renderer = self.fresh()
+
+    def fresh(self) -> Renderer:
+        """One that remembers nothing."""
+        return Renderer(self.library, Places())
 
     def render(self, path: str) -> Rendered:
         entry = self.library.manifest().by_path[path]
-        content = self.renderer._read(entry)
-        assert content is not None
-        return self.renderer.render(entry, content)
+        (document,) = self.library.read([entry.ref])
+        assert document is not None
+        return self.renderer.render(entry, document.content)
 
 
 def rendered(body: str, files: dict[str, str | bytes] | None = None, title: str = "The page") -> Rendered:

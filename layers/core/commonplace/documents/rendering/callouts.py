@@ -80,4 +80,4 @@ def _opened(following: list[Token]) -> tuple[list[Token], str] | None:
 
 
 def _html(content: str) -> Token:
-    return Token("html_block", "", 0, content=content)
+    return Token("html_block", "", 0, content=content, meta={"own": True})

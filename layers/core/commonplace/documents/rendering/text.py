@@ -25,6 +25,8 @@ MAX_EMBED_DEPTH = 3
 MAX_EMBEDS = 30
 MAX_EMBEDDED_CHARACTERS = 200_000
 """Of one page, so that documents that embed each other stay finite and small."""
+MAX_RAW_CHARACTERS = 50_000
+"""Of HTML in the bodies of one page: the sanitiser's time grows with the square of how deep it nests."""
 
 _GENERATED_ID = re.compile(r' id="(fn(?:ref)?[\w:-]+)"')
 _ALIGNED = re.compile(r"text-align:(left|center|right)\Z")
@@ -40,6 +42,7 @@ class _Page:
     ids: set[str] = field(default_factory=set)
     embeds: int = 0
     embedded: int = 0
+    raw: int = 0
 
 
 def render(shelf: Shelf, entry: Entry, content: str) -> Rendered:
@@ -109,16 +112,24 @@ class _Text:
                 self._mark_block(tokens, position)
             elif token.type in ("heading_open", "heading_close"):
                 self._place_heading(tokens, position)
-            elif token.type == "html_block":
-                self.page.anchors.note_raw(token.content)
+            elif token.type == "html_block" and not token.meta:
+                self._admit_raw(token)
             yield token
             position += 1
 
     def _lead(self, inline: Token) -> list[Token]:
         for child in inline.children or ():
             if child.type == "html_inline":
-                self.page.anchors.note_raw(child.content)
+                self._admit_raw(child)
         return self._references.lead(inline.children or [])
+
+    def _admit_raw(self, token: Token) -> None:
+        """Remembers the ids in HTML of an author's own; what is too much of it is shown as text."""
+        self.page.raw += len(token.content)
+        if self.page.raw > MAX_RAW_CHARACTERS:
+            token.content = escape(token.content)
+        else:
+            self.page.anchors.note_raw(token.content)
 
     def _embed(self, inline: Token) -> str | None:
         """HTML of the document that is embedded by a paragraph of its own; None when the paragraph is another one."""
