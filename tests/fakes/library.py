@@ -46,7 +46,9 @@ def garden() -> list[Document]:
             date="2026-02-14",
             updated_at=datetime(2026, 3, 20, 17, 4, 5, tzinfo=UTC),
             source_url=f"https://github.com/example/garden/blob/{COMMIT}/artifacts/patterns/rotating-stewardship.md",
+            author=["Rosa Lind"],
             aliases=["stewardship rota"],
+            banner="files/seedlings.png",
             permalink="/stewardship/",
             content="\r\n# Rotating stewardship\r\n\r\nEvery season — ask who carries what.\r\n<b>raw</b>\r\n",
             metadata={"title": "Rotating stewardship", "author": ["Rosa Lind"]},
@@ -66,7 +68,14 @@ def garden() -> list[Document]:
         make("file", "rules", "docs/kitchen/rules.md", group="kitchen", title="Zest & rules"),
         make("file", "rules-2", "docs/kitchen-old/rules.md", title="Ancient rules"),
         make("tag", "governance", "tags/governance.md", aliases=["#Deciding together"], date="2024-05-05"),
-        make("link", "seed-atlas", "links/seed-atlas.md", url="https://example.org/atlas", tags=["seeds"]),
+        make(
+            "link",
+            "seed-atlas",
+            "links/seed-atlas.md",
+            url="https://example.org/atlas",
+            link_type="directory",
+            tags=["seeds"],
+        ),
         make("link", "dots...and-more", "links/dots...and more.md", title="Dots"),
     ]
 

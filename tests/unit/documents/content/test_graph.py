@@ -2,7 +2,7 @@
 
 import random
 
-from commonplace.documents.content.document import DocumentRef, Summary
+from commonplace.documents.content.document import DocumentRef
 from commonplace.documents.content.graph import Graph, build_graph
 from commonplace.repository.link import Link
 from tests.unit.documents.content.entries import summary
@@ -29,12 +29,6 @@ AUTHORED = {
 
 def built() -> Graph:
     return build_graph(ENTRIES, AUTHORED, ["p/map.png", "p/unused.png"])[0]
-
-
-class Named(Summary):
-    """A summary with aliases, as the entries of a manifest have them."""
-
-    aliases: list[str]
 
 
 def ref(name: str) -> DocumentRef:
@@ -95,6 +89,6 @@ def test_a_graph_survives_storage_and_links_can_be_resolved_again() -> None:
 
 
 def test_links_resolve_by_alias_where_entries_have_them() -> None:
-    named = Named(**ENTRIES[1].model_dump(), aliases=["Bee"])
+    named = ENTRIES[1].model_copy(update={"aliases": ["Bee"]})
     graph, _ = build_graph([ENTRIES[0], named], {"notes/a.md": [Link("bee", None, "wiki", "", 1)]}, [])
     assert [(edge.source, edge.target) for edge in graph.edges] == [("file/a", "file/b")]

@@ -238,3 +238,26 @@ def test_normalising_what_was_normalised_changes_nothing(frontmatter: dict[str, 
     once = normalise("a.md", ParsedFile(frontmatter, "Text", 1))
     again = normalise("a.md", ParsedFile(once.metadata, "Text", 1))
     assert {**again.metadata, "originalType": None} == {**once.metadata, "originalType": None}
+
+
+@pytest.mark.parametrize(
+    ("authored", "named"),
+    [
+        ("![[attachments/cove.png]]", "attachments/cove.png"),
+        ("![[cove.png|600]]", "cove.png"),
+        ("[[attachments/low tide.png#x]]", "attachments/low tide.png"),
+        ("attachments/low%20tide.png", "attachments/low tide.png"),
+        ("https://example.org/low%20tide.png", "https://example.org/low%20tide.png"),
+    ],
+)
+def test_a_banner_is_the_image_that_its_embed_names(authored: str, named: str) -> None:
+    assert normalised(markdown(title="A", banner=authored)).banner == named
+
+
+def test_an_author_is_a_name_though_it_is_written_as_a_link() -> None:
+    assert normalised(markdown(title="A", author=["[[data/people/rosa.md|Rosa Lind]]", "Ines"])).author == (
+        "Rosa Lind",
+        "Ines",
+    )
+    assert normalised(markdown(title="A", author="Rosa Lind")).author == ("Rosa Lind",)
+    assert normalised(markdown(title="A")).author == ()

@@ -13,6 +13,7 @@ from tests.unit.documents.rest.conftest import ORIGIN, World
 PATTERN = "/api/v1/entries/pattern/rotating-stewardship"
 SUMMARY_FIELDS = {
     *("id", "contentType", "title", "description", "path", "group", "release", "status", "tags", "date"),
+    *("author", "aliases", "linkType", "banner", "bannerUrl"),
     *("updatedAt", "documentUrl", "url", "sourceUrl", "commitSha", "syncedAt"),
 }
 
@@ -132,7 +133,8 @@ def test_document_is_served_as_it_is_stored_and_says_where_it_is_read(world: Wor
     stored = world.store.objects[content_key("pattern", "rotating-stewardship")]
     answer = client.get(PATTERN)
     address = f"{ORIGIN}/d/pattern/rotating-stewardship"
-    assert answer.content == f'{{"documentUrl":"{address}",'.encode() + stored.body[1:]
+    banner = client.get("/api/v1/manifest").json()["attachments"][0]["url"]
+    assert answer.content == f'{{"documentUrl":"{address}","bannerUrl":"{ORIGIN}{banner}",'.encode() + stored.body[1:]
     assert answer.headers["etag"].removeprefix("W/").startswith(f'"{stored.etag}-')
     assert answer.headers["content-type"] == "application/json"
     assert answer.json()["content"].startswith("\r\n# Rotating stewardship\r\n")

@@ -43,7 +43,11 @@ def test_no_document_makes_an_answer_too_large_and_none_is_left_out_that_had_roo
     for one, asked_for in zip(shown, results.results, strict=True):
         whole = b"null"
         if asked_for.document:
-            whole = encode({"documentUrl": f"/d/file/{asked_for.id}"})[:-1] + b"," + asked_for.document.to_json()[1:]
+            whole = (
+                encode({"documentUrl": f"/d/file/{asked_for.id}", "bannerUrl": None})[:-1]
+                + b","
+                + asked_for.document.to_json()[1:]
+            )
         assert one["id"] == asked_for.id
         if f"file/{one['id']}" in left_out:
             assert one["document"] is None

@@ -40,6 +40,12 @@ class Summary(Stored):
     """ISO 8601 date of the frontmatter, or null. Never guessed."""
     updated_at: datetime | None = None
     """Committer time of the last commit that touched the file, or null when Git could not say."""
+    author: list[str] = Field(default_factory=list)
+    """Names; of a link to a person's page, its text."""
+    aliases: list[str] = Field(default_factory=list)
+    link_type: str | None = None
+    banner: str | None = None
+    """The image above it: a path or file name as authored, or an address on the web."""
     url: str | None = None
     """The frontmatter's `url`: where the described thing lives."""
     source_url: str | None = None
@@ -59,7 +65,6 @@ class Document(Summary):
     file, line endings included.
     """
 
-    aliases: list[str] = Field(default_factory=list)
     permalink: str | None = None
     metadata: dict[str, Any]
     frontmatter: dict[str, Any]
@@ -82,7 +87,6 @@ class Entry(Summary):
     """ETag of the file as it was, at `raw/{path}`."""
     size: int
     """Bytes of the source file."""
-    aliases: list[str] = Field(default_factory=list)
     permalink: str | None = None
 
 
@@ -101,7 +105,7 @@ class Attachment(Stored):
 class Manifest(Stored):
     """Everything published at one commit (seed 000, section 4.1: `metadata/manifest.json`)."""
 
-    schema_version: int = 1
+    schema_version: int = 2
     pipeline: str
     """Fingerprint of ontology, id rule, parser and exclusions; another value means every document is rewritten."""
     repository: str

@@ -12,7 +12,9 @@ from difflib import SequenceMatcher
 from functools import cached_property, reduce
 from typing import Any, Literal, TypeVar, cast
 
-from commonplace.documents.content.document import Attachment, DocumentRef, Entry, Manifest, reference
+from commonplace.documents.content.document import Attachment, DocumentRef, Entry, Manifest, Summary, reference
+from commonplace.documents.content.graph import LinkResolver, ToFile
+from commonplace.repository.link import Link
 from commonplace.search.filters import Filters
 
 Sort = Literal["title", "-title", "date", "-date", "updated", "-updated", "path", "-path"]
@@ -85,6 +87,13 @@ class Catalogue:
 
     def attachment_at(self, path: str) -> Attachment | None:
         return self._attachments_by_path.get(path)
+
+    def banner(self, document: Summary) -> Attachment | None:
+        """The image above it, as far as the repository has it and it is served."""
+        if document.banner is None:
+            return None
+        target = self._files.resolve(document.path, Link(document.banner, None, "image", "", 0))
+        return self.attachment_at(target.path) if isinstance(target, ToFile) else None
 
     def nearest(self, content_type: str, document_id: str, count: int = 3) -> list[DocumentRef]:
         """Names most like the one that nobody bears: the same id under another type first, then similar ids."""
@@ -203,6 +212,10 @@ class Catalogue:
     def _permalinks(self) -> dict[str, Entry]:
         named = [(entry.permalink.strip("/"), entry) for entry in self.entries if entry.permalink]
         return {permalink: entry for permalink, entry in reversed(named) if permalink}
+
+    @cached_property
+    def _files(self) -> LinkResolver:
+        return LinkResolver((), self._attachments_by_path)
 
     @cached_property
     def _attachments(self) -> dict[str, Attachment]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date as Date
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from commonplace.documents.content.ontology import FieldSpec
 from commonplace.repository.problems import Problem
@@ -77,13 +77,21 @@ def _line(value: Any) -> Coerced:
 
 def _slug(value: Any) -> Coerced:
     text, problem = _line(value)
-    return text and _unlinked(text), problem
+    return text and unlinked(text), problem
 
 
-def _unlinked(text: str) -> str:
+def unlinked(text: str) -> str:
     """`[[page|name]]` as a value means the name."""
     found = _WIKI_LINK.match(text)
     return (found[2] or found[1]).strip() if found else text
+
+
+def embedded(text: str) -> str:
+    """What the value of an embed names: `![[file.png|300]]`, a path, or a web address."""
+    found = _WIKI_LINK.match(text.removeprefix("!"))
+    if found:
+        return found[1].partition("#")[0].strip()
+    return text if _is_web_address(text) else unquote(text)
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -313,7 +313,7 @@ def build_graph(
     """
     published = sorted(entries, key=lambda entry: entry.path)
     by_path = {entry.path: entry for entry in published}
-    names = names_of((entry.path, entry.title, getattr(entry, "aliases", ())) for entry in published)
+    names = names_of((entry.path, entry.title, entry.aliases) for entry in published)
     resolver = LinkResolver(by_path, files, names)
     edges: dict[tuple[DocumentRef, DocumentRef], None] = {}
     broken: list[BrokenLink] = []

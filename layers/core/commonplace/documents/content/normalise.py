@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
-from commonplace.documents.content.fields import coerce, plain_text
+from commonplace.documents.content.fields import coerce, embedded, plain_text, unlinked
 from commonplace.documents.content.ontology import ONTOLOGY, FieldSpec, Ontology
 from commonplace.repository.headings import first_heading
 from commonplace.repository.markdown import ParsedFile
@@ -25,7 +25,10 @@ class Normalised:
     release: str | None
     status: str | None
     tags: tuple[str, ...]
+    author: tuple[str, ...]
     aliases: tuple[str, ...]
+    link_type: str | None
+    banner: str | None
     permalink: str | None
     url: str | None
     metadata: dict[str, Any]
@@ -65,7 +68,10 @@ class _Normalisation:
             release=metadata.get("release"),
             status=metadata.get("status"),
             tags=tuple(metadata.get("tags", ())),
+            author=tuple(unlinked(name) for name in metadata.get("author", ())),
             aliases=tuple(metadata.get("aliases", ())),
+            link_type=metadata.get("linkType"),
+            banner=embedded(metadata["banner"]) if "banner" in metadata else None,
             permalink=metadata.get("permalink"),
             url=metadata.get("url"),
             metadata=metadata,

@@ -1,10 +1,11 @@
 """Endpoints of documents: lists, one by type and id, one by source path, and the links of one."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
+from pydantic.alias_generators import to_camel
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -14,7 +15,7 @@ from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.rest import examples, models
 from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.parameters import Listing, PathId, PathType, link_header
-from commonplace.documents.rest.services import Services, services
+from commonplace.documents.rest.services import Services, computed, etag, services
 from commonplace.documents.views import markdown
 from commonplace.kernel.errors import NotFound
 from commonplace.kernel.objects import StoredObject
@@ -24,6 +25,7 @@ from commonplace.web.representations import (
     PAGE_BYTES,
     Page,
     encode,
+    fitting,
     unchanged,
 )
 from commonplace.web.rest.documentation import STRING
@@ -42,10 +44,10 @@ LINKS_BYTES = PAGE_BYTES // 3
     operation_id="listEntries",
     summary="List documents",
     response_model=models.EntryList,
-    responses=answers(examples.ENTRIES, 422, description="A page of documents, without bodies."),
+    responses=answers(examples.ENTRIES, 422, description="A page of documents."),
 )
 async def list_entries(request: Request, asked: Annotated[Listing, Query()]) -> Response:
-    """Documents without bodies, filtered, sorted and paged. Filters are exact and cost nothing extra."""
+    """Documents filtered, sorted and paged; with `include=body` their texts too. Filters are exact."""
     using = services(request)
     edition = using.library.edition()
     page = using.pages.page(edition.etag, ("entries", asked.query()), lambda: _list(using, edition.catalogue, asked))
@@ -55,11 +57,22 @@ async def list_entries(request: Request, asked: Annotated[Listing, Query()]) -> 
 def _list(using: Services, catalogue: Catalogue, asked: Listing) -> Page:
     matching = catalogue.select(asked.selection(), asked.sort)
     window = matching[asked.offset : asked.offset + asked.limit]
-    shown = leading(models.EntrySummary.at(using.addresses, entry) for entry in window)
+    if asked.body:
+        # No more are read than can be shown.
+        window = fitting(window, lambda entry: entry.size)
+    shown = leading(_listed(using, asked, window))
     total = len(matching)
     told = models.EntryList(entries=shown, total=total, limit=asked.limit, offset=asked.offset)
     links = link_header(f"{API}/entries", asked, limit=asked.limit, offset=asked.offset, shown=len(shown), total=total)
     return Page.of(told.to_json(), headers=links)
+
+
+def _listed(using: Services, asked: Listing, window: Sequence[Entry]) -> Iterator[models.ListedEntry]:
+    bodies = using.library.documents(window) if asked.body else [None] * len(window)
+    for entry, stored in zip(window, bodies, strict=True):
+        told = vars(entry) | computed(using, entry)
+        told["content"] = json.loads(stored.body)["content"] if stored else None
+        yield models.ListedEntry.model_construct(**{name: told[name] for name in asked.members})
 
 
 @router.get(
@@ -109,13 +122,13 @@ async def get_entry_markdown(request: Request, content_type: PathType, document_
     using = services(request)
     entry, former = _resolve(using.library.edition().catalogue, content_type, document_id)
     headers = {"content-location": f"{models.entry_url(entry)}.md"} if former else {}
-    etag = f"{models.etag(entry, entry.etag, using.addresses)}-md"
-    if unchanged(request, etag):
-        return Response(status_code=304, headers={"etag": f'"{etag}"'} | headers)
+    tag = f"{_etag(using, entry, entry.etag)}-md"
+    if unchanged(request, tag):
+        return Response(status_code=304, headers={"etag": f'"{tag}"'} | headers)
     entry, stored = _open(using, lambda catalogue: _resolve(catalogue, content_type, document_id)[0])
     body = markdown(entry, using.addresses.of(entry), json.loads(stored.body)["content"])
-    etag = f"{models.etag(entry, stored.etag, using.addresses)}-md"
-    return Response(body, media_type=MARKDOWN, headers={"etag": f'"{etag}"'} | headers)
+    tag = f"{_etag(using, entry, stored.etag)}-md"
+    return Response(body, media_type=MARKDOWN, headers={"etag": f'"{tag}"'} | headers)
 
 
 @router.get(
@@ -169,7 +182,7 @@ def _rendered(using: Services, entry: Entry, former: bool) -> Page:
     document = json.loads(stored.body)
     rendered = using.renderer.render(entry, document.pop("content"))
     headings = [{"level": each.level, "id": each.id, "text": each.text} for each in rendered.headings]
-    told = {"documentUrl": using.addresses.of(entry)} | document
+    told = _outside(using, entry) | document
     told |= {"html": rendered.html, "headings": headings, "truncated": rendered.truncated}
     return Page.of(
         encode(told), headers={"content-location": f"{models.entry_url(entry)}?format=html"} if former else {}
@@ -209,14 +222,21 @@ def _resolve(catalogue: Catalogue, content_type: str, document_id: str) -> tuple
 
 def _document(request: Request, using: Services, entry: Entry, choose: Choose, *, canonical: bool) -> Response:
     headers = {} if canonical else {"content-location": models.entry_url(entry)}
-    etag = models.etag(entry, entry.etag, using.addresses)
-    if unchanged(request, etag):
-        return Response(status_code=304, headers={"etag": f'"{etag}"'} | headers)
+    tag = _etag(using, entry, entry.etag)
+    if unchanged(request, tag):
+        return Response(status_code=304, headers={"etag": f'"{tag}"'} | headers)
     entry, stored = _open(using, choose)
     # Spliced, not parsed: what is stored stays as it is, to the byte.
-    told = encode({"documentUrl": using.addresses.of(entry)})
-    body = told[:-1] + b"," + stored.body[1:]
-    return Page(body, models.etag(entry, stored.etag, using.addresses), headers=headers).answer(request)
+    body = encode(_outside(using, entry))[:-1] + b"," + stored.body[1:]
+    return Page(body, _etag(using, entry, stored.etag), headers=headers).answer(request)
+
+
+def _outside(using: Services, entry: Entry) -> dict[str, str | None]:
+    return {to_camel(name): value for name, value in computed(using, entry).items()}
+
+
+def _etag(using: Services, entry: Entry, stored: str) -> str:
+    return etag(stored, computed(using, entry))
 
 
 def _open(using: Services, choose: Choose) -> tuple[Entry, StoredObject]:

@@ -28,6 +28,11 @@ SUMMARY = models.EntrySummary(
     tags=["governance", "roles"],
     date="2026-02-14",
     updated_at=CHANGED,
+    author=["Rosa Lind"],
+    aliases=["stewardship rota"],
+    link_type=None,
+    banner="attachments/Seedlings.png",
+    banner_url=f"https://knowledge.example.org/api/v1/attachments/seedlings.png?v={BLOB}",
     url=None,
     source_url=f"https://github.com/example/garden/blob/{COMMIT}/{PATH}",
     commit_sha=COMMIT,
@@ -36,7 +41,6 @@ SUMMARY = models.EntrySummary(
 BODY = "\n# Rotating stewardship\n\nEvery season the circle asks who carries what.\n"
 DOCUMENT = models.Entry(
     **dict(SUMMARY),
-    aliases=["stewardship rota"],
     permalink=None,
     metadata={"title": "Rotating stewardship", "tags": ["governance", "roles"], "group": "seed-library"},
     frontmatter={"title": "Rotating stewardship", "publish": True, "tags": ["governance", "roles"]},
@@ -52,7 +56,7 @@ LEXICON = models.Pointer(
     description="How a group decides, and who may.",
     path="tags/governance.md",
 )
-ENTRIES = models.EntryList(entries=[SUMMARY], total=1, limit=20, offset=0)
+ENTRIES = models.EntryList(entries=[models.ListedEntry(**dict(SUMMARY))], total=1, limit=20, offset=0)
 MARKDOWN = f'---\ntitle: "Rotating stewardship"\ntype: "pattern"\nid: "rotating-stewardship"\n---\n{BODY}'
 LINKS = models.EntryLinks(
     ref=REF,
@@ -97,7 +101,7 @@ RELEASE = models.Release(id="first-harvest", title="first-harvest", description=
 RELEASES = models.ReleaseList(releases=[RELEASE], total=1, limit=1000, offset=0)
 TAGS = models.TagList(tags=[models.Tag(tag="governance", count=9, entry=LEXICON)], total=1, limit=1000, offset=0)
 MANIFEST = models.Manifest(
-    schema_version=1,
+    schema_version=2,
     repository="example/garden",
     branch="main",
     commit_sha=COMMIT,

@@ -1,7 +1,7 @@
 """The endpoint of the latest changes, a JSON Feed 1.1."""
 
 import json
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from starlette.requests import Request
@@ -90,7 +90,7 @@ def _item(using: Services, entry: Entry, stored: StoredObject) -> models.FeedIte
         "content_text": _text(document["content"], f"{address}.md"),
         "date_published": f"{entry.date}T00:00:00Z" if entry.date and len(entry.date) == 10 else None,
         "date_modified": moment(entry.updated_at),
-        "authors": _authors(document["metadata"].get("author")),
+        "authors": [{"name": name} for name in entry.author] or None,
         "tags": entry.tags or None,
     }
     return models.FeedItem.model_validate({name: value for name, value in item.items() if value is not None})
@@ -100,8 +100,3 @@ def _text(content: str, whole: str) -> str:
     if len(content) <= MAX_TEXT_CHARACTERS:
         return content
     return f"{content[:MAX_TEXT_CHARACTERS]}\n\n(This text is cut here. The whole of it: {whole})\n"
-
-
-def _authors(author: Any) -> list[dict[str, str]] | None:
-    names = [author] if isinstance(author, str) else author if isinstance(author, list) else []
-    return [{"name": name} for name in names if isinstance(name, str) and name] or None

@@ -3,10 +3,10 @@
 The command line prints the same fields.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from commonplace.documents.addresses import DocumentAddresses
-from commonplace.documents.content.document import DocumentRef, Entry
+from commonplace.documents.content.document import DocumentRef, Entry, reference
 from commonplace.documents.findings import settle
 from commonplace.documents.rest import models
 from commonplace.documents.views import highlighted
@@ -25,6 +25,7 @@ def answer(
     *,
     limit: int,
     published: Mapping[DocumentRef, Entry] | None = None,
+    banner_url: Callable[[DocumentRef], str | None] = lambda _: None,
     highlight: bool = False,
     next_cursor: str | None = None,
     max_bytes: int = PAGE_BYTES,
@@ -49,22 +50,26 @@ def answer(
     if found.explanation is not None:
         told.explanation = models.Explanation.model_validate(found.explanation)
     if asked.documents:
-        _add_documents(told, settled.hits, max_bytes)
+        _add_documents(told, settled.hits, banner_url, max_bytes)
     return told.to_json()
 
 
-def _add_documents(told: models.SearchAnswer, hits: Sequence[Hit], max_bytes: int) -> None:
+def _add_documents(
+    told: models.SearchAnswer, hits: Sequence[Hit], banner_url: Callable[[DocumentRef], str | None], max_bytes: int
+) -> None:
     """Best first, as long as there is room; names those for which there was none."""
     for one in told.results:
         one.document = None
     # As long as the rest can be: every document left out, and named.
-    told.documents_left_out = refs = [f"{hit.content_type}/{hit.id}" for hit in hits]
+    refs = [reference(hit.content_type, hit.id) for hit in hits]
+    told.documents_left_out = list(refs)
     room = max_bytes - json_bytes(told)
     told.documents_left_out = []
     for one, hit, ref in zip(told.results, hits, refs, strict=True):
         if hit.document is None:
             continue
-        document = models.Entry.model_validate(vars(hit.document) | {"document_url": one.document_url})
+        computed = {"document_url": one.document_url, "banner_url": banner_url(ref)}
+        document = models.Entry.model_validate(vars(hit.document) | computed)
         if (more := json_bytes(document) - len(b"null")) > room:
             told.documents_left_out.append(ref)
             continue

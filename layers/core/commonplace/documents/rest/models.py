@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from hashlib import blake2b
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import quote
 
@@ -19,11 +18,6 @@ SOURCE_URL = "The file on GitHub, at the commit it was read at; null where it ca
 
 def entry_url(entry: document.Entry) -> str:
     return f"{API}/entries/{quote(entry.content_type)}/{quote(entry.id)}"
-
-
-def etag(entry: document.Entry, stored_etag: str, addresses: DocumentAddresses) -> str:
-    """Of answers that say where a document is read, which its stored form does not."""
-    return f"{stored_etag}-{blake2b(addresses.of(entry).encode(), digest_size=4).hexdigest()}"
 
 
 class Addressed(Answer):
@@ -62,6 +56,11 @@ class EntrySummary(Addressed):
     tags: list[str]
     date: str | None = Field(description="The date its author gave it, or null. Never guessed.")
     updated_at: datetime | None = Field(description="When its file last changed, as Git tells it.")
+    author: list[str] = Field(description="Names.")
+    aliases: list[str] = Field(description="Other names of the same thing.")
+    link_type: str | None = Field(description="Of a link: what kind of thing it leads to, such as `study` or `book`.")
+    banner: str | None = Field(description="The image above it, as its author named it.")
+    banner_url: str | None = Field(description="Where to fetch that image; null where there is none that is served.")
     url: str | None = Field(description="Where the described thing lives, if the document is about one.")
     source_url: str | None = Field(description=SOURCE_URL)
     commit_sha: str
@@ -71,7 +70,6 @@ class EntrySummary(Addressed):
 class Entry(EntrySummary):
     """A document. `content` is Markdown as authored (GFM, callouts, raw HTML): sanitise what you render from it."""
 
-    aliases: list[str]
     permalink: str | None
     metadata: dict[str, Any] = Field(description="The frontmatter, normalised: names and shapes of the ontology.")
     frontmatter: dict[str, Any] = Field(description="The frontmatter as authored.")
@@ -102,8 +100,22 @@ class RenderedEntry(Answer):
     truncated: bool = Field(description="True when the body is longer than 400,000 characters: the rest is missing.")
 
 
+def _sparse(schema: dict[str, Any]) -> None:
+    schema.pop("required", None)
+
+
+class ListedEntry(EntrySummary):
+    """A document of a list: a summary, or what `fields` names of it."""
+
+    model_config = ConfigDict(json_schema_extra=_sparse)
+
+    content: str | None = Field(
+        None, description="With `include=body`: the body exactly as in the file. Null when it has just gone."
+    )
+
+
 class EntryList(Answer):
-    entries: list[EntrySummary]
+    entries: list[ListedEntry]
     total: int = Field(description="Documents that match, on all pages.")
     limit: int
     offset: int

@@ -13,6 +13,7 @@ from commonplace.documents.content.document_index import Selection, Sort
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.findings import MAX_HITS
 from commonplace.documents.rest.cursors import MAX_CURSOR_CHARACTERS
+from commonplace.documents.rest.models import ListedEntry
 from commonplace.kernel.errors import InvalidInput
 from commonplace.search.filters import Filters
 
@@ -26,6 +27,9 @@ MAX_PAGE = 100
 
 Word = Annotated[str, Field(min_length=1, max_length=200)]
 Extra = Annotated[Literal["documents"], WithJsonSchema({"type": "string", "enum": ["documents"]})]
+Body = Annotated[Literal["body"], WithJsonSchema({"type": "string", "enum": ["body"]})]
+MEMBERS = {to_camel(name): name for name in ListedEntry.model_fields}
+"""Of a document in a list: the name outside -> the field."""
 
 PathType = Annotated[
     str,
@@ -56,6 +60,22 @@ def _known_type(value: str) -> str:
     return value
 
 
+def _listed(value: Any) -> Any:
+    """A parameter that is repeated, or has commas between its values."""
+    texts = value if isinstance(value, list) else [value]
+    return [part.strip() for text in texts for part in text.split(",")] if all(map(_is_text, texts)) else value
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _known_member(value: str) -> str:
+    if value not in MEMBERS:
+        raise ValueError(f"there is no such field; valid are {', '.join(MEMBERS)}")
+    return value
+
+
 def _folder(value: str | None) -> str | None:
     """Prefixes match at a `/` only: `docs` is the folder, and never `docs-old/`."""
     inside = (value or "").strip("/")
@@ -80,6 +100,7 @@ def _moment(value: Any) -> datetime:
 
 
 TypeName = Annotated[str, AfterValidator(_known_type), WithJsonSchema({"type": "string", "enum": CONTENT_TYPES})]
+Member = Annotated[str, AfterValidator(_known_member), WithJsonSchema({"type": "string", "enum": list(MEMBERS)})]
 Day = Annotated[str, BeforeValidator(_day), WithJsonSchema({"type": "string", "format": "date"})]
 Moment = Annotated[
     datetime,
@@ -151,8 +172,28 @@ class Listing(Narrowing):
         description=f"Order: {', '.join(f'`{name}`' for name in get_args(Sort))}. `-` turns it round. Documents "
         "without the value come last.",
     )
+    fields: Annotated[list[Member], BeforeValidator(_listed)] = Field(
+        [],
+        max_length=50,
+        description="Only these fields of each document, repeated or with commas: `id,title,documentUrl`.",
+    )
+    include: list[Body] = Field(
+        [],
+        max_length=5,
+        description="`body` adds the text of each document as `content`; a page then ends where 4 MB are full.",
+    )
     limit: int = Field(20, ge=1, le=100, description="Documents on a page.")
     offset: int = Field(0, ge=0, le=1_000_000, description="Documents to pass over.")
+
+    @property
+    def body(self) -> bool:
+        return "body" in self.include or "content" in self.fields
+
+    @property
+    def members(self) -> list[str]:
+        """Fields of the answer that are asked for."""
+        named = [MEMBERS[name] for name in self.fields] or [name for name in MEMBERS.values() if name != "content"]
+        return [*named, "content"] if self.body else named
 
     def selection(self) -> Selection:
         return Selection(self.filters(), updated_since=self.updated_since)

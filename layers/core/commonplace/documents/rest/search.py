@@ -10,7 +10,7 @@ from commonplace.documents import findings
 from commonplace.documents.rest import cursors, examples, hits, models
 from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.parameters import Question, next_link
-from commonplace.documents.rest.services import Explanations, services
+from commonplace.documents.rest.services import Explanations, computed, services
 from commonplace.kernel.errors import CommonplaceError, Forbidden, Unauthorized
 from commonplace.kernel.operator_key import is_operators_key
 from commonplace.search.model import RecordId, SearchRequest
@@ -57,12 +57,14 @@ def _search(request: Request, asked: Question) -> Response:
     wanted = _request(asked)
     results = using.search.search(wanted)
     onward = cursors.cursor(results.after, asked.question) if results.after else None
+    published = findings.published(using.library, results)
     body = hits.answer(
         results,
         wanted,
         using.addresses,
         limit=asked.limit,
-        published=findings.published(using.library, results),
+        published=published,
+        banner_url=lambda ref: computed(using, published[ref])["banner_url"],
         highlight=asked.highlight,
         next_cursor=onward,
     )

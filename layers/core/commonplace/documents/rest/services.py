@@ -1,13 +1,15 @@
 """The services that the endpoints of documents use."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from hashlib import blake2b
 from typing import Protocol
 
 from starlette.requests import Request
 
 from commonplace.documents.addresses import DocumentAddresses
+from commonplace.documents.content.document import Summary
 from commonplace.documents.content.library import Library
 from commonplace.documents.rendering.renderer import Renderer
 from commonplace.search.model import SearchRequest, SearchResults
@@ -53,6 +55,21 @@ class Services:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "renderer", Renderer(self.library, self.addresses))
+
+
+def computed(using: Services, document: Summary) -> dict[str, str | None]:
+    """What an answer says of a document that is not stored, by field: addresses of this deployment."""
+    banner = using.library.edition().catalogue.banner(document)
+    web = document.banner if document.banner and document.banner.startswith(("https://", "http://")) else None
+    return {
+        "document_url": using.addresses.of(document),
+        "banner_url": using.addresses.of_attachment(banner) if banner else web,
+    }
+
+
+def etag(stored: str, told: Mapping[str, str | None]) -> str:
+    """Of an answer that consists of what is stored, whose entity tag is given, and of what is computed."""
+    return f"{stored}-{blake2b(repr(told).encode(), digest_size=4).hexdigest()}"
 
 
 def services(request: Request) -> Services:

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable
 from typing import Annotated
-from urllib.parse import quote
 
 from fastapi import APIRouter, Query
 from starlette.requests import Request
@@ -15,7 +14,7 @@ from commonplace.documents.content.library import Edition
 from commonplace.documents.rest import examples, models
 from commonplace.documents.rest.examples import answers
 from commonplace.documents.rest.parameters import Inventory, link_header
-from commonplace.documents.rest.services import Services, services
+from commonplace.documents.rest.services import Services, computed, etag, services
 from commonplace.documents.views import in_utc
 from commonplace.kernel.errors import NotFound, Unavailable
 from commonplace.web.representations import API, API_VERSION, JSON, NO_STORE, PAGE_BYTES, Page
@@ -55,7 +54,7 @@ async def get_manifest(request: Request, asked: Annotated[Inventory, Query()]) -
 def _manifest(using: Services, edition: Edition, asked: Inventory) -> Page:
     manifest = edition.manifest
     window = manifest.documents[asked.offset : asked.offset + asked.limit]
-    documents = leading((_document(using.addresses, entry) for entry in window), PAGE_BYTES * 3 // 4)
+    documents = leading((_document(using, entry) for entry in window), PAGE_BYTES * 3 // 4)
     attachments = leading(map(_attachment, manifest.attachments), PAGE_BYTES // 4)
     total, shown = len(manifest.documents), len(documents)
     told = models.Manifest(
@@ -76,19 +75,19 @@ def _manifest(using: Services, edition: Edition, asked: Inventory) -> Page:
     return Page.of(told.to_json(), headers=links)
 
 
-def _document(addresses: DocumentAddresses, entry: Entry) -> models.ManifestDocument:
+def _document(using: Services, entry: Entry) -> models.ManifestDocument:
     told = {
         "ref": entry.ref,
-        "etag": models.etag(entry, entry.etag, addresses),
+        "etag": etag(entry.etag, computed(using, entry)),
         "updated_at": in_utc(entry.updated_at),
         "url": models.entry_url(entry),
-        "document_url": addresses.of(entry),
+        "document_url": using.addresses.of(entry),
     }
     return models.ManifestDocument.model_validate(vars(entry) | told)
 
 
 def _attachment(attachment: Attachment) -> models.ManifestAttachment:
-    url = f"{API}/attachments/{quote(attachment.name)}?v={attachment.blob_sha}"
+    url = DocumentAddresses().of_attachment(attachment)
     return models.ManifestAttachment.model_validate(vars(attachment) | {"url": url})
 
 

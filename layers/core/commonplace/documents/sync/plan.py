@@ -18,7 +18,7 @@ from commonplace.repository.outcomes import InvalidBlob, LostBlob, Outcome, Publ
 from commonplace.repository.ports import TreeFile
 from commonplace.repository.problems import Problem
 
-DOCUMENT_VERSION = "1"
+DOCUMENT_VERSION = "2"
 """Raise it when the stored document gains or changes a field."""
 
 NEVER_FETCHED = "not fetched in this run"
