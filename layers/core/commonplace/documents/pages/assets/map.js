@@ -91,7 +91,8 @@ svg.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 svg.addEventListener("focusin", (event) => {
-  const node = byLink.get(event.target);
+  const node = byLink.get(event.target.closest("a"));
+  if (!node) return; // some browsers let the drawing itself take the focus
   hold(node);
   mark(node);
 });
