@@ -74,7 +74,8 @@ def _page(services: Services, request: Request, entry: Entry) -> Page:
         "document.html",
         entry=entry,
         authors=_authors(document["metadata"].get("author")),
-        content=document["content"],
+        rendered=services.renderer.render(entry, document["content"]),
+        banner=_banner(catalogue, graph, entry, document["metadata"].get("banner")),
         out=out,
         back=back,
         related=related(catalogue, graph, entry),
@@ -99,6 +100,14 @@ def related(catalogue: Catalogue, graph: Graph, entry: Entry) -> list[Entry]:
                 scores[other.ref] += 1000 // counts[tag] + (1 if other.group and other.group == entry.group else 0)
     best = sorted(scores, key=lambda ref: (-scores[ref], known[ref].title.casefold(), ref))
     return [known[ref] for ref in best[:RELATED]]
+
+
+def _banner(catalogue: Catalogue, graph: Graph, entry: Entry, written: Any) -> str | None:
+    """The address of the picture that the frontmatter names, led where the sync has found that it leads."""
+    links = (link for link in graph.authored.get(entry.path, ()) if isinstance(written, str) and link.target in written)
+    attachments = (catalogue.attachment_at(link.path) for link in links if link.path)
+    found = next((one for one in attachments if one and one.media_type.startswith("image/")), None)
+    return HERE.of_attachment(found) if found else None
 
 
 def _authors(author: Any) -> list[str]:

@@ -9,7 +9,8 @@ from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.library import Library
 from commonplace.documents.pages import document, feeds, home, search
 from commonplace.documents.pages.map import map_routes
-from commonplace.documents.pages.services import Services
+from commonplace.documents.pages.services import HERE, Services
+from commonplace.documents.rendering.renderer import Renderer
 from commonplace.search.deferred import DeferredSearch
 from commonplace.search.fusion import Fusion
 from commonplace.web.pages.context import PageContext
@@ -18,7 +19,7 @@ from commonplace.web.pages.declaration import Edition, Pages
 if TYPE_CHECKING:
     from commonplace.search.service import SearchService
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 
 
 def pages(context: PageContext) -> Pages:
@@ -32,7 +33,8 @@ def pages(context: PageContext) -> Pages:
         return composition.search_service(settings, fusion, context.objects, library)
 
     addresses = DocumentAddresses(settings.document_url, context.frame.base_url)
-    return document_pages(Services(library, DeferredSearch(search_service), context.frame, addresses))
+    searcher, renderer = DeferredSearch(search_service), Renderer(library, HERE)
+    return document_pages(Services(library, searcher, renderer, context.frame, addresses))
 
 
 def document_pages(services: Services) -> Pages:
@@ -44,8 +46,8 @@ def document_pages(services: Services) -> Pages:
             *map_routes(services.frame, services.library),
             *feeds.routes(services),
         ],
-        templates=HERE / "templates",
-        assets=HERE / "assets",
+        templates=FOLDER / "templates",
+        assets=FOLDER / "assets",
         searches=frozenset({"/search"}),
         nearest=lambda path: document.nearest(services, path),
         edition=lambda: _edition(services.library),

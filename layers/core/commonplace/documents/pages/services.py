@@ -14,6 +14,7 @@ from starlette.responses import Response
 from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.document import Entry
 from commonplace.documents.content.library import Edition, Library
+from commonplace.documents.rendering.renderer import Renderer
 from commonplace.kernel.errors import InvalidInput, NotFound
 from commonplace.search.model import SearchRequest, SearchResults
 from commonplace.web.pages.frame import Frame
@@ -62,6 +63,7 @@ class Urls:
 class Services:
     library: Library
     search: Searcher
+    renderer: Renderer
     frame: Frame
     addresses: DocumentAddresses
     """Where citations lead."""

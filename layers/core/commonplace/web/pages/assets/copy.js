@@ -34,6 +34,6 @@ if (navigator.clipboard) {
     item.append(button("Copy as Markdown", async () => (await fetch(link.href)).text()));
     link.closest("li").after(item);
   }
-  const citation = document.getElementById("citation");
+  const citation = document.getElementById("Citation");
   citation?.after(button("Copy citation", () => citation.textContent));
 }
