@@ -19,7 +19,7 @@ COUNTERS = "counter#*"
 FRAMES: tuple[Items | Objects, ...] = (
     Objects(("sync-run",), ("GetObject", "PutObject", "DeleteObject"), (OPERATIONS_PREFIX,)),
     Objects(("sync-store",), ("GetObject", "PutObject"), (OPERATIONS_PREFIX,)),
-    Items(("rest", "mcp", "site"), "activity", ("UpdateItem",), (COUNTERS,)),
+    Items(("rest", "mcp", "site", "console"), "activity", ("UpdateItem",), (COUNTERS,)),
     Items(("mcp",), "activity", ("GetItem", "PutItem"), (LISTENS,)),
     Items(("index", "index-build"), "activity", ("PutItem",), ("change#*",)),
 )

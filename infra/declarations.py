@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from commonplace.capabilities import CAPABILITIES
-from commonplace.identity.settings import AuthSettings, GuardSettings, RotationSettings
+from commonplace.identity.settings import AuthSettings, GuardSettings, RotationSettings, SessionSettings
 from commonplace.kernel.capability import PARTS, Part, load
 from commonplace.kernel.configuration import Declaration, Kind, Settings, declaration, read
 from commonplace.repository.settings import SyncSettings, WebhookSettings
@@ -48,6 +48,7 @@ READS: Mapping[str, tuple[type[Settings], ...]] = {
     "index-build": (IndexSettings, *settings_of("collection")),
     "rest": (RestSettings, GuardSettings, OriginSettings, *required(), *settings_of("routes")),
     "site": (SiteSettings, OriginSettings, *settings_of("pages")),
+    "console": (SiteSettings, SessionSettings, OriginSettings, *settings_of("console")),
     "mcp": (McpSettings, GuardSettings, OriginSettings, *required(), *settings_of("toolset")),
     "auth": (AuthSettings, OriginSettings, *required()),
     "rotate": (RotationSettings,),

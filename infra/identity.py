@@ -26,6 +26,10 @@ GRANTS, PUBLIC_KEYS = "grant#*", "keys"
 ROLES = "roles#*"
 """Partition of the cache table."""
 
+SESSIONS, PROVIDER_SESSIONS = "session#*", "provider#*"
+ACTIONS = "console#*"
+"""Partition of the activity table: what people did in the console."""
+
 REFUSALS = "denied#*"
 """Partition of the activity table, apart from all other records."""
 
@@ -41,6 +45,7 @@ NAMES = "ens#*"
 ITEMS = ("GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "BatchGetItem", "ConditionCheckItem")
 """No Scan: only operators look at everybody, with credentials of their own."""
 
+CONSOLE_PATHS = ("/console", "/console/{proxy+}")
 AUTH_PATHS = (
     *("/authorize", "/token", "/register", "/revoke", "/introspect"),
     *("/.well-known/oauth-authorization-server", "/.well-known/jwks.json"),
@@ -172,6 +177,31 @@ def let_guard(function: PythonFunction, identity: IdentityState, state: State) -
     function.allow_items(state.activity, ["PutItem"], REFUSALS)
     identity.let_use_table(function, WRITE)
     identity.let_read_secrets(function, identity.pseudonyms, identity.rpc)
+
+
+class Console(PythonFunction):
+    """Pages for people who are signed in. It opens no session, and makes no grant."""
+
+    def __init__(
+        self, scope: Construct, construct_id: str, platform: Platform, *, state: State, identity: IdentityState
+    ) -> None:
+        super().__init__(
+            scope,
+            construct_id,
+            platform,
+            name="console",
+            description="Shows people who are signed in the pages that they may see",
+            source="functions/console",
+            memory_mb=1024,
+            timeout_seconds=29,
+            snap_start=platform.configuration.snap_start,
+        )
+        self.allow_items(identity.table, ["GetItem", "DeleteItem"], SESSIONS)
+        self.allow_items(identity.table, ["GetItem"], PROVIDER_SESSIONS)
+        self.allow_items(state.cache, ["GetItem", "PutItem"], ROLES)
+        self.allow_items(state.activity, ["PutItem"], ACTIONS, REFUSALS)
+        identity.let_use_table(self, WRITE)
+        identity.let_read_secrets(self, identity.pseudonyms, identity.rpc)
 
 
 class Auth(PythonFunction):

@@ -24,6 +24,7 @@ GROUPS = {
     "functions/mcp": "mcp",
     "functions/auth": "auth",
     "functions/site": "site",
+    "functions/console": "console",
     "functions/rotate": "rotate",
     ONNX: "onnx",
 }

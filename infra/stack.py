@@ -16,7 +16,7 @@ from infra.configuration import Configuration, from_context
 from infra.edge import build_edge
 from infra.front import ANY, MCP_PATHS, POST, REST_PATHS, Front, Mcp, Rest, Site
 from infra.functions import Platform, dead_letters
-from infra.identity import AUTH_PATHS, Auth, IdentityState, Signing
+from infra.identity import AUTH_PATHS, CONSOLE_PATHS, Auth, Console, IdentityState, Signing
 from infra.index import Index, Migration
 from infra.metrics import WatchedSearch
 from infra.models import OpenAi
@@ -57,17 +57,19 @@ class CommonplaceStack(Stack):
         rest = Rest(front, "Rest", platform, **guarded)
         site = Site(self, "Site", platform, state=state, engine=engine)
         mcp = Mcp(self, "Mcp", platform, secrets=secrets, **guarded)
+        console = Console(self, "Console", platform, state=state, identity=identity)
         auth = Auth(self, "Auth", platform, state=state, identity=identity)
         signing = Signing(self, "Signing", platform, identity=identity)
         front.rest_of_the_paths("Site", site)
         front.route("Rest", rest, ANY, *REST_PATHS)
         front.route("Webhook", webhook, POST, WEBHOOK_PATH)
         front.route("Mcp", mcp, ANY, *MCP_PATHS)
+        front.route("Console", console, ANY, *CONSOLE_PATHS)
         front.route("Auth", auth, ANY, *AUTH_PATHS)
-        lock_origin(configuration, webhook, site, rest, mcp, auth)
+        lock_origin(configuration, webhook, site, rest, mcp, console, auth)
         self.api = front.api
         Schedules(self, "Schedules", platform, sync=webhook, index=index.function, dead=failed)
-        functions = [webhook, sync.run, sync.store, index.function, site, rest, mcp, auth, signing]
+        functions = [webhook, sync.run, sync.store, index.function, site, rest, mcp, console, auth, signing]
         users_of_models = [index.function, site, rest, mcp]
         search: WatchedSearch | None = None
         if not isinstance(engine, EmbeddedIndex):
@@ -127,6 +129,7 @@ class CommonplaceStack(Stack):
             SiteFunction=site.live.function_arn,
             RestFunction=rest.live.function_arn,
             McpFunction=mcp.live.function_arn,
+            ConsoleFunction=console.live.function_arn,
             AuthFunction=auth.live.function_arn,
             RotateFunction=signing.live.function_arn,
             Organisation=configuration.organisation,

@@ -1,18 +1,23 @@
-"""The guard of functions that serve callers, built from settings. What reads tokens is loaded by the first of them."""
+"""Who calls a function: by a token or by the session of a browser. What reads them is loaded by the first of them."""
 
 from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING
 
-from commonplace.identity.access_tokens import AccessTokens, RememberedKeys
+from commonplace.identity.access_tokens import AccessTokens, RememberedKeys, member_id
 from commonplace.identity.bearer_auth import TokenPrincipals
+from commonplace.identity.oidc_sessions import NO_PROVIDER, StoredClaims
+from commonplace.identity.sessions import Sessions, Visitors
 from commonplace.kernel.deferred import deferred
 
 if TYPE_CHECKING:
     from commonplace.identity.accounts import Denials, Standings
-    from commonplace.identity.settings import GuardSettings
+    from commonplace.identity.secret_values import PseudonymKey
+    from commonplace.identity.settings import GuardSettings, SessionSettings
     from commonplace.identity.store.guard import DynamoGuard
+    from commonplace.identity.store.sign_ins import DynamoSignIns
+    from commonplace.kernel.audit import AuditLog
 
 
 def token_principals(settings: GuardSettings, activity_table: str, *, names: bool) -> TokenPrincipals:
@@ -23,16 +28,59 @@ def token_principals(settings: GuardSettings, activity_table: str, *, names: boo
 
         return wiring.guard(settings)
 
+    store = deferred(guard)
+    tokens = AccessTokens(settings.issuer, RememberedKeys(store, time.time))
+    denied = denials(settings, activity_table)
+    return TokenPrincipals(tokens, store, _standings(settings), time.time, names=names, denials=denied)
+
+
+def visitors(settings: SessionSettings) -> Visitors:
+    """The people behind sessions of browsers, with what their roles give now."""
+
+    def sign_ins() -> DynamoSignIns:
+        from commonplace.identity import wiring
+
+        return wiring.sign_ins(settings)
+
+    def key() -> PseudonymKey:
+        from commonplace.identity import wiring
+
+        return wiring.pseudonym_key(settings)
+
+    store, pseudonyms = deferred(sign_ins), deferred(key)
+    issuer, seconds = settings.oidc_issuer, settings.oidc_claims_seconds
+    claims = StoredClaims(lambda: issuer, store, time.time, claims_seconds=seconds) if issuer else NO_PROVIDER
+
+    def member(organisation: str, subject: str) -> str:
+        return member_id(pseudonyms.current(), organisation, subject)
+
+    return Visitors(Sessions(store, claims, time.time), _standings(settings), member)
+
+
+def actions(activity_table: str) -> AuditLog:
+    """Where actions of people in the console are recorded."""
+
+    def log() -> AuditLog:
+        from commonplace.identity import wiring
+
+        return wiring.actions(activity_table)
+
+    return deferred(log)
+
+
+def denials(settings: GuardSettings, activity_table: str) -> Denials:
+    def log() -> Denials:
+        from commonplace.identity import wiring
+
+        return wiring.denials(activity_table, settings.organisation)
+
+    return deferred(log)
+
+
+def _standings(settings: GuardSettings) -> Standings:
     def standings() -> Standings:
         from commonplace.identity import wiring
 
         return wiring.standings(settings)
 
-    def denials() -> Denials:
-        from commonplace.identity import wiring
-
-        return wiring.denials(activity_table, settings.organisation)
-
-    store = deferred(guard)
-    tokens = AccessTokens(settings.issuer, RememberedKeys(store, time.time))
-    return TokenPrincipals(tokens, store, deferred(standings), time.time, names=names, denials=deferred(denials))
+    return deferred(standings)

@@ -52,6 +52,12 @@ class ReadsClaims(Protocol):
         ...
 
 
+class FindsProviderSessions(Protocol):
+    """Reads what a provider gave. Raises Unavailable."""
+
+    def provider_session(self, session_id: str) -> ProviderSession | None: ...
+
+
 class NoProvider:
     """`ReadsClaims` where nobody signs in through a provider, or nobody does any longer."""
 
@@ -87,7 +93,47 @@ class _Held:
         return bool(self.refresh_token or (self.access_token and now < self.access_until - LEEWAY_SECONDS))
 
 
-class ProviderSessions:
+class StoredClaims:
+    """`ReadsClaims` as of the last time that they were read, by whoever may ask the provider."""
+
+    def __init__(
+        self,
+        issuer: Callable[[], str],
+        store: FindsProviderSessions,
+        clock: Callable[[], float],
+        *,
+        claims_seconds: int,
+    ) -> None:
+        self._issuer = issuer
+        self._records = store
+        self._clock = clock
+        self._claims_seconds = claims_seconds
+
+    def claims(self, profile: Profile, *, fresh: bool = False) -> tuple[str, ...]:  # noqa: ARG002 - nobody is asked
+        if profile.kind != "oidc":
+            return ()
+        return self._young(*self._found(profile), int(self._clock()))
+
+    def _found(self, profile: Profile) -> tuple[ProviderSession, _Held]:
+        # Never with a token of one provider to another, whatever the configuration became.
+        if not profile.subject.startswith(f"{OIDC}{self._issuer()}#"):
+            raise SignInOver("provider_other")
+        record = self._records.provider_session(digest(profile.provider))
+        if record is None:
+            raise SignInOver("provider_session_over")
+        try:
+            values = unseal(profile.provider, _PURPOSE, record.sealed)
+        except SealBroken:
+            raise SignInOver("provider_session_broken") from None
+        return record, _Held(**values | {"claims": tuple(values["claims"])})
+
+    def _young(self, record: ProviderSession, held: _Held, now: int) -> tuple[str, ...]:
+        if now - record.read_at >= self._claims_seconds:
+            raise SignInOver("claims_too_old")
+        return held.claims
+
+
+class ProviderSessions(StoredClaims):
     """`ReadsClaims` of accounts that sign in through the provider."""
 
     def __init__(
@@ -101,10 +147,9 @@ class ProviderSessions:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         """`absolute_seconds` is how long a grant may last."""
+        super().__init__(lambda: provider.issuer, store, clock, claims_seconds=claims_seconds)
         self._provider = provider
         self._store = store
-        self._clock = clock
-        self._claims_seconds = claims_seconds
         self._keep_seconds = SESSION_SECONDS + absolute_seconds
         self._sleep = sleep
         self._id_tokens = IdTokens(provider, clock)
@@ -134,24 +179,6 @@ class ProviderSessions:
             with suppress(Lost):
                 return self._young(*self._read_again(profile, record, held, now), now)
         raise Unavailable("The identity provider is being asked already.", retry_after_seconds=2)
-
-    def _found(self, profile: Profile) -> tuple[ProviderSession, _Held]:
-        # Never with a token of one provider to another, whatever the configuration became.
-        if not profile.subject.startswith(f"{OIDC}{self._provider.issuer}#"):
-            raise SignInOver("provider_other")
-        record = self._store.provider_session(digest(profile.provider))
-        if record is None:
-            raise SignInOver("provider_session_over")
-        try:
-            values = unseal(profile.provider, _PURPOSE, record.sealed)
-        except SealBroken:
-            raise SignInOver("provider_session_broken") from None
-        return record, _Held(**values | {"claims": tuple(values["claims"])})
-
-    def _young(self, record: ProviderSession, held: _Held, now: int) -> tuple[str, ...]:
-        if now - record.read_at >= self._claims_seconds:
-            raise SignInOver("claims_too_old")
-        return held.claims
 
     def _read_again(
         self, profile: Profile, record: ProviderSession, held: _Held, now: int

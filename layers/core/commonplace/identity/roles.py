@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any, Self, cast
 
 from commonplace.identity.accounts import LOCAL, OIDC, Hats, Standing
-from commonplace.identity.principals import CATALOGUE, DECLARED, TIERS, Tier, highest, scope
+from commonplace.identity.principals import CATALOGUE, DECLARED, TIERS, Tier, covers, highest, scope
 from commonplace.kernel.environment import ORGANISATION
 from commonplace.kernel.errors import Unavailable
 
@@ -99,6 +99,24 @@ class RoleMap:
             organisation=named or self.organisation,
         )
 
+    def ways(self, tier: Tier, wanted: str | None = None) -> list[str]:
+        """In words: what gives this tier, and the scope `wanted`. Wallets and people on a list are not named."""
+        hats = [(f"wear the hat {path}", role) for path, role in self.hats.items()]
+        groups = [(_group_words(claim), role) for claim, role in self.groups.items()]
+        listed = [("ask an operator to put your wallet on the list", role) for role in self.addresses.values()]
+        rules = (*hats, *groups, *listed)
+        found = [f"{way} ({role.name})" for way, role in rules if self._enough(role, tier, wanted)]
+        return list(dict.fromkeys(found))
+
+    def gives(self, held: Tier, tier: Tier, wanted: str | None = None) -> bool:
+        """Whether accounts of the tier `held` have this one, and the scope."""
+        return self._enough(Role(name=held, tier=held), tier, wanted)
+
+    def _enough(self, role: Role, tier: Tier, wanted: str | None) -> bool:
+        standing = self.standing([role])
+        enough = TIERS.index(standing.tier) >= TIERS.index(tier)
+        return enough and (wanted is None or covers(standing.scopes, wanted))
+
 
 class MappedStandings:
     """`accounts.Standings` by a role map: wallets by hats and the list, OIDC accounts by claims or a token's rules."""
@@ -139,6 +157,16 @@ class MappedStandings:
 
     def _grouped(self, claims: AbstractSet[str], rules: AbstractSet[str]) -> Iterator[tuple[str, Role]]:
         return ((rule, role) for rule, (claim, role) in self._groups.items() if claim in claims or rule in rules)
+
+
+def _group_words(claim: str) -> str:
+    """A claim may be somebody's address: none but the names of groups and roles are given away."""
+    kind, _, name = claim.partition(":")
+    if claim == EVERYBODY:
+        return "sign in with the account of your organisation"
+    if kind in ("groups", "roles"):
+        return f"join the {kind[:-1]} {name} of your organisation"
+    return "ask an operator to name your account"
 
 
 def rule_id(claim: str) -> str:

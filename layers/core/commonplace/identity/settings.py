@@ -157,7 +157,29 @@ class RotationSettings(Deployment, IdentityTable, SigningSecret):
     """Settings of the function that rotates the keys which sign tokens."""
 
 
-class AuthSettings(GuardSettings, Limited, SiteName, SigningSecret, Toolsets):
+class SessionSettings(GuardSettings):
+    """What it takes to know who is behind a session of a browser, and what they may do now."""
+
+    oidc_issuer: str | None = setting(
+        Kind(WEB_URL, lambda given: given if web_url(given) else None),  # compared as text, a slash at its end included
+        "OIDC_ISSUER",
+        key="oidcIssuer",
+        default=None,
+        context=matching(ISSUER, "an https URL without a slash at its end"),
+    )
+    """An OIDC provider that people may sign in with beside their wallets; needs `oidcClientId`."""
+    oidc_claims_hours: int = setting(
+        POSITIVE, "OIDC_CLAIMS_HOURS", key="oidcClaimsHours", default=24, context=whole(1, 4_320)
+    )
+    """How old groups may be where the provider lets nobody read them again (1 to 4320): then people [sign in
+    anew](identity.md#groups-of-an-oidc-provider)."""
+
+    @property
+    def oidc_claims_seconds(self) -> int:
+        return self.oidc_claims_hours * HOUR_SECONDS
+
+
+class AuthSettings(SessionSettings, Limited, SiteName, SigningSecret, Toolsets):
     """Further settings of the authorization server."""
 
     siwe_chain_id: int = setting(CHAIN, "SIWE_CHAIN_ID", key="siweChainId", default=OPTIMISM, context=KNOWN_CHAIN)
@@ -180,14 +202,6 @@ class AuthSettings(GuardSettings, Limited, SiteName, SigningSecret, Toolsets):
     loopback_documents: bool = setting(FLAG, "CIMD_LOOPBACK", default=False)
     """On a laptop alone: `true` takes metadata documents of clients from this machine. Where `AWS_ENDPOINT_URL` is not
     this machine, the function refuses to start with it."""
-    oidc_issuer: str | None = setting(
-        Kind(WEB_URL, lambda given: given if web_url(given) else None),  # compared as text, a slash at its end included
-        "OIDC_ISSUER",
-        key="oidcIssuer",
-        default=None,
-        context=matching(ISSUER, "an https URL without a slash at its end"),
-    )
-    """An OIDC provider that people may sign in with beside their wallets; needs `oidcClientId`."""
     oidc_client_id: str = setting(
         text("the id of this deployment at the provider"),
         "OIDC_CLIENT_ID",
@@ -222,11 +236,6 @@ class AuthSettings(GuardSettings, Limited, SiteName, SigningSecret, Toolsets):
     )
     """Sent to the provider with each sign-in, beside our own: `name=value` with `&` between them, such as
     `access_type=offline&prompt=consent`, with which Google gives refresh tokens."""
-    oidc_claims_hours: int = setting(
-        POSITIVE, "OIDC_CLAIMS_HOURS", key="oidcClaimsHours", default=24, context=whole(1, 4_320)
-    )
-    """How old groups may be where the provider lets nobody read them again (1 to 4320): then people [sign in
-    anew](identity.md#groups-of-an-oidc-provider)."""
     waap: Mapping[str, Any] | None = setting(
         Kind("a JSON object; docs/configuration.md lists its keys", _object), "WAAP", key="waap", default=None
     )
@@ -242,10 +251,6 @@ class AuthSettings(GuardSettings, Limited, SiteName, SigningSecret, Toolsets):
     def absolute_seconds(self) -> int:
         """A grant ends then, used or not."""
         return self.absolute_days * DAY_SECONDS
-
-    @property
-    def oidc_claims_seconds(self) -> int:
-        return self.oidc_claims_hours * HOUR_SECONDS
 
     @classmethod
     def completed(cls, given: dict[str, str]) -> dict[str, str]:

@@ -15,8 +15,9 @@ from commonplace.identity.role_cache import RememberedHats
 from commonplace.identity.roles import MappedStandings
 from commonplace.identity.secret_values import PseudonymKey, RpcUrls
 from commonplace.identity.store.guard import DynamoGuard
+from commonplace.identity.store.sign_ins import DynamoSignIns
 from commonplace.kernel import aws
-from commonplace.kernel.audit_store import DENIED, DynamoAudit
+from commonplace.kernel.audit_store import CONSOLE, DENIED, DynamoAudit
 
 if TYPE_CHECKING:
     from commonplace.identity.settings import GuardSettings
@@ -33,6 +34,20 @@ def denials(activity_table: str, organisation: str) -> Denials:
     return Denials(log.write, time.time, organisation=organisation)
 
 
+def sign_ins(settings: GuardSettings) -> DynamoSignIns:
+    """Waits as `guard` does."""
+    return DynamoSignIns(aws.dynamodb(read_timeout_seconds=1, attempts=2), settings.identity_table)
+
+
+def actions(activity_table: str) -> DynamoAudit:
+    """The records of what people did in the console."""
+    return DynamoAudit(aws.dynamodb(read_timeout_seconds=2, attempts=2), activity_table, CONSOLE)
+
+
+def pseudonym_key(settings: GuardSettings) -> PseudonymKey:
+    return PseudonymKey(aws.secretsmanager(), settings.identity_secret_arn)
+
+
 def standings(settings: GuardSettings) -> MappedStandings:
     """By the role map: hats remembered for some minutes, and read from the chain when they are not."""
     secrets = aws.secretsmanager()
@@ -43,7 +58,7 @@ def standings(settings: GuardSettings) -> MappedStandings:
         chain,
         aws.dynamodb(read_timeout_seconds=1, attempts=1),
         settings.cache_table,
-        key=PseudonymKey(secrets, settings.identity_secret_arn).current,
+        key=pseudonym_key(settings).current,
         chain_id=settings.hats_chain_id,
         contract=settings.hats_contract,
         paths=paths,

@@ -1,6 +1,6 @@
 """Requests of browsers that bring a session: where they come from, their bounded forms, and cookies."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 from urllib.parse import parse_qsl
 
@@ -72,7 +72,7 @@ async def read_fields(request: Request) -> Mapping[str, list[str]]:
     return fields
 
 
-def one(fields: Mapping[str, list[str]], name: str) -> str:
+def one(fields: Mapping[str, Sequence[str]], name: str) -> str:
     """A field that may come once; empty when it is absent. Raises BadRequest."""
     values = fields.get(name, [""])
     if len(values) > 1:

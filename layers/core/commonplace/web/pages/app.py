@@ -19,7 +19,7 @@ from commonplace.web.compression import Compression
 from commonplace.web.limits import Limits, Sizes
 from commonplace.web.middleware import Errors, HeadAsGet, RateLimits, SecurityHeaders, exception_handlers
 from commonplace.web.pages.declaration import Pages
-from commonplace.web.pages.frame import Frame
+from commonplace.web.pages.frame import ASSETS_PATH, Frame
 from commonplace.web.representations import NO_STORE
 
 CACHEABLE = "public, max-age=60, stale-while-revalidate=600"
@@ -41,11 +41,11 @@ def create_app(declared: Sequence[Pages], frame: Frame, limiter: Limiter, *, rea
     frame.declared.extend(declared)
 
     def render(scope: Scope, error: Exception) -> Response:
-        return frame.error(Request(scope), _ours(error))
+        return frame.error(Request(scope), ours(error))
 
     limits = Limits(limiter, reads, searches, frozenset(path for each in declared for path in each.searches))
     app = Starlette(
-        routes=[*(route for each in declared for route in each.routes), _asset_route(frame)],
+        routes=[*(route for each in declared for route in each.routes), asset_route(frame, ASSETS_PATH)],
         middleware=[
             Middleware(HeadAsGet),
             Middleware(Compression),
@@ -65,7 +65,9 @@ def create_app(declared: Sequence[Pages], frame: Frame, limiter: Limiter, *, rea
     return app
 
 
-def _asset_route(frame: Frame) -> Route:
+def asset_route(frame: Frame, path: str) -> Route:
+    """Files of the folders of the frame and of those who use it, below this path."""
+
     async def get_asset(request: Request) -> Response:
         found = frame.asset(request.path_params["name"])
         if found is None:
@@ -75,10 +77,11 @@ def _asset_route(frame: Frame) -> Route:
             answer.headers["cache-control"] = IMMUTABLE
         return answer
 
-    return Route("/assets/{name}", get_asset)
+    return Route(f"{path}/{{name}}", get_asset)
 
 
-def _ours(error: Exception) -> CommonplaceError:
+def ours(error: Exception) -> CommonplaceError:
+    """What a framework raises, in our words."""
     match error:
         case HTTPException(status_code=404):
             return NotFound("There is nothing at this address.")

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from starlette.requests import Request
 from starlette.routing import BaseRoute
+
+from commonplace.identity.authorization import Need, Verdict, judge
+from commonplace.identity.principals import Principal
+from commonplace.web.browsers import one
+
+if TYPE_CHECKING:
+    from commonplace.identity.sessions import Visitor
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,3 +52,94 @@ class Pages:
     """The pages nearest to a path at which there is nothing."""
     edition: Callable[[], Edition | None] | None = None
     """What is shown now, for the foot of every page; None before anything is published."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """A request of somebody who is signed in, and may see the page."""
+
+    request: Request
+    visitor: Visitor
+    csrf: str
+    """The value of the field `csrf` that every form of the page has."""
+    fields: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Of the form, for an action."""
+    menu: Sequence[Link] = ()
+    """The pages of the console that this person may see."""
+    ways: Callable[[Need], Sequence[str]] = lambda _: ()
+    """In words, what somebody can do to get the right."""
+
+    @property
+    def principal(self) -> Principal:
+        return self.visitor.principal
+
+    def may(self, need: Need | None) -> bool:
+        """Whether this person may do now what takes this."""
+        return verdict(self.principal, need) is Verdict.ALLOWED
+
+    def value(self, name: str) -> str:
+        """A field of the form; empty when it is absent. Raises BadRequest when it came twice."""
+        return one(self.fields, name)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a page shows: its template, which extends `console.html`, and the values of it."""
+
+    template: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    status: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """An action has done its work: the browser loads a page anew, which says so."""
+
+    message: str
+    """Key of the page's `messages`."""
+    query: Mapping[str, str] = field(default_factory=dict)
+    """Of the address of the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What a form of a page does: its field or button `action` names it. It is recorded before it is begun."""
+
+    run: Callable[[Visit], Awaitable[Done | View]]
+    """Calls the service that REST and MCP call. Raises CommonplaceError, which becomes a page; a View is the page once
+    more, with what is wrong."""
+    need: Need | None = None
+    """Beside that of its page."""
+    recorded: tuple[str, ...] = ()
+    """Fields of the form that stand in the record: names of things, never anybody's text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsolePage:
+    """One page for people who are signed in."""
+
+    path: str
+    """Below `/console/`: `sync`. With parameters, as Starlette writes them, it is in no menu."""
+    title: str
+    show: Callable[[Visit], Awaitable[View]]
+    """Changes nothing."""
+    need: Need | None = None
+    """None is everybody who is signed in."""
+    actions: Mapping[str, Action] = field(default_factory=dict)
+    messages: Mapping[str, str] = field(default_factory=dict)
+    """Sentences that a `Done` shows, by a short code that stands in the address."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsolePages:
+    """What one capability shows to people who are signed in."""
+
+    pages: Sequence[ConsolePage]
+    templates: Path | None = None
+    assets: Path | None = None
+    """Served at `/console/assets/{name}`."""
+
+
+def verdict(principal: Principal, need: Need | None) -> Verdict:
+    """As for every interface; where nothing is needed, whoever is signed in may."""
+    return Verdict.ALLOWED if need is None else judge(principal, need)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent
 TEMPLATES, ASSETS = FOLDER / "templates", FOLDER / "assets"
+ASSETS_PATH = "/assets"
 CSS = "text/css; charset=utf-8"
 THEME = "theme.css"
 """The colours of this deployment, made from its settings."""
@@ -51,6 +52,8 @@ class Frame:
     """Of header and footer."""
     declared: list[Pages] = field(default_factory=list)
     """Of the capabilities, in their order; complete before the first request."""
+    assets_path: str = ASSETS_PATH
+    """Below which the function serves the files of those; the frame's own are the site's, for every function."""
 
     def page(self, request: Request, template: str, **values: Any) -> Page:
         """The page that this template makes of the values, with an entity tag."""
@@ -103,7 +106,8 @@ class Frame:
         found = self.asset(name)
         if found is None:
             raise LookupError(f"there is no asset {name}")
-        return f"/assets/{name}?v={found.etag[:12]}"
+        theirs = name in self._assets and self._assets[name].parent != ASSETS
+        return f"{self.assets_path if theirs else ASSETS_PATH}/{name}?v={found.etag[:12]}"
 
     @cached_property
     def _theme(self) -> Page:

@@ -1,0 +1,267 @@
+"""The console: pages of capabilities for people who are signed in, each behind its right, each action recorded.
+
+A request goes session -> right -> handler; an action also has to come from a page of ours, with the token of its
+session, before anything of it is done.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Scope
+
+from commonplace.identity.authorization import Need, Verdict
+from commonplace.identity.secrets import same
+from commonplace.identity.sessions import COOKIE, csrf_token
+from commonplace.kernel.audit import AuditRecord, Outcome
+from commonplace.kernel.errors import BadRequest, CommonplaceError, Forbidden, NotFound, Unavailable
+from commonplace.kernel.limits import network
+from commonplace.web.browsers import GUARDED, cookie_of, from_elsewhere, one, read_fields, seen, set_cookie
+from commonplace.web.limits import Limits, Sizes
+from commonplace.web.middleware import (
+    Errors,
+    HeadAsGet,
+    RateLimits,
+    SecurityHeaders,
+    client_address,
+    exception_handlers,
+)
+from commonplace.web.pages.app import asset_route, ours
+from commonplace.web.pages.declaration import Action, ConsolePage, ConsolePages, Done, Link, Pages, View, Visit, verdict
+from commonplace.web.representations import HTML, PROTECTED
+
+if TYPE_CHECKING:
+    from commonplace.identity.accounts import Denials
+    from commonplace.identity.sessions import Visitor, Visitors
+    from commonplace.kernel.audit import AuditLog
+    from commonplace.web.pages.frame import Frame
+
+CONSOLE = "/console"
+ASSETS = f"{CONSOLE}/assets"
+SIGN_OUT = f"{CONSOLE}/signout"
+SIGN_IN = "/account"
+"""Of the authorization server; takes `next`, and leads there whoever is signed in."""
+CONNECTED_APPS = Link("/account", "Connected apps")
+
+EVENT = "console"
+DONE = "done"
+"""The parameter of a page's address that names what its action has done."""
+
+NOT_KEPT = {"cache-control": "private, no-store"}
+HEADERS = {
+    **GUARDED,
+    "x-content-type-options": "nosniff",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+}
+_PARAMETER = re.compile(r"[{}]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Console:
+    """What the pages of a deployment share."""
+
+    frame: Frame
+    declared: Sequence[ConsolePages]
+    visitors: Visitors
+    audit: AuditLog
+    denials: Denials
+    limits: Limits
+    clock: Callable[[], float]
+    """Epoch seconds."""
+    origin: str
+    """The deployment's public one: no request says what it is."""
+    organisation: str
+    """Where records go of accounts that have none."""
+    ways: Callable[[Need], Sequence[str]]
+    """In words, what somebody can do to get a right."""
+
+    async def show(self, page: ConsolePage, request: Request) -> Response:
+        visitor = self._visitor(request)
+        if visitor is None:
+            return _to_sign_in(request)
+        visit = self._visit(visitor, request)
+        if (refusal := self._refusal(visit, page, page.need)) is not None:
+            return refusal
+        said = page.messages.get(request.query_params.get(DONE, ""))
+        return self._page(visit, page, await page.show(visit), said)
+
+    async def act(self, page: ConsolePage, request: Request) -> Response:
+        visitor = self._visitor(request)
+        if visitor is None:
+            return _to_sign_in(request)
+        fields = await self._fields(request)
+        visit = self._visit(visitor, request, fields)
+        name = one(fields, "action")
+        action = page.actions.get(name)
+        if action is None:
+            raise BadRequest("This page has no such action.", hint=f"It must be one of: {', '.join(page.actions)}.")
+        for need in (page.need, action.need):
+            if (refusal := self._refusal(visit, page, need)) is not None:
+                return refusal
+        match await self._recorded(visit, page, name, action):
+            case View() as view:
+                return self._page(visit, page, view, None)
+            case Done(message, query):
+                return seen(f"{quote(request.url.path)}?{urlencode({**query, DONE: message})}")
+
+    async def sign_out(self, request: Request) -> Response:
+        await self._fields(request)
+        self.visitors.sign_out(cookie_of(request, COOKIE))
+        answer = seen("/")
+        set_cookie(answer, COOKIE, "", 0)
+        return answer
+
+    def _visitor(self, request: Request) -> Visitor | None:
+        visitor = self.visitors.find(cookie_of(request, COOKIE))
+        if visitor is not None:
+            self.limits.spend_account(request.scope, visitor.principal)
+        return visitor
+
+    def _visit(self, visitor: Visitor, request: Request, fields: dict[str, list[str]] | None = None) -> Visit:
+        pages = sorted((page for each in self.declared for page in each.pages), key=lambda page: page.path != "")
+        menu = [
+            Link(address(page), page.title)
+            for page in pages
+            if not _PARAMETER.search(page.path) and verdict(visitor.principal, page.need) is Verdict.ALLOWED
+        ]
+        return Visit(
+            request=request,
+            visitor=visitor,
+            csrf=csrf_token(cookie_of(request, COOKIE)),
+            fields=fields or {},
+            menu=[*menu, CONNECTED_APPS],
+            ways=self.ways,
+        )
+
+    async def _fields(self, request: Request) -> dict[str, list[str]]:
+        """Of a form that a page of this very session has sent. Raises BadRequest, Forbidden, TooLarge."""
+        if from_elsewhere(request, self.origin):
+            raise Forbidden("Only a page of this site may ask for this.")
+        fields = await read_fields(request)
+        if not same(one(fields, "csrf"), csrf_token(cookie_of(request, COOKIE))):
+            raise Forbidden("This form is not of your session, or no longer.", hint="Load the page again.")
+        return dict(fields)
+
+    def _refusal(self, visit: Visit, page: ConsolePage, need: Need | None) -> Response | None:
+        """None where nothing stands in the way. Raises Unavailable where the roles cannot be read."""
+        found = verdict(visit.principal, need)
+        if need is None or found is Verdict.ALLOWED:
+            return None
+        if found is Verdict.UNCERTAIN:
+            raise Unavailable("Your roles cannot be read just now.", hint="Try again in a moment.")
+        principal = visit.principal
+        self.denials.record(
+            grant="",
+            subject=principal.account or "",
+            client=principal.client or "",
+            organisation=principal.organisation,
+            reason=found.value,
+            wanted=need.scope,
+            network=network(client_address(visit.request.scope)),
+        )
+        values = {"page": page, "need": need, "ways": self.ways(need), "tier": principal.tier}
+        return self._page(visit, page, View("no_role.html", values, HTTPStatus.FORBIDDEN), None)
+
+    async def _recorded(self, visit: Visit, page: ConsolePage, name: str, action: Action) -> Done | View:
+        """The record is there before anything is done; what fails has a second one. Raises Unavailable without it."""
+        details = {"page": page.path, "action": name}
+        details |= {f"form.{each}": visit.value(each) for each in action.recorded if visit.value(each)}
+        self.audit.write(self._record(visit, "ok", "", details))
+        try:
+            return await action.run(visit)
+        except CommonplaceError as error:
+            outcome: Outcome = "denied" if error.status == HTTPStatus.FORBIDDEN else "failed"
+            self.audit.write(self._record(visit, outcome, error.code.lower(), details))
+            raise
+        except Exception:
+            self.audit.write(self._record(visit, "failed", "internal_error", details))
+            raise
+
+    def _record(self, visit: Visit, outcome: Outcome, reason: str, details: dict[str, str]) -> AuditRecord:
+        principal = visit.principal
+        return AuditRecord(
+            event=EVENT,
+            outcome=outcome,
+            at=self.clock(),
+            organisation=principal.organisation or self.organisation,
+            subject=principal.account or "",
+            client=principal.client or "",
+            reason=reason,
+            network=network(client_address(visit.request.scope)),
+            details=details,
+        )
+
+    def _page(self, visit: Visit, page: ConsolePage, view: View, said: str | None) -> Response:
+        values: dict[str, Any] = {
+            "visit": visit,
+            "visitor": visit.visitor,
+            "csrf": visit.csrf,
+            "console_title": page.title,
+            "said": said,
+            "sign_out": SIGN_OUT,
+            **view.values,
+        }
+        body = self.frame.render(visit.request, view.template, **values)
+        return Response(body, view.status, PROTECTED, HTML)
+
+
+def create_console(console: Console) -> Starlette:
+    """The application over these pages."""
+    frame = console.frame
+    frame.declared.extend(Pages(routes=(), templates=each.templates, assets=each.assets) for each in console.declared)
+
+    def render(scope: Scope, error: Exception) -> Response:
+        return frame.error(Request(scope), ours(error))
+
+    app = Starlette(
+        routes=[
+            *(route for each in console.declared for page in each.pages for route in _routes(console, page)),
+            Route(SIGN_OUT, console.sign_out, methods=["POST"]),
+            asset_route(frame, ASSETS),
+        ],
+        middleware=[
+            Middleware(HeadAsGet),
+            Middleware(SecurityHeaders, headers=HEADERS, uncached=NOT_KEPT),
+            Middleware(RateLimits, count=console.limits.spend_address, render=render),
+            Middleware(Errors, render=render, quoted=True),
+            Middleware(Sizes),
+        ],
+        exception_handlers=exception_handlers(render),
+    )
+    app.router.redirect_slashes = False
+    return app
+
+
+def address(page: ConsolePage) -> str:
+    return f"{CONSOLE}/{page.path}".rstrip("/")
+
+
+def _routes(console: Console, page: ConsolePage) -> list[Route]:
+    async def show(request: Request) -> Response:
+        return await console.show(page, request)
+
+    async def act(request: Request) -> Response:
+        return await console.act(page, request)
+
+    found = [Route(address(page), show, methods=["GET"])]
+    return [*found, Route(address(page), act, methods=["POST"])] if page.actions else found
+
+
+def _to_sign_in(request: Request) -> Response:
+    """And back to the page; a form that was sent is lost, and nothing of it is done."""
+    query = request.url.query if request.method == "GET" else ""
+    path = quote(request.url.path) + (f"?{query}" if query else "")
+    if not path.startswith((f"{CONSOLE}/", f"{CONSOLE}?")) and path != CONSOLE:
+        raise NotFound("There is nothing at this address.")
+    return seen(f"{SIGN_IN}?{urlencode({'next': path})}")

@@ -1,0 +1,58 @@
+"""The console, built from settings."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from starlette.applications import Starlette
+
+from commonplace.identity.authorization import Need
+from commonplace.identity.composition import actions, denials, visitors
+from commonplace.identity.settings import SessionSettings
+from commonplace.kernel.deferred import deferred
+from commonplace.kernel.limits import CounterStore, Limiter
+from commonplace.web.limits import Limits
+from commonplace.web.pages.console import Console, create_console
+from commonplace.web.pages.declaration import ConsolePages
+from commonplace.web.pages.frame import Frame
+from commonplace.web.pages.settings import SiteSettings
+
+
+def application(
+    settings: SiteSettings, identity: SessionSettings, declared: Sequence[ConsolePages], frame: Frame
+) -> Starlette:
+    """`frame` is the one that the pages were built with."""
+    limiter = Limiter(deferred(lambda: _counters(settings)), time.time, secret=settings.counter_secret)
+    return create_console(
+        Console(
+            frame=frame,
+            declared=declared,
+            visitors=visitors(identity),
+            audit=actions(settings.activity_table),
+            denials=denials(identity, settings.activity_table),
+            limits=Limits(limiter, settings.reads_per_minute, settings.searches_per_minute),
+            clock=time.time,
+            origin=identity.issuer,
+            organisation=identity.organisation,
+            ways=lambda need: ways(identity, need),
+        )
+    )
+
+
+def ways(identity: SessionSettings, need: Need) -> list[str]:
+    """By the role map; on a laptop by its accounts as well."""
+    gives = identity.role_map
+    local = [
+        f"sign out, and sign in as the account {account.name} of this laptop"
+        for account in identity.local_accounts
+        if gives.gives(account.tier, need.tier, need.scope)
+    ]
+    return [*local, *gives.ways(need.tier, need.scope)]
+
+
+def _counters(settings: SiteSettings) -> CounterStore:
+    from commonplace.kernel import aws
+    from commonplace.kernel.limit_store import DynamoCounters
+
+    return DynamoCounters(aws.dynamodb(read_timeout_seconds=0.5, attempts=1), settings.activity_table)
