@@ -9,6 +9,7 @@ SITE = Capability(
     links=(
         PageLink(path="/connect", title="Connect"),
         PageLink(path="/docs", title="API"),
+        PageLink(path="/console", title="Console", covers=("/console", "/account")),
         PageLink(path="/connect", title="Connect an agent", place="footer"),
         PageLink(path="/docs", title="API", place="footer"),
     ),
