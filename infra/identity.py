@@ -195,6 +195,7 @@ class Console(PythonFunction):
             memory_mb=1024,
             timeout_seconds=29,
             snap_start=platform.configuration.snap_start,
+            withheld="" if platform.configuration.reranks else "CACHE_TABLE",
         )
         self.allow_items(identity.table, ["GetItem", "DeleteItem"], SESSIONS)
         self.allow_items(identity.table, ["GetItem"], PROVIDER_SESSIONS)

@@ -133,7 +133,7 @@ def test_the_functions_that_answer_requests_are_told_the_replica_of_their_own_re
         for each in core.properties("AWS::Lambda::Function")
         if "ORIGIN_SECRET_ARN" in each["Environment"]["Variables"]
     }
-    assert told.keys() == {"webhook", "site", "rest", "mcp", "auth"}
+    assert told.keys() == {"webhook", "site", "rest", "mcp", "console", "auth"}
     assert all(
         f"secretsmanager:{HOME}:" in each and ":secret:commonplace/prod/origin" in each for each in told.values()
     )
@@ -141,7 +141,7 @@ def test_the_functions_that_answer_requests_are_told_the_replica_of_their_own_re
 
 def test_they_may_read_that_secret_and_no_other_by_that_pattern(core: Template) -> None:
     patterns = [text(each["Resource"]) for each in core.statements() if "-??????" in text(each["Resource"])]
-    assert len(patterns) == 5
+    assert len(patterns) == 6
     assert all("secret:commonplace/prod/origin-??????" in each for each in patterns)
 
 
@@ -230,7 +230,7 @@ def test_the_domain_is_the_distributions_and_the_api_has_none(core: Template, ed
 )
 def test_the_functions_are_told_the_public_address(stage: str, public: str, request: pytest.FixtureRequest) -> None:
     template: Template = request.getfixturevalue(stage)
-    for name in ("mcp", "site", "rest", "auth"):
+    for name in ("mcp", "site", "rest", "console", "auth"):
         assert template.function(name)["Environment"]["Variables"]["BASE_URL"] == public
     assert template.body["Outputs"]["BaseUrl"]["Value"] == public
 

@@ -1,6 +1,6 @@
 from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatch
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import pytest
 
@@ -8,10 +8,11 @@ from commonplace.capabilities import served_toolsets
 from commonplace.documents.settings import DocumentsSettings
 from commonplace.identity.name_cache import RememberedNames
 from commonplace.identity.role_cache import RememberedHats
-from commonplace.identity.settings import AuthSettings, GuardSettings, RotationSettings
+from commonplace.identity.settings import AuthSettings, GuardSettings, RotationSettings, SessionSettings
 from commonplace.identity.store.guard import OF_LAST_USE, DynamoGuard
+from commonplace.identity.store.sign_ins import DynamoSignIns
 from commonplace.kernel.audit import AuditRecord
-from commonplace.kernel.audit_store import DynamoAudit
+from commonplace.kernel.audit_store import CONSOLE, DENIED, DynamoAudit
 from commonplace.kernel.configuration import Settings
 from commonplace.kernel.limit_store import DynamoCounters
 from commonplace.memory.settings import MemorySettings, MemoryToolSettings
@@ -63,6 +64,7 @@ FUNCTIONS = {
         MemoryToolSettings,
         CatalogueSettings,
     ),
+    "console": ("functions/console", "handler.handler", 1024, 29, SiteSettings, SessionSettings),
     "auth": ("functions/auth", "handler.handler", 1769, 29, AuthSettings, ToolsetSettings),
     "rotate": ("functions/rotate", "handler.handler", 512, 30, RotationSettings),
 }
@@ -236,6 +238,30 @@ def test_a_guard_asks_for_no_more_than_its_role_allows(template: Template) -> No
     for role in ("Rest", "Mcp"):
         allowed = _partitions(template, role)
         assert not [asked for asked in table.partitions if not any(fnmatch(asked, key) for key in allowed)], role
+
+
+def test_the_console_asks_for_no_more_than_its_role_allows(template: Template) -> None:
+    table: Any = Table()
+    sessions, hats = DynamoSignIns(table, "identity"), cast(Any, None)
+    record = AuditRecord(event="console", outcome="ok", at=1)
+    for ask in (
+        lambda: sessions.session("abc"),
+        lambda: sessions.end_session("abc"),
+        lambda: sessions.provider_session("abc"),
+        lambda: DynamoAudit(table, "activity", CONSOLE).write(record),
+        lambda: DynamoAudit(table, "activity", DENIED).write(record),
+        lambda: DynamoCounters(table, "activity").add("203.0.113.7", 1, 60),
+        lambda: RememberedHats(hats, table, "cache", key=lambda: b"k", chain_id=10, contract="0x0", paths=()).worn(
+            "0x1"
+        ),
+    ):
+        with pytest.raises(Asked):
+            ask()
+    allowed = _partitions(template, "Console")
+    assert not [asked for asked in table.partitions if not any(fnmatch(asked, key) for key in allowed)]
+    assert not any(fnmatch("audit#default", key) for key in allowed), (
+        "records of sign-ins"
+    )
 
 
 def test_the_authorization_server_records_and_remembers_where_it_may(template: Template) -> None:

@@ -3,6 +3,8 @@ from typing import Any
 
 import pytest
 
+from commonplace.capabilities import CAPABILITIES
+from commonplace.kernel.capability import Items, Objects
 from commonplace.kernel.objects import OPERATIONS_PREFIX
 from local.cloud.template import stem
 from tests.infra.templates import Template, as_list, lint_findings, reaches
@@ -26,7 +28,7 @@ NO_RESOURCE = {
 
 EVERY = ("template", "default", "prod", "opensearch", "large", "serverless", "existing", "identified", "referenced")
 
-ROLES = ("Webhook", "SyncRun", "SyncStore", "Index", "Site", "Rest", "Mcp", "AuthRole", "Signing")
+ROLES = ("Webhook", "SyncRun", "SyncStore", "Index", "Site", "Rest", "Mcp", "Console", "AuthRole", "Signing")
 
 
 @pytest.mark.parametrize("stage", EVERY)
@@ -137,8 +139,8 @@ def test_every_secret_is_read_by_those_alone_who_need_it(template: Template) -> 
     assert readers == {
         *((role, "SecretsGithub") for role in ("Webhook", "SyncRun", "SyncStore")),
         ("Mcp", "SecretsGithubWriter"),
-        *((role, "IdentityPseudonyms") for role in ("Rest", "Mcp", "AuthRole")),
-        *((role, "IdentityRpc") for role in ("Rest", "Mcp", "AuthRole")),
+        *((role, "IdentityPseudonyms") for role in ("Rest", "Mcp", "Console", "AuthRole")),
+        *((role, "IdentityRpc") for role in ("Rest", "Mcp", "Console", "AuthRole")),
         *((role, "IdentitySigning") for role in ("AuthRole", "Signing")),
     }
 
@@ -184,6 +186,29 @@ def test_counters_state_of_runs_changes_and_records_are_apart(template: Template
     assert items("SyncStore") == items("Signing") == {}
 
 
+def test_the_console_reads_and_ends_sessions_and_can_neither_open_one_nor_touch_a_grant(template: Template) -> None:
+    assert _items(template, "Console", "IdentityTable") == {
+        "session#*": {"GetItem", "DeleteItem"},
+        "provider#*": {"GetItem"},
+    }
+    assert _items(template, "Console", "StateCache") == {"roles#*": {"GetItem", "PutItem"}}
+
+
+def test_the_console_has_what_its_pages_declare_and_records_what_is_done_there(template: Template) -> None:
+    declared = [one for each in CAPABILITIES for one in each.access if "console" in one.functions]
+    own = {"counter#*": {"UpdateItem"}, "console#*": {"PutItem"}, "denied#*": {"PutItem"}}
+    assert own.items() <= _items(template, "Console", "StateActivity").items()
+    for table, name in (("activity", "StateActivity"), ("records", "StateRecords")):
+        more = {key for one in declared if isinstance(one, Items) and one.table == table for key in one.partitions}
+        assert _items(template, "Console", name).keys() == more | (own.keys() if table == "activity" else set())
+    objects = [one for one in declared if isinstance(one, Objects)]
+    reached = [each for each in template.statements("Console") if "s3:" in str(each["Action"])]
+    assert bool(reached) == bool(objects)
+    wanted = {f"s3:{action}" for one in objects for action in one.actions}
+    assert {action for each in reached for action in as_list(each["Action"])} <= wanted | {"s3:ListBucket"}
+    assert not {"s3:PutObject", "s3:DeleteObject"} & wanted, "pages change things through the services' own functions"
+
+
 def test_a_guard_reads_grants_and_can_neither_make_nor_widen_one(template: Template) -> None:
     for role in ("Rest", "Mcp"):
         assert _items(template, role, "IdentityTable") == {"grant#*": {"GetItem", "UpdateItem"}, "keys": {"GetItem"}}
@@ -210,7 +235,7 @@ def test_the_key_of_identity_is_used_through_its_services_alone(template: Templa
             if any(action.startswith("kms:") for action in as_list(each["Action"])):
                 assert each["Condition"]["StringEquals"].keys() == {"kms:ViaService"}
                 users.add(role)
-    assert users == {"Rest", "Mcp", "AuthRole", "Signing"}
+    assert users == {"Rest", "Mcp", "Console", "AuthRole", "Signing"}
 
 
 def _items(template: Template, role: str, table: str) -> dict[str, set[str]]:

@@ -13,7 +13,7 @@ from commonplace.memory.tools.search import note_query
 from commonplace.reference.library import REFERENCE_PREFIX, catalogue_key, manifest_key
 from commonplace.web.mcp.surface import CallRecord, record
 from infra.front import REST_PATHS
-from infra.identity import AUTH_PATHS
+from infra.identity import AUTH_PATHS, CONSOLE_PATHS
 from local.cloud.event_sources import Pipe, parse_filter, parse_template
 from local.cloud.template import stem
 from tests.fakes.metrics import NAMESPACE, Counted, Metrics
@@ -218,7 +218,7 @@ def test_functions_start_from_snapshots_where_that_is_asked_for(identified: Temp
         for each in identified.properties("AWS::Lambda::Function")
         if each.get("SnapStart") == {"ApplyOn": "PublishedVersions"}
     }
-    assert started == {"site", "rest", "mcp", "auth"}
+    assert started == {"site", "rest", "mcp", "console", "auth"}
     assert not [each for each in template.properties("AWS::Lambda::Function") if "SnapStart" in each]
 
 
@@ -265,6 +265,7 @@ def test_routes_are_the_webhook_agents_sign_in_and_everything_else(template: Tem
         "POST /webhooks/github": "Webhook",
         "ANY /mcp": "Mcp",
         "ANY /mcp/{proxy+}": "Mcp",
+        **{f"ANY {path}": "Console" for path in CONSOLE_PATHS},
         **{f"ANY {path}": "Auth" for path in AUTH_PATHS},
         **{f"ANY {path}": "Rest" for path in REST_PATHS},
         "$default": "Site",
@@ -312,7 +313,7 @@ def test_what_can_go_wrong_has_an_alarm(template: Template) -> None:
     names = {
         alarm["AlarmName"].removeprefix("commonplace-dev-") for alarm in template.properties("AWS::CloudWatch::Alarm")
     }
-    functions = ("webhook", "sync-run", "sync-store", "index", "site", "rest", "mcp", "auth", "rotate")
+    functions = ("webhook", "sync-run", "sync-store", "index", "site", "rest", "mcp", "console", "auth", "rotate")
     assert names == {
         *(f"{function}-errors" for function in functions),
         *(f"{function}-throttled" for function in functions),
@@ -467,6 +468,7 @@ def test_outputs_tell_what_an_operator_needs(template: Template) -> None:
         "AuthFunction",
         "BaseUrl",
         "CacheTable",
+        "ConsoleFunction",
         "ContentBucket",
         "DashboardUrl",
         "DlqUrls",
