@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -61,21 +60,19 @@ def _page(services: Services, request: Request, entry: Entry) -> Page:
     if found is None:
         raise NotFound("There is no such document.")
     entry, stored = found
-    document = json.loads(stored.body)
     catalogue, graph = services.library.edition().catalogue, services.library.graph()
     by_ref = catalogue.manifest.by_ref
     out, back = (
         [by_ref[node.ref] for node in nodes if node.ref in by_ref]
         for nodes in (graph.out(entry.ref), graph.back(entry.ref))
     )
-    manifest = catalogue.manifest
+    manifest, banner = catalogue.manifest, catalogue.banner(entry)
     return services.page(
         request,
         "document.html",
         entry=entry,
-        authors=_authors(document["metadata"].get("author")),
-        rendered=services.renderer.render(entry, document["content"]),
-        banner=_banner(catalogue, graph, entry, document["metadata"].get("banner")),
+        rendered=services.renderer.render(entry, json.loads(stored.body)["content"]),
+        banner=HERE.of_attachment(banner) if banner and banner.media_type.startswith("image/") else None,
         out=out,
         back=back,
         related=related(catalogue, graph, entry),
@@ -100,19 +97,6 @@ def related(catalogue: Catalogue, graph: Graph, entry: Entry) -> list[Entry]:
                 scores[other.ref] += 1000 // counts[tag] + (1 if other.group and other.group == entry.group else 0)
     best = sorted(scores, key=lambda ref: (-scores[ref], known[ref].title.casefold(), ref))
     return [known[ref] for ref in best[:RELATED]]
-
-
-def _banner(catalogue: Catalogue, graph: Graph, entry: Entry, written: Any) -> str | None:
-    """The address of the picture that the frontmatter names, led where the sync has found that it leads."""
-    links = (link for link in graph.authored.get(entry.path, ()) if isinstance(written, str) and link.target in written)
-    attachments = (catalogue.attachment_at(link.path) for link in links if link.path)
-    found = next((one for one in attachments if one and one.media_type.startswith("image/")), None)
-    return HERE.of_attachment(found) if found else None
-
-
-def _authors(author: Any) -> list[str]:
-    names = [author] if isinstance(author, str) else author if isinstance(author, list) else []
-    return [name for name in names if isinstance(name, str) and name]
 
 
 def _citation(services: Services, entry: Entry, commit: str) -> str:
