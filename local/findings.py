@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from commonplace.documents.content.findings import Finding, Findings, types_of
+from commonplace.documents.content.findings import Finding, Findings, Group, types_of
 from commonplace.documents.content.judgement import Judgement
 from commonplace.repository.problems import Problem, Tally
-from local.terminal import printable
+from local.terminal import counted, printable
 
 LISTED = 10
 """Findings of one code that are listed one by one; of more, some examples. Errors are always listed."""
@@ -22,9 +22,7 @@ def finding_lines(findings: Findings, *, every: bool = False) -> Iterator[str]:
         if every or group.severity == "error" or (group.severity == "warning" and count <= LISTED):
             lines = [finding_line(one) for one in group.findings]
         elif group.severity == "warning":
-            shown = [f"  {finding_line(one, brief=True)}" for one in group.findings[:EXAMPLES]]
-            more = f"  ... and {count - EXAMPLES} more (--all)"
-            lines = [f"warning: {group.title}, {count} times ({group.code}):", *shown, more]
+            lines = [f"warning: {group.title}, {count} times ({group.code}):", *_examples(group)]
         else:
             paths = list(dict.fromkeys(printable(one.path) for one in group.findings))
             more = f" and {len(paths) - EXAMPLES} more" if len(paths) > EXAMPLES else ""
@@ -40,10 +38,21 @@ def finding_lines(findings: Findings, *, every: bool = False) -> Iterator[str]:
         yield ""
 
 
-def finding_line(finding: Finding, *, brief: bool = False) -> str:
+def _examples(group: Group) -> Iterator[str]:
+    """What is wrong most often, and the first place of each."""
+    told = Counter(sentence(one.problem) for one in group.findings)
+    for text, count in told.most_common(EXAMPLES):
+        first = next(one for one in group.findings if sentence(one.problem) == text)
+        times = f", and {counted(count - 1, 'more place', 'more places')}" if count > 1 else ""
+        yield f"  {printable(first.path)}{place(first.problem)}{times}: {text}"
+    if rest := len(group.findings) - sum(count for _, count in told.most_common(EXAMPLES)):
+        yield f"  ... and {rest} more (--all)"
+
+
+def finding_line(finding: Finding) -> str:
     """`path:line:column: severity: what is wrong (the cure)`."""
     problem = finding.problem
-    return f"{printable(finding.path)}{place(problem)}: {'' if brief else f'{problem.severity}: '}{sentence(problem)}"
+    return f"{printable(finding.path)}{place(problem)}: {problem.severity}: {sentence(problem)}"
 
 
 def place(problem: Problem | None) -> str:

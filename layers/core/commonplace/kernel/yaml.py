@@ -76,6 +76,8 @@ def read(
         return _Builder(max_depth, max_values, lines_to_depth, follow_aliases).build(text)
     except yaml.YAMLError as error:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+        if problem == "could not find expected ':'":  # noticed lines below the text that is no field
+            mark = getattr(error, "context_mark", None) or mark
         raise YamlError("syntax", mark, problem=problem) from None
     except UnicodeEncodeError:
         raise YamlError("half-character") from None

@@ -51,6 +51,7 @@ KINDS: dict[str, tuple[Severity, str]] = {
     "renamed-field": ("hint", "a field goes by an older name"),
     "tag-used-once": ("hint", "a tag is used once"),
     "tag-not-in-lexicon": ("hint", "a tag has no entry in the lexicon"),
+    "unreadable-and-private": ("hint", "the frontmatter of a private page cannot be read"),
     "draft": ("hint", "a page is a draft"),
     "no-publish": ("hint", "a page does not say `publish`"),
     "no-frontmatter": ("hint", "a page has no frontmatter"),

@@ -97,7 +97,7 @@ def test_07_the_ugliest_names_are_content_and_get_ids() -> None:
 def test_08_malformed_frontmatter_is_reported_with_its_place_and_without_its_text(hard_case: HardCase) -> None:
     swallowed = judge(hard_case("body-text-inside-unclosed-block"))
     assert isinstance(swallowed, Invalid)
-    assert (swallowed.problem.code, swallowed.problem.line) == ("malformed-frontmatter", 9)
+    assert (swallowed.problem.code, swallowed.problem.line) == ("malformed-frontmatter", 7)
     colon = judge(hard_case("colon-in-value"))
     assert isinstance(colon, Invalid)
     assert (colon.problem.line, colon.problem.column) == (2, 25)

@@ -77,12 +77,13 @@ def test_hints_are_a_line_for_each_kind_and_listed_on_request(tmp_path: Path) ->
 
 def test_many_findings_of_one_kind_are_a_count_and_examples(tmp_path: Path) -> None:
     write(tmp_path, a_md=GOOD + b"[x](gone.md)\n" * 12)
+    write(tmp_path, b_md=GOOD + b"".join(b"[x](%d.md)\n" % number for number in range(4)))
     assert run(tmp_path).output.splitlines()[:5] == [
-        "warning: a link leads nowhere, 12 times (broken-link):",
-        "  a.md:8: there is no document or file `gone.md` (correct the path)",
-        "  a.md:9: there is no document or file `gone.md` (correct the path)",
-        "  a.md:10: there is no document or file `gone.md` (correct the path)",
-        "  ... and 9 more (--all)",
+        "warning: a link leads nowhere, 16 times (broken-link):",
+        "  a.md:8, and 11 more places: there is no document or file `gone.md` (correct the path)",
+        "  b.md:8: there is no document or file `0.md` (correct the path)",
+        "  b.md:9: there is no document or file `1.md` (correct the path)",
+        "  ... and 2 more (--all)",
     ]
     assert run(tmp_path, "--all").output.count("a.md:") == 12
 

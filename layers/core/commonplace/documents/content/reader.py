@@ -5,7 +5,7 @@ It fails closed: only the boolean `publish: true` publishes, and any `draft` but
 
 import logging
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 from commonplace.documents.content import diagnosis
@@ -33,6 +33,7 @@ PARSER_VERSION = "2"
 
 # White space stays inside the lookaheads: outside, the pattern could give some back and slip past them.
 _NOT_PUBLISHED = re.compile(rb"(?im)(?:^|[{,])[ \t]*[\"']?publish[\"']?[ \t]*:(?![ \t]*true[ \t]*(?:[#,}]|$))")
+_PUBLISHED = re.compile(rb"(?m)^publish[ \t]*:[ \t]*true[ \t]*$")
 _DRAFT = re.compile(rb"(?im)(?:^|[{,])[ \t]*[\"']?draft[\"']?[ \t]*:(?![ \t]*(?:false|null|~)?[ \t]*(?:[#,}]|$))")
 
 
@@ -45,8 +46,7 @@ class Published:
 class Unpublished:
     reason: str
     problem: Problem
-    """What keeps it back, with line and cure; an error when the frontmatter cannot be read but says that the file is
-    private."""
+    """What keeps it back, with line and cure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +113,18 @@ def _private_or_invalid(raw: bytes, problem: Problem) -> Verdict:
     end = closing.start() if closing else min(len(raw), start + MAX_FRONTMATTER_BYTES)
     block = LINE_END.sub(b"\n", raw[start:end])
     if _NOT_PUBLISHED.search(block):
-        return Unpublished("unreadable, and says that publish is not true", problem)
+        return Unpublished("unreadable, and says that publish is not true", _private(problem, block))
     if _DRAFT.search(block):
-        return Unpublished("unreadable, and says that it is a draft", problem)
+        return Unpublished("unreadable, and says that it is a draft", _private(problem, block))
     return Invalid(problem)
+
+
+def _private(problem: Problem, block: bytes) -> Problem:
+    """Nobody misses the page, unless it says both."""
+    if _PUBLISHED.search(block):
+        return problem
+    message = f"{problem.message}, and the page says it is private"
+    return replace(problem, code="unreadable-and-private", message=message)
 
 
 def outcome_of(blob_sha: BlobSha, verdict: Verdict) -> PublishedBlob | UnpublishedBlob | InvalidBlob:
