@@ -344,7 +344,9 @@ def _attachments(laptop: Laptop, api: httpx.Client, served: Served) -> Iterator[
     wrong = [path for path, item in listed.items() if not _is_served(laptop, api, truth, path, item)]
     yield all_of("attachments served, every byte, with their type", len(listed), wrong)
     objects = [item.key for item in laptop.store.list(ATTACHMENTS_PREFIX)]
-    yield same("attachments in the store", [f"{ATTACHMENTS_PREFIX}{item['name']}" for item in listed.values()], objects)
+    yield same(
+        "attachments in the store", {f"{ATTACHMENTS_PREFIX}{item['blobSha']}" for item in listed.values()}, objects
+    )
 
 
 def _names(truth: Truth, path: str) -> bool:

@@ -69,4 +69,4 @@ class DocumentAddresses:
 
     def of_attachment(self, attachment: Stored, /) -> str:
         """On this deployment; it names the very version, which may be kept for ever."""
-        return f"{self.base_url}{ATTACHMENTS}{quote(attachment.name)}?v={attachment.blob_sha}"
+        return f"{self.base_url}{ATTACHMENTS}{quote(attachment.name, errors='replace')}?v={attachment.blob_sha}"

@@ -240,7 +240,7 @@ def test_26_a_banner_leads_to_its_attachment(hard_case: HardCase) -> None:
     attachment = "attachments/long-table_1.png"
     assert LinkResolver([], [attachment]).resolve("data/a.md", link) == ToFile(attachment)
     assert LinkResolver([], []).resolve("data/a.md", link) == Broken()
-    assert assign_names([attachment]) == {attachment: "long-table-1.png"}
+    assert assign_names([attachment]) == {attachment: "long-table_1.png"}
 
 
 def test_27_nothing_of_an_unpublished_file_is_said(hard_case: HardCase) -> None:

@@ -212,7 +212,7 @@ def test_file_that_no_answer_holds_is_refused_before_it_is_read(store: FakeLibra
     store.reads.clear()
     with pytest.raises(TooLarge) as caught:
         read(using, "mcp://superbenefit/raw/files/film.mp4")
-    assert caught.value.hint == "Get it at /api/v1/attachments/film.mp4."
+    assert caught.value.hint and caught.value.hint.startswith("Get it at /api/v1/attachments/film.mp4?v=")
     assert store.reads == []
 
 

@@ -4,6 +4,7 @@ A catalogue is immutable and built once per manifest; each of its indexes is bui
 answers one document pays for none of them. Concurrent first uses may build one twice, with equal results.
 """
 
+import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -83,7 +84,7 @@ class Catalogue:
         return exact or self._permalinks.get(bare) or by_path.get(folder)
 
     def attachment(self, name: str) -> Attachment | None:
-        return self._attachments.get(name)
+        return self._attachments.get(name) or self._attachments.get(unicodedata.normalize("NFC", name))
 
     def attachment_at(self, path: str) -> Attachment | None:
         return self._attachments_by_path.get(path)

@@ -1,7 +1,7 @@
 """Names derived from paths: which paths hold content, ids of documents, names of attachments.
 
-Ids and names are a function of the published paths alone. Each path takes the first of these names that no other path
-of its type takes:
+Ids and names are a function of the published paths alone. Each path takes the first of these ids that no other path of
+its type takes:
 
 1. the slug of the file name's stem             `docs/rpp/Field Notes.md`  ->  `field-notes`
 2. the slug of the whole path                   `docs-rpp-field-notes`
@@ -15,6 +15,7 @@ document matters, and a qualified id stays when more files of the same name appe
 
 import hashlib
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
@@ -44,7 +45,6 @@ _SHORT_HASH = 10
 _MARKDOWN_ELSEWHERE = re.compile(r"\.(?:mdx|mdown|mkdn?|mdwn|mdtxt|mdtext|rmd|qmd|txt|text)\Z", re.IGNORECASE)
 """Suffixes under which editors keep Markdown, and which are not read."""
 _OF_TOOLS = re.compile(r"(?:.*/)?(?:\.[^/]*|node_modules)/")
-_EXTENSION = re.compile(r"\.([a-z0-9]{1,16})\Z")
 _TOP_RUNG = 3
 
 
@@ -118,16 +118,17 @@ def assign_ids(content_types: Mapping[str, str]) -> dict[str, str]:
 
 
 def assign_names(paths: Iterable[str]) -> dict[str, str]:
-    """Attachment path -> unique file name of `[a-z0-9-]` and the lower-cased extension."""
+    """Attachment path -> unique name: the file's own, in NFC, with as many folders before it as tell it from others."""
     return _climb(list(dict.fromkeys(paths)), _attachment_name)
 
 
 def _climb(paths: list[str], name_on: Callable[[str, int], str]) -> dict[str, str]:
+    """Names on the lowest rungs on which no two are equal. The names of a path stay the same from some rung on."""
     rungs = dict.fromkeys(paths, 0)
     names = {path: name_on(path, 0) for path in paths}
     while crowded := _crowded(names):
         for path in crowded:
-            rungs[path] = min(rungs[path] + 1, _TOP_RUNG)
+            rungs[path] += 1
             names[path] = name_on(path, rungs[path])
     return names
 
@@ -146,19 +147,18 @@ def _document_id(path: str, rung: int) -> str:
 
 
 def _attachment_name(path: str, rung: int) -> str:
-    file_name = path.lower().rpartition("/")[2]
-    found = _EXTENSION.search(file_name)
-    extension = found[0] if found else ""
-    whole = path if rung else path.rpartition("/")[2]
-    return _with_hash(slug(whole[: len(whole) - len(extension)]), path, rung, extension)
+    segments = path.split("/")
+    if rung >= len(segments):
+        return path  # two spellings of one name, which NFC makes equal
+    return unicodedata.normalize("NFC", "/".join(segments[-1 - rung :]))
 
 
-def _with_hash(name: str, path: str, rung: int, extension: str = "") -> str:
+def _with_hash(name: str, path: str, rung: int) -> str:
     """The name as it is while it is fit and alone; else as much of it as fits, and a hash of the path."""
-    if rung < 2 and name and len(name) + len(extension) <= MAX_ID_BYTES:
-        return name + extension
+    if rung < 2 and name and len(name) <= MAX_ID_BYTES:
+        return name
     digest = hashlib.sha256(path.encode("utf-8", "surrogatepass")).hexdigest()
     if rung < _TOP_RUNG:
         digest = digest[:_SHORT_HASH]
-    room = MAX_ID_BYTES - len(digest) - len(extension) - 1
-    return f"{name[:room].rstrip('-') or 'untitled'}-{digest}{extension}"
+    room = MAX_ID_BYTES - len(digest) - 1
+    return f"{name[:room].rstrip('-') or 'untitled'}-{digest}"

@@ -23,7 +23,7 @@ CONFINED = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data
 
 
 @router.get(
-    "/attachments/{name}",
+    "/attachments/{name:path}",
     operation_id="getAttachment",
     summary="Get an attachment",
     response_class=Response,
@@ -39,7 +39,14 @@ CONFINED = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data
 )
 async def get_attachment(
     request: Request,
-    name: Annotated[str, Path(max_length=300, description="As in `/manifest`.", examples=["seedlings.png"])],
+    name: Annotated[
+        str,
+        Path(
+            max_length=1000,
+            description="The file's own name; with folders before it where several files share it. As in `/manifest`.",
+            examples=["Seedlings.png"],
+        ),
+    ],
     v: Annotated[
         str | None,
         Query(max_length=100, description="The `blobSha` of the manifest: the answer may then be kept for ever."),
@@ -59,5 +66,5 @@ async def get_attachment(
     if not kind.startswith(PASSIVE):
         headers["content-security-policy"] = CONFINED
     placing = "inline" if kind.startswith(SHOWN) else "attachment"
-    headers["content-disposition"] = f"{placing}; filename*=UTF-8''{quote(attachment.name)}"
+    headers["content-disposition"] = f"{placing}; filename*=UTF-8''{quote(attachment.name.rpartition('/')[2], safe='')}"
     return Response(library.attachment(attachment).body, media_type=kind, headers=headers)

@@ -32,7 +32,7 @@ SUMMARY = models.EntrySummary(
     aliases=["stewardship rota"],
     link_type=None,
     banner="attachments/Seedlings.png",
-    banner_url=f"https://knowledge.example.org/api/v1/attachments/seedlings.png?v={BLOB}",
+    banner_url=f"https://knowledge.example.org/api/v1/attachments/Seedlings.png?v={BLOB}",
     url=None,
     source_url=f"https://github.com/example/garden/blob/{COMMIT}/{PATH}",
     commit_sha=COMMIT,
@@ -123,12 +123,12 @@ MANIFEST = models.Manifest(
     total=1,
     attachments=[
         models.ManifestAttachment(
-            name="seedlings.png",
+            name="Seedlings.png",
             path="attachments/Seedlings.png",
             media_type="image/png",
             size=48211,
             blob_sha=BLOB,
-            url=f"/api/v1/attachments/seedlings.png?v={BLOB}",
+            url=f"/api/v1/attachments/Seedlings.png?v={BLOB}",
         )
     ],
     attachments_total=1,

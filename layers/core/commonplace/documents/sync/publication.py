@@ -60,7 +60,7 @@ class Wanted:
 
     @property
     def key(self) -> str:
-        return f"{ATTACHMENTS_PREFIX}{self.name}"
+        return f"{ATTACHMENTS_PREFIX}{self.blob_sha}"
 
 
 def wanted(
@@ -73,9 +73,9 @@ def wanted(
 
     def kept(path: str) -> Attachment | None:
         item = owned.get(path)
-        if item is None or item.name != names[path] or item.blob_sha != files[path].blob_sha:
+        if item is None or item.blob_sha != files[path].blob_sha or held.get(item.key) != item.etag:
             return None
-        return item if held.get(item.key) == item.etag else None
+        return item.model_copy(update={"name": names[path]})
 
     return [Wanted(names[path], path, files[path].blob_sha, files[path].size, kept(path)) for path in paths]
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, overload
-from urllib.parse import quote
 
 from commonplace.documents import views
 from commonplace.documents.addresses import DocumentAddresses
@@ -241,7 +240,7 @@ def _file(using: KnowledgeServices, _: Call, given: Mapping[str, str]) -> tuple[
 
 def _attached(using: KnowledgeServices, attachment: Attachment) -> tuple[Text, str]:
     if attachment.size > MAX_FILE_BYTES:
-        hint = f"Get it at /api/v1/attachments/{quote(attachment.name)}."
+        hint = f"Get it at {DocumentAddresses().of_attachment(attachment)}."
         raise TooLarge(f"The file has {attachment.size} bytes, more than an answer holds.", hint=hint)
     return _contents(using.library.attachment(attachment).body, attachment.media_type)
 
