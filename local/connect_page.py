@@ -25,8 +25,8 @@ The command line prints the same:
 The first is for one client, the second for all of them, at the address of `make dev`.
 
 What is public takes no account. For more, a client opens a page where its person signs in and says what it may do; see
-[who may do what](identity.md). What the tools do, which limits hold and where [citations](mcp.md#citations-lead-to-a-page)
-lead, is in [MCP](mcp.md).
+[who may do what](identity.md). What the tools do, which limits hold and where
+[citations](mcp.md#citations-lead-to-a-page) lead, is in [MCP](mcp.md).
 
 """
 
