@@ -259,9 +259,7 @@ def test_the_console_asks_for_no_more_than_its_role_allows(template: Template) -
             ask()
     allowed = _partitions(template, "Console")
     assert not [asked for asked in table.partitions if not any(fnmatch(asked, key) for key in allowed)]
-    assert not any(fnmatch("audit#default", key) for key in allowed), (
-        "records of sign-ins"
-    )
+    assert not any(fnmatch("audit#default", key) for key in allowed), "records of sign-ins"
 
 
 def test_the_authorization_server_records_and_remembers_where_it_may(template: Template) -> None:
