@@ -134,7 +134,7 @@ def test_names_that_are_shown_at_once_cover_no_other_and_few_a_document() -> Non
         ]
         boxes = [(x, y, width, LABEL_LINE / zoom) for x, y, width in names]
         assert len(names) > 20
-        for one, other in [*combinations(boxes, 2), *product(boxes[PROMINENT:], shapes)]:
+        for one, other in [*combinations(boxes, 2), *product(boxes[round(len(nodes) * PROMINENT) :], shapes)]:
             apart = one[0] + one[2] <= other[0] or other[0] + other[2] <= one[0]
             assert apart or one[1] + one[3] <= other[1] or other[1] + other[3] <= one[1]
 

@@ -20,8 +20,8 @@ MAX_LABEL = 30
 LABEL_LINE = 14
 LETTER = 6.2
 """Pixels of height and, on average, width of a letter in a label."""
-PROMINENT = 12
-"""How many of the most linked may have names that cover small shapes."""
+PROMINENT = 0.05
+"""What part of all, the most linked, may have names that cover smaller shapes."""
 ZOOM_LEVELS = (0.6, 1.0, 1.6, 2.6)
 """From which magnification on a name has room; the module of the page goes by their number. Names stay as large."""
 
@@ -184,7 +184,7 @@ def placed_labels(layout: Layout, radii: Sequence[float], labels: Sequence[str])
     count = len(labels)
     found: dict[int, tuple[int, bool]] = {}
     order = sorted(range(count), key=lambda position: (-radii[position], position))
-    prominent = frozenset(order[:PROMINENT])
+    prominent = frozenset(order[: round(count * PROMINENT)])
     taken = np.empty((2 * count, 4))  # left, top, right, bottom
     for position, ((x, y), radius) in enumerate(zip(layout.points, radii, strict=True)):
         taken[position] = x - radius, y - radius, x + radius, y + radius
