@@ -40,7 +40,7 @@ ACCESS_LOG = {
 MCP_PATHS = ("/mcp", "/mcp/{proxy+}")
 
 REST_PATHS = (
-    *("/api/{proxy+}", "/docs", "/docs/{proxy+}", "/openapi.json"),
+    *("/api/{proxy+}", "/openapi.json"),
     *("/llms.txt", "/llms-full.txt", "/feed.json", "/health"),
 )
 """For programs; whatever is named nowhere is the site's."""

@@ -13,6 +13,7 @@ from commonplace.documents.content.library import Library
 from commonplace.kernel.limits import Limiter
 from commonplace.web.gateway import Gateway
 from commonplace.web.rest.declaration import Site
+from infra.front import REST_PATHS
 from local.cloud.http_api import HttpApi, Route
 from local.cloud.runtime import Outcome
 from tests.browser.chromium import axe
@@ -21,22 +22,26 @@ from tests.fakes.authority import Counters
 from tests.fakes.library import FakeLibrary, garden
 from tests.fakes.search import FakeSearch
 from tests.rest_app import rest_app
+from tests.site_app import site_app
 
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    """Of the REST API behind the gateway of the laptop cloud."""
+    """Of the site and the REST API behind the gateway of the laptop cloud."""
     store = FakeLibrary()
     store.publish(garden())
     site = Site(name="The garden", reads_per_minute=0, searches_per_minute=0)
-    gateway = Gateway(rest_app(Library(store), FakeSearch(), site, Limiter(Counters(), time)))
+    gateways = {
+        "rest": Gateway(rest_app(Library(store), FakeSearch(), site, Limiter(Counters(), time))),
+        "site": Gateway(site_app(store)),
+    }
 
-    def invoke(_function: str, event: bytes, _seconds: float) -> Outcome:
-        answer = gateway(cast(Mapping[str, Any], json.loads(event)), cast(LambdaContext, None))
+    def invoke(function: str, event: bytes, _seconds: float) -> Outcome:
+        answer = gateways[function](cast(Mapping[str, Any], json.loads(event)), cast(LambdaContext, None))
         return Outcome(json.dumps(answer).encode())
 
     api = HttpApi(invoke)
-    api.routes.append(Route("$default", "rest"))
+    api.routes += [Route(f"ANY {path}", "rest") for path in REST_PATHS] + [Route("$default", "site")]
     api.start()
     try:
         yield api.url

@@ -20,7 +20,7 @@ class Element {
   get textContent() { return this.children.map((child) => child.textContent ?? child).join(""); }
 }
 
-const places = { endpoints: new Element("nav"), content: new Element("main"), loading: new Element("p") };
+const places = { endpoints: new Element("nav"), description: new Element("div"), loading: new Element("p") };
 const api = JSON.parse(fs.readFileSync(description, "utf8"));
 const page = {
   document: { createElement: (name) => new Element(name), getElementById: (id) => places[id] ?? null, title: "" },
@@ -31,6 +31,6 @@ const page = {
 };
 vm.runInNewContext(fs.readFileSync(script, "utf8"), page);
 setImmediate(() => setImmediate(() => {
-  const shown = { title: page.document.title, contents: places.endpoints.textContent, main: places.content.textContent };
+  const shown = { title: page.document.title, contents: places.endpoints.textContent, main: places.description.textContent };
   console.log(JSON.stringify({ ...shown, failed: places.loading.textContent }));
 }));

@@ -9,7 +9,7 @@ import pytest
 from infra.node import provide_node
 
 HERE = Path(__file__).parent
-SCRIPT = HERE.parents[1] / "layers/core/commonplace/web/rest/assets/docs.js"
+SCRIPT = HERE.parents[1] / "layers/core/commonplace/site/assets/docs.js"
 
 
 @pytest.mark.node

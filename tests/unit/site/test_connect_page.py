@@ -1,5 +1,7 @@
 """How to connect an agent: the page of a deployment, and its entry for the registry."""
 
+import re
+
 import pytest
 from starlette.testclient import TestClient
 
@@ -25,7 +27,9 @@ def test_the_configured_address_wins_over_the_host_a_request_came_to() -> None:
     assert "evil.example" not in page
 
 
-@pytest.mark.parametrize("path", ["/connect", "/assets/connect.css", "/assets/connect.js", "/icon.png"])
+@pytest.mark.parametrize(
+    "path", ["/connect", "/docs", "/assets/site.css", "/assets/theme.css", "/assets/copy.js", "/icon.png"]
+)
 def test_nothing_on_the_page_comes_from_elsewhere(client: TestClient, path: str) -> None:
     answer = client.get(path)
     policy = answer.headers["content-security-policy"]
@@ -50,3 +54,18 @@ def test_the_icon_is_a_picture(client: TestClient) -> None:
     assert icon.headers["content-type"] == "image/png"
     assert icon.content.startswith(b"\x89PNG")
     assert client.get("/server.json").json()["icons"][0]["src"] == "https://garden.example.org/icon.png"
+
+
+def test_the_documentation_of_the_api_reads_what_it_describes_from_here(client: TestClient) -> None:
+    page = client.get("/docs")
+    assert page.status_code == 200
+    for address in re.findall(r'(?:src|href)="(/assets/[^"]+)"', page.text):
+        assert client.get(address).status_code == 200
+    assert 'fetch("/openapi.json")' in client.get("/assets/docs.js").text
+
+
+def test_crawlers_are_told_what_not_to_read_and_where_the_map_is(client: TestClient) -> None:
+    told = client.get("/robots.txt")
+    assert told.headers["content-type"] == "text/plain; charset=utf-8"
+    assert "Disallow: /search\n" in told.text
+    assert told.text.endswith("Sitemap: https://garden.example.org/sitemap.xml\n")

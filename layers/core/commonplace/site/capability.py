@@ -4,7 +4,7 @@ from commonplace.kernel.capability import Capability, PageLink
 
 SITE = Capability(
     name="site",
-    pages="commonplace.site.connect.routes:pages",
+    pages="commonplace.site.pages:pages",
     console="commonplace.site.console.pages:pages",
     links=(
         PageLink(path="/connect", title="Connect"),

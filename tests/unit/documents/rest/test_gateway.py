@@ -71,7 +71,7 @@ def test_binary_attachment_travels_as_base64(ask: Ask, event: Callable[..., dict
 
 
 @both_payloads
-@pytest.mark.parametrize("path", ["/feed.json", "/api/v1/schemas/pattern.json", "/llms.txt", "/docs/docs.js"])
+@pytest.mark.parametrize("path", ["/feed.json", "/api/v1/schemas/pattern.json", "/llms.txt"])
 def test_text_travels_as_text(ask: Ask, event: Callable[..., dict[str, Any]], path: str) -> None:
     assert ask(event(path))["isBase64Encoded"] is False
 

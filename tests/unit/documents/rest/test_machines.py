@@ -7,7 +7,6 @@ import pytest
 from starlette.testclient import TestClient
 
 from commonplace.documents.rest import llms
-from commonplace.web.representations import CONTENT_SECURITY_POLICY
 from commonplace.web.rest.declaration import Site
 from tests.fakes.library import COMMIT, FakeLibrary, garden, make
 from tests.fakes.search import FakeSearch, hit
@@ -263,16 +262,6 @@ def test_search_without_an_index_is_503_while_documents_answer(world: World, cli
     assert client.get("/api/v1/entries").status_code == 200
 
 
-@pytest.mark.parametrize("base", ["", "/api/v1"])
-def test_documentation_page_loads_only_its_own_files(client: TestClient, base: str) -> None:
-    page = client.get(f"{base}/docs")
-    assert page.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
-    for name in re.findall(r'(?:src|href)="([^"#]+)"', page.text):
-        assert client.get(f"{base}/{name}").status_code == 200
-    assert "http" not in page.text
-    assert client.get(f"{base}/docs/docs.js").headers["content-type"] == "text/javascript; charset=utf-8"
-
-
 def shown(client: TestClient, path: str) -> dict[str, Any]:
     """First examples of the parameters of an operation."""
     parameters = client.get("/openapi.json").json()["paths"][path]["get"]["parameters"]
@@ -319,6 +308,6 @@ def test_the_map_for_language_models_names_the_tools(client: TestClient) -> None
     assert "https://garden.example.org/mcp" in client.get("/llms.txt").text
 
 
-@pytest.mark.parametrize("path", ["/llms.txt", "/llms-full.txt", "/feed.json", "/openapi.json", "/docs"])
+@pytest.mark.parametrize("path", ["/llms.txt", "/llms-full.txt", "/feed.json", "/openapi.json"])
 def test_some_addresses_answer_at_the_root_as_well(client: TestClient, path: str) -> None:
     assert client.get(path).content == client.get(f"/api/v1{path}").content

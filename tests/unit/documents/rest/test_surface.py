@@ -17,7 +17,7 @@ SEEDS_CACHE = "public, max-age=300, stale-while-revalidate=3600"
     "path",
     [
         *("/api/v1/entries", "/api/v1/entries/tag/governance", "/api/v1/search?q=x", "/api/v1/graph", "/api/v1/tags"),
-        *("/api/v1/manifest", "/feed.json", "/llms.txt", "/openapi.json", "/docs", "/api/v1/ontology"),
+        *("/api/v1/manifest", "/feed.json", "/llms.txt", "/openapi.json", "/api/v1/ontology"),
     ],
 )
 def test_answers_carry_cors_cache_and_sniffing_headers(client: TestClient, path: str) -> None:

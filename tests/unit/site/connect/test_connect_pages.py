@@ -7,12 +7,13 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 from commonplace.site.connect.clients import Endpoint, clients
-from commonplace.site.connect.page import connect_html
 from commonplace.site.connect.registry import server_json
 from local.connect_page import connect_page
+from tests.site_app import site_app
 from tests.unit.docs.pages import ROOT
 
 PAGE = ROOT / "docs" / "connect.md"
@@ -53,6 +54,10 @@ def outline(html: str) -> Outline:
     return read
 
 
+def page_of(name: str, base_url: str) -> str:
+    return TestClient(site_app(SITE_NAME=name, BASE_URL=base_url)).get("/connect").text
+
+
 def test_the_docs_page_is_the_table() -> None:
     if os.environ.get("UPDATE_SNAPSHOTS"):
         PAGE.write_text(connect_page(), encoding="utf-8")
@@ -60,7 +65,7 @@ def test_the_docs_page_is_the_table() -> None:
 
 
 def test_the_page_of_a_deployment_shows_every_client_with_its_address() -> None:
-    read = outline(connect_html(AT))
+    read = outline(page_of("Field Book", "https://knowledge.example.org"))
     assert {client.key for client in clients(AT)} <= read.ids
     assert all(f"#{client.key}" in read.links for client in clients(AT))
     assert {client.button.url for client in clients(AT) if client.button} <= set(read.links)
@@ -68,15 +73,14 @@ def test_the_page_of_a_deployment_shows_every_client_with_its_address() -> None:
 
 
 def test_a_site_name_is_text_and_never_markup() -> None:
-    hostile = Endpoint.of('<script>alert("x")</script>', "https://knowledge.example.org")
-    read = outline(connect_html(hostile))
+    read = outline(page_of('<script>alert("x")</script>', "https://knowledge.example.org"))
     assert read.scripts == 1
     assert "<script>alert" in "".join(read.text)
 
 
 def test_clients_that_run_elsewhere_are_told_apart_on_this_machine() -> None:
-    assert "public https address" in connect_html(Endpoint.of("Field Book", "http://127.0.0.1:8787"))
-    assert "public https address" not in connect_html(AT)
+    assert "public https address" in page_of("Field Book", "http://127.0.0.1:8787")
+    assert "public https address" not in page_of("Field Book", "https://knowledge.example.org")
 
 
 def test_the_registry_entry_keeps_to_its_schema() -> None:

@@ -126,7 +126,7 @@ def example_content(value: Any) -> dict[str, Any]:
 
 def build_openapi(app: FastAPI, site: Site, declared: Sequence[Routes]) -> dict[str, Any]:
     """The OpenAPI 3.1 document of this deployment."""
-    *most, last = [f"`{path}`" for path in (*_paths_at_root_too(declared), "/openapi.json", "/docs")]
+    *most, last = [f"`{path}`" for path in (*_paths_at_root_too(declared), "/openapi.json")]
     at_root_too = fill(f"{', '.join(most)} and {last} answer at the root of the host too.", 120)
     document = get_openapi(
         title=f"{site.name} API",

@@ -1,20 +1,17 @@
-"""Endpoints of the OpenAPI document and of the page that shows it."""
+"""The endpoint of the OpenAPI document."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
 from commonplace.kernel.errors import Unavailable
-from commonplace.web.representations import Page, asset, encode
+from commonplace.web.representations import Page, encode
 from commonplace.web.rest.declaration import Routes
 from commonplace.web.rest.documentation import answers, with_examples
 
 router = APIRouter(tags=["For machines"])
-
-ASSETS = Path(__file__).parent / "assets"
 
 
 @router.get(
@@ -43,18 +40,3 @@ def _published(declared: Sequence[Routes]) -> dict[str, str]:
         return {name: value for each in declared if each.examples for name, value in each.examples().items()}
     except Unavailable:
         return {}
-
-
-@router.get("/docs", include_in_schema=False)
-async def get_docs(request: Request) -> Response:
-    return asset(ASSETS / "docs.html").answer(request)
-
-
-@router.get("/docs/docs.css", include_in_schema=False)
-async def get_docs_styles(request: Request) -> Response:
-    return asset(ASSETS / "docs.css").answer(request)
-
-
-@router.get("/docs/docs.js", include_in_schema=False)
-async def get_docs_script(request: Request) -> Response:
-    return asset(ASSETS / "docs.js").answer(request)

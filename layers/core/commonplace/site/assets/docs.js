@@ -149,14 +149,14 @@ function openFromAddress() {
 }
 
 function render(api) {
-  document.title = api.info.title;
+  const main = document.getElementById("description");
+  document.title = api.info.title + (main.dataset?.title ?? "");
   const operations = Object.entries(api.paths).map(([path, methods]) => [path, methods.get]).filter(([, get]) => get);
   const contents = document.getElementById("endpoints");
-  const main = document.getElementById("content");
   main.replaceChildren(
     make("h1", {}, api.info.title),
     make("p", { class: "faint" }, `Version ${api.info.version} · OpenAPI ${api.openapi} · `,
-      make("a", { href: "openapi.json" }, "openapi.json")),
+      make("a", { href: "/openapi.json" }, "openapi.json")),
     ...prose(api.info.description),
   );
   for (const tag of api.tags) {
@@ -169,7 +169,7 @@ function render(api) {
   openFromAddress();
 }
 
-fetch("openapi.json")
+fetch("/openapi.json")
   .then((response) => (response.ok ? response.json() : Promise.reject(new Error(`status ${response.status}`))))
   .then(render)
   .catch((problem) => {
