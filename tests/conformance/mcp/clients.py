@@ -40,10 +40,12 @@ class Clients:
         node = shutil.which("node", path=self.environment["PATH"])
         return [str(node), str(self.folder / "node_modules" / program), *arguments]
 
-    def run(self, program: str, *arguments: str, seconds: float = RUN_SECONDS) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, program: str, *arguments: str, seconds: float = RUN_SECONDS, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             self.command(program, *arguments),
-            env=self.environment,
+            env=self.environment | variables,
             cwd=self.home,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -53,38 +55,38 @@ class Clients:
         )
 
 
-def install(home: Path) -> Clients:
-    """Raises NotInstalled. Nothing is downloaded when the lock file is the one of the last time."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    with held(FOLDER / "install.lock"):
-        lock = (HERE / "package-lock.json").read_bytes()
-        stamp, wanted = FOLDER / "installed", hashlib.sha256(lock).hexdigest()
+def install(home: Path, here: Path = HERE, folder: Path = FOLDER) -> Clients:
+    """Raises NotInstalled. Nothing is downloaded when the lock file `here` is the one of the last time."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with held(folder / "install.lock"):
+        lock = (here / "package-lock.json").read_bytes()
+        stamp, wanted = folder / "installed", hashlib.sha256(lock).hexdigest()
         if not stamp.exists() or stamp.read_text() != wanted:
             stamp.unlink(missing_ok=True)
             for name in ("package.json", "package-lock.json", ".npmrc"):
-                shutil.copyfile(HERE / name, FOLDER / name)
-            _npm_ci()
+                shutil.copyfile(here / name, folder / name)
+            _npm_ci(folder)
             stamp.write_text(wanted)
-    return Clients(FOLDER, home)
+    return Clients(folder, home)
 
 
-def or_skipped(home: Path) -> Clients:
+def or_skipped(home: Path, here: Path = HERE, folder: Path = FOLDER) -> Clients:
     """Without npm or its registry tests are left out aloud; in CI they fail: nobody reads there what was left out."""
     try:
-        return install(home)
+        return install(home, here, folder)
     except NotInstalled as missing:
-        told = f"No MCP clients on Node.js: {missing}"
+        told = f"No packages of Node.js: {missing}"
     if os.environ.get("CI", "").lower() in ("", "0", "false"):
         pytest.skip(told)
     pytest.fail(told)
 
 
-def _npm_ci() -> None:
+def _npm_ci(folder: Path) -> None:
     if provide_node() is None:
         raise NotInstalled("there is no Node.js; `make setup-all` brings one")
     words = command(["npm", "ci"])
     try:
-        done = subprocess.run(words, cwd=FOLDER, capture_output=True, text=True, check=False, timeout=INSTALL_SECONDS)
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, timeout=INSTALL_SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise NotInstalled(f"`npm ci` did not end well: {error}") from error
     if done.returncode != 0:

@@ -10,8 +10,8 @@ import typer
 from local.cli import app, parser
 from tests.unit.docs.pages import ROOT, Command, commands, label, pages
 
-PLAIN = {"aws", "curl", "export", "python"}
-"""Commands that are not ours; `curl` is run by tests/integration/test_readme.py."""
+PLAIN = {"aws", "curl", "export", "npm", "npx", "python"}
+"""Commands that are not ours: tests/integration/test_readme.py runs `curl`, tests/browser/test_sites.py Astro."""
 CDK = {"bootstrap", "destroy", "diff"}
 
 
