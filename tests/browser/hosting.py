@@ -9,6 +9,8 @@ from mangum.types import LambdaContext
 
 from commonplace.identity.oauth.server.app import create_app
 from commonplace.web.gateway import Gateway
+from commonplace.web.pages.app import asset_route
+from commonplace.web.pages.frame import ASSETS_PATH
 from local.cloud.http_api import HttpApi, Route
 from local.cloud.runtime import Outcome
 from tests.fakes.authorization_server import AuthorizationServer
@@ -25,7 +27,9 @@ def hosted(port: int = 0, **changed: Any) -> Iterator[AuthorizationServer]:
 
     api = HttpApi(invoke, port)
     server = AuthorizationServer(api.url, **changed)
-    handlers.append(Gateway(create_app(server.services)))
+    app = create_app(server.services)
+    app.router.routes.append(asset_route(server.services.frame, ASSETS_PATH))  # elsewhere the function of the site
+    handlers.append(Gateway(app))
     api.routes.append(Route("$default", "auth"))
     api.start()
     try:

@@ -10,6 +10,7 @@ from commonplace.identity.oauth.client_documents import Documents
 from commonplace.identity.oauth.clients import Clients
 from commonplace.identity.oauth.connections import Connections
 from commonplace.identity.oauth.consent import Consents
+from commonplace.identity.oauth.pages.html import frame
 from commonplace.identity.oauth.registration import Registrar
 from commonplace.identity.oauth.server.services import OAuthServices
 from commonplace.identity.oauth.token_endpoint import TokenEndpoint
@@ -121,6 +122,7 @@ class AuthorizationServer:
         )
         return OAuthServices(
             settings=self.settings,
+            frame=frame(self.settings, issuer),
             clock=now,
             resources=resources,
             clients=clients,

@@ -29,7 +29,7 @@ from commonplace.kernel.configuration import (
     whole,
 )
 from commonplace.kernel.environment import WEB_URL, SettingsError, bare_origin, is_loopback, web_url
-from commonplace.kernel.settings import Cloud, Deployment, Limited, Organisation, SiteName
+from commonplace.kernel.settings import Appearance, Cloud, Deployment, Limited, Organisation
 
 HATS_CONTRACT = "0x3bc1A0Ad72417f2d411118085256fC53CBdDd137"
 """Hats Protocol v1, the same on every chain."""
@@ -179,7 +179,7 @@ class SessionSettings(GuardSettings):
         return self.oidc_claims_hours * HOUR_SECONDS
 
 
-class AuthSettings(SessionSettings, Limited, SiteName, SigningSecret, Toolsets):
+class AuthSettings(SessionSettings, Limited, Appearance, SigningSecret, Toolsets):
     """Further settings of the authorization server."""
 
     siwe_chain_id: int = setting(CHAIN, "SIWE_CHAIN_ID", key="siweChainId", default=OPTIMISM, context=KNOWN_CHAIN)

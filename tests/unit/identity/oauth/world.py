@@ -18,6 +18,7 @@ from commonplace.identity.oauth.client_documents import Documents
 from commonplace.identity.oauth.clients import Clients
 from commonplace.identity.oauth.connections import Connections
 from commonplace.identity.oauth.consent import Consents
+from commonplace.identity.oauth.pages.html import frame
 from commonplace.identity.oauth.registration import Registrar
 from commonplace.identity.oauth.server.app import create_app
 from commonplace.identity.oauth.server.services import OAuthServices
@@ -154,6 +155,7 @@ class World:
         )
         return OAuthServices(
             settings=self.settings,
+            frame=frame(self.settings, issuer),
             clock=self.clock,
             resources=self.resources,
             clients=self.clients,

@@ -161,7 +161,7 @@ def test_a_session_ends_after_twelve_hours(garden: Deployment, alice: Browser) -
 @pytest.mark.parametrize("cookie", ["", "cpn_guessed", "x" * 5_000, "\u00fc"])
 def test_a_cookie_that_is_no_session_is_nobody(garden: Deployment, cookie: str) -> None:
     stranger = garden.browser(None)
-    answer = stranger.http.get("/console", headers={"cookie": f"{COOKIE}={cookie}".encode("latin-1")})
+    answer = stranger.http.get("/console", headers={b"cookie": f"{COOKIE}={cookie}".encode("latin-1")})
     assert answer.status_code == 303
 
 
@@ -180,7 +180,7 @@ def test_a_record_under_another_cookie_opens_nothing(garden: Deployment, alice: 
 
 
 def test_a_store_that_does_not_answer_lets_nobody_in(garden: Deployment, alice: Browser, beds: Beds) -> None:
-    garden.sign_ins.session = _unavailable  # type: ignore[method-assign]
+    garden.sign_ins.session = _unavailable  # type: ignore[method-assign,assignment]
     assert alice.get("/console/beds").status_code == 503
     assert alice.post("/console/beds", {"action": "water", "bed": "iris"}).status_code == 503
     assert (beds.shown, beds.watered) == (0, [])
@@ -277,7 +277,7 @@ def test_a_defect_shows_nothing_and_is_recorded(garden: Deployment, alice: Brows
 
 
 def test_what_cannot_be_recorded_is_not_done(garden: Deployment, alice: Browser, beds: Beds) -> None:
-    garden.audit.write = _unavailable  # type: ignore[method-assign]
+    garden.audit.write = _unavailable  # type: ignore[method-assign,assignment]
     assert alice.post("/console/beds", {"action": "water", "bed": "iris"}).status_code == 503
     assert beds.watered == []
 

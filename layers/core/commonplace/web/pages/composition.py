@@ -8,32 +8,12 @@ from collections.abc import Sequence
 from starlette.applications import Starlette
 
 from commonplace.kernel import aws
-from commonplace.kernel.capability import Capability
 from commonplace.kernel.limit_store import DynamoCounters
 from commonplace.kernel.limits import Limiter
-from commonplace.kernel.settings import Appearance
 from commonplace.web.pages.app import create_app
 from commonplace.web.pages.declaration import Pages
-from commonplace.web.pages.frame import ASSETS_PATH, Frame
+from commonplace.web.pages.frame import Frame
 from commonplace.web.pages.settings import SiteSettings
-
-
-def frame_of(
-    settings: Appearance, capabilities: Sequence[Capability], base_url: str | None, assets_path: str = ASSETS_PATH
-) -> Frame:
-    """For every function that shows pages; each names the links of all capabilities.
-
-    `assets_path` as of `Frame`.
-    """
-    links = [link for capability in capabilities for link in capability.links]
-    return Frame(
-        settings.site_name,
-        settings.site_description,
-        settings.site_accent,
-        base_url or "",
-        links,
-        assets_path=assets_path,
-    )
 
 
 def application(settings: SiteSettings, declared: Sequence[Pages], frame: Frame) -> Starlette:

@@ -44,6 +44,8 @@ class Pages:
     routes: Sequence[BaseRoute]
     templates: Path | None = None
     """Folder of its templates; they extend `base.html` of the frame."""
+    filters: Mapping[str, Callable[..., str]] = field(default_factory=dict)
+    """That they use beside those of the frame."""
     assets: Path | None = None
     """Folder of its scripts and images, served at `/assets/{name}`."""
     searches: frozenset[str] = frozenset()

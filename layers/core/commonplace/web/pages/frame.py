@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from commonplace.kernel.capability import PageLink
+from commonplace.kernel.capability import Capability, PageLink
 from commonplace.kernel.errors import CommonplaceError
+from commonplace.kernel.settings import Appearance
 from commonplace.web.middleware import error_headers
 from commonplace.web.pages.declaration import Edition, Link, Pages
 from commonplace.web.pages.theme import stylesheet
@@ -131,25 +132,51 @@ class Frame:
             lstrip_blocks=True,
         )
         made.filters |= {"day": day, "moment": moment, "stamp": stamp}
+        for each in self.declared:
+            made.filters |= each.filters
         return made
 
 
-def day(value: date | str) -> str:
-    """`6 March 2027`; a text that is no whole date stays as it is."""
+def frame_of(
+    settings: Appearance, capabilities: Sequence[Capability], base_url: str | None, assets_path: str = ASSETS_PATH
+) -> Frame:
+    """For every function that shows pages; each names the links of all capabilities.
+
+    `assets_path` as of `Frame`.
+    """
+    links = [link for capability in capabilities for link in capability.links]
+    return Frame(
+        settings.site_name,
+        settings.site_description,
+        settings.site_accent,
+        base_url or "",
+        links,
+        assets_path=assets_path,
+    )
+
+
+def day(value: date | float | str) -> str:
+    """`6 March 2027`, in UTC for epoch seconds; a text that is no whole date stays as it is."""
     if isinstance(value, str):
         try:
             value = date.fromisoformat(value)
         except ValueError:
             return value
+    if isinstance(value, int | float):
+        value = _utc(value)
     return f"{value.day} {_MONTHS[value.month - 1]} {value.year}"
 
 
-def moment(value: datetime) -> str:
-    """`6 March 2027, 14:05 UTC`."""
-    told = value.astimezone(UTC)
+def moment(value: datetime | float) -> str:
+    """`6 March 2027, 14:05 UTC`; a number is epoch seconds."""
+    told = _utc(value)
     return f"{day(told)}, {told:%H:%M} UTC"
 
 
-def stamp(value: datetime) -> str:
+def stamp(value: datetime | float) -> str:
     """As the `datetime` of a `time` element."""
-    return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _utc(value).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _utc(value: datetime | float) -> datetime:
+    return value.astimezone(UTC) if isinstance(value, datetime) else datetime.fromtimestamp(value, UTC)

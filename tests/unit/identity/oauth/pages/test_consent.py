@@ -519,7 +519,7 @@ def test_who_may_have_nothing_of_it_can_only_decline(world: World) -> None:
     bob = world.browser(BOB)
     world.server.standings.held[bob.address] = Standing()
     page = bob.consent_page(path(world.site))
-    assert 'value="allow" class="main" disabled' in page.text
+    assert 'value="allow" class="primary" disabled' in page.text
     assert bob.decide(page).status_code != 500
     assert grants(world) == 0
 

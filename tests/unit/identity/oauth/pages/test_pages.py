@@ -10,14 +10,13 @@ import pytest
 from commonplace.identity.oauth import pages
 from commonplace.identity.oauth.pages.html import (
     content_security_policy,
-    day,
     destination,
     listed,
-    moment,
     plain,
     span,
 )
 from commonplace.identity.oauth.pages.waap import Waap
+from commonplace.web.pages.frame import day, moment
 from tests.unit.identity.oauth.pages.conftest import Browser, World, path
 
 FOLDER = Path(pages.__file__).parent
@@ -58,11 +57,11 @@ def test_every_file_that_a_page_names_is_served(alice: Browser) -> None:
 
 
 def test_a_file_that_is_known_is_not_sent_again(alice: Browser) -> None:
-    tag = alice.get("/auth/assets/pages.css").headers["etag"]
-    assert alice.get("/auth/assets/pages.css", **{"if-none-match": tag}).status_code == 304
+    tag = alice.get("/auth/assets/page.js").headers["etag"]
+    assert alice.get("/auth/assets/page.js", **{"if-none-match": tag}).status_code == 304
 
 
-@pytest.mark.parametrize("name", ["nothing.js", "..%2fwords.py", "%2e%2e/words.py", "", ".", "pages.css%00"])
+@pytest.mark.parametrize("name", ["nothing.js", "..%2fwords.py", "%2e%2e/words.py", "", ".", "page.js%00"])
 def test_no_other_file_is_served(alice: Browser, name: str) -> None:
     assert alice.get(f"/auth/assets/{name}").status_code == 404
 

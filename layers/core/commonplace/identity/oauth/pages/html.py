@@ -3,12 +3,11 @@
 Jinja is loaded by the first page that is shown: the token endpoint needs none of it.
 """
 
-import time
 import unicodedata
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from starlette.middleware import Middleware
@@ -16,32 +15,27 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from commonplace.capabilities import CAPABILITIES
 from commonplace.identity.redirects import is_loopback_redirect
 from commonplace.kernel.errors import CommonplaceError
+from commonplace.kernel.settings import Appearance
 from commonplace.web.browsers import GUARDED as HEADERS
 from commonplace.web.middleware import SecurityHeaders, error_headers
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
+from commonplace.web.pages.declaration import Pages
+from commonplace.web.pages.frame import Frame, frame_of
+from commonplace.web.representations import HTML
 
 Destination = Literal["site", "loopback", "app"]
 """Where a browser is sent: a web site, a program that listens on this computer, or whatever opens a link of its own."""
 
 MAX_CHARACTERS = 80
 
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
-
-HTML = "text/html; charset=utf-8"
 WAAP_ORIGIN = "https://waap.xyz"
 
 GUARDED = Middleware(SecurityHeaders, headers=HEADERS)
 
 FOLDER = Path(__file__).with_name("assets")
-TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
+TYPES = {".js": "text/javascript; charset=utf-8"}
 
 
 def plain(text: object, limit: int = MAX_CHARACTERS) -> str:
@@ -73,22 +67,6 @@ def destination(redirect_uri: str) -> tuple[Destination, str]:
     if is_loopback_redirect(redirect_uri):
         return "loopback", host
     return "site", parts.netloc.lower()
-
-
-def day(seconds: float) -> str:
-    """`6 March 2027`, in UTC."""
-    told = time.gmtime(seconds)
-    return f"{told.tm_mday} {_MONTHS[told.tm_mon - 1]} {told.tm_year}"
-
-
-def moment(seconds: float) -> str:
-    """`6 March 2027, 14:05 UTC`."""
-    return f"{day(seconds)}, {time.strftime('%H:%M', time.gmtime(seconds))} UTC"
-
-
-def stamp(seconds: float) -> str:
-    """As the `datetime` of a `time` element."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
 def span(seconds: int) -> str:
@@ -125,37 +103,39 @@ def content_security_policy(*, icons: bool = False, waap: bool = False) -> str:
     )
 
 
-def page(template: str, status: int = 200, *, icons: bool = False, waap: bool = False, **values: Any) -> Response:
+def frame(settings: Appearance, base_url: str) -> Frame:
+    """The frame of every page we serve, with the templates of this room."""
+    made = frame_of(settings, CAPABILITIES, base_url)
+    filters = {"plain": plain, "span": span}
+    made.declared.append(Pages(routes=(), templates=Path(__file__).with_name("templates"), filters=filters))
+    return made
+
+
+def page(
+    frame: Frame,
+    request: Request,
+    template: str,
+    status: int = 200,
+    *,
+    icons: bool = False,
+    waap: bool = False,
+    **values: Any,
+) -> Response:
     """The page, which no cache keeps and no other site frames."""
     headers = {
         "content-security-policy": content_security_policy(icons=icons, waap=waap),
         # The frame of WaaP opens windows, and has to hear from them.
         "cross-origin-opener-policy": "same-origin-allow-popups" if waap else "same-origin",
     }
-    body = _templates().get_template(template).render(**values)
-    return Response(body.encode("utf-8", "xmlcharrefreplace"), status, headers, HTML)
+    return Response(frame.render(request, template, site=frame.name, **values), status, headers, HTML)
 
 
-def refused(site: str, error: CommonplaceError, title: str = "This did not work") -> Response:
+def refused(frame: Frame, request: Request, error: CommonplaceError, title: str = "This did not work") -> Response:
     """A page that says why it ends here; the browser is sent nowhere."""
-    answer = page("refused.html", error.status, site=site, title=title, message=error.message, hint=error.hint or "")
+    values = {"title": title, "message": error.message, "hint": error.hint or ""}
+    answer = page(frame, request, "refused.html", error.status, **values)
     answer.headers.update(error_headers(error))
     return answer
-
-
-@cache
-def _templates() -> "Environment":
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    found = Environment(
-        loader=FileSystemLoader(Path(__file__).with_name("templates")),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    found.filters |= {"plain": plain, "day": day, "moment": moment, "stamp": stamp, "span": span}
-    return found
 
 
 async def asset(request: Request) -> Response:

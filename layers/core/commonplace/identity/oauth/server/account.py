@@ -11,7 +11,7 @@ from starlette.routing import Route
 from commonplace.identity import telemetry
 from commonplace.identity.accounts import Profile, Standing
 from commonplace.identity.oauth.pages.consent import Account, Asker
-from commonplace.identity.oauth.pages.html import listed, page, plain, stamp
+from commonplace.identity.oauth.pages.html import listed, page, plain
 from commonplace.identity.oauth.server.browsers import (
     drop,
     must_be_ours,
@@ -28,6 +28,7 @@ from commonplace.identity.records import Grant
 from commonplace.identity.sessions import COOKIE
 from commonplace.kernel.errors import BadRequest, NotFound, Unauthorized
 from commonplace.web.browsers import cookie_of, seen
+from commonplace.web.pages.frame import stamp
 
 EVERY = "all"
 
@@ -48,8 +49,9 @@ async def _show(services: OAuthServices, request: Request) -> Response:
     if "next" in request.query_params:
         return seen(own_path(request.query_params["next"]))
     return page(
+        services.frame,
+        request,
         "account.html",
-        site=services.settings.site_name,
         # Roles are not read: apps must be disconnected even while no chain answers.
         account=Account.of(profile, Standing()),
         grants=[_shown(grant) for grant in services.connections.of(profile.subject)],

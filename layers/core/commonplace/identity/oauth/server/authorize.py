@@ -46,20 +46,21 @@ async def _show(services: OAuthServices, request: Request) -> Response:
     try:
         asked = understand(params, services.clients, services.resources, issuer=issuer, network=network)
     except RequestRefused as error:
-        return _refuse(services, error, profile)
+        return _refuse(services, request, error, profile)
     if profile is None or asked.prompts & SIGN_IN_AGAIN:
         return _ask_who(services, request, asked)
     return _ask(services, request, asked, profile)
 
 
-def _refuse(services: OAuthServices, error: RequestRefused, profile: Profile | None) -> Response:
+def _refuse(services: OAuthServices, request: Request, error: RequestRefused, profile: Profile | None) -> Response:
     telemetry.record("denied", "denied", error.code)
     if services.consents.may_hear(error.client, error.redirect_uri, profile):
         return seen(error.url, 302)
     return page(
+        services.frame,
+        request,
         "mistake.html",
         400,
-        site=services.settings.site_name,
         asker=Asker.of(error.client, error.redirect_uri),
         address=error.redirect_uri,
         code=error.code,
@@ -90,8 +91,9 @@ def _ask(services: OAuthServices, request: Request, asked: ValidRequest, profile
     asking = ConsentView.of(asked.request, offered)
     settings = services.settings
     answer = page(
+        services.frame,
+        request,
         "consent.html",
-        site=settings.site_name,
         asker=Asker.of(asked.client, asked.request.redirect_uri),
         account=Account.of(profile, standing),
         asking=asking,
@@ -118,7 +120,7 @@ async def _decide(services: OAuthServices, request: Request) -> Response:
         telemetry.record("denied", "denied", error.reason)
         if wants_json(request):
             raise
-        return refused(services.settings.site_name, error, "This page is over")
+        return refused(services.frame, request, error, "This page is over")
     answer = json_answer({"redirectTo": url}) if wants_json(request) else seen(url)
     drop(answer, request_cookie(handle))
     return answer

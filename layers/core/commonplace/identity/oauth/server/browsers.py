@@ -49,7 +49,7 @@ def script_route(services: OAuthServices, path: str, handler: Handler, *methods:
 def _route(
     services: OAuthServices, path: str, handler: Handler, methods: Sequence[str], *, script: bool = False
 ) -> Route:
-    site = services.settings.site_name
+    frame = services.frame
 
     async def answer(request: Request) -> Response:
         spend_network(services, request, path.strip("/").replace("/", "-"))
@@ -58,9 +58,9 @@ def _route(
     def render(scope: Scope, error: Exception) -> Response:
         if isinstance(error, LocalRefusal):
             telemetry.record("denied", "denied", error.reason or "local_refusal")
-            return refused(site, BadRequest(error.message), "This app cannot be connected")
+            return refused(frame, Request(scope), BadRequest(error.message), "This app cannot be connected")
         ours = cast(CommonplaceError, error)
-        return envelope(ours) if script or wants_json(Request(scope)) else refused(site, ours)
+        return envelope(ours) if script or wants_json(Request(scope)) else refused(frame, Request(scope), ours)
 
     errors = Middleware(Errors, render=render, expected=(LocalRefusal, CommonplaceError))
     return Route(path, answer, methods=list(methods), middleware=[GUARDED, errors])

@@ -17,6 +17,7 @@ from commonplace.identity.oauth.client_documents import Documents
 from commonplace.identity.oauth.clients import Clients
 from commonplace.identity.oauth.connections import Connections
 from commonplace.identity.oauth.consent import Consents
+from commonplace.identity.oauth.pages.html import frame
 from commonplace.identity.oauth.registration import Registrar
 from commonplace.identity.oauth.server.services import OAuthServices
 from commonplace.identity.oauth.token_endpoint import TokenEndpoint
@@ -78,6 +79,7 @@ def oauth_services(
     )
     return OAuthServices(
         settings=settings,
+        frame=frame(settings, settings.issuer),
         clock=clock,
         resources=resources,
         clients=clients,

@@ -21,9 +21,7 @@ from commonplace.identity.oauth.server.endpoint import (
     Handler,
     cached,
     json_answer,
-    media_type,
     network_of,
-    read_body,
     read_form,
     route,
     spend_client,
@@ -34,6 +32,7 @@ from commonplace.identity.records import Client
 from commonplace.identity.resources import Resources
 from commonplace.identity.settings import AuthSettings
 from commonplace.kernel.errors import Unavailable
+from commonplace.web.browsers import media_type, read_body
 from commonplace.web.middleware import header_map
 
 MAX_BODY_BYTES = 16 * 1024

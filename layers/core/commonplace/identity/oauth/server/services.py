@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from commonplace.identity.wallets import SignIn
     from commonplace.kernel.audit import AuditLog
     from commonplace.kernel.limits import Limiter
+    from commonplace.web.pages.frame import Frame
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,8 @@ class OAuthServices:
 
     settings: AuthSettings
     """Every URL is made of its `issuer`, none of a request's Host."""
+    frame: Frame
+    """Of the pages."""
     clock: Callable[[], float]
     """Epoch seconds."""
     resources: Resources

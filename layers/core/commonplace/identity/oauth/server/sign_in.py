@@ -78,10 +78,11 @@ def sign_in_page(
     waap, site = _waap(services), services.settings.site_name
     cookie = (cookie_of(request, LOCAL_COOKIE) or secrets.fresh()) if services.local else ""
     answer = page(
+        services.frame,
+        request,
         "signin.html",
         icons=True,
         waap=waap is not None,
-        site=site,
         asker=asker,
         handle=handle,
         csrf=csrf,
