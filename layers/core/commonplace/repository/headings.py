@@ -1,12 +1,14 @@
-"""The first heading of a body, for documents without a title. A line scanner: no Markdown parser is loaded for it."""
+"""The first heading of a body, for documents without a title, and anchors of headings. No Markdown parser is loaded."""
 
 import re
 from collections.abc import Iterator
+from urllib.parse import quote
 
 _ATX = re.compile(r" {0,3}#[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*\Z")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _UNDERLINE = re.compile(r" {0,3}=+[ \t]*\Z")
 _MARKUP = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)|[*`]")
+_NOT_IN_AN_ANCHOR = re.compile(r"[^\w\- ]")
 
 
 def first_heading(body: str) -> str | None:
@@ -38,3 +40,16 @@ def _lines_outside_code(body: str) -> Iterator[str]:
 
 def _text(heading: str) -> str | None:
     return " ".join(_MARKUP.sub(lambda found: found[1] or "", heading).split()) or None
+
+
+def anchor(text: str) -> str:
+    """As GitHub makes it of a heading: `Who we are, really?` is `who-we-are-really`. An anchor stays what it is."""
+    return _NOT_IN_AN_ANCHOR.sub("", " ".join(text.split()).lower()).replace(" ", "-")
+
+
+def fragment_of(written: str | None) -> str:
+    """`#` and the anchor of a heading (`Part#Chapter` names the inner one), or of a block (`^name`)."""
+    inner = (written or "").rpartition("#")[2].strip()
+    if not inner:
+        return ""
+    return f"#{quote(inner if inner.startswith('^') else anchor(inner))}"

@@ -1,5 +1,6 @@
 """A link as authored, defined apart from the Markdown parser that finds it."""
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,3 +20,5 @@ class Link:
     """1-based in the file."""
     field: str | None = None
     """Of the frontmatter, when it stands there."""
+    written: str = dataclasses.field(default="", compare=False)
+    """The address between the parentheses, or the whole of `[[…]]`, letter by letter."""

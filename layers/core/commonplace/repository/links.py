@@ -95,7 +95,7 @@ def _link(href: str, kind: LinkKind, text: str, line: int) -> Link | None:
     target = unquote(authored)
     if not target.strip() or _EXTERNAL.match(authored):
         return None
-    return Link(target, unquote(fragment) or None, kind, text, line)
+    return Link(target, unquote(fragment) or None, kind, text, line, written=href)
 
 
 def _wiki_link(found: re.Match[str], line: int) -> Link | None:
@@ -106,4 +106,5 @@ def _wiki_link(found: re.Match[str], line: int) -> Link | None:
     if not target or _EXTERNAL.match(target):
         return None
     kind: LinkKind = "embed" if found[1] else "wiki"
-    return Link(target, fragment.strip() or None, kind, text.strip() or inside.removesuffix("\\").strip(), line)
+    shown = text.strip() or inside.removesuffix("\\").strip()
+    return Link(target, fragment.strip() or None, kind, shown, line, written=found[0])

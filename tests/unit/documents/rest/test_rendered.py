@@ -101,3 +101,29 @@ def test_html_is_revalidated(client: TestClient) -> None:
 def test_another_format_is_refused_with_those_that_are(client: TestClient) -> None:
     answer = client.get("/api/v1/entries/file/page?format=pdf")
     assert answer.status_code == 422 and "html" in answer.text
+
+
+def test_links_are_told_as_written_with_what_they_lead_to(client: TestClient) -> None:
+    told = client.get("/api/v1/entries/file/page/links").json()
+    page = client.get("/api/v1/entries/file/page").json()
+    banner, wiki, gone, *images = told["links"]
+    assert banner == {
+        "written": "![[attachments/Map of the Bay (1).PNG]]",
+        "kind": "embed",
+        "text": "attachments/Map of the Bay (1).PNG",
+        "line": 4,
+        "field": "banner",
+        "ref": None,
+        "attachment": "Map of the Bay (1).PNG",
+        "url": page["bannerUrl"],
+    }
+    assert (wiki["written"], wiki["ref"], wiki["attachment"]) == ("[[other|there]]", "file/other", None)
+    assert (gone["written"], gone["ref"], gone["url"]) == ("gone.md", None, None)
+    assert [image["attachment"] for image in images] == NAMES
+    assert all(image["written"] in page["content"] and client.get(image["url"]).status_code == 200 for image in images)
+
+
+def test_the_fragment_of_a_link_is_that_of_the_page(client: TestClient) -> None:
+    told = client.get("/api/v1/entries/file/other/links").json()
+    page = client.get("/api/v1/entries/file/page").json()
+    assert told["links"][-1]["url"] == f"{page['documentUrl']}#part"

@@ -232,6 +232,8 @@ class AuthoredLink(Stored):
     line: int
     field: str | None = None
     """Of the frontmatter, when it stands there."""
+    written: str = ""
+    """Letter by letter, as far as it names the target."""
     path: str | None = None
     """Where it leads: a published document, or another file. None when it is broken."""
 
@@ -241,7 +243,7 @@ class AuthoredLink(Stored):
         return cls(**asdict(link), path=path)
 
     def link(self) -> Link:
-        return Link(self.target, self.fragment, self.kind, self.text, self.line, self.field)
+        return Link(self.target, self.fragment, self.kind, self.text, self.line, self.field, self.written)
 
 
 class Neighbourhood(Stored):

@@ -2,16 +2,16 @@
 
 import re
 from collections.abc import Iterable
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from markdown_it.token import Token
 
 from commonplace.documents.rendering.sanitiser import RAW_ID_PREFIX
 from commonplace.repository.dialect import WIKI
+from commonplace.repository.headings import anchor, fragment_of
 
 BLOCK = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]{1,64})[ \t]*\Z")
 _RAW_ID = re.compile(r"\b(?:id|name)\s*=\s*[\"']?([\w.:-]{1,100})", re.IGNORECASE)
-_NOT_IN_AN_ANCHOR = re.compile(r"[^\w\- ]")
 
 RESERVED = frozenset({"content", "main", "q", "search", "toc"})
 """Ids that pages have for themselves: a heading of that name gets a number, as the second of two on GitHub does."""
@@ -42,11 +42,6 @@ def wiki_parts(inside: str) -> list[str]:
     return [part.removesuffix("\\").strip() for part in inside.split("|")]
 
 
-def anchor(text: str) -> str:
-    """As GitHub makes it of a heading: `Who we are, really?` is `who-we-are-really`. An anchor stays what it is."""
-    return _NOT_IN_AN_ANCHOR.sub("", " ".join(text.split()).lower()).replace(" ", "-")
-
-
 class Anchors:
     """The ids of one page, each given once."""
 
@@ -74,14 +69,6 @@ class Anchors:
         if written in self._raw and anchor(written) not in self._taken:
             return f"#{RAW_ID_PREFIX}{written}"
         return fragment_of(written)
-
-
-def fragment_of(written: str | None) -> str:
-    """`#` and the anchor of a heading (`Part#Chapter` names the inner one), or of a block (`^name`)."""
-    inner = (written or "").rpartition("#")[2].strip()
-    if not inner:
-        return ""
-    return f"#{quote(inner if inner.startswith('^') else anchor(inner))}"
 
 
 def slice_of(tokens: list[Token], fragment: str) -> list[Token]:

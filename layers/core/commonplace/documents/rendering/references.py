@@ -12,8 +12,9 @@ from markdown_it.token import Token
 from commonplace.documents.content.document import Attachment, Entry
 from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.graph import Graph
-from commonplace.documents.rendering.anchors import fragment_of, plain, wiki_parts
+from commonplace.documents.rendering.anchors import plain, wiki_parts
 from commonplace.documents.rendering.renderer import Addresses
+from commonplace.repository.headings import fragment_of
 from commonplace.repository.link import Link
 from commonplace.repository.links import link_of
 

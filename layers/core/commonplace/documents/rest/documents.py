@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from commonplace.documents.content.document import Entry
 from commonplace.documents.content.document_index import Catalogue
+from commonplace.documents.content.graph import AuthoredLink
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.rest import examples, models
 from commonplace.documents.rest.examples import answers
@@ -19,6 +20,7 @@ from commonplace.documents.rest.services import Services, computed, etag, servic
 from commonplace.documents.views import markdown
 from commonplace.kernel.errors import NotFound
 from commonplace.kernel.objects import StoredObject
+from commonplace.repository.headings import fragment_of
 from commonplace.web.representations import (
     API,
     MARKDOWN,
@@ -35,8 +37,8 @@ router = APIRouter(tags=["Documents"])
 
 Choose = Callable[[Catalogue], Entry | None]
 
-LINKS_BYTES = PAGE_BYTES // 3
-"""For each of the three lists of links; a document linked from more places says `truncated`."""
+LINKS_BYTES = PAGE_BYTES // 4
+"""For each of the four lists of links; a document linked from more places says `truncated`."""
 
 
 @router.get(
@@ -167,7 +169,7 @@ async def get_entry(
     summary="Get the links of a document",
     tags=["Connections"],
     response_model=models.EntryLinks,
-    responses=answers(examples.LINKS, 404, 422, description="Links out, links back, and broken links."),
+    responses=answers(examples.LINKS, 404, 422, description="Its links as written, and the documents at their ends."),
 )
 async def get_entry_links(request: Request, content_type: PathType, document_id: PathId) -> Response:
     """What it links to, what links to it, and which of its links lead to nothing published."""
@@ -191,8 +193,9 @@ def _rendered(using: Services, entry: Entry, former: bool) -> Page:
 
 def _links(using: Services, entry: Entry) -> Page:
     graph = using.library.graph()
-    by_ref = using.library.edition().catalogue.manifest.by_ref
-
+    catalogue = using.library.edition().catalogue
+    by_ref = catalogue.manifest.by_ref
+    links = [_written(using, catalogue, link) for link in graph.authored.get(entry.path, ())]
     out, back = (
         [models.Pointer.at(using.addresses, found) for node in nodes if (found := by_ref.get(node.ref))]
         for nodes in (graph.out(entry.ref), graph.back(entry.ref))
@@ -200,13 +203,35 @@ def _links(using: Services, entry: Entry) -> Page:
     broken = [models.BrokenLink.of(link) for link in graph.broken_of(entry.ref)]
     told = models.EntryLinks(
         ref=entry.ref,
+        links=leading(links, LINKS_BYTES),
         out=leading(out, LINKS_BYTES),
         back=leading(back, LINKS_BYTES),
         broken=leading(broken, LINKS_BYTES),
         truncated=False,
     )
-    told.truncated = len(told.out) + len(told.back) + len(told.broken) < len(out) + len(back) + len(broken)
+    pairs = ((told.links, links), (told.out, out), (told.back, back), (told.broken, broken))
+    told.truncated = any(len(shown) < len(found) for shown, found in pairs)
     return Page.of(told.to_json())
+
+
+def _written(using: Services, catalogue: Catalogue, link: AuthoredLink) -> models.WrittenLink:
+    document = catalogue.manifest.by_path.get(link.path or "")
+    attachment = catalogue.attachment_at(link.path or "")
+    url = None
+    if document:
+        url = using.addresses.of(document) + fragment_of(link.fragment)
+    elif attachment:
+        url = using.addresses.of_attachment(attachment)
+    return models.WrittenLink(
+        written=link.written,
+        kind=link.kind,
+        text=link.text,
+        line=link.line,
+        field=link.field,
+        ref=document.ref if document else None,
+        attachment=attachment.name if attachment else None,
+        url=url,
+    )
 
 
 def _resolve(catalogue: Catalogue, content_type: str, document_id: str) -> tuple[Entry, bool]:

@@ -60,6 +60,28 @@ ENTRIES = models.EntryList(entries=[models.ListedEntry(**dict(SUMMARY))], total=
 MARKDOWN = f'---\ntitle: "Rotating stewardship"\ntype: "pattern"\nid: "rotating-stewardship"\n---\n{BODY}'
 LINKS = models.EntryLinks(
     ref=REF,
+    links=[
+        models.WrittenLink(
+            written="[[Governance#Who decides|deciding]]",
+            kind="wiki",
+            text="deciding",
+            line=14,
+            field=None,
+            ref="tag/governance",
+            attachment=None,
+            url=f"{PAGES}/tag/governance#who-decides",
+        ),
+        models.WrittenLink(
+            written="../practises/handover.md",
+            kind="link",
+            text="Handing over",
+            line=17,
+            field=None,
+            ref=None,
+            attachment=None,
+            url=None,
+        ),
+    ],
     out=[LEXICON],
     back=[],
     broken=[models.BrokenLink(target="../practises/handover.md", line=17, suggestion="practice/handover")],

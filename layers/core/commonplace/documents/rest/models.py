@@ -10,6 +10,7 @@ from pydantic.alias_generators import to_camel
 
 from commonplace.documents.addresses import DocumentAddresses, Named
 from commonplace.documents.content import document
+from commonplace.repository.link import LinkKind
 from commonplace.web.representations import API
 from commonplace.web.rest.models import Answer
 
@@ -127,8 +128,22 @@ class BrokenLink(Answer):
     suggestion: str | None = Field(description="`contentType/id` of a published document that may be meant.")
 
 
+class WrittenLink(Answer):
+    """One link of a document, and where it leads."""
+
+    written: str = Field(description="As its author wrote it: the address in `[…](…)`, or the whole of `[[…]]`.")
+    kind: LinkKind
+    text: str = Field(description="What it shows; of an embedded picture its size, if it has one.")
+    line: int = Field(description="Line of the source file.")
+    field: str | None = Field(description="Of the frontmatter, if it stands there.")
+    ref: str | None = Field(description="`contentType/id` of the document it leads to.")
+    attachment: str | None = Field(description="Name of the file it leads to.")
+    url: str | None = Field(description="Where people find what it leads to; null when that is nothing published.")
+
+
 class EntryLinks(Answer):
     ref: str = Field(description="`contentType/id`.")
+    links: list[WrittenLink] = Field(description="Every link inside the repository, in the order of the file.")
     out: list[Pointer] = Field(description="Documents it links to.")
     back: list[Pointer] = Field(description="Documents that link to it.")
     broken: list[BrokenLink] = Field(description="Links inside the repository that lead to nothing published.")
