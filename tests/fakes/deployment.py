@@ -90,7 +90,8 @@ def right(base: str) -> dict[str, Reply]:
         "/health": Reply(200, {"x-content-type-options": "nosniff"}, health),
         "/": Reply(200, {"content-type": HTML, **page}, "<title>Home · The garden</title>"),
         "/llms.txt": Reply(200, {"content-type": "text/plain"}, "# The garden\n"),
-        "/api/v1/entries": Reply(200, {}, {"entries": [{"title": "Crabs"}]}),
+        "/api/v1/entries": Reply(200, {}, {"entries": [{"title": "Crabs", "documentUrl": f"{base}/d/file/crabs"}]}),
+        "/d/file/crabs": Reply(200, {"content-type": HTML}, "<title>Crabs</title>"),
         "/api/v1/search": Reply(200, {}, {"results": [{"title": "Crabs"}]}),
         "/mcp server/discover": Reply(200, {}, {"result": {"supportedVersions": ["2026-07-28"]}}),
         "/mcp initialize": Reply(

@@ -99,6 +99,22 @@ def search(site: Site) -> str:
     return f"{len(found)} results for {title!r}"
 
 
+def citation(site: Site) -> str:
+    """What answers give as the page of a document is a page, where it is on this site."""
+    entries = site.get("/api/v1/entries", params={"limit": 1}).json.get("entries") or []
+    if not entries:
+        raise Skipped("there are no documents yet")
+    address = str(entries[0]["documentUrl"])
+    if not address.startswith((f"{site.base}/", "/")):
+        raise Skipped(f"people read documents elsewhere: {address}")
+    answer = site.get(address)
+    if answer.status != 200 or "text/html" not in answer.headers.get("content-type", ""):
+        raise Failed(
+            f"{address.removeprefix(site.base)} answers {answer.status}", "Look at the log of the site function."
+        )
+    return address.removeprefix(site.base)
+
+
 def discover(site: Site) -> str:
     """Both eras of the protocol: one request that says what the server is, and the handshake of older clients."""
     modern = _result(site.rpc("server/discover"), "server/discover")
@@ -293,6 +309,7 @@ CHECKS: Sequence[tuple[str, Check]] = (
     ("site", home),
     ("llms.txt", llms),
     ("search", search),
+    ("citation", citation),
     ("mcp", discover),
     ("tools", listing),
     ("challenge", challenge),

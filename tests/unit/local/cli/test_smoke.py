@@ -85,6 +85,7 @@ WRONG = {
     "unprotected site": (put("/", headers={"content-security-policy": None}), {"site"}, "removes headers"),
     "empty": (put("/api/v1/entries", body={"entries": []}), {"search"}, "sync run"),
     "nothing found": (put("/api/v1/search", body={"results": []}), {"search"}, "dead-letter"),
+    "citation leads nowhere": (put("/d/file/crabs", status=404), {"citation"}, "site function"),
     "search fails": (put("/api/v1/search", status=503), {"search"}, "dead-letter"),
     "no discovery": (put("/mcp server/discover", status=500), {"mcp"}, "mcp-failures"),
     "another host": (put("/mcp server/discover", status=421, body={}), {"mcp"}, "publicUrl"),
@@ -170,6 +171,14 @@ def test_answers_of_any_shape_are_failures_and_no_traceback(stand_in: StandIn, b
     findings = smoked(stand_in.url)
     assert {"health", "search", "mcp", "tools", "bad token", "resource", "server", "keys"} <= failed(findings)
     assert findings["challenge"].outcome == "skipped"
+
+
+def test_pages_of_another_site_are_not_checked(stand_in: StandIn) -> None:
+    elsewhere = {"title": "Crabs", "documentUrl": "https://pages.example.org/crabs"}
+    stand_in.replies["/api/v1/entries"].body = {"entries": [elsewhere]}
+    finding = smoked(stand_in.url)["citation"]
+    assert finding.outcome == "skipped"
+    assert "https://pages.example.org/crabs" in finding.detail
 
 
 def test_a_deployment_without_tools_that_write_has_no_challenge_to_check(stand_in: StandIn) -> None:
@@ -313,7 +322,7 @@ def ask(*words: str) -> Any:
 def test_the_command_ends_well_when_all_is_well(stand_in: StandIn) -> None:
     done = ask(stand_in.url)
     assert done.exit_code == 0, done.output
-    assert done.output.splitlines()[-1] == "13 ok, 0 failed, 2 skipped"
+    assert done.output.splitlines()[-1] == "15 ok, 0 failed, 2 skipped"
 
 
 def test_the_command_ends_with_1_and_a_hint_when_something_fails(stand_in: StandIn) -> None:
