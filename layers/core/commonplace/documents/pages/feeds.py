@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
@@ -22,6 +23,9 @@ from commonplace.web.representations import Page
 ATOM = "application/atom+xml; charset=utf-8"
 XML = "application/xml; charset=utf-8"
 LATEST = 30
+
+_IMPOSSIBLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+"""Characters that XML has no way to write."""
 PER_SITEMAP = 20_000
 """Addresses of one sitemap: at most 50,000 (sitemaps.org), and less than an answer may hold."""
 
@@ -100,4 +104,5 @@ def _own(services: Services, entries: Iterable[Entry]) -> Iterable[Entry]:
 
 
 def _xml(services: Services, request: Request, template: str, media_type: str, **values: Any) -> Page:
-    return Page.of(services.frame.render(request, template, **values), media_type)
+    text = services.frame.render(request, template, **values).decode()
+    return Page.of(_IMPOSSIBLE.sub("", text).encode(), media_type)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -104,7 +105,7 @@ def _kind_routes(services: Services, kind: Kind) -> list[Route]:
         name, number = request.path_params["name"], page_number(request.query_params)
         found = services.library.edition().catalogue.once(kind.facets)
         if all(facet.name != name for facet in found):
-            return RedirectResponse(_alike(services, kind, found, name), 301)
+            return RedirectResponse(_alike(kind, found, name), 301)
         return services.answer(
             request,
             "listing.html",
@@ -115,13 +116,13 @@ def _kind_routes(services: Services, kind: Kind) -> list[Route]:
     return [Route(kind.path, get_all), Route(f"{kind.path}/{{name:path}}", get_one)]
 
 
-def _alike(services: Services, kind: Kind, found: Sequence[Facet], name: str) -> str:
+def _alike(kind: Kind, found: Sequence[Facet], name: str) -> str:
     """The page of the value that is written otherwise: `Mutual Aid` for `mutual-aid`. Raises NotFound."""
     wanted = key(name[:200])
     same = next((facet for facet in found if key(facet.name) == wanted), None)
     if same is None:
         raise NotFound(f"Nothing here is listed under this name in {kind.plural.casefold()}.")
-    return f"{kind.path}/{services.urls.tag(same.name).removeprefix('/t/')}"
+    return f"{kind.path}/{quote(same.name, safe='')}"
 
 
 def _home(edition: Edition) -> dict[str, Any]:
@@ -155,6 +156,7 @@ def _type(catalogue: Catalogue, name: str, number: int) -> dict[str, Any]:
     entries = catalogue.select(Selection(Filters(content_types=expanded)))
     return _window(entries, number) | {
         "title": label(name),
+        "here": f"/types/{quote(name, safe='')}",
         "above": ("/types", "Types"),
         "description": _description(name),
         "about": None,
@@ -168,6 +170,7 @@ def _listing(catalogue: Catalogue, kind: Kind, name: str, number: int) -> dict[s
     titled = page.title if page and kind.path != "/t" else name
     return _window(entries, number) | {
         "title": titled,
+        "here": f"{kind.path}/{quote(name, safe='')}",
         "above": (kind.path, kind.plural),
         "description": page.description if page else "",
         "about": page,

@@ -1,0 +1,117 @@
+"""The search page."""
+
+from dataclasses import replace
+
+import pytest
+from starlette.testclient import TestClient
+
+from commonplace.search.model import SearchRequest, SearchResults
+from tests.fakes.search import FakeSearch, hit
+from tests.unit.documents.pages.conftest import World
+
+FOUND = (
+    hit("pattern", "rotating-stewardship", snippet="Every season the <circle> asks.", marks=((6, 12),)),
+    hit("practice", "seed-swap"),
+)
+
+
+class Corrected(FakeSearch):
+    """Knows a better word."""
+
+    def search(self, request: SearchRequest) -> SearchResults:
+        return replace(super().search(request), suggestion="season")
+
+
+@pytest.fixture
+def found(world: World) -> World:
+    return World(world.store, Corrected(*FOUND))
+
+
+def test_results_show_the_passage_with_what_was_found_marked(found: World) -> None:
+    page = found.client().get("/search?q=saeson").text
+    assert "2 results" in page
+    assert "Every <mark>season</mark> the &lt;circle&gt; asks." in page
+    assert 'href="/d/pattern/rotating-stewardship">Rotating stewardship</a>' in page
+    assert '<input id="q" type="search" name="q" value="saeson"' in page
+
+
+def test_a_correction_is_a_link_that_keeps_the_filters(found: World) -> None:
+    page = found.client().get("/search?q=saeson&group=seed-library").text
+    assert 'Did you mean <a href="/search?q=season&amp;group=seed-library">season</a>?' in page
+
+
+def test_what_results_have_in_common_narrows_them(found: World) -> None:
+    client = found.client()
+    page = client.get("/search?q=season").text
+    assert 'href="/search?q=season&amp;type=pattern"' in page
+    assert 'href="/search?q=season&amp;tag=roles"' in page
+    assert 'href="/search?q=season&amp;release=first-harvest"' in page
+    assert "tag=governance" not in page, "both bear it"
+
+
+def test_filters_reach_the_search_and_can_be_taken_off(found: World) -> None:
+    page = found.client().get("/search?q=season&type=resource&tag=roles&tag=governance&release=first-harvest").text
+    asked = found.search.asked[-1].filters
+    assert {"pattern", "practice"} <= set(asked.content_types)
+    assert (asked.tags_all, asked.release) == (("roles", "governance"), "first-harvest")
+    wider = "/search?q=season&amp;type=resource&amp;release=first-harvest&amp;tag=governance"
+    assert f'href="{wider}" aria-current="true">roles' in page
+
+
+def test_it_is_the_search_of_every_interface(found: World) -> None:
+    found.client().get("/search?q=season")
+    asked = found.search.asked[-1]
+    assert (asked.query, asked.mode, asked.rerank, asked.collapse, asked.limit) == ("season", "hybrid", True, True, 20)
+
+
+def test_more_results_are_on_the_next_page(world: World) -> None:
+    hits = [hit("pattern", "rotating-stewardship") for _ in range(15)]
+    client = World(world.store, FakeSearch(*hits)).client()
+    assert 'rel="next" href="/search?q=x&amp;page=2"' in client.get("/search?q=x").text
+    assert "Page 2 of 2" in client.get("/search?q=x&page=2").text
+    assert client.get("/search?q=x&page=3").status_code == 404
+
+
+def test_where_nothing_is_found_something_near_is_offered(client: TestClient) -> None:
+    page = client.get("/search?q=rotating+stewardshp&type=pattern").text
+    assert "Nothing is found for “rotating stewardshp”" in page
+    assert 'href="/d/pattern/rotating-stewardship"' in page
+    assert 'href="/search?q=rotating+stewardshp"' in page, "without filters"
+    assert 'href="/t/governance"' in page
+
+
+def test_without_a_question_documents_are_browsed_and_counted(client: TestClient, world: World) -> None:
+    page = client.get("/search?tag=governance").text
+    assert "2 documents" in page
+    assert 'href="/d/practice/seed-swap"' in page
+    assert 'href="/search?type=pattern&amp;tag=governance"' in page
+    assert world.search.asked == []
+
+
+def test_an_index_that_is_away_is_said_and_lists_go_on(world: World) -> None:
+    world.search.unreachable = True
+    client = world.client()
+    page = client.get("/search?q=rotating")
+    assert (page.status_code, page.headers["retry-after"], page.headers["cache-control"]) == (503, "7", "no-store")
+    assert "The search does not answer now" in page.text
+    assert 'href="/types"' in page.text
+    assert client.get("/search?type=pattern").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ({"q": "x" * 1001}, "at most 1000"),
+        ({"q": "x", "tag": "y" * 201}, "at most 200"),
+        ({"q": "x", "tag": [f"t{number}" for number in range(21)]}, "At most 20 tags"),
+        ({"q": "x", "type": "nonsense"}, "pattern"),
+    ],
+)
+def test_input_beyond_its_bounds_is_told_what_is_valid(client: TestClient, query: dict[str, str], told: str) -> None:
+    page = client.get("/search", params=query)
+    assert page.status_code == 422
+    assert told in page.text
+
+
+def test_crawlers_are_kept_from_results(client: TestClient) -> None:
+    assert '<meta name="robots" content="noindex">' in client.get("/search?q=x").text
