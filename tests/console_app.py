@@ -7,6 +7,7 @@ from httpx2 import Response
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from commonplace.capabilities import CAPABILITIES
 from commonplace.identity.access_tokens import member_id, subject_hash
 from commonplace.identity.accounts import Denials, Profile
 from commonplace.identity.oidc_sessions import NO_PROVIDER
@@ -37,12 +38,13 @@ class Deployment:
     denied: MemoryAudit = field(default_factory=MemoryAudit)
     counters: CounterStore = field(default_factory=Counters)
     reads: int = 0
-    sign_ins: MemorySignIns = field(init=False)
+    sign_ins: MemorySignIns = field(default_factory=lambda: MemorySignIns(Clock()))
     app: Starlette = field(init=False)
 
     def __post_init__(self) -> None:
-        self.sign_ins = MemorySignIns(self.clock)
-        frame = Frame("The garden", base_url=self.origin, assets_path=ASSETS)
+        self.sign_ins.clock = self.clock
+        links = [link for capability in CAPABILITIES for link in capability.links]
+        frame = Frame("The garden", base_url=self.origin, links=links, assets_path=ASSETS)
         sessions = Sessions(self.sign_ins, NO_PROVIDER, self.clock)
         roles = RoleMap()
         self.app = create_console(
@@ -60,9 +62,12 @@ class Deployment:
             )
         )
 
-    def browser(self, subject: str | None = ALICE) -> "Browser":
+    def browser(self, subject: str | None = ALICE, address: str = "203.0.113.7") -> "Browser":
         """Of somebody who has just signed in, or of nobody."""
-        made = Browser(TestClient(self.app, base_url=ORIGIN, follow_redirects=False, raise_server_exceptions=False))
+        http = TestClient(
+            self.app, base_url=ORIGIN, follow_redirects=False, raise_server_exceptions=False, client=(address, 1)
+        )
+        made = Browser(http)
         if subject is not None:
             profile = Profile(subject=subject, kind="wallet", address=subject, name="alice.eth")
             made.cookie = open_session(self.sign_ins, profile, subject_hash(KEY, subject), self.clock())

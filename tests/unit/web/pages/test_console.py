@@ -410,8 +410,9 @@ def test_no_cache_keeps_an_answer_and_no_site_frames_it(alice: Browser, path: st
 
 def test_a_person_is_counted_wherever_they_come_from(garden: Deployment, beds: Beds) -> None:
     counted = Deployment(lambda _: [beds.pages()], reads=2)
-    alice = counted.browser()
-    assert [alice.get("/console").status_code for _ in range(3)] == [200, 200, 429]
+    browsers = [counted.browser(ALICE, f"203.0.113.{number}") for number in range(3)]
+    assert [one.get("/console").status_code for one in browsers] == [200, 200, 429]
+    assert counted.browser(BOB, "203.0.113.9").get("/console").status_code == 200
 
 
 def _hash(browser: Browser) -> str:

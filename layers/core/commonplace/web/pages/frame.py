@@ -162,9 +162,8 @@ def day(value: date | float | str) -> str:
             value = date.fromisoformat(value)
         except ValueError:
             return value
-    if isinstance(value, int | float):
-        value = _utc(value)
-    return f"{value.day} {_MONTHS[value.month - 1]} {value.year}"
+    told = value if isinstance(value, date) else _utc(value)
+    return f"{told.day} {_MONTHS[told.month - 1]} {told.year}"
 
 
 def moment(value: datetime | float) -> str:

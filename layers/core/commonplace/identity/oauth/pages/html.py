@@ -4,6 +4,7 @@ Jinja is loaded by the first page that is shown: the token endpoint needs none o
 """
 
 import unicodedata
+from collections.abc import Callable
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -106,7 +107,7 @@ def content_security_policy(*, icons: bool = False, waap: bool = False) -> str:
 def frame(settings: Appearance, base_url: str) -> Frame:
     """The frame of every page we serve, with the templates of this room."""
     made = frame_of(settings, CAPABILITIES, base_url)
-    filters = {"plain": plain, "span": span}
+    filters: dict[str, Callable[..., str]] = {"plain": plain, "span": span}
     made.declared.append(Pages(routes=(), templates=Path(__file__).with_name("templates"), filters=filters))
     return made
 
@@ -132,7 +133,7 @@ def page(
 
 def refused(frame: Frame, request: Request, error: CommonplaceError, title: str = "This did not work") -> Response:
     """A page that says why it ends here; the browser is sent nowhere."""
-    values = {"title": title, "message": error.message, "hint": error.hint or ""}
+    values: dict[str, Any] = {"title": title, "message": error.message, "hint": error.hint or ""}
     answer = page(frame, request, "refused.html", error.status, **values)
     answer.headers.update(error_headers(error))
     return answer
