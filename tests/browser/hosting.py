@@ -39,8 +39,10 @@ def hosted(
     handlers["auth"] = Gateway(app)
     api.routes.append(Route("$default", "auth"))
     if console is not None:
-        parts = {"clock": server.clock, "standings": server.standings, "sign_ins": server.sign_ins}
-        handlers["console"] = Gateway(Deployment(console, api.url, **parts).app)
+        deployment = Deployment(
+            console, api.url, clock=server.clock, standings=server.standings, sign_ins=server.sign_ins
+        )
+        handlers["console"] = Gateway(deployment.app)
         api.routes.extend(Route(f"ANY {path}", "console") for path in ("/console", "/console/{proxy+}"))
     api.start()
     try:

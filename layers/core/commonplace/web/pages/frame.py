@@ -159,7 +159,7 @@ def day(value: date | float | str) -> str:
     """`6 March 2027`, in UTC for epoch seconds; a text that is no whole date stays as it is."""
     if isinstance(value, str):
         try:
-            value = date.fromisoformat(value)
+            return day(date.fromisoformat(value))
         except ValueError:
             return value
     told = value if isinstance(value, date) else _utc(value)
