@@ -16,6 +16,10 @@ from local.knowledge_folder import SAMPLE
 from local.terminal import commands
 
 SAMPLE_NAME = "local/knowledge-base"
+SAMPLE_SITE = {
+    "SITE_NAME": "Low Water",
+    "SITE_DESCRIPTION": "How a few dozen volunteers count what lives in tide pools, and how to join them.",
+}
 SAMPLE_CATALOGUE = PROJECT / "samples" / "reference"
 SAMPLE_CATALOGUE_NAME = "tidebook"
 SAMPLE_CATALOGUE_REPOSITORY = "local/reference"
@@ -62,17 +66,18 @@ def dev(
     from local.dev.laptop import Laptop
     from local.dev.screen import Screen
     from local.dev.session import data_folder, ended_by_signals, search_engine, serve
-    from local.dev.settings import model_environment
+    from local.dev.settings import model_environment, site_environment
 
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     screen = Screen()
-    models = model_environment(os.environ)
+    site = (SAMPLE_SITE if repository is None else {}) | site_environment(os.environ)
+    told = site | model_environment(os.environ)
     try:
         with ended_by_signals(), data_folder(data, passable=engine == "opensearch") as folder:
             free = 0 if once else DEFAULT_PORT
             with search_engine(engine, folder if data else None, screen, brief=once) as chosen:
                 given = free if port is None else port
-                environment = {**models, **chosen.environment, **({TIER_VARIABLE: tier} if tier else {})}
+                environment = {**told, **chosen.environment, **({TIER_VARIABLE: tier} if tier else {})}
                 laptop = Laptop(
                     source,
                     folder,

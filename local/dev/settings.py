@@ -80,6 +80,27 @@ def _configured(template: Mapping[str, Any]) -> dict[str, list[str]]:
     return {chain: [] for chain in CHAINS}
 
 
+def site_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """How the knowledge base is called, how it looks, and where people read it. Raises CommandError."""
+    from commonplace.kernel.configuration import declaration, read
+    from commonplace.kernel.settings import Appearance
+    from commonplace.web.settings import ReaderSettings
+
+    fields = {**Appearance.model_fields, "document_url": ReaderSettings.model_fields["document_url"]}
+    declared = [declaration(field) for field in fields.values()]
+    given = {}
+    for one in declared:
+        if one.variable is None or not (value := environ.get(one.variable, "").strip()):
+            continue
+        try:
+            read(one.context, value)
+        except ValueError:
+            hint = "docs/configuration.md says what it is for."
+            raise CommandError(f"{one.variable} is malformed. It must be {one.context.valid}.", hint) from None
+        given[one.variable] = value
+    return given
+
+
 def model_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """What the functions are given; the key goes along only where OpenAI is chosen. Raises CommandError."""
     from commonplace.kernel.environment import SettingsError
