@@ -180,10 +180,17 @@ def let_guard(function: PythonFunction, identity: IdentityState, state: State) -
 
 
 class Console(PythonFunction):
-    """Pages for people who are signed in. It opens no session, and makes no grant."""
+    """Pages for people who are signed in. It opens no session, and makes no grant; it may ask for a run of the sync."""
 
     def __init__(
-        self, scope: Construct, construct_id: str, platform: Platform, *, state: State, identity: IdentityState
+        self,
+        scope: Construct,
+        construct_id: str,
+        platform: Platform,
+        *,
+        state: State,
+        identity: IdentityState,
+        webhook: PythonFunction,
     ) -> None:
         super().__init__(
             scope,
@@ -201,6 +208,7 @@ class Console(PythonFunction):
         self.allow_items(identity.table, ["GetItem"], PROVIDER_SESSIONS)
         self.allow_items(state.cache, ["GetItem", "PutItem"], ROLES)
         self.allow_items(state.activity, ["PutItem"], ACTIONS, REFUSALS)
+        self.allow(["lambda:InvokeFunction"], [webhook.live.function_arn])
         identity.let_use_table(self, WRITE)
         identity.let_read_secrets(self, identity.pseudonyms, identity.rpc)
 

@@ -144,16 +144,13 @@ class Deployment:
 
         `only` is the name of a catalogue, or empty for the knowledge base; None asks for a run of everything.
         """
-        client = self.client("lambda")
-        event = {"source": "commonplace.operator", "full": full} | ({} if only is None else {"only": only})
-        answer = client.invoke(FunctionName=self.outputs["WebhookFunction"], Payload=json.dumps(event).encode())
-        told: dict[str, Any] = json.loads(answer["Payload"].read() or b"{}") or {}
-        if answer.get("FunctionError"):
-            raise CommandError(
-                f"The webhook function failed: {told.get('errorType', 'unknown error')}.",
-                "Its log says why.",
-            )
-        return told
+        from commonplace.kernel.errors import Unavailable
+        from commonplace.repository.run_request import request_run
+
+        try:
+            return request_run(self.client("lambda"), self.outputs["WebhookFunction"], full=full, only=only)
+        except Unavailable as error:
+            raise CommandError(str(error), error.hint or "") from error
 
     def running(self) -> list[str]:
         """Names of the executions under way."""

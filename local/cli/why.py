@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from commonplace.documents.content.findings import Findings
-from commonplace.documents.content.judgement import Judgement, judge_path, paths_of, unknown
+from commonplace.documents.content.judgement import Judgement, is_path, judge_address, judge_path, paths_of, unknown
 from commonplace.kernel.errors import NotFound
 from local.cli.validate import Exclude, Root
 from local.errors import CommandError
@@ -61,7 +60,7 @@ def _of_a_folder(what: str, exclude: Sequence[str] | None, root: Path | None) ->
     folder = read_folder(root or Path(), exclude, root)
     if what in folder.paths:
         return [judge_path(folder.findings, what, *folder.facts(what))]
-    if _is_path(what):
+    if is_path(what):
         raise unknown(what, what, folder.paths)
     paths = paths_of(folder.findings, what, folder.paths)
     return [judge_path(folder.findings, one, *folder.facts(one)) for one in paths]
@@ -70,14 +69,4 @@ def _of_a_folder(what: str, exclude: Sequence[str] | None, root: Path | None) ->
 def _of_a_deployment(target: Target, what: str) -> list[Judgement]:
     from local.reports import last_findings
 
-    findings = last_findings(target.find())
-    return [judge_path(findings, one) for one in _paths(findings, what)]
-
-
-def _paths(findings: Findings, what: str) -> list[str]:
-    known = {*findings.published, *findings.skipped, *findings.attachments, *(one.path for one in findings.findings)}
-    return [what] if what in known or _is_path(what) else paths_of(findings, what)
-
-
-def _is_path(what: str) -> bool:
-    return "://" not in what and not what.startswith("/") and "." in what.rpartition("/")[2]
+    return judge_address(last_findings(target.find()), what)

@@ -19,6 +19,7 @@ Resource = dict[str, Any]
 
 _NAMES = {
     "AWS::SecretsManager::Secret": "arn:aws:secretsmanager:eu-central-1:123456789012:secret:{}",
+    "AWS::Lambda::Alias": "arn:aws:lambda:eu-central-1:123456789012:function:{}:live",
     "AWS::StepFunctions::StateMachine": "arn:aws:states:eu-central-1:123456789012:stateMachine:{}",
 }
 

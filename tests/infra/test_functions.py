@@ -5,7 +5,7 @@ from typing import Any, Self, cast
 import pytest
 
 from commonplace.capabilities import served_toolsets
-from commonplace.documents.settings import DocumentsSettings
+from commonplace.documents.settings import ConsoleSettings, DocumentsSettings
 from commonplace.identity.name_cache import RememberedNames
 from commonplace.identity.role_cache import RememberedHats
 from commonplace.identity.settings import AuthSettings, GuardSettings, RotationSettings, SessionSettings
@@ -64,7 +64,7 @@ FUNCTIONS = {
         MemoryToolSettings,
         CatalogueSettings,
     ),
-    "console": ("functions/console", "handler.handler", 1024, 29, SiteSettings, SessionSettings),
+    "console": ("functions/console", "handler.handler", 1024, 29, SiteSettings, SessionSettings, ConsoleSettings),
     "auth": ("functions/auth", "handler.handler", 1769, 29, AuthSettings, ToolsetSettings),
     "rotate": ("functions/rotate", "handler.handler", 512, 30, RotationSettings),
 }

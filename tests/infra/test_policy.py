@@ -255,3 +255,12 @@ def _nag(template: Template) -> dict[str, Any]:
     (report,) = [each for each in template.report["pluginReports"] if each["pluginName"] == "AwsSolutions"]
     found: dict[str, Any] = report
     return found
+
+
+def test_the_console_reads_reports_and_may_ask_for_a_run_and_for_nothing_else(template: Template) -> None:
+    invoking = [each for each in template.statements("Console") if each["Action"] == "lambda:InvokeFunction"]
+    (called,) = (each["Resource"]["Ref"] for each in invoking)
+    assert called.startswith("Webhook")
+    reading = [each for each in template.statements("Console") if each["Action"] == "s3:GetObject"]
+    prefixes = {part for each in reading for one in as_list(each["Resource"]) for part in one["Fn::Join"][1][1:]}
+    assert prefixes == {"/metadata/*", "/operations/reports/*", "/operations/history.json*"}

@@ -6,6 +6,9 @@ CONTENT, RAW, ATTACHMENTS, METADATA = "content/", "raw/", "attachments/", "metad
 PUBLISHED = (CONTENT, RAW, ATTACHMENTS, METADATA)
 """Everything readers may see. Plans, staged files and reports of the operators are not among it."""
 
+REPORTS, HISTORY = "operations/reports/", "operations/history.json"
+"""What editors and operators are shown in the console."""
+
 CHANGES = "change#documents"
 """Which were indexed lately, for whoever listens."""
 
@@ -24,6 +27,7 @@ DOCUMENTS = Capability(
     toolset="commonplace.documents.tools.toolset:toolset",
     routes="commonplace.documents.rest.routes:routes",
     pages="commonplace.documents.pages.routes:pages",
+    console="commonplace.documents.console.pages:pages",
     links=(
         PageLink(path="/types", title="Browse", covers=("/types", "/groups", "/releases", "/t", "/d/")),
         PageLink(path="/map", title="Map"),
@@ -40,14 +44,16 @@ DOCUMENTS = Capability(
     settings={
         "sources": ["commonplace.repository.settings:KnowledgeBase"],
         "steps": ["commonplace.documents.settings:DocumentsSettings"],
+        "console": ["commonplace.documents.settings:ConsoleSettings"],
     },
     access=(
         Objects(("sync-run",), ("GetObject", "PutObject", "DeleteObject"), PUBLISHED),
         Objects(("rest", "mcp", "site"), ("GetObject",), PUBLISHED),
+        Objects(("console",), ("GetObject",), (METADATA, REPORTS, HISTORY)),
         Objects(("index", "index-build"), ("GetObject",), (CONTENT, METADATA)),
         Items(("mcp",), "activity", ("Query",), (CHANGES,)),
     ),
     indexed_objects=(ObjectKeys(CONTENT),),
     # What a run works with is of no use once it is over; operators look back at reports for a quarter.
-    expiry_days={"operations/blobs/": 7, "operations/reports/": 90},
+    expiry_days={"operations/blobs/": 7, REPORTS: 90},
 )

@@ -1,8 +1,8 @@
-"""Settings of the sync of documents."""
+"""Settings of the sync of documents, and of the console's pages about it."""
 
 import json
 
-from commonplace.kernel.configuration import Kind, Settings, setting
+from commonplace.kernel.configuration import Kind, Settings, arn, setting
 
 
 def _patterns(given: str) -> tuple[str, ...] | None:
@@ -19,3 +19,8 @@ class DocumentsSettings(Settings):
         shown="the [usual folders](write-content.md#folders-that-are-never-read)",
     )
     """JSON list of paths that are never read; replaces the default."""
+
+
+class ConsoleSettings(Settings):
+    webhook_function: str = setting(arn("lambda"), "WEBHOOK_FUNCTION")
+    """The function that starts a run of the sync."""

@@ -94,6 +94,11 @@ def secretsmanager(*, read_timeout_seconds: float = 3) -> SecretsManagerClient:
         return _session().client("secretsmanager", config=config(read_timeout_seconds=read_timeout_seconds, attempts=2))
 
 
+def lambda_functions(*, read_timeout_seconds: float = 12) -> Any:
+    with _MAKING:
+        return _session().client("lambda", config=config(read_timeout_seconds=read_timeout_seconds, attempts=1))
+
+
 def cloudfront(*, read_timeout_seconds: float = 20) -> Any:
     with _MAKING:
         return _session().client("cloudfront", config=config(read_timeout_seconds=read_timeout_seconds))

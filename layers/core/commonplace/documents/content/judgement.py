@@ -63,6 +63,18 @@ def judge_path(findings: Findings, path: str, size: int | None = None, skip: Ski
     return Judgement(path, ref, served, tuple(reasons), tuple(others))
 
 
+def judge_address(findings: Findings, what: str) -> list[Judgement]:
+    """The judgements of a path, or of every file that an address may mean. Raises NotFound."""
+    known = {*findings.published, *findings.skipped, *findings.attachments, *(one.path for one in findings.findings)}
+    paths = [what] if what in known or is_path(what) else paths_of(findings, what)
+    return [judge_path(findings, path) for path in paths]
+
+
+def is_path(what: str) -> bool:
+    """Whether it is meant as a path of the repository, and as no address."""
+    return "://" not in what and not what.startswith("/") and "." in what.rpartition("/")[2]
+
+
 def paths_of(findings: Findings, address: str, others: Iterable[str] = ()) -> list[str]:
     """Files that an address of the site, of the API or of GitHub means, or a name such as `pattern/tea`.
 

@@ -18,6 +18,10 @@ STAGED_PREFIX = f"{OPERATIONS_PREFIX}blobs/"
 REPORTS_PREFIX = f"{OPERATIONS_PREFIX}reports/"
 
 
+HISTORY_KEY = f"{OPERATIONS_PREFIX}history.json"
+"""The last runs, newest first."""
+
+
 SUMMARY_KEY = f"{METADATA_PREFIX}sync.json"
 """What the public may know of the last run."""
 

@@ -3,10 +3,10 @@
 from commonplace.documents.content.document import MANIFEST_KEY, Manifest
 from commonplace.documents.content.graph import Graph
 from commonplace.documents.content.keys import ATTACHMENTS_PREFIX, CONTENT_PREFIX, RAW_PREFIX
-from commonplace.documents.sync.keys import KNOWN_KEY, STAGED_PREFIX, SUMMARY_KEY, report_key, staged_key
+from commonplace.documents.sync.keys import HISTORY_KEY, KNOWN_KEY, STAGED_PREFIX, SUMMARY_KEY, report_key, staged_key
 from commonplace.documents.sync.plan import Holdings, Known
 from commonplace.documents.sync.publication import GRAPH_PREFIX, Before
-from commonplace.documents.sync.report import Report, Summary
+from commonplace.documents.sync.report import History, PastRun, Report, Summary
 from commonplace.repository.blobs import BlobSha
 from commonplace.repository.run import RunLedger
 
@@ -54,6 +54,11 @@ class Ledger(RunLedger):
 
     def put_report(self, report: Report) -> None:
         self.objects.put(report_key(report.commit_sha), report.to_json())
+
+    def add_run(self, run: PastRun) -> None:
+        found = self.objects.get(HISTORY_KEY)
+        history = History.model_validate_json(found.body) if found else History()
+        self.objects.put(HISTORY_KEY, history.with_run(run).to_json())
 
     def summary(self) -> Summary | None:
         found = self.objects.get(SUMMARY_KEY)

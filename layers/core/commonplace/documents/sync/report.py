@@ -3,21 +3,25 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
 from commonplace.documents.content.document import DocumentRef, Manifest
 from commonplace.documents.content.findings import OF_LINKS, Finding, Findings, Page, Skip, Tree, find
 from commonplace.documents.content.paths import Exclusions
-from commonplace.documents.sync.plan import ReadPage
-from commonplace.documents.sync.publication import Publication
 from commonplace.kernel.stored import Stored
-from commonplace.repository.plan import Plan
 from commonplace.repository.problems import SEVERITIES, Problem, Tally
+
+if TYPE_CHECKING:
+    from commonplace.documents.sync.publication import Publication
+    from commonplace.repository.plan import Plan
 
 MAX_NOTES = 200
 """Notes in the public summary; the full report has them all."""
+
+
+RUNS_KEPT = 20
 
 
 class Counts(Stored):
@@ -86,6 +90,28 @@ class Report(Stored):
         )
 
 
+class PastRun(Stored):
+    """One run, in a line."""
+
+    status: Literal["succeeded", "failed"]
+    finished_at: datetime
+    run: str = ""
+    commit_sha: str = ""
+    error: str | None = None
+    """Name of the error that ended a failed run."""
+    counts: Counts = Field(default_factory=Counts)
+    pending: int = 0
+
+
+class History(Stored):
+    """The last runs that published something or failed, newest first, kept at `operations/history.json`."""
+
+    runs: list[PastRun] = Field(default_factory=list)
+
+    def with_run(self, run: PastRun) -> "History":
+        return History(runs=[run, *self.runs][:RUNS_KEPT])
+
+
 class Summary(Stored):
     """The last run as the public may know it (`metadata/sync.json`): published documents, never other files."""
 
@@ -138,10 +164,10 @@ def status_line(report: Report) -> str:
 
 
 def report_of(
-    publication: Publication,
+    publication: "Publication",
     *,
     run: str,
-    plan: Plan,
+    plan: "Plan",
     generation: int,
     finished_at: datetime,
     exclusions: Exclusions,
@@ -178,7 +204,7 @@ def report_of(
     )
 
 
-def _tree(publication: Publication, plan: Plan, misplaced: Sequence[str]) -> Tree:
+def _tree(publication: "Publication", plan: "Plan", misplaced: Sequence[str]) -> Tree:
     """What is served is judged as it stands in the tree: a last good version is not that."""
     skipped = {item.path: Skip(item.reason, item.problem) for item in publication.skipped}
     unreadable = {path for path, skip in skipped.items() if skip.problem}
@@ -186,7 +212,7 @@ def _tree(publication: Publication, plan: Plan, misplaced: Sequence[str]) -> Tre
     for entry in publication.entries:
         if entry.path in unreadable:
             continue
-        read = publication.read.get(entry.path, ReadPage())
+        read = publication.read[entry.path]
         links = publication.links.get(entry.path, ())
         pages[entry.path] = Page(
             entry.ref, entry.title, entry.aliases, entry.tags, read.problems, links, tags_line=read.tags_line

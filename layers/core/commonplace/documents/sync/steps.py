@@ -12,7 +12,7 @@ from commonplace.documents.settings import DocumentsSettings
 from commonplace.documents.sync.ledger import Ledger
 from commonplace.documents.sync.plan import Holdings, Known, ReadPage, needed_blobs, pipeline_version, select
 from commonplace.documents.sync.publication import Publication, Publisher, Source
-from commonplace.documents.sync.report import Report, Summary, report_of, status_line, summarise
+from commonplace.documents.sync.report import PastRun, Report, Summary, report_of, status_line, summarise
 from commonplace.kernel.objects import ObjectStore
 from commonplace.kernel.parallel import Parallel
 from commonplace.repository.archive import archived_files
@@ -132,16 +132,25 @@ class Steps(RunSteps):
 
     def _conclude(self, report: Report, publication: Publication) -> Answer:
         self.ledger.put_report(report)
+        self.ledger.add_run(
+            PastRun(
+                status="succeeded",
+                finished_at=report.finished_at,
+                run=report.run,
+                commit_sha=report.commit_sha,
+                counts=report.counts,
+                pending=report.pending,
+            )
+        )
         self.ledger.put_summary(summarise(report, ((entry.path, entry.ref) for entry in publication.entries)))
         counts = report.counts.model_dump(by_alias=True)
         logger.info("published", extra={"run": report.run, "commit": report.commit_sha, "counts": counts})
         return {"action": "published", "counts": counts, "pending": report.pending}
 
     def _record_failure(self, error: str) -> None:
-        earlier = self.ledger.summary() or Summary(status="failed")
-        self.ledger.put_summary(
-            earlier.model_copy(update={"status": "failed", "error": error, "checked_at": self.now()})
-        )
+        earlier, now = self.ledger.summary() or Summary(status="failed"), self.now()
+        self.ledger.put_summary(earlier.model_copy(update={"status": "failed", "error": error, "checked_at": now}))
+        self.ledger.add_run(PastRun(status="failed", finished_at=now, error=error))
 
     def _settle(self, blob_sha: BlobSha, raw: bytes) -> Outcome:
         return self._judged(blob_sha, raw, judge(raw))
