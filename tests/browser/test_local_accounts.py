@@ -85,3 +85,16 @@ def test_a_guest_may_what_the_public_may(browser: Browser, dev: Dev, app: OAuthC
     assert tokens["scope"] == "knowledge:read"
     denied = called(dev.url, tokens["access_token"], "save_link", **LINK).json()["result"]
     assert denied["content"][0]["text"] == "Access denied. This tool requires member access."
+
+
+@pytest.mark.parametrize("account", ["Ada, member", "Vi, vibecoder"])
+def test_the_console_opens_to_a_local_account_and_closes_behind_it(browser: Browser, dev: Dev, account: str) -> None:
+    with visiting(browser, None, at=[dev.url], java_script_enabled=False) as visit:
+        signed_in(visit, f"{dev.url}/console", account)
+        visit.heading("You are signed in")
+        expect(visit.page.locator("main")).to_contain_text(account.partition(", ")[2])
+        visit.press("Sign out")
+        visit.page.wait_for_url(f"{dev.url}/")
+        visit.go(f"{dev.url}/console")
+        visit.heading("Sign in")
+        visit.check()
