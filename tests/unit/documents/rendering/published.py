@@ -1,5 +1,7 @@
 """Files as a real sync publishes them, and how they are rendered."""
 
+from collections.abc import Mapping
+
 from commonplace.documents.content.document import Attachment, Summary
 from commonplace.documents.content.library import Library
 from commonplace.documents.rendering.renderer import Rendered, Renderer
@@ -20,7 +22,7 @@ class Places:
 class Published:
     """What a sync made of these files: `str` is the body of a published document, `bytes` is a file as it is."""
 
-    def __init__(self, files: dict[str, str | bytes]) -> None:
+    def __init__(self, files: Mapping[str, str | bytes]) -> None:
         self.world = World()
         self.world.push({path: body if isinstance(body, bytes) else markdown(body) for path, body in files.items()})
         self.world.sync()
@@ -38,10 +40,10 @@ class Published:
         return self.renderer.render(entry, document.content)
 
 
-def rendered(body: str, files: dict[str, str | bytes] | None = None, title: str = "The page") -> Rendered:
+def rendered(body: str, files: Mapping[str, str | bytes] | None = None, title: str = "The page") -> Rendered:
     """A document at `notes/page.md` with this body, among other files."""
     return Published({"notes/page.md": markdown(body, title=title), **(files or {})}).render("notes/page.md")
 
 
-def html(body: str, files: dict[str, str | bytes] | None = None) -> str:
+def html(body: str, files: Mapping[str, str | bytes] | None = None) -> str:
     return rendered(body, files).html.strip()

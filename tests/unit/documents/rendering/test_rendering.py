@@ -1,5 +1,11 @@
 """Bodies become HTML as Obsidian and GitHub show them, with links that lead where the sync found that they lead."""
 
+import re
+from pathlib import Path
+
+import commonplace
+from commonplace.documents.rendering.anchors import RESERVED
+from commonplace.repository.headings import anchor
 from tests.unit.documents.rendering.published import html, rendered
 
 OTHER = {"notes/other note.md": "Intro.\n\n# A part\n\nText.\n\n## Below\n\nMore.\n\n# Next\n\nLast.\n"}
@@ -113,3 +119,18 @@ def test_what_github_adds_is_shown() -> None:
 def test_code_is_highlighted_by_classes_alone() -> None:
     shown = html("```python\ndef f(): ...\n```\n\n```no-such-language\n<b>\n```\n")
     assert '<span class="k">def</span>' in shown and "style" not in shown and "&lt;b&gt;" in shown
+
+
+def test_a_picture_has_the_size_that_is_asked_for_and_else_its_own() -> None:
+    header = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + (800).to_bytes(4) + (600).to_bytes(4) + b"\x08\x02\x00\x00\x00"
+    files = {"wide.png": header, "odd.png": b"?"}
+    shown = html("![[wide.png]] ![[wide.png|400]] ![[wide.png|40x40]] ![[odd.png]]", files)
+    sizes = ('width="800" height="600"', 'width="400" height="300"', 'width="40" height="40"', 'alt="odd" loading')
+    assert all(size in shown for size in sizes), shown
+
+
+def test_no_id_of_the_document_page_can_be_that_of_a_heading() -> None:
+    pages = Path(commonplace.__file__).parent
+    templates = [pages / "web/pages/templates/base.html", pages / "documents/pages/templates/document.html"]
+    ids = {name for page in templates for name in re.findall(r'\bid="([^"]+)"', page.read_text(encoding="utf-8"))}
+    assert ids and not {name for name in ids if anchor(name) == name} - RESERVED

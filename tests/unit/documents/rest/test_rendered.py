@@ -1,5 +1,6 @@
 """Documents as HTML, and the files they show under their own names, from a real sync to the answer."""
 
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -62,7 +63,7 @@ def test_a_file_is_served_under_its_own_name(client: TestClient) -> None:
 
 
 def test_a_file_is_served_under_its_own_name_behind_the_gateway(client: TestClient) -> None:
-    handler = Gateway(client.app)  # type: ignore[arg-type]
+    handler: Any = Gateway(client.app)
     for name in (*NAMES, "a/plan.png"):
         answer = handler(payload_2(f"/api/v1/attachments/{quote(name)}"), LambdaContext())
         assert answer["statusCode"] == 200, name

@@ -100,6 +100,9 @@ class Attachment(Stored):
     blob_sha: BlobSha
     media_type: str
     size: int
+    width: int | None = None
+    """Pixels, of a picture whose file says so."""
+    height: int | None = None
 
 
 class Manifest(Stored):

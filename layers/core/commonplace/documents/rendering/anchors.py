@@ -13,7 +13,7 @@ from commonplace.repository.headings import anchor, fragment_of
 BLOCK = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]{1,64})[ \t]*\Z")
 _RAW_ID = re.compile(r"\b(?:id|name)\s*=\s*[\"']?([\w.:-]{1,100})", re.IGNORECASE)
 
-RESERVED = frozenset({"content", "main", "q", "search", "toc"})
+RESERVED = frozenset({"content", "found", "main", "q", "results", "search", "status", "toc"})
 """Ids that pages have for themselves: a heading of that name gets a number, as the second of two on GitHub does."""
 
 

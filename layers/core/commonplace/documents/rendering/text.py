@@ -49,7 +49,7 @@ def render(shelf: Shelf, entry: Entry, content: str) -> Rendered:
     """The body as sanitised HTML with its table of contents. Never raises on what an author wrote."""
     page = _Page(shelf)
     text = _Text(page, entry, content[:MAX_CHARACTERS])
-    html = sanitise(text.html(), ids=page.ids, addresses=page.addresses)
+    html = sanitise(text.html() or "", ids=page.ids, addresses=page.addresses)
     return Rendered(html, tuple(text.headings), truncated=len(content) > MAX_CHARACTERS)
 
 

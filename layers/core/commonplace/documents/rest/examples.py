@@ -149,6 +149,8 @@ MANIFEST = models.Manifest(
             path="attachments/Seedlings.png",
             media_type="image/png",
             size=48211,
+            width=1600,
+            height=900,
             blob_sha=BLOB,
             url=f"/api/v1/attachments/Seedlings.png?v={BLOB}",
         )

@@ -238,6 +238,8 @@ class ManifestAttachment(Answer):
     path: str
     media_type: str
     size: int
+    width: int | None = Field(description="Pixels, of a picture whose file says so.")
+    height: int | None
     blob_sha: str
     url: str = Field(description="Where to fetch it; names this very version, so it may be kept for ever.")
 

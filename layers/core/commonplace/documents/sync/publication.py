@@ -4,10 +4,12 @@ Reading and composing are pure; `Publication` writes.
 """
 
 import hashlib
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from io import BytesIO
 from mimetypes import MimeTypes
 from pathlib import PurePosixPath
 from urllib.parse import quote
@@ -35,6 +37,11 @@ from commonplace.repository.link import Link
 from commonplace.repository.markdown import ParsedFile
 from commonplace.repository.plan import Plan
 from commonplace.repository.ports import BlobNotFound, LeaseHeld, Repository, TreeFile
+
+PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/avif")
+"""Of fixed dimensions, which stand in the first bytes of the file."""
+
+logger = logging.getLogger(__name__)
 
 _TYPES = MimeTypes()  # the library's own table: the machine's would make answers differ between machines
 for _suffix, _type in (
@@ -83,6 +90,20 @@ def wanted(
 def media_type(path: str) -> str:
     """By the file name's suffix; what is unknown is bytes."""
     return _TYPES.guess_type(PurePosixPath(path).name)[0] or "application/octet-stream"
+
+
+def dimensions(kind: str, body: bytes) -> tuple[int, int] | tuple[None, None]:
+    """Width and height of a picture in pixels, as it is shown, if its file says so."""
+    if kind not in PICTURES:
+        return None, None
+    import imagesize
+
+    try:
+        width, height = imagesize.get(BytesIO(body))
+    except Exception as error:  # noqa: BLE001 - a picture that cannot be read is served all the same
+        logger.info("the size of a picture cannot be read", extra={"error": type(error).__name__})
+        return None, None
+    return (int(width), int(height)) if width > 0 and height > 0 else (None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -438,6 +459,7 @@ class Publisher:
                 return None
         kind = media_type(item.path)
         etag = self.objects.put(item.key, body, media_type=kind)
+        width, height = dimensions(kind, body)
         return Attachment(
             name=item.name,
             path=item.path,
@@ -446,6 +468,8 @@ class Publisher:
             blob_sha=item.blob_sha,
             media_type=kind,
             size=len(body),
+            width=width,
+            height=height,
         )
 
 
