@@ -18,9 +18,9 @@ from infra.requirements import ROOT
 FUNCTIONS = ROOT / "infra/edge_functions"
 
 PUBLIC_PATHS = (
-    *("/api/*", "/llms.txt", "/llms-full.txt", "/feed.json", "/openapi.json", "/server.json", "/icon.png"),
-    *("/docs*", "/connect*", "/assets/*", "/", "/search", "/d/*", "/t/*", "/types*", "/groups*", "/releases*", "/map"),
-    *("/feed.xml", "/sitemap.xml", "/robots.txt"),
+    *("/api/*", "/llms*", "/feed.*", "/openapi.json", "/server.json", "/icon.png", "/favicon.ico", "/robots.txt"),
+    *("/", "/search", "/d/*", "/t", "/t/*", "/types*", "/groups*", "/releases*", "/map", "/sitemap.xml"),
+    *("/docs*", "/connect*", "/assets/*"),
 )
 """Whose answers say themselves how long they may be kept, and are private where they depend on who asks."""
 

@@ -1,17 +1,22 @@
 """The second stack, before the API: what it caches, what it refuses, and how the first stack knows it."""
 
 import json
+import re
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 from typing import Any
 
 import pytest
+from starlette.routing import Route
 
 from commonplace.web.origin import ORIGIN_HEADER
 from infra.configuration import ConfigurationError, from_context
 from infra.edge import FIELDS, REPLICATE
+from infra.edge_distribution import PUBLIC_PATHS
 from infra.edge_waf import AUTH_PATHS, LARGE_BODIES
 from tests.infra.conftest import PROD
 from tests.infra.templates import Template, as_list, lint_findings
+from tests.site_app import site_app
 from tests.unit.docs.test_costs import prices, shown, table, usage
 
 CERTIFICATE = "arn:aws:acm:us-east-1:123456789012:certificate/00000000-0000-0000-0000-000000000000"
@@ -267,10 +272,16 @@ def test_what_cannot_stand_together_is_refused(context: dict[str, str], complain
 def test_whatever_is_not_said_to_be_public_is_never_kept(edge: Template) -> None:
     kept = {path for path, each in behaviors(edge).items() if each["CachePolicyId"] != CACHING_DISABLED}
     assert kept == {
-        *("/.well-known/*", "/api/*", "/llms.txt", "/llms-full.txt", "/feed.json", "/openapi.json", "/server.json"),
-        *("/icon.png", "/docs*", "/connect*", "/assets/*", "/", "/search", "/d/*", "/t/*", "/types*", "/groups*"),
-        *("/releases*", "/map", "/feed.xml", "/sitemap.xml", "/robots.txt"),
+        *("/.well-known/*", "/api/*", "/llms*", "/feed.*", "/openapi.json", "/server.json", "/icon.png"),
+        *("/favicon.ico", "/robots.txt", "/", "/search", "/d/*", "/t", "/t/*", "/types*", "/groups*", "/releases*"),
+        *("/map", "/sitemap.xml", "/docs*", "/connect*", "/assets/*"),
     }
+
+
+def test_every_page_of_the_site_is_kept_at_the_edge() -> None:
+    paths = [re.sub(r"{[^}]*}", "x", route.path) for route in site_app().routes if isinstance(route, Route)]
+    assert len(paths) > 20
+    assert [path for path in paths if not any(fnmatchcase(path, public) for public in PUBLIC_PATHS)] == []
 
 
 def test_what_is_kept_is_kept_for_each_token_and_query_and_only_as_long_as_it_says(edge: Template) -> None:
