@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -78,8 +78,9 @@ class Question:
         )
 
     def parameters(self) -> dict[str, str | list[str]]:
-        told = {"q": self.q, "type": self.type, "group": self.group, "release": self.release, "tag": list(self.tags)}
-        return told | ({"page": str(self.page)} if self.page > 1 else {})
+        page = str(self.page) if self.page > 1 else ""
+        one = {"q": self.q, "type": self.type, "group": self.group, "release": self.release}
+        return {**one, "tag": list(self.tags), "page": page}
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,14 +207,11 @@ def _facets(services: Services, asked: Question, entries: Sequence[Entry]) -> li
     def option(name: str, count: int, active: bool, turned: Question) -> Option:
         return Option(name, count, services.urls.search(**replace(turned, page=1).parameters()), active)
 
-    def one_of(field: str, values: Iterable[str | None]) -> list[Option]:
-        present = getattr(asked, field)
+    def one_of(present: str, values: Iterable[str | None], turn: Callable[[str], Question]) -> list[Option]:
         counted = Counter(value for value in values if value)
-        names = [present] if present else [name for name, _ in _most(counted)]
-        return [
-            option(name, counted[name], name == present, replace(asked, **{field: "" if name == present else name}))
-            for name in names
-        ]
+        if present:
+            return [option(present, sum(counted.values()), True, turn(""))]
+        return [option(name, count, False, turn(name)) for name, count in _most(counted)]
 
     counted = Counter(tag for entry in entries for tag in dict.fromkeys(entry.tags))
     active = [
@@ -226,9 +224,12 @@ def _facets(services: Services, asked: Question, entries: Sequence[Entry]) -> li
         if tag not in asked.tags and count < len(entries)
     ]
     found = [
-        ("Type", one_of("type", (entry.content_type for entry in entries))),
-        ("Group", one_of("group", (entry.group for entry in entries))),
-        ("Release", one_of("release", (entry.release for entry in entries))),
+        ("Type", one_of(asked.type, (each.content_type for each in entries), lambda name: replace(asked, type=name))),
+        ("Group", one_of(asked.group, (each.group for each in entries), lambda name: replace(asked, group=name))),
+        (
+            "Release",
+            one_of(asked.release, (each.release for each in entries), lambda name: replace(asked, release=name)),
+        ),
         ("Tag", [*active, *more][:OPTIONS]),
     ]
     return [(name, options) for name, options in found if options]
