@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from commonplace.documents.content.document import Attachment, Summary
 from commonplace.documents.content.library import Library
-from commonplace.documents.rendering.renderer import Rendered, Renderer
+from commonplace.documents.rendering.model import Rendered
+from commonplace.documents.rendering.renderer import Renderer
 from tests.unit.documents.content.files import markdown
 from tests.unit.documents.sync.drive import World
 

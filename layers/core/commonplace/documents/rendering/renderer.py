@@ -1,39 +1,13 @@
 """Published documents as HTML that can do nothing but be read."""
 
 import json
-from dataclasses import dataclass
-from typing import Protocol
 
-from commonplace.documents.content.document import Attachment, DocumentRef, Entry, Summary
+from commonplace.documents.content.document import DocumentRef, Entry
 from commonplace.documents.content.library import Library
+from commonplace.documents.rendering.model import Addresses, Rendered
 from commonplace.kernel.byte_cache import ByteCache
 
 CACHE_BYTES = 24_000_000
-
-
-class Addresses(Protocol):
-    """Where readers find what documents link to: `commonplace.documents.addresses.DocumentAddresses`, for one."""
-
-    def of(self, document: Summary, /) -> str: ...
-    def of_attachment(self, attachment: Attachment, /) -> str: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """A row of the table of contents. A document's title is the page's level one, so these begin at two."""
-
-    level: int
-    id: str
-    """The fragment that leads to it: GitHub's."""
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Rendered:
-    html: str
-    headings: tuple[Heading, ...]
-    truncated: bool = False
-    """True when the body was longer than is rendered; the whole of it is in the Markdown."""
 
 
 class Renderer:

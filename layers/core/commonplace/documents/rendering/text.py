@@ -14,8 +14,8 @@ from commonplace.documents.content.document import DocumentRef, Entry
 from commonplace.documents.rendering.anchors import BLOCK, Anchors, plain, slice_of
 from commonplace.documents.rendering.callouts import open_callouts
 from commonplace.documents.rendering.highlighter import highlighted
+from commonplace.documents.rendering.model import Heading, Rendered
 from commonplace.documents.rendering.references import References, Shelf
-from commonplace.documents.rendering.renderer import Heading, Rendered
 from commonplace.documents.rendering.sanitiser import sanitise
 from commonplace.repository.dialect import Dialect
 
