@@ -18,7 +18,17 @@ from infra.requirements import ROOT
 FUNCTIONS = ROOT / "infra/edge_functions"
 
 PUBLIC_PATHS = (
-    *("/api/*", "/llms*", "/feed.*", "/openapi.json", "/server.json", "/icon.png", "/favicon.ico", "/robots.txt"),
+    *(
+        "/api/*",
+        "/llms*",
+        "/feed.*",
+        "/openapi.json",
+        "/server.json",
+        "/icon.png",
+        "/logo",
+        "/favicon.ico",
+        "/robots.txt",
+    ),
     *("/", "/search", "/d/*", "/t", "/t/*", "/types*", "/groups*", "/releases*", "/map", "/sitemap.xml"),
     *("/docs*", "/connect*", "/assets/*"),
 )

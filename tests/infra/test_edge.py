@@ -273,7 +273,19 @@ def test_whatever_is_not_said_to_be_public_is_never_kept(edge: Template) -> None
     kept = {path for path, each in behaviors(edge).items() if each["CachePolicyId"] != CACHING_DISABLED}
     assert kept == {
         *("/.well-known/*", "/api/*", "/llms*", "/feed.*", "/openapi.json", "/server.json", "/icon.png"),
-        *("/favicon.ico", "/robots.txt", "/", "/search", "/d/*", "/t", "/t/*", "/types*", "/groups*", "/releases*"),
+        *(
+            "/logo",
+            "/favicon.ico",
+            "/robots.txt",
+            "/",
+            "/search",
+            "/d/*",
+            "/t",
+            "/t/*",
+            "/types*",
+            "/groups*",
+            "/releases*",
+        ),
         *("/map", "/sitemap.xml", "/docs*", "/connect*", "/assets/*"),
     }
 

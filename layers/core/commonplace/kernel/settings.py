@@ -50,6 +50,10 @@ class SiteName(Settings):
     """The name that readers see in `/llms.txt`, the feed and the API description."""
 
 
+LOGO = matching(
+    r"(?!/)[^\x00-\x1f]{1,200}\.(?:svg|png|webp|avif|jpe?g|gif)",
+    "the path of an image in the repository, without a / before it",
+)
 ACCENT = matching(r"#[0-9a-fA-F]{6}", "a colour such as #0b6e4f")
 
 
@@ -66,6 +70,9 @@ class Appearance(SiteName):
     """What the knowledge base is, in a sentence or two: shown on the home page, and where the site is linked."""
     site_accent: str = setting(ACCENT, "SITE_ACCENT", key="siteAccent", default="#0b6e4f")
     """The colour of links and buttons, `#rrggbb`. It is darkened or lightened until it reads well."""
+    site_logo: str | None = setting(LOGO, "SITE_LOGO", key="siteLogo", default=None)
+    """The path in the repository of an image that a published document shows: it stands beside the name on every
+    page."""
 
 
 class Organisation(Settings):

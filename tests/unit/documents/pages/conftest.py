@@ -36,7 +36,7 @@ class World:
         ticks = count(0, 60)
         library = Library(self.store, clock=lambda: float(next(ticks)))
         addresses = DocumentAddresses(settings.document_url, frame.base_url)
-        services = Services(library, self.search, Renderer(library, HERE), frame, addresses)
+        services = Services(library, self.search, Renderer(library, HERE), frame, addresses, settings.site_logo)
         app = create_app([document_pages(services)], frame, Limiter(Counters(), lambda: 0.0), reads=0, searches=0)
         return TestClient(app, follow_redirects=False, headers={"accept-encoding": "identity"})
 

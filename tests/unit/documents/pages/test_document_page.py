@@ -75,3 +75,18 @@ def test_contents_are_listed_where_there_are_several_headings() -> None:
     assert page.count("On this page") >= 1
     assert '<a href="#first-part">First part</a>' in page
     assert 'id="first-part"' in page
+
+
+def test_the_logo_is_an_image_of_the_repository_and_stands_on_every_page(world: World) -> None:
+    client = world.client(SITE_LOGO="files/seedlings.png")
+    assert '<img src="/logo" alt="">The garden</a>' in client.get("/t").text
+    logo = client.get("/logo")
+    assert (logo.headers["content-type"], logo.content) == ("image/png", b"\x89PNG\r\n\x1a\n\x00\xff")
+    assert "sandbox" in logo.headers["content-security-policy"]
+    assert client.get("/logo", headers={"if-none-match": logo.headers["etag"]}).status_code == 304
+
+
+def test_a_logo_that_nothing_published_shows_is_none(world: World) -> None:
+    assert world.client(SITE_LOGO="drafts/secret.png").get("/logo").status_code == 404
+    assert world.client().get("/logo").status_code == 404
+    assert "<img" not in world.client().get("/t").text

@@ -21,6 +21,8 @@ from commonplace.search.filters import Filters
 from commonplace.web.pages.declaration import Link
 from commonplace.web.representations import Page
 
+CONFINED = {"content-security-policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'"}
+"""For a drawing that could run scripts, should somebody open it by itself."""
 RELATED = 6
 MANY = 200
 """Documents that bear a tag beyond which it says little about any of them."""
@@ -37,7 +39,15 @@ def routes(services: Services) -> list[Route]:
         entry = found.entry
         return services.kept(request, ("document", entry.ref), lambda _edition: _page(services, request, entry))
 
-    return [Route("/d/{type}/{id}", get_document)]
+    async def get_logo(request: Request) -> Response:
+        catalogue = services.library.edition().catalogue
+        logo = catalogue.attachment_at(services.logo) if services.logo else None
+        if logo is None or not logo.media_type.startswith("image/"):
+            raise NotFound("There is no logo.", hint="siteLogo names an image that a published document shows.")
+        page = Page(services.library.attachment(logo).body, logo.blob_sha, logo.media_type, CONFINED)
+        return page.answer(request)
+
+    return [Route("/d/{type}/{id}", get_document), Route("/logo", get_logo)]
 
 
 def nearest(services: Services, path: str) -> Sequence[Link]:

@@ -34,7 +34,7 @@ def pages(context: PageContext) -> Pages:
 
     addresses = DocumentAddresses(settings.document_url, context.frame.base_url)
     searcher, renderer = DeferredSearch(search_service), Renderer(library, HERE)
-    return document_pages(Services(library, searcher, renderer, context.frame, addresses))
+    return document_pages(Services(library, searcher, renderer, context.frame, addresses, settings.site_logo))
 
 
 def document_pages(services: Services) -> Pages:

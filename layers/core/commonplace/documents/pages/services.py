@@ -67,6 +67,8 @@ class Services:
     frame: Frame
     addresses: DocumentAddresses
     """Where citations lead."""
+    logo: str | None = None
+    """Its path in the repository."""
     urls: Urls = field(default_factory=Urls)
     pages: PageCache = field(default_factory=PageCache)
 

@@ -51,6 +51,8 @@ class Frame:
     base_url: str = ""
     links: Sequence[PageLink] = ()
     """Of header and footer."""
+    logo: bool = False
+    """Whether there is one, at `/logo`."""
     declared: list[Pages] = field(default_factory=list)
     """Of the capabilities, in their order; complete before the first request."""
     assets_path: str = ASSETS_PATH
@@ -152,6 +154,7 @@ def frame_of(
         base_url or "",
         links,
         assets_path=assets_path,
+        logo=settings.site_logo is not None,
     )
 
 
