@@ -11,8 +11,8 @@ LIST = "capabilities.py"
 
 def files() -> dict[str, str]:
     """Path below the library -> text, of every file that the page shows."""
-    shown = (block.text.partition("\n") for block in blocks(PAGE, "python"))
-    return {heading.removeprefix("# "): text for heading, _, text in shown}
+    shown = (block.text.partition("\n") for language in ("python", "jinja") for block in blocks(PAGE, language))
+    return {heading.strip("{# }"): text for heading, _, text in shown}
 
 
 def listing() -> str:
@@ -36,6 +36,7 @@ def extended(folder: Path, *, listed: bool = True) -> Path:
     _link(ROOT / "layers" / "core" / "commonplace", library)
     (library / ROOM / "__init__.py").touch()
     for path, text in files().items():
+        (library / path).parent.mkdir(exist_ok=True)
         (library / path).write_text(text, encoding="utf-8")
     if listed:
         (library / LIST).unlink()

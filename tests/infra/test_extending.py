@@ -47,7 +47,7 @@ def functions_that_reach(template: Template, prefix: str) -> set[str]:
     """Of those that the example may have been granted to, by the beginning of their roles' names."""
     return {
         name
-        for name in ("Rest", "Mcp", "Index", "Sync", "Webhook", "Auth")
+        for name in ("Rest", "Mcp", "Index", "Sync", "Webhook", "Auth", "Console", "Site")
         if any(reaches(statement, prefix) for statement in template.statements(name))
     }
 
@@ -62,7 +62,7 @@ def test_the_alarm_is_the_only_resource_that_is_added(template: Template, more: 
 
 
 def test_only_the_functions_that_are_named_may_read_the_records(template: Template, more: Template) -> None:
-    assert functions_that_reach(more, "things/") == {"Rest", "Mcp"}
+    assert functions_that_reach(more, "things/") == {"Rest", "Mcp", "Console"}
     assert functions_that_reach(template, "things/") == set()
 
 

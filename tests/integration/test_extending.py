@@ -1,5 +1,6 @@
 """The capability of docs/extending.md: served where it is listed, and nowhere else."""
 
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -78,6 +79,33 @@ def test_agents_find_a_thing(laptop: Laptop, listed: bool) -> None:
     assert result["structuredContent"] == {"name": "Hedge trimmer", "place": "Shed, left wall", "lentTo": "Rosa"}
     assert result["content"][0]["text"] == "Hedge trimmer is with Rosa."
     assert "There is no such thing" in call(laptop, "find_thing", id="nothing").json()["result"]["content"][0]["text"]
+
+
+def session_of(laptop: Laptop, account: str) -> str:
+    """The cookie of a browser that has signed in as this account of the laptop."""
+    page = httpx.get(f"{laptop.url}/account", trust_env=False, timeout=60)
+    (csrf,) = re.findall(r'name="csrf" value="([0-9a-f]+)"', page.text)
+    sent = {"csrf": csrf, "account": account, "stateId": "", "prompt": "", "next": "/console"}
+    cookie = page.headers["set-cookie"].partition(";")[0]
+    answer = httpx.post(
+        f"{laptop.url}/account/local", data=sent, headers={"cookie": cookie}, trust_env=False, timeout=60
+    )
+    assert answer.headers["location"] == "/console"
+    return answer.headers["set-cookie"].partition(";")[0]
+
+
+def test_members_find_a_thing_in_the_console(laptop: Laptop, listed: bool) -> None:
+    def get(path: str) -> httpx.Response:
+        return httpx.get(f"{laptop.url}{path}", headers={"cookie": cookie}, trust_env=False, timeout=60)
+
+    cookie = session_of(laptop, "ada")
+    assert ('<a href="/console/things"' in get("/console").text) is listed
+    answer = get("/console/things?id=hedge-trimmer")
+    if not listed:
+        assert answer.status_code == 404
+        return
+    assert "Hedge trimmer is with Rosa." in answer.text
+    assert "There is no such thing." in get("/console/things?id=../nothing").text
 
 
 def test_a_broken_record_is_counted_for_the_alarm(laptop: Laptop, listed: bool) -> None:
