@@ -40,13 +40,19 @@ def browsing() -> Iterator[Browser]:
     """A browser that ends with the block. Without one the test is left out aloud, and in CI it fails."""
     executable = _or_skipped()
     with sync_playwright() as playwright:
-        libraries = executable.parent / LIBRARIES
-        more = {"LD_LIBRARY_PATH": str(libraries)} if libraries.exists() and not _starts(executable) else {}
-        browser = playwright.chromium.launch(executable_path=executable, args=ARGUMENTS, env={**os.environ, **more})
+        own = environment(executable)
+        browser = playwright.chromium.launch(executable_path=executable, args=ARGUMENTS, env={**own})
         try:
             yield browser
         finally:
             browser.close()
+
+
+def environment(program: Path) -> dict[str, str]:
+    """What the program is started with."""
+    libraries = program.parent / LIBRARIES
+    more = {"LD_LIBRARY_PATH": str(libraries)} if libraries.exists() and not _starts(program) else {}
+    return {**os.environ, **more}
 
 
 def provided() -> Path:
@@ -71,7 +77,7 @@ def _left_out(told: str) -> NoReturn:
 def axe() -> str:
     """The program of axe-core, to be run in a page. Without it the test is left out aloud, and in CI it fails."""
     try:
-        return (_packages() / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
+        return (packages(HERE, FOLDER) / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
     except NotInstalled as missing:
         return _left_out(f"No axe-core: {missing}.")
 
@@ -81,37 +87,37 @@ def _fetched() -> Path:
     program = FOLDER / "chromium"
     if sys.platform != "linux":
         raise NotInstalled("it is fetched on Linux only")
-    _packages()
+    packages(HERE, FOLDER)
     with held(FOLDER / "install.lock"):
         if not program.exists():
-            _run("node", "--input-type=module", "--eval", UNPACK)
+            _run(FOLDER, "node", "--input-type=module", "--eval", UNPACK)
     if not program.exists():
         raise NotInstalled("the package holds none for this machine")
     return program
 
 
-def _packages() -> Path:
-    """The folder of the packages that the lock file names, installed once for each lock file."""
+def packages(source: Path, folder: Path) -> Path:
+    """Where the packages are that the lock file of a folder names, installed once for each. Raises NotInstalled."""
     if provide_node() is None:
         raise NotInstalled("it is fetched with Node.js, and there is none")
-    done, wanted = FOLDER / "installed.json", (HERE / "package-lock.json").read_bytes()
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    with held(FOLDER / "install.lock"):
+    done, wanted = folder / "installed.json", (source / "package-lock.json").read_bytes()
+    folder.mkdir(parents=True, exist_ok=True)
+    with held(folder / "install.lock"):
         if not done.exists() or done.read_bytes() != wanted:
-            for name in ("package.json", "package-lock.json", ".npmrc"):
-                shutil.copyfile(HERE / name, FOLDER / name)
-            _run("npm", "ci")
+            for file in (source / "package.json", source / "package-lock.json", HERE / ".npmrc"):
+                shutil.copyfile(file, folder / file.name)
+            _run(folder, "npm", "ci")
             done.write_bytes(wanted)
-    return FOLDER / "node_modules"
+    return folder / "node_modules"
 
 
-def _run(*words: str) -> None:
+def _run(folder: Path, *words: str) -> None:
     # Unpacked as for a function on AWS, so that its libraries are unpacked as well.
-    environment = {**os.environ, "TMPDIR": str(FOLDER), "AWS_LAMBDA_JS_RUNTIME": "nodejs22.x"}
+    environment = {**os.environ, "TMPDIR": str(folder), "AWS_LAMBDA_JS_RUNTIME": "nodejs22.x"}
     try:
         done = subprocess.run(
             command(list(words)),
-            cwd=FOLDER,
+            cwd=folder,
             env=environment,
             capture_output=True,
             text=True,
