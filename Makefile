@@ -9,7 +9,7 @@ export UV_PROJECT_ENVIRONMENT := .venv
 # Some images forbid Python to keep what it has compiled; then each of hundreds of processes compiles everything again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help dev setup setup-all test test-fast soak lint types contracts unit integration conformance browser infra bench bench-retrieval bench-memory bench-reference acceptance synth docs snapshot requirements cdk deploy format clean
+.PHONY: help dev setup setup-all test test-fast soak lint types contracts unit integration conformance browser lighthouse infra bench bench-retrieval bench-memory bench-reference acceptance synth docs snapshot requirements cdk deploy format clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -54,8 +54,11 @@ integration: ## Run the tests on the laptop cloud, OpenSearch, DynamoDB Local an
 conformance: ## Run the tests against published contracts, and clients of others on Node.js
 	$(RUN) pytest tests/conformance -q -n 2 --dist loadfile
 
-browser: ## Run the tests of sign-in, consent and connected apps in a real browser
+browser: ## Run the tests of every page in a real browser
 	$(RUN) pytest tests/browser -q -n 2 --dist loadfile
+
+lighthouse: setup-all ## Judge home, search and a document with Lighthouse: make lighthouse ARGS=CLONE
+	@$(RUN) python -m tests.browser.lighthouse $(ARGS)
 
 infra: ## Synthesize and check the AWS template
 	$(RUN) pytest tests/infra -q -n 2 --dist loadfile

@@ -16,6 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -127,6 +128,8 @@ def judged(url: str, port: int) -> dict[str, Any]:
         file = Path(folder) / "report.json"
         words = ["node", str(program), url, f"--port={port}", "--output=json", f"--output-path={file}", "--quiet"]
         words += [f"--only-categories={','.join(CATEGORIES)}"]
+        if urlsplit(url).path == "/search":
+            words.append("--skip-audits=is-crawlable")  # results are kept out of search engines on purpose
         done = subprocess.run(
             command(words), capture_output=True, text=True, timeout=WAIT_SECONDS, check=False, env=dict(os.environ)
         )
