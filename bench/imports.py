@@ -31,6 +31,11 @@ BARE = {
         "boto3": "import boto3",
         "boto3 and three clients": MAKE_CLIENTS.format(names=["secretsmanager", "dynamodb", "stepfunctions"]),
     },
+    "site": {
+        "starlette, mangum": "import starlette.applications, mangum",
+        "starlette, mangum, boto3 and two clients": "import starlette.applications, mangum; "
+        + MAKE_CLIENTS.format(names=["s3", "dynamodb"]),
+    },
     "rest": {
         "fastapi, mangum": "import fastapi, mangum",
         "fastapi, mangum, boto3": "import fastapi, mangum, boto3",

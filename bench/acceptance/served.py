@@ -12,6 +12,7 @@ import httpx
 
 from bench.acceptance.indexes import EmbeddedIndex, Index
 from bench.acceptance.reading import Page, Traces, texts_in, unexplained
+from bench.acceptance.site import FIXED, Pages, texts_of
 from bench.acceptance.truth import Statement, Truth, all_of, blob, equal, fact, none, same, servable, truth_at
 from commonplace.documents.content.keys import ATTACHMENTS_PREFIX, CONTENT_PREFIX, RAW_PREFIX
 from commonplace.documents.content.paths import DEFAULT_EXCLUDES
@@ -46,21 +47,24 @@ Place = tuple[str, str, Iterable[str]]
 """Which of PLACES, where exactly, and the texts found there."""
 
 
-def traces_of(truth: Truth) -> Traces:
-    """What is peculiar to the unpublished files. What published files or our own code say is no secret."""
+def traces_of(truth: Truth, types: Iterable[str] = ()) -> Traces:
+    """What is peculiar to the unpublished files. What published files or our own code say is no secret, nor what pages
+    and lists put side by side of a published one: its name or title, its type, a value, the body."""
     private = {path: page.body + "\n" + "\n".join(page.values) for path, page in truth.unpublished.items()}
     names = {page.title: path for path, page in truth.unpublished.items() if page.title}
     hidden = (path for path in truth.tree.blobs if path not in truth.published and path not in truth.links.files)
     names |= {path: path for path in hidden}
     public = [raw.decode("utf-8", "replace") for path, raw in truth.raw.items() if path in truth.published]
     known = [*public, *(text for page in truth.published.values() for text in _as_indexed(page))]
+    kinds = [*types]
+    known += [text for path, page in truth.published.items() for text in _side_by_side(path, page, kinds)]
     known += [*truth.published, *truth.links.files, *_own_texts()]
     return Traces(private, names, known)
 
 
 def statements(laptop: Laptop, api: httpx.Client, truth: Truth, refs: Iterable[str], index: Index) -> list[Statement]:
     """`refs`: `contentType/id` of every document that is served."""
-    traces = traces_of(truth)
+    traces = traces_of(truth, {ref.partition("/")[0] for ref in refs})
     told: dict[str, set[str]] = {place: set() for place in PLACES}
     named: dict[str, set[str]] = {place: set() for place in PLACES}
     size = 0
@@ -111,12 +115,14 @@ def _places(laptop: Laptop, api: httpx.Client, refs: Iterable[str], index: Index
     yield from (("index", where, texts) for where, texts in index.texts())
     for address in _addresses(api, refs):
         answer = api.get(address)
-        yield "public answers", f"GET {address}", (*texts_in(answer.content), *answer.headers.values())
+        page = answer.headers.get("content-type", "").startswith("text/html")
+        said = texts_of(answer.text) if page else texts_in(answer.content)
+        yield "public answers", f"GET {address}", (*said, *answer.headers.values())
     yield "logs", "logs of the functions", (laptop.logs(),)
 
 
 def _addresses(api: httpx.Client, refs: Iterable[str]) -> Iterator[str]:
-    yield from ANSWERS
+    yield from (*ANSWERS, *FIXED)
     for first in PAGED:
         address: str | None = first
         while address:
@@ -126,6 +132,7 @@ def _addresses(api: httpx.Client, refs: Iterable[str]) -> Iterator[str]:
             address = re.sub(r"\Ahttps?://[^/]+", "", following) if following else None
     for ref in refs:
         yield from (f"/api/v1/entries/{ref}{suffix}" for suffix in ("", ".md", "/links"))
+        yield f"/d/{ref}"
 
 
 def _may_name_paths(key: str) -> bool:
@@ -138,6 +145,11 @@ def _as_indexed(page: Page) -> Iterator[str]:
     for chunk in chunk_body(page.body):
         heading, text = " ".join(chunk.heading_path), plain(chunk.text)
         yield from (heading, text, f"{heading} {text}", _POSSESSIVE.sub("", text))
+
+
+def _side_by_side(path: str, page: Page, types: Iterable[str]) -> Iterator[str]:
+    for name in filter(None, (path.rpartition("/")[2].partition(".")[0], page.title)):
+        yield from (f"{name} {text}" for text in (page.body, *page.values, *types))
 
 
 def _own_texts() -> Iterator[str]:
@@ -198,6 +210,7 @@ def examine(laptop: Laptop, index: Index | None = None) -> list[Statement]:
             *_titles(api, served),
             *_graph(api, served),
             *_attachments(laptop, api, served),
+            *Pages.fetch(api, {ref: served.documents[path] for ref, path in served.refs.items()}).statements(),
             *statements(laptop, api, truth, served.refs, looked_into),
             *looked_into.statements(truth, versions),
         ]
