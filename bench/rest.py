@@ -1,4 +1,4 @@
-"""Latency and throughput of REST, beside a bare route that returns the same bytes through the same Lambda host.
+"""Latency and throughput of REST and pages, beside a bare route that returns the same bytes through the same host.
 
 `python -m bench.rest [CLONE]`. Requests to ours and to the bare one alternate, so that noise hits both. The template is
 the committed one with the bare function more.
@@ -77,7 +77,7 @@ WARM_UP = 30
 CLIENTS = 4
 WARM_BLOCKS, BLOCKS, BLOCK_SECONDS = 3, 4, 0.5
 API = "/api/v1"
-GET_TARGET, FILTER_TARGET = 3, 2
+GET_TARGET, FILTER_TARGET, PAGE_TARGET = 3, 2, 3
 
 
 @dataclass(slots=True)
@@ -100,7 +100,8 @@ class Case:
 
 
 def cases(laptop: Laptop, client: Client) -> list[Case]:
-    """A document of middling size, lists of 20, searches; each list and search once repeated and once always new."""
+    """A document of middling size, lists of 20, searches, and pages of the site; each list and search once repeated and
+    once always new."""
     document = _middling(laptop)
     tags = client.json(f"{API}/tags")["tags"]
     tag = quote(max(tags, key=lambda told: int(told["count"]))["tag"])
@@ -115,6 +116,10 @@ def cases(laptop: Laptop, client: Client) -> list[Case]:
         Case("filtered list, new filter", lambda n: f"{API}/entries?limit=20&tag={tag}&updatedSince={_moment(n)}"),
         Case("search, repeated", lambda _: f"{API}/search?{urlencode({'q': 'how to share work in a circle'})}"),
         Case("search, new", lambda _: f"{API}/search?{urlencode({'q': ' '.join(prose.words(5))})}"),
+        Case("page of the document", lambda _: f"/d/{document}"),
+        Case("home page", lambda _: "/"),
+        Case("search page, repeated", lambda _: f"/search?{urlencode({'q': 'how to share work in a circle'})}"),
+        Case("search page, new", lambda _: f"/search?{urlencode({'q': ' '.join(prose.words(5))})}"),
     ]
 
 
@@ -215,11 +220,17 @@ def _note(measured: Sequence[Case], host: float) -> str:
     bare = ratio(took["get"], median(measured[0].bare))
     filtered = ratio(took["filtered list"], took["list"])
     new = ratio(took["filtered list, new filter"], took["list, new page"])
+
+    def times(page: str, data: str) -> str:
+        return table.text(ratio(took[page], took[data]))
+
     return (
         f"The host alone, without any framework: {1000 * host:.3g} ms.\n"
         f"One document: {table.text(bare)} times the bare route (target {GET_TARGET}).\n"
         f"Filtered list: {table.text(filtered)} times an unfiltered one (target {FILTER_TARGET}); "
-        f"{table.text(new)} times when neither was asked for before."
+        f"{table.text(new)} times when neither was asked for before.\n"
+        f"The page of a document: {times('page of the document', 'get')} times the document (target {PAGE_TARGET}), "
+        f"home {times('home page', 'get')} times; a search page {times('search page, new', 'search, new')} times one."
     )
 
 
