@@ -91,7 +91,7 @@ def judgement_lines(judgement: Judgement, address: str | None = None) -> Iterato
     else:
         yield f"{path} is not published:"
     for problem in judgement.reasons:
-        yield f"  line {problem.line or 1}: {problem.message}"
+        yield f"  {f'line {problem.line}: ' if problem.line else ''}{problem.message}"
         if problem.written:
             yield f"    written: {problem.written}"
         if problem.hint:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from urllib.parse import unquote, urlsplit
 
@@ -130,7 +130,7 @@ def _of_another_file(findings: Findings, path: str, size: int | None) -> Problem
     """Of a file that is no Markdown, or of which nothing is known but its name."""
     told = next((one.problem for one in findings.findings if f"`{path}`" in one.problem.message), None)
     if told and told.code == "attachment-not-served":
-        return told
+        return replace(told, line=None)
     if size is not None and not is_servable(path, size):
         return not_served(path, size)
     if is_markdown(path):
