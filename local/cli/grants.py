@@ -6,6 +6,7 @@ import typer
 
 from commonplace.identity.records import Grant
 from commonplace.kernel.audit import AuditRecord
+from commonplace.kernel.audit_store import Kind
 from local.errors import CommandError
 from local.identity import day, minute, reach
 from local.options import Target, grouped
@@ -85,14 +86,17 @@ def records(
     limit: Annotated[int, typer.Option(min=1, max=1000, help="How many.")] = 50,
     denied: Annotated[bool, typer.Option("--denied", help="What calls with a token were refused, instead.")] = False,
     memory: Annotated[bool, typer.Option("--memory", help="Who changed what is remembered, instead.")] = False,
+    console: Annotated[bool, typer.Option("--console", help="Who did what in the console, instead.")] = False,
     as_json: AsJsonList = False,
     target: Target,
 ) -> None:
     """Read the records of sign-ins, consents, grants, refreshes, revocations and refusals, the newest first."""
     identity = reach(target)
-    if denied and memory:
-        raise CommandError("--denied and --memory are two lists.", "Ask for one, then for the other.")
-    found = identity.log("denied" if denied else "memory" if memory else "audit").read(organisation, limit=limit)
+    asked: dict[Kind, bool] = {"denied": denied, "memory": memory, "console": console}
+    kinds = [kind for kind, wanted in asked.items() if wanted] or ["audit"]
+    if len(kinds) > 1:
+        raise CommandError(f"--{kinds[0]} and --{kinds[1]} are two lists.", "Ask for one, then for the other.")
+    found = identity.log(kinds[0]).read(organisation, limit=limit)
     show((_record_row(one) for one in found), nothing="There is no record.", as_json=as_json)
 
 

@@ -133,6 +133,7 @@ def test_an_operator_ends_everything_of_an_account(place: Place) -> None:
     [
         (("grants", "revoke"), "Name a grant"),
         (("grants", "records", "--denied", "--memory"), "two lists"),
+        (("grants", "records", "--memory", "--console"), "two lists"),
         (("grants", "revoke", "00000000"), "commonplace grants list"),
         (("clients", "remove", "nobody"), "commonplace clients list"),
         (("tokens", "mint", "--org", "a", "--agent", "b", "--scopes", "everything"), "knowledge:read"),
