@@ -188,6 +188,13 @@ def test_what_is_nowhere_is_a_page_that_names_the_nearest(client: TestClient) ->
     assert 'href="/d/pattern/rotating-stewardship"' in client.get("/artifacts/patterns/rotating-stewardship.md").text
 
 
+def test_a_list_that_is_nowhere_names_the_nearest(client: TestClient) -> None:
+    for path, near in (("/t/governanse", "/t/governance"), ("/groups/sead-library", "/groups/seed-library")):
+        page = client.get(path)
+        assert page.status_code == 404
+        assert f'href="{near}"' in page.text
+
+
 def test_a_store_that_does_not_answer_is_a_page_that_says_when_to_come_back(world: World) -> None:
     client = world.client()
     world.store.unreachable = True

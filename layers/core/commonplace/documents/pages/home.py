@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 from urllib.parse import quote
 
@@ -22,10 +23,13 @@ from commonplace.documents.pages.services import Services, Window, page_number
 from commonplace.kernel.errors import NotFound
 from commonplace.kernel.terms import key
 from commonplace.search.filters import Filters
+from commonplace.web.pages.declaration import Link
 
 LATEST = 8
 FEW = 24
 """Groups and tags of the home page."""
+MAX_NAME_CHARACTERS = 200
+"""Of a name that is compared with others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +122,23 @@ def _kind_routes(services: Services, kind: Kind) -> list[Route]:
 
 def _alike(kind: Kind, found: Sequence[Facet], name: str) -> str:
     """The page of the value that is written otherwise: `Mutual Aid` for `mutual-aid`. Raises NotFound."""
-    wanted = key(name[:200])
+    wanted = key(name[:MAX_NAME_CHARACTERS])
     same = next((facet for facet in found if key(facet.name) == wanted), None)
     if same is None:
         raise NotFound(f"Nothing here is listed under this name in {kind.plural.casefold()}.")
     return f"{kind.path}/{quote(same.name, safe='')}"
+
+
+def nearest(services: Services, path: str) -> Sequence[Link]:
+    """Groups, releases and tags with a name like that of a list that is not there."""
+    kind = next((kind for kind in KINDS if path.startswith(f"{kind.path}/")), None)
+    if kind is None:
+        return ()
+    names = {key(facet.name): facet.name for facet in kind.facets(services.library.edition().catalogue)}
+    wanted = key(path.removeprefix(f"{kind.path}/")[:MAX_NAME_CHARACTERS])
+    return [
+        Link(f"{kind.path}/{quote(names[one], safe='')}", names[one]) for one in get_close_matches(wanted, names, 5)
+    ]
 
 
 def _home(edition: Edition) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def document_pages(services: Services) -> Pages:
         templates=FOLDER / "templates",
         assets=FOLDER / "assets",
         searches=frozenset({"/search"}),
-        nearest=lambda path: document.nearest(services, path),
+        nearest=lambda path: [*home.nearest(services, path), *document.nearest(services, path)],
         edition=lambda: _edition(services.library),
     )
 

@@ -66,7 +66,7 @@ class Frame:
         """`request` gives the path of the page alone: an answer is made of nobody's Host or query unless `values`
         say so."""
         found = self._templates.get_template(template)
-        text = found.render(frame=self, path=request.url.path, **values)
+        text = found.render(frame=self, path=request.scope["path"], **values)
         return text.encode("utf-8", "xmlcharrefreplace")
 
     def error(self, request: Request, error: CommonplaceError) -> Response:
@@ -74,7 +74,7 @@ class Frame:
         values = {
             "title": HTTPStatus(error.status).phrase,
             "error": error,
-            "nearest": self.nearest(request.url.path) if error.status == HTTPStatus.NOT_FOUND else (),
+            "nearest": self.nearest(request.scope["path"]) if error.status == HTTPStatus.NOT_FOUND else (),
         }
         body = self.render(request, "error.html", **values)
         return Response(body, error.status, {**PROTECTED, **NO_STORE, **error_headers(error)}, HTML)
