@@ -49,7 +49,7 @@ class Identity:
         return DynamoGrants(self._dynamodb, self._of("IdentityTable"), self._of("ActivityTable"))
 
     def log(self, kind: "Kind") -> "DynamoAudit":
-        """Of sign-ins and grants, of calls with a token that were denied, of what was changed in the memory, or done in the console."""
+        """Of sign-ins and grants, of calls that were denied, of changes of the memory, or of actions in the console."""
         from commonplace.kernel.audit_store import DynamoAudit
 
         return DynamoAudit(self._dynamodb, self._of("ActivityTable"), kind)

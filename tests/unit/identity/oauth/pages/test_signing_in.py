@@ -256,3 +256,27 @@ def test_a_made_up_cookie_is_nobody(alice: Browser) -> None:
 def test_addresses_are_those_of_the_deployment_whatever_the_host_header_says(world: World, alice: Browser) -> None:
     answer = alice.get(f"/siwe/nonce?address={alice.address}", host="evil.example")
     assert answer.json()["message"].startswith(f"{ISSUER.removeprefix('https://')} wants you")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "leads_to"),
+    [
+        ("/console/sync?run=1", "/console/sync?run=1"),
+        ("//evil.example", "/account"),
+        ("/\\evil.example", "/account"),
+        ("https://evil.example/console", "/account"),
+        ("javascript:alert(1)", "/account"),
+        (["/console"], "/account"),
+    ],
+)
+def test_a_wallet_and_a_provider_lead_on_to_paths_of_this_site_alone(
+    make_world: Callable[..., World], wanted: object, leads_to: str
+) -> None:
+    world = make_world(groups=GROUPS)
+    browser = world.browser()
+    asked = browser.http.get("/siwe/nonce", params={"address": browser.address}).json()
+    answer = browser.verify({"id": asked["id"], "signature": browser.sign(asked["message"]), "next": wanted})
+    assert answer.json()["redirectTo"] == leads_to
+    other = world.browser()
+    back = other.get(back_from(world, other.ask("/oidc/start", {"next": wanted})))
+    assert (back.status_code, back.headers["location"]) == (303, leads_to)
