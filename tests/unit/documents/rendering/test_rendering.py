@@ -134,3 +134,13 @@ def test_no_id_of_the_document_page_can_be_that_of_a_heading() -> None:
     templates = [pages / "web/pages/templates/base.html", pages / "documents/pages/templates/document.html"]
     ids = {name for page in templates for name in re.findall(r'\bid="([^"]+)"', page.read_text(encoding="utf-8"))}
     assert ids and not {name for name in ids if anchor(name) == name} - RESERVED
+
+
+def test_links_and_images_in_html_are_led_as_those_in_markdown() -> None:
+    body = "<p align=center><img alt='A \"view\"' src='../files/pic one.png' width=300>\n"
+    body += "<a href=other%20note.md#a-part>x</a> <a href='gone.md'>gone</a></p>\n\n"
+    body += "And <img src=https://example.org/x.png alt='far & away'> <!-- <img src=x.png> -->"
+    shown = html(body, {**OTHER, **PICTURE})
+    assert '<img alt="A &quot;view&quot;" src="/files/pic one.png" width="300">' in shown
+    assert '<a href="/d/file/other-note#a-part">x</a>' in shown and "<a>gone</a>" in shown
+    assert "<p>And far &amp; away" in shown and "x.png" not in shown

@@ -16,7 +16,7 @@ from commonplace.documents.rendering.anchors import plain, wiki_parts
 from commonplace.documents.rendering.model import Addresses
 from commonplace.repository.headings import fragment_of
 from commonplace.repository.link import Link
-from commonplace.repository.links import link_of
+from commonplace.repository.links import link_of, replace_in_html
 
 BROKEN = "There is no published document or file of this name."
 _SCHEME = re.compile(r"(?:https?://|//|mailto:|tel:)", re.IGNORECASE)
@@ -74,6 +74,10 @@ class References:
                 case _:
                     made.append(token)
         return made
+
+    def lead_html(self, html: str) -> str:
+        """HTML of an author's own, with links and images led."""
+        return replace_in_html(html, self._url)
 
     def _made(self, address: str) -> str:
         self._addresses.add(address)

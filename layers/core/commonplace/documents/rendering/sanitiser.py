@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection
+from html import escape, unescape
 
 import nh3
 
@@ -61,6 +62,8 @@ RAW_ID_PREFIX = "user-content-"
 """Of ids and names that authors give in HTML of their own: none can take the place of one of the page's."""
 _RAW_ID = re.compile(r"[\w.:-]{1,100}\Z")
 _ANCHOR = re.compile(r'<a((?: [a-z-]+="[^"]*")*)>')
+_IMAGE = re.compile(r'<img((?: [a-z-]+="[^"]*")*)>')
+_ALT = re.compile(r' alt="([^"]*)"')
 _OUTSIDE = re.compile(r' href="((?:https?:)?[/\\]{2}[^"]*)"', re.IGNORECASE)
 
 
@@ -87,7 +90,15 @@ def sanitise(html: str, *, ids: Collection[str], addresses: Collection[str]) -> 
             return found[0]
         return f'<a{found[1]} rel="noopener nofollow ugc">'
 
-    return _ANCHOR.sub(with_rel, clean)
+    return _IMAGE.sub(_shown_image, _ANCHOR.sub(with_rel, clean))
+
+
+def _shown_image(found: re.Match[str]) -> str:
+    """The image, or its text where nothing is left to be shown."""
+    if ' src="' in found[1]:
+        return found[0]
+    alt = _ALT.search(found[1])
+    return escape(unescape(alt[1])) if alt else ""
 
 
 def _filter(ids: Collection[str], addresses: Collection[str]) -> Callable[[str, str, str], str | None]:

@@ -124,12 +124,13 @@ class _Text:
         return self._references.lead(inline.children or [])
 
     def _admit_raw(self, token: Token) -> None:
-        """Remembers the ids in HTML of an author's own; what is too much of it is shown as text."""
+        """Leads the links in HTML of an author's own, and remembers its ids; too much of it is shown as text."""
         self.page.raw += len(token.content)
         if self.page.raw > MAX_RAW_CHARACTERS:
             token.content = escape(token.content)
         else:
             self.page.anchors.note_raw(token.content)
+            token.content = self._references.lead_html(token.content)
 
     def _embed(self, inline: Token) -> str | None:
         """HTML of the document that is embedded by a paragraph of its own; None when the paragraph is another one."""
