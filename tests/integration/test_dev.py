@@ -234,14 +234,14 @@ def test_a_data_folder_that_cannot_be_one_is_refused_in_two_sentences(user: Clon
 def test_an_empty_branch_is_said_in_words(tmp_path: Path) -> None:
     done = commonplace("dev", "--once", "--repository", str(Clone(tmp_path / "empty").folder))
     assert done.returncode == 1
-    assert "the branch is empty" in done.stdout
+    assert "holds no files, and the repository has no commits yet: add a Markdown file" in done.stdout
 
 
 def test_a_broken_edit_is_told_beside_what_is_still_served(shared: Dev) -> None:
     user = shared.user
     good = (user.folder / "docs/crabs.md").read_text(encoding="utf-8")
     user.write("docs/crabs.md", "---\ntitle: Crabs: a study\npublish: true\n---\nLost.\n")
-    shared.wait_for("  docs/crabs.md: served as it was before", EDIT_SECONDS)
+    shared.wait_for("  docs/crabs.md:2:13: served as it was before", EDIT_SECONDS)
     user.write("docs/crabs.md", good)
     assert found(shared.url, "sideways") == ["Crabs"]
 
