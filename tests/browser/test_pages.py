@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urljoin
 
-import httpx
 import pytest
 from playwright.sync_api import Browser, Dialog, expect
 
@@ -45,7 +45,13 @@ PAGES = {
     "map": "/map",
     "map-of-a-type": "/map?type=tag",
     "map-around": "/map?around=tag/tide-pool",
+    "connect": "/connect",
     "docs": "/docs",
+    "account": "/account",
+    "console": "/console",
+    "console-sync": "/console/sync",
+    "console-why": "/console/why",
+    "console-verdict": "/console/why?q=drafts/winter-survey-plan.md",
 }
 ABSENT = {
     "no-page": "/d/tag/tide-poool",
@@ -126,19 +132,19 @@ def test_a_page_is_whole_and_open_to_everybody(reader: Reader, axe_core: str, na
 
 
 @pytest.mark.parametrize("name", [*PAGES, *ABSENT])
-def test_a_page_is_light(dev: Dev, name: str) -> None:
-    with httpx.Client(base_url=dev.url) as client:
-        text = client.get((PAGES | ABSENT)[name]).text
-        waiting = re.findall(r'<(?:script|link rel="stylesheet")[^>]* (?:src|href)="([^"]+)"', text)
-        parts, bodies = set[str](), [text]
-        while waiting:
-            url = waiting.pop()
-            if url not in parts:
-                parts.add(url)
-                answer = client.get(url)
-                assert answer.status_code == 200, url
-                bodies.append(answer.text)
-                waiting += [str(answer.url.join(path)) for path in re.findall(r'from "(\.[^"]+)"', answer.text)]
+def test_a_page_is_light(reader: Reader, name: str) -> None:
+    client = reader.visits["desk-dark"].context.request
+    text = client.get(f"{reader.url}{(PAGES | ABSENT)[name]}").text()
+    waiting = re.findall(r'<(?:script|link rel="stylesheet")[^>]* (?:src|href)="([^"]+)"', text)
+    parts, bodies = set[str](), [text]
+    while waiting:
+        url = urljoin(reader.url, waiting.pop())
+        if url not in parts:
+            parts.add(url)
+            answer = client.get(url)
+            assert answer.ok, url
+            bodies.append(answer.text())
+            waiting += [urljoin(url, path) for path in re.findall(r'from "(\.[^"]+)"', bodies[-1])]
     assert parts, "at least the stylesheet"
     assert sum(len(gzip.compress(body.encode(), 6)) for body in bodies) <= MOST_BYTES
 
@@ -175,7 +181,7 @@ def test_whatever_the_tab_key_reaches_is_seen(reader: Reader, name: str, look: s
     assert [each["tag"] for each in reached if not (each["seen"] and each["shown"])] == []
 
 
-@pytest.mark.parametrize("name", ["home", "document", "map", "docs"])
+@pytest.mark.parametrize("name", ["home", "document", "map", "connect", "docs", "account", "console"])
 def test_the_first_link_leads_past_the_header(reader: Reader, name: str) -> None:
     visit, _ = reader.look("desk-dark", PAGES[name])
     visit.page.keyboard.press("Tab")
