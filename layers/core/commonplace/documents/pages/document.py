@@ -82,7 +82,7 @@ def _page(services: Services, request: Request, entry: Entry) -> Page:
         "document.html",
         entry=entry,
         rendered=services.renderer.render(entry, json.loads(stored.body)["content"]),
-        banner=HERE.of_attachment(banner) if banner and banner.media_type.startswith("image/") else None,
+        banner=banner if banner and banner.media_type.startswith("image/") else None,
         out=out,
         back=back,
         related=related(catalogue, graph, entry),

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from commonplace.documents.addresses import DocumentAddresses
-from commonplace.documents.content.document import Entry
+from commonplace.documents.content.document import Attachment, Entry
 from commonplace.documents.content.library import Edition, Library
 from commonplace.documents.rendering.renderer import Renderer
 from commonplace.kernel.errors import InvalidInput, NotFound
@@ -41,6 +41,9 @@ class Urls:
 
     def markdown(self, entry: Entry) -> str:
         return f"{API}/entries/{quote(entry.content_type, safe='')}/{quote(entry.id, safe='')}.md"
+
+    def attachment(self, attachment: Attachment) -> str:
+        return HERE.of_attachment(attachment)
 
     def type(self, name: str) -> str:
         return f"/types/{quote(name, safe='')}"
