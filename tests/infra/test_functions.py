@@ -135,7 +135,7 @@ def test_everything_calls_functions_by_their_alias(template: Template) -> None:
         *template.properties("AWS::StepFunctions::StateMachine")[0]["DefinitionSubstitutions"].values(),
         *(each["RotationLambdaARN"] for each in template.properties("AWS::SecretsManager::RotationSchedule")),
     ]
-    assert len(called) == 46
+    assert len(called) == 44
     assert {reference["Ref"] for reference in called} == aliases.keys()
 
 
