@@ -86,9 +86,24 @@ class Heading(Answer):
 
 
 class RenderedEntry(Answer):
-    """A document with `html` in place of `content`."""
+    """A document with `html`, `headings` and `truncated` in place of `content`: with `format=html`."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(
+        extra="allow",
+        json_schema_extra={
+            "examples": [
+                {
+                    "documentUrl": "https://knowledge.example.org/d/pattern/rotating-stewardship",
+                    "id": "rotating-stewardship",
+                    "contentType": "pattern",
+                    "title": "Rotating stewardship",
+                    "html": '<p>Every season the circle asks who carries what.</p>\n<h2 id="why">Why</h2>\n',
+                    "headings": [{"level": 2, "id": "why", "text": "Why"}],
+                    "truncated": False,
+                }
+            ]
+        },
+    )
 
     id: str
     content_type: str
