@@ -12,6 +12,7 @@ ROOT = Path(__file__).parent.parent
 HELIOS = ROOT / "tests" / "fixtures" / "reference" / "helios"
 SAMPLE = ROOT / "samples" / "reference"
 COMMIT = "a1b2c3d4" * 5
+WEB_URL = "https://github.com/example/product"
 SYNCED_AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
@@ -24,7 +25,13 @@ def files_of(folder: Path) -> dict[str, bytes]:
 def compiled(reading: Reading, *, folder: str = "", generation: int = 1, before: Catalogue | None = None) -> Catalogue:
     source = CatalogueSource(reading.name, "example/product", "main", folder)
     return compilation.compile(
-        reading, source=source, commit=COMMIT, generation=generation, synced_at=SYNCED_AT, before=before
+        reading,
+        source=source,
+        web_url=WEB_URL,
+        commit=COMMIT,
+        generation=generation,
+        synced_at=SYNCED_AT,
+        before=before,
     )
 
 

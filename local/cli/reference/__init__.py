@@ -270,7 +270,7 @@ class OneShelf:
 def _reference(reading: Reading, *, meaning: bool) -> Iterator[Reference]:
     """Answers as if these entries were published now. Without the model's files, too, words alone are compared."""
     source, moment = CatalogueSource(reading.name, HERE, "HEAD", ""), datetime.now(UTC)
-    made = compile(reading, source=source, commit="0" * 40, generation=1, synced_at=moment, before=None)
+    made = compile(reading, source=source, web_url=None, commit="0" * 40, generation=1, synced_at=moment, before=None)
     if not meaning:
         yield Reference(OneShelf((made,)))
         return

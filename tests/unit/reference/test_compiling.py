@@ -8,7 +8,7 @@ from commonplace.reference.model import Catalogue
 from commonplace.reference.settings import CatalogueSource
 from commonplace.reference.source.compilation import compile
 from commonplace.reference.source.reader import Reading, read_catalogue
-from tests.reference_files import COMMIT, SYNCED_AT, compiled
+from tests.reference_files import COMMIT, SYNCED_AT, WEB_URL, compiled
 
 UNDATED = {"id": "a", "type": "guide", "title": "A", "category": "c", "summary": "S.", "content": "T."}
 A = UNDATED | {"lastUpdated": "2026-01-01"}
@@ -33,7 +33,8 @@ def test_a_catalogue_says_where_and_when_it_was_published() -> None:
         ("a", "docs/reference/all.json", 7),
         ("b", "docs/reference/all.json", 7),
     ]
-    assert made.source_url(made.entries[0]).endswith(f"/blob/{COMMIT}/docs/reference/all.json")
+    assert made.source_url(made.entries[0]) == f"{WEB_URL}/blob/{COMMIT}/docs/reference/all.json"
+    assert made.model_copy(update={"web_url": None}).source_url(made.entries[0]) is None
 
 
 def test_what_has_not_changed_keeps_its_generation() -> None:
@@ -53,7 +54,9 @@ def test_an_entry_without_a_day_has_that_of_the_publication_that_changed_it() ->
 
     def at(days: int, given: dict[str, Any], before: Catalogue | None) -> Catalogue:
         when = SYNCED_AT + timedelta(days=days)
-        return compile(reading(given), source=source, commit=COMMIT, generation=days, synced_at=when, before=before)
+        return compile(
+            reading(given), source=source, web_url=None, commit=COMMIT, generation=days, synced_at=when, before=before
+        )
 
     first = at(1, UNDATED, None)
     second = at(2, UNDATED, first)

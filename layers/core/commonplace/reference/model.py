@@ -132,6 +132,8 @@ class Catalogue(Stored):
     """URLs of the API: host and base path of one, before the path of an endpoint, are forgiven."""
     repository: str
     """`owner/name`."""
+    web_url: str | None = None
+    """Where people see the repository; None where it is a stand-in on a laptop."""
     branch: str
     commit_sha: str
     generation: int
@@ -139,9 +141,14 @@ class Catalogue(Stored):
     entries: list[Placed] = Field(default_factory=list)
     """By id."""
 
-    def source_url(self, placed: Placed) -> str:
+    def source_url(self, placed: Placed) -> str | None:
         """The entry's file on GitHub, at the commit that was published."""
-        return f"https://github.com/{self.repository}/blob/{self.commit_sha}/{placed.path}"
+        return f"{self.web_url}/blob/{self.commit_sha}/{placed.path}" if self.web_url else None
+
+    @property
+    def tree_url(self) -> str | None:
+        """All of its files, likewise."""
+        return f"{self.web_url}/tree/{self.commit_sha}" if self.web_url else None
 
 
 class Manifest(Stored):

@@ -1,12 +1,14 @@
 """`search_knowledge`: the best first, in as few words as show which one to take; a miss is an answer."""
 
+import json
 import logging
+import re
 
 import pytest
 
 from commonplace.reference.model import ENTRY_TYPES, Asked, Catalogue, SearchAnswer
 from commonplace.reference.tools.search import FALLBACK, SEARCHED
-from tests.unit.reference.tools.desks import Desk, hit, hits, member
+from tests.unit.reference.tools.desks import Desk, desk, hit, hits, member
 from tests.unit.web.mcp.talking import ERAS, text_of
 
 IDS = ("cmd-gw-users-list", "cmd-gw-users-get", "cmd-users-list", "api-get-groups", "cmd-gw-groups-list")
@@ -35,6 +37,22 @@ def test_everything_says_where_it_stands(here: Desk, helios: Catalogue) -> None:
         named = {one["catalogue"] for one in data.get("sources", [])}
         assert all("sourceUrl" in one or one["catalogue"] in named for one in data["results"])
         assert f"/{helios.commit_sha}" in text_of(result)
+
+
+def test_where_there_is_no_repository_on_github_path_and_commit_are_named(helios: Catalogue) -> None:
+    local = helios.model_copy(update={"web_url": None})
+    here = desk(local)
+    for count in (1, 5):
+        here.reference.found = SearchAnswer(hits(local, *IDS[:count]))
+        result = here.call("search_knowledge", query="x")
+        told = json.dumps(result.structured_content)
+        assert "http" not in "".join(re.findall(r"^Source: .*$", text_of(result), re.MULTILINE))
+        assert "sourceUrl" not in told
+        assert local.commit_sha in told
+        assert f"commit {local.commit_sha}" in text_of(result)
+    here.reference.found = SearchAnswer(hits(local, IDS[0]))
+    (one,) = here.data("search_knowledge", query="x")["results"]
+    assert one["path"] == hit(local, IDS[0]).placed.path
 
 
 def test_one_result_is_told_whole(here: Desk, helios: Catalogue) -> None:

@@ -29,7 +29,7 @@ fetched, so that the next run tries again; the run itself failed."""
 STATUS_CHARACTERS = 140
 """GitHub's, of a commit status."""
 
-CATALOGUE_VERSION = "1"
+CATALOGUE_VERSION = "2"
 """Raise it when the stored catalogue gains or changes a field."""
 ARCHIVE_BYTES = 256 * 1024 * 1024
 """A repository with more in it is never downloaded whole for the sake of one folder."""

@@ -115,6 +115,8 @@ class Edition:
     reading: Reading
     files: Mapping[str, BlobSha]
     """Path in the repository -> blob id."""
+    web_url: str | None
+    """Where people see the repository."""
     commit_sha: str
     generation: int
     synced_at: datetime
@@ -150,6 +152,7 @@ def publish(
     catalogue = compile(
         edition.reading,
         source=source,
+        web_url=edition.web_url,
         commit=edition.commit_sha,
         generation=generation,
         synced_at=edition.synced_at,

@@ -137,7 +137,14 @@ class CatalogueSteps(RunSteps):
         judged, now = self._judge(plan, before), standing(self.ledger, before)
         if judged.reading is not None and judged.outcome == "published" and self._differs(plan, before, now, judged):
             edition = Edition(
-                judged.reading, judged.files, plan.commit_sha, generation, self.now(), self.pipeline, anew=plan.full
+                judged.reading,
+                judged.files,
+                self.repository.web_url,
+                plan.commit_sha,
+                generation,
+                self.now(),
+                self.pipeline,
+                anew=plan.full,
             )
             now = publish(self.ledger, self.source, before, now, edition)
         self.ledger.forget(before.blobs - set(judged.files.values()))

@@ -17,7 +17,8 @@ from commonplace.web.mcp.budgets import estimate_tokens, fitting, piece
 from commonplace.web.mcp.declaration import Link, Part
 from commonplace.web.mcp.rendering import compact
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
+"""What follows backticks on their line has none (CommonMark, section 4.5)."""
 
 MAX_EXAMPLES = 3
 MAX_RELATED = 5
@@ -110,6 +111,7 @@ class Told(Part):
     instead_of: str | None = Field(None, description="Deprecated name that was asked for")
     source: str | None = None
     source_url: str | None = None
+    path: str | None = Field(None, description="Of its file, where that has no URL")
     commit: str | None = None
     catalogue: str | None = None
     last_updated: str | None = None
@@ -164,6 +166,7 @@ def full(hit: Hit, examples: list[ToldExample], content: str) -> dict[str, Any]:
         "related_ids": entry.related_ids[:MAX_RELATED] or None,
         "source": entry.source,
         "source_url": hit.catalogue.source_url(hit.placed),
+        "path": None if hit.catalogue.web_url else hit.placed.path,
         "commit": hit.catalogue.commit_sha,
         "last_updated": entry.last_updated,
         "matched_by": hit.matched_by,
@@ -272,10 +275,11 @@ def placed_of(catalogue: Catalogue, id: str) -> Placed | None:
 
 
 def _source(one: Told) -> str | None:
-    if not one.source_url:
+    if not one.commit:
         return None
+    place = one.source_url or f"{code(one.path or '')} at commit {one.commit}"
     written = f" ({line(one.source, 200)})" if one.source else ""
-    return f"Source: {one.source_url}{written}, updated {str(one.last_updated)[:10]}"
+    return f"Source: {place}{written}, updated {str(one.last_updated)[:10]}"
 
 
 Shown = tuple[Told, str]

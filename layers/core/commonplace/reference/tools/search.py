@@ -69,7 +69,8 @@ class Source(Part):
     """Where entries of a catalogue come from, at one commit."""
 
     catalogue: str
-    url: str
+    commit: str
+    url: str | None = None
 
 
 class Found(Output):
@@ -119,7 +120,7 @@ def _found(answer: SearchAnswer) -> Answer:
     shown, more = _shown(answer.hits, room)
     told = [entry for entry, _ in shown]
     # An entry that is shown whole names its place.
-    sources = every if any(entry.source_url is None for entry in told) else []
+    sources = every if any(entry.commit is None for entry in told) else []
     hints = [FALLBACK] if answer.fallback else []
     if left := len(answer.hits) - len(shown):
         hints.append(f"{left} more were found than are told here: narrow it with type or category.")
@@ -162,14 +163,15 @@ def _note(answer: SearchAnswer) -> None:
 
 def _sources(hits: Sequence[Hit]) -> list[Source]:
     catalogues = {hit.catalogue.name: hit.catalogue for hit in hits}
-    return [
-        Source(catalogue=name, url=f"https://github.com/{one.repository}/tree/{one.commit_sha}")
-        for name, one in catalogues.items()
-    ]
+    return [Source(catalogue=name, commit=one.commit_sha, url=one.tree_url) for name, one in catalogues.items()]
 
 
 def _written(sources: Sequence[Source]) -> str:
-    return "Source: " + ", ".join(f"{one.url} ({one.catalogue})" for one in sources) if sources else ""
+    return (
+        "Source: " + ", ".join(f"{one.url or f'commit {one.commit}'} ({one.catalogue})" for one in sources)
+        if sources
+        else ""
+    )
 
 
 def _count(results: int) -> str:
