@@ -18,7 +18,7 @@ def stylesheet(accent: str) -> str:
     light, dark = readable(accent, LIGHT_PAPER), readable(accent, DARK_PAPER)
     return (
         f":root{{--accent:{light};--on-accent:{on(light)}}}\n"
-        f"@media(prefers-color-scheme:dark){{:root{{--accent:{dark};--on-accent:{on(dark)}}}}}\n"
+        f"@media screen and (prefers-color-scheme:dark){{:root{{--accent:{dark};--on-accent:{on(dark)}}}}}\n"
     )
 
 
