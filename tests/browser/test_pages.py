@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
@@ -13,9 +14,11 @@ from playwright.sync_api import Browser, Dialog, expect
 
 from tests.browser.chromium import axe
 from tests.browser.reading import library
+from tests.browser.screenshots import take_site
 from tests.browser.visiting import Visit, visiting
 from tests.hostile_markdown import HOSTILE
 from tests.integration.running_dev import Dev, started
+from tests.unit.docs.pages import ROOT
 
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 DESK = {"viewport": {"width": 1280, "height": 900}}
@@ -305,3 +308,14 @@ def test_results_come_while_somebody_types(reader: Reader) -> None:
     expect(field).to_be_focused()
     expect(field).to_have_value("quadrat")
     visit.check()
+
+
+def test_the_pictures_of_the_documentation_are_of_pages_that_there_are(
+    browser: Browser, dev: Dev, tmp_path: Path
+) -> None:
+    take_site(browser, dev.url, tmp_path)
+    pictures = {file.name for file in tmp_path.iterdir()}
+    documented = {file.name for file in (ROOT / "docs/images").iterdir()}
+    pages = "".join(page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *ROOT.glob("docs/*.md")])
+    assert pictures <= documented
+    assert [name for name in pictures if f"images/{name})" not in pages] == []
