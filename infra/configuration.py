@@ -236,6 +236,11 @@ class Configuration(Settings):
         return self.edge and self.origin_lock and self.base_url is not None
 
     @property
+    def private(self) -> bool:
+        """Whether what is published is for accounts of a tier alone."""
+        return bool(self.site_tier != "public")
+
+    @property
     def reranks(self) -> bool:
         """Whether a model puts the best hits in a second order."""
         return bool(self.rerank_provider != "none")

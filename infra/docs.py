@@ -57,7 +57,7 @@ def variable_rows(readers: dict[str, tuple[type[Settings], ...]]) -> dict[str, s
             for _, declared, sentence in documented(settings):
                 if declared.variable:
                     said, known, by = found.get(declared.variable, (declared, sentence, []))
-                    by += [function] if function not in by else []
+                    by += [function] if function.partition(" ")[0] not in by else []
                     found[declared.variable] = (said, known or sentence, by)
     return {
         variable: _row(

@@ -101,7 +101,7 @@ class Distribution(Construct):
             additional_behaviors={
                 "/mcp*": self._behavior(never, compress=False),
                 "/.well-known/*": self._behavior(briefly, challenges=False),
-                **{path: self._behavior(kept) for path in PUBLIC_PATHS},
+                **{path: self._behavior(never if configuration.private else kept) for path in PUBLIC_PATHS},
             },
             domain_names=[configuration.domain] if configuration.domain else None,
             certificate=_certificate(self, configuration),

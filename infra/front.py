@@ -11,7 +11,7 @@ from constructs import Construct
 
 from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction, accept, log_group
-from infra.identity import IdentityState, let_guard
+from infra.identity import IdentityState, let_guard, let_visit
 from infra.models import let_search
 from infra.providers import memory_mb
 from infra.search_engine import SearchEngine
@@ -135,10 +135,17 @@ def _domain(scope: Construct, configuration: Configuration) -> apigateway.Domain
 
 
 class Site(PythonFunction):
-    """Shows everybody the same pages, and a page where there is nothing."""
+    """Shows everybody the same pages, and a page where there is nothing. It knows nobody, unless it is private."""
 
     def __init__(
-        self, scope: Construct, construct_id: str, platform: Platform, *, state: State, engine: SearchEngine
+        self,
+        scope: Construct,
+        construct_id: str,
+        platform: Platform,
+        *,
+        state: State,
+        engine: SearchEngine,
+        identity: IdentityState,
     ) -> None:
         configuration = platform.configuration
         super().__init__(
@@ -152,8 +159,11 @@ class Site(PythonFunction):
             timeout_seconds=29,
             snap_start=configuration.snap_start,
             withheld="" if configuration.reranks else "CACHE_TABLE",
+            reads="site (private)" if configuration.private else "site",
         )
         let_search(self, configuration, state, engine)
+        if configuration.private:
+            let_visit(self, identity, state)
 
 
 class Rest(PythonFunction):
@@ -184,6 +194,8 @@ class Rest(PythonFunction):
         )
         let_search(self, configuration, state, engine)
         let_guard(self, identity, state)
+        if configuration.private:
+            let_visit(self, identity, state)
 
 
 class Mcp(PythonFunction):

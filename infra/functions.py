@@ -177,7 +177,9 @@ class PythonFunction(Construct):
         error_threshold: int = 5,
         snap_start: bool = False,
         withheld: str = "",
+        reads: str = "",
     ) -> None:
+        """`reads` names what it is told in `declarations.READS`, where that is not its own name."""
         super().__init__(scope, construct_id)
         configuration = platform.configuration
         self.name = name
@@ -186,7 +188,7 @@ class PythonFunction(Construct):
         self.asynchronous = False
         """Whether it is called without anybody waiting for the answer."""
         self.timeout = Duration.seconds(timeout_seconds)
-        told = platform.told(name)
+        told = platform.told(reads or name)
         group = self.logs = log_group(self, f"/commonplace/{configuration.stage}/{name}", configuration)
         self.role = iam.Role(
             self,

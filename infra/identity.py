@@ -179,6 +179,14 @@ def let_guard(function: PythonFunction, identity: IdentityState, state: State) -
     identity.let_read_secrets(function, identity.pseudonyms, identity.rpc)
 
 
+def let_visit(function: PythonFunction, identity: IdentityState, state: State) -> None:
+    """What it takes to know who is behind a session of a browser, and which roles they have now."""
+    function.allow_items(identity.table, ["GetItem"], SESSIONS, PROVIDER_SESSIONS)
+    function.allow_items(state.cache, ["GetItem", "PutItem"], ROLES)
+    identity.let_use_table(function)
+    identity.let_read_secrets(function, identity.pseudonyms, identity.rpc)
+
+
 class Console(PythonFunction):
     """Pages for people who are signed in. It opens no session, and makes no grant; it may ask for a run of the sync."""
 
@@ -204,13 +212,11 @@ class Console(PythonFunction):
             snap_start=platform.configuration.snap_start,
             withheld="" if platform.configuration.reranks else "CACHE_TABLE",
         )
-        self.allow_items(identity.table, ["GetItem", "DeleteItem"], SESSIONS)
-        self.allow_items(identity.table, ["GetItem"], PROVIDER_SESSIONS)
-        self.allow_items(state.cache, ["GetItem", "PutItem"], ROLES)
+        let_visit(self, identity, state)
+        self.allow_items(identity.table, ["DeleteItem"], SESSIONS)
         self.allow_items(state.activity, ["PutItem"], ACTIONS, REFUSALS)
         self.allow(["lambda:InvokeFunction"], [webhook.live.function_arn])
         identity.let_use_table(self, WRITE)
-        identity.let_read_secrets(self, identity.pseudonyms, identity.rpc)
 
 
 class Auth(PythonFunction):

@@ -56,7 +56,7 @@ class CommonplaceStack(Stack):
         index = Index(self, "Index", platform, store=store, state=state, engine=engine)
         guarded: Any = {"state": state, "engine": engine, "identity": identity}
         rest = Rest(front, "Rest", platform, **guarded)
-        site = Site(self, "Site", platform, state=state, engine=engine)
+        site = Site(self, "Site", platform, **guarded)
         mcp = Mcp(self, "Mcp", platform, secrets=secrets, **guarded)
         console = Console(self, "Console", platform, state=state, identity=identity, webhook=webhook)
         auth = Auth(self, "Auth", platform, state=state, identity=identity)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from fastapi import FastAPI
+from starlette.middleware import Middleware
 
 from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.library import Library
@@ -25,9 +26,10 @@ def rest_app(
     clock: Callable[[], datetime] = utc_now,
     *,
     accounts: Accounts | None = None,
+    private: Middleware | None = None,
     explanations: Explanations = EXPLANATIONS,
     document_url: str | None = None,
 ) -> FastAPI:
     addresses = DocumentAddresses(document_url, site.base_url)
     documents = document_routes(Services(library, search, site, addresses, clock, explanations))
-    return create_app([documents], site, limiter, accounts=accounts)
+    return create_app([documents], site, limiter, accounts=accounts, private=private)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 
 from commonplace.capabilities import CAPABILITIES
 from commonplace.kernel.capability import built
@@ -35,11 +36,15 @@ class Counters:
 
 
 def site_app(
-    objects: ObjectStore | None = None, *, pages: Sequence[Pages] | None = None, **variables: str
+    objects: ObjectStore | None = None,
+    *,
+    pages: Sequence[Pages] | None = None,
+    private: Middleware | None = None,
+    **variables: str,
 ) -> Starlette:
     """With the pages of all capabilities, unless others are given."""
     settings = SiteSettings.from_environ({**ENVIRONMENT, **variables})
     frame = frame_of(settings, CAPABILITIES, settings.base_url)
     context = PageContext({**ENVIRONMENT, **variables}, settings, frame, objects or FakeLibrary())
     declared = list(built(CAPABILITIES, "pages", context)) if pages is None else pages
-    return create_app(declared, frame, Limiter(Counters(), lambda: 0.0), reads=0, searches=0)
+    return create_app(declared, frame, Limiter(Counters(), lambda: 0.0), reads=0, searches=0, private=private)

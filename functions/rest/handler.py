@@ -10,7 +10,7 @@ gc.disable()  # while this imports; `instrument` enables it again
 import os
 
 from commonplace.capabilities import CAPABILITIES, served_toolsets
-from commonplace.identity.settings import GuardSettings
+from commonplace.identity.settings import SessionSettings
 from commonplace.kernel import aws
 from commonplace.kernel.capability import built
 from commonplace.kernel.s3 import S3ObjectStore
@@ -22,7 +22,7 @@ from commonplace.web.rest.declaration import RestContext
 from commonplace.web.rest.settings import RestSettings
 
 SETTINGS = RestSettings.from_environ(os.environ)
-IDENTITY = GuardSettings.where_signed_in(os.environ)
+IDENTITY = SessionSettings.where_signed_in(os.environ)
 OBJECTS = S3ObjectStore(aws.s3(read_timeout_seconds=5), SETTINGS.content_bucket)
 CONTEXT = RestContext(os.environ, SETTINGS, site(SETTINGS), OBJECTS)
 APP = application(

@@ -98,6 +98,12 @@ def referenced(synthesized: Callable[..., Template]) -> Template:
 
 
 @pytest.fixture(scope="session")
+def private(synthesized: Callable[..., Template]) -> Template:
+    """Stage dev for members alone, with a distribution before it."""
+    return synthesized(engine="embedded", edge="true", region="eu-central-1", waf="false", siteTier="member")
+
+
+@pytest.fixture(scope="session")
 def identified(synthesized: Callable[..., Template]) -> Template:
     """Stage dev with all that identity has to offer, and functions that start from snapshots."""
     return synthesized(

@@ -24,6 +24,7 @@ Disallow: /authorize
 Disallow: /auth/
 """
 """Searches are without number and nobody's page; the rest is for people who sign in."""
+ROBOTS_OF_MEMBERS = "User-agent: *\nDisallow: /\n"
 
 
 def pages(context: PageContext) -> Pages:
@@ -31,6 +32,7 @@ def pages(context: PageContext) -> Pages:
     frame = context.frame
     endpoint = Endpoint.of(frame.name, frame.base_url)
     sitemap = f"Sitemap: {frame.base_url}/sitemap.xml\n" if frame.base_url else ""
+    robots = ROBOTS + sitemap if context.settings.site_tier == "public" else ROBOTS_OF_MEMBERS
 
     async def get_connect(request: Request) -> Response:
         return frame.page(request, "connect.html", at=endpoint, clients=clients(endpoint)).answer(request)
@@ -42,7 +44,7 @@ def pages(context: PageContext) -> Pages:
         return asset(ICON).answer(request)
 
     async def get_robots(request: Request) -> Response:
-        return Page.of((ROBOTS + sitemap).encode(), TEXT).answer(request)
+        return Page.of(robots.encode(), TEXT).answer(request)
 
     async def get_server_json(request: Request) -> Response:
         return Page.of(encode(server_json(endpoint, API_VERSION))).answer(request)

@@ -2,6 +2,7 @@
 
 import re
 
+from commonplace.identity.principals import TIERS, Tier
 from commonplace.kernel.configuration import (
     COUNT,
     SECRET_ARN,
@@ -10,6 +11,7 @@ from commonplace.kernel.configuration import (
     Settings,
     at_most,
     matching,
+    one_of,
     setting,
     setting_of,
 )
@@ -48,6 +50,9 @@ class ReaderSettings(RankingSettings, Limited, ContentStore, KnowledgeBase, Site
     """Where people read a document, if not here: the address of its page on your own web site, with `{type}` and `{id}`
     in place of its type and id, at most 300 bytes. It is the `documentUrl` of every answer, and what citations, feeds
     and `/llms.txt` name."""
+    site_tier: Tier = setting(one_of(*TIERS), "SITE_TIER", key="siteTier", default="public")
+    """Who reads what is published: `public`, or with `member` or `vibecoder` [accounts of that tier
+    alone](identity.md#private-deployments), on the site, over REST and MCP."""
 
 
 class PublicSettings(ReaderSettings):

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from commonplace.documents.tools.toolset import knowledge_toolset
+from commonplace.identity.principals import Tier
 from commonplace.identity.resources import Resources
 from commonplace.kernel.limits import Limiter
 from commonplace.web.challenges import Challenges
@@ -32,6 +33,7 @@ class Guarded:
     page_size: int = 100
     names_authors: bool = False
     read_only: bool = False
+    tier: Tier = "public"
     seen: list[Call] = field(default_factory=list)
     """What tools were called with."""
 
@@ -48,6 +50,7 @@ class Guarded:
                 read_only=self.read_only,
                 principals=self.realm.principals,
                 challenges=Challenges(Resources(BASE_URL, ("knowledge",), SERVED)),
+                tier=self.tier,
             )
         )
 

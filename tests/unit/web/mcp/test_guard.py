@@ -730,3 +730,51 @@ def test_no_header_body_or_argument_widens_a_principal(
     answer = here.ask(era("tools/call", params, sent, path="/mcp/memory"))
     assert outcome(answer) == ("401" if tier is None else "denied: Access denied. This tool requires vibecoder access.")
     assert not here.seen
+
+
+# Private deployments
+
+HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a test", "version": "1"}}
+ANYTHING = [
+    modern("server/discover"),
+    legacy("initialize", HELLO),
+    *(
+        era(method, params)
+        for era in (modern, legacy)
+        for method, params in (
+            ("tools/list", {}),
+            ("tools/call", call("search_knowledge", query="seeds")),
+            ("tools/call", call("about_memory")),
+            ("resources/list", {}),
+            ("resources/templates/list", {}),
+            ("prompts/list", {}),
+            ("ping", {}),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize("asked", ANYTHING)
+def test_a_private_deployment_answers_a_stranger_nothing_but_where_to_sign_in(asked: dict[str, Any]) -> None:
+    answer = Guarded(tier="member").ask(asked)
+    assert outcome(answer) == "401"
+    assert challenge(answer) == f'Bearer scope="knowledge:read", resource_metadata="{METADATA}/mcp"'
+
+
+@pytest.mark.parametrize(("tier", "status"), [("public", 403), ("member", 200), ("vibecoder", 200)])
+def test_a_private_deployment_answers_accounts_of_its_tier(tier: Tier, status: int) -> None:
+    here = Guarded(tier="member")
+    here.realm.account(tier)
+    token = bearer(here.realm.token(resource(), "knowledge:read"))
+    for method, params in (("tools/list", {}), ("tools/call", call("search_knowledge", query="seeds"))):
+        assert here.ask(modern(method, params, token))["statusCode"] == status
+    assert here.ask(legacy("initialize", HELLO, token))["statusCode"] == status
+
+
+def test_a_private_deployment_waits_for_roles_that_cannot_be_read() -> None:
+    here = Guarded(tier="member")
+    here.realm.account("member")
+    token = bearer(here.realm.token(resource(), "knowledge:read"))
+    here.realm.accounts.down = True
+    answer = here.ask(modern("tools/list", {}, token))
+    assert (answer["statusCode"], answer["headers"]["retry-after"]) == (503, "30")

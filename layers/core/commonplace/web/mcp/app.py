@@ -10,7 +10,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from commonplace.identity.principals import Everybody, Principals
+from commonplace.identity.principals import Everybody, Principals, Tier
 from commonplace.kernel.deferred import Deferred
 from commonplace.kernel.limits import Slots
 from commonplace.search.source import ChangeFeed
@@ -63,11 +63,13 @@ def create_app(
     challenges: Challenges | None = None,
     feed: ChangeFeed | None = None,
     slots: Slots | None = None,
+    tier: Tier = "public",
     build: Build = build_server,
 ) -> Starlette:
     """`default` names what `/mcp` serves: everything, if nothing is named. Raises ValueError for an unknown name.
 
     `challenges` are given where people can sign in; refusals then say how to get access.
+    `tier` is that of whom anything is answered to.
     `surface.spend` is to be the throttle's, or a deployment of its own: the edge counts what is no call of a tool.
     """
     by_name = {toolset.name: toolset for toolset in toolsets}
@@ -85,6 +87,7 @@ def create_app(
             offer=served[names].offer,
             read_only=read_only,
             challenges=challenges,
+            tier=tier,
         )
         counted = RateLimits(Errors(guard, render=render, quoted=True))
         answering = RequestFilter(Shield(counted))

@@ -97,6 +97,7 @@ def application(
             together=settings.listens,
             secret=settings.counter_secret,
         ),
+        tier=settings.site_tier,
     )
 
 

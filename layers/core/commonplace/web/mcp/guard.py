@@ -14,9 +14,9 @@ from typing import Any
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from commonplace.identity.authorization import Need, Verdict, judge
-from commonplace.identity.principals import Principals
-from commonplace.kernel.errors import Unauthorized
-from commonplace.web.challenges import Challenges, Consent, NotValid, SignIn
+from commonplace.identity.principals import Principals, Tier
+from commonplace.kernel.errors import CommonplaceError, Unauthorized
+from commonplace.web.challenges import Challenges, NotValid, SignIn
 from commonplace.web.mcp.access import exists
 from commonplace.web.mcp.declaration import Caller
 from commonplace.web.mcp.edge import tool_called
@@ -26,6 +26,7 @@ from commonplace.web.mcp.offer import Offer
 from commonplace.web.mcp.surface import CALLER
 from commonplace.web.mcp.uri_templates import match, pattern_of
 from commonplace.web.middleware import MET, client_address, header_map
+from commonplace.web.private import admit
 
 READ_ONLY_HEADER = "x-mcp-readonly"
 
@@ -90,8 +91,11 @@ class Guard:
         offer: Offer,
         read_only: bool = False,
         challenges: Challenges | None = None,
+        tier: Tier = "public",
     ) -> None:
-        """`resource` is the canonical URL of this path. Without challenges nobody can sign in."""
+        """`resource` is the canonical URL of this path. Without challenges nobody can sign in. `tier` is that of whom
+        anything is answered to.
+        """
         self._app = app
         self._resource = resource
         self._principals = principals
@@ -100,6 +104,7 @@ class Guard:
         self._needs = Needs(offer)
         self._read_only = read_only
         self._challenges = challenges
+        self._tier = tier
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Raises what the client itself has to act on, and Unavailable."""
@@ -130,18 +135,32 @@ class Guard:
         tool = self._offer.tools.get(tool_called(scope) or "")
         if tool is None:
             self._throttle.spend(caller, "read")
-        need = self._needs.of(scope[MESSAGE], caller)
+        try:
+            self._keep_out(caller)
+            self._judge(self._needs.of(scope[MESSAGE], caller), caller)
+        except CommonplaceError:
+            if tool is not None:
+                self._throttle.spend(caller, tool.tool.cost, tool.toolset.name)
+            raise
+
+    def _keep_out(self, caller: Metered) -> None:
+        """In a private deployment strangers learn nothing. Raises SignIn, Unauthorized, Unavailable, Forbidden."""
+        if self._tier == "public":
+            return
+        if not caller.principal.anonymous:
+            admit(caller.principal, self._tier)
+        elif self._challenges is not None:
+            raise SignIn(self._challenges.sign_in(self._resource))
+        else:
+            raise Unauthorized("This is for people who have signed in.")
+
+    def _judge(self, need: Need | None, caller: Metered) -> None:
         if need is None or self._challenges is None:
             return
         verdict = judge(caller.principal, need)
         if verdict in DENIALS:
             self._principals.denied(caller.principal, verdict.value, need.scope, caller.address)
-        try:
-            self._challenges.admit(verdict, need, self._resource)
-        except (SignIn, Consent):
-            if tool is not None:
-                self._throttle.spend(caller, tool.tool.cost, tool.toolset.name)
-            raise
+        self._challenges.admit(verdict, need, self._resource)
 
 
 def asks_for_reading(value: str | None) -> bool:

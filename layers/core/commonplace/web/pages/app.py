@@ -33,10 +33,18 @@ class MethodNotAllowed(CommonplaceError):
     code, status = "METHOD_NOT_ALLOWED", 405
 
 
-def create_app(declared: Sequence[Pages], frame: Frame, limiter: Limiter, *, reads: int, searches: int) -> Starlette:
+def create_app(
+    declared: Sequence[Pages],
+    frame: Frame,
+    limiter: Limiter,
+    *,
+    reads: int,
+    searches: int,
+    private: Middleware | None = None,
+) -> Starlette:
     """The application over these pages. Endpoints call services directly: one process, one request.
 
-    `reads` and `searches` are calls a minute of one address.
+    `reads` and `searches` are calls a minute of one address; `private` is what lets on who may read.
     """
     frame.declared.extend(declared)
 
@@ -48,7 +56,7 @@ def create_app(declared: Sequence[Pages], frame: Frame, limiter: Limiter, *, rea
         routes=[*(route for each in declared for route in each.routes), asset_route(frame, ASSETS_PATH)],
         middleware=[
             Middleware(HeadAsGet),
-            Middleware(Compression),
+            *([] if private else [Middleware(Compression)]),
             Middleware(
                 SecurityHeaders,
                 headers={"x-content-type-options": "nosniff", "cross-origin-resource-policy": "same-origin"},
@@ -57,6 +65,7 @@ def create_app(declared: Sequence[Pages], frame: Frame, limiter: Limiter, *, rea
             ),
             Middleware(RateLimits, count=limits.spend_address, render=render),
             Middleware(Errors, render=render, quoted=True),
+            *([private] if private else []),
             Middleware(Sizes),
         ],
         exception_handlers=exception_handlers(render),

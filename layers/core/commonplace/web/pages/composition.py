@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 
 from commonplace.kernel import aws
 from commonplace.kernel.limit_store import DynamoCounters
@@ -16,9 +17,20 @@ from commonplace.web.pages.frame import Frame
 from commonplace.web.pages.settings import SiteSettings
 
 
-def application(settings: SiteSettings, declared: Sequence[Pages], frame: Frame) -> Starlette:
-    """`frame` is the one that the pages were built with."""
+def application(
+    settings: SiteSettings, declared: Sequence[Pages], frame: Frame, environ: Mapping[str, str]
+) -> Starlette:
+    """`frame` is the one that the pages were built with; `environ` says who signs in, where that is asked."""
     counters = DynamoCounters(aws.dynamodb(read_timeout_seconds=0.5, attempts=1), settings.activity_table)
     limiter = Limiter(counters, time.time, secret=settings.counter_secret)
     reads, searches = settings.reads_per_minute, settings.searches_per_minute
-    return create_app(declared, frame, limiter, reads=reads, searches=searches)
+    return create_app(declared, frame, limiter, reads=reads, searches=searches, private=_private(settings, environ))
+
+
+def _private(settings: SiteSettings, environ: Mapping[str, str]) -> Middleware | None:
+    """What knows people is loaded where somebody is kept out."""
+    if settings.site_tier == "public":
+        return None
+    from commonplace.web.pages.members import members
+
+    return members(settings.site_tier, environ)

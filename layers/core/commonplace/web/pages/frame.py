@@ -76,6 +76,8 @@ class Frame:
             "error": error,
             "nearest": self.nearest(request.scope["path"]) if error.status == HTTPStatus.NOT_FOUND else (),
         }
+        if error.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+            values["turned_away"] = True  # and not told what there would be
         body = self.render(request, "error.html", **values)
         return Response(body, error.status, {**PROTECTED, **NO_STORE, **error_headers(error)}, HTML)
 

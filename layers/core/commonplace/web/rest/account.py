@@ -8,9 +8,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from commonplace.identity.principals import Principal, ordered
+from commonplace.identity.sessions import COOKIE, Visitors
 from commonplace.kernel.errors import Forbidden
-from commonplace.web.challenges import SignIn
-from commonplace.web.representations import JSON
+from commonplace.web.browsers import cookie_of
+from commonplace.web.challenges import Accounts, SignIn
+from commonplace.web.private import Find
+from commonplace.web.representations import API, JSON
 from commonplace.web.rest.documentation import TOKEN_MUST_COME, answers
 from commonplace.web.rest.models import Answer
 from commonplace.web.rest.services import services
@@ -35,6 +38,25 @@ async def account(request: Request) -> Principal:
         raise SignIn(accounts.challenges.sign_in(accounts.resource))
     using.limits.spend_account(request.scope, principal)
     return principal
+
+
+UNGUARDED = ("/health", f"{API}/health", f"{API}/me")
+"""In a private deployment: monitors bring no token, and the last judges by itself."""
+
+
+def readers(accounts: Accounts, visitors: Visitors) -> Find:
+    """Of a private deployment: by their tokens, or by the sessions of browsers, which show pictures so."""
+
+    def find(request: Request) -> Principal:
+        principal = accounts.identify(request)
+        visitor = visitors.find(cookie_of(request, COOKIE)) if principal.anonymous else None
+        if visitor is not None:
+            return visitor.principal
+        if principal.anonymous:
+            raise SignIn(accounts.challenges.sign_in(accounts.resource))
+        return principal
+
+    return find
 
 
 class Me(Answer):

@@ -5,6 +5,7 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
+from starlette.middleware import Middleware
 
 from commonplace.kernel.limits import Limiter
 from commonplace.web.challenges import Accounts
@@ -36,8 +37,12 @@ def create_app(
     limiter: Limiter,
     *,
     accounts: Accounts | None = None,
+    private: Middleware | None = None,
 ) -> FastAPI:
-    """The application over these parts. Endpoints call them directly, without threads: one process, one request."""
+    """The application over these parts. Endpoints call them directly, without threads: one process, one request.
+
+    `private` is what lets on who may read.
+    """
     limits = limits_of(limiter, site.reads_per_minute, site.searches_per_minute, declared)
     app = RestApp(
         title=f"{site.name} API",
@@ -46,7 +51,7 @@ def create_app(
         redoc_url=None,
         openapi_url=None,
         redirect_slashes=False,
-        middleware=layers(limits),
+        middleware=layers(limits, private),
         exception_handlers=exception_handlers(render, RequestValidationError),
     )
     app.site, app.declared = site, declared

@@ -6,14 +6,18 @@ import time
 from collections.abc import Sequence
 
 from fastapi import FastAPI
+from starlette.middleware import Middleware
 
-from commonplace.identity.composition import token_principals
+from commonplace.identity.composition import token_principals, visitors
 from commonplace.identity.resources import Resources
-from commonplace.identity.settings import GuardSettings
+from commonplace.identity.settings import SessionSettings
 from commonplace.kernel import aws
+from commonplace.kernel.environment import SettingsError
 from commonplace.kernel.limit_store import DynamoCounters
 from commonplace.kernel.limits import Limiter
 from commonplace.web.challenges import Accounts, Challenges
+from commonplace.web.private import Private
+from commonplace.web.rest.account import UNGUARDED, readers
 from commonplace.web.rest.app import create_app
 from commonplace.web.rest.declaration import Routes, Site
 from commonplace.web.rest.settings import RestSettings
@@ -30,7 +34,7 @@ def site(settings: RestSettings) -> Site:
 
 def application(
     settings: RestSettings,
-    identity: GuardSettings | None,
+    identity: SessionSettings | None,
     routes: Sequence[Routes],
     served: tuple[str, ...],
 ) -> FastAPI:
@@ -40,6 +44,16 @@ def application(
         resources = Resources(identity.issuer, served, served)
         principals = token_principals(identity, settings.activity_table, names=True)
         accounts = Accounts(principals, Challenges(resources), resources.api)
+    private = _private(settings, identity, accounts)
     counters = DynamoCounters(aws.dynamodb(read_timeout_seconds=0.5, attempts=1), settings.activity_table)
     limiter = Limiter(counters, time.time, secret=settings.counter_secret)
-    return create_app(routes, site(settings), limiter, accounts=accounts)
+    return create_app(routes, site(settings), limiter, accounts=accounts, private=private)
+
+
+def _private(settings: RestSettings, identity: SessionSettings | None, accounts: Accounts | None) -> Middleware | None:
+    if settings.site_tier == "public":
+        return None
+    if identity is None or accounts is None:
+        raise SettingsError("SITE_TIER is set. It must be public where IDENTITY_TABLE is not set: nobody can sign in.")
+    find = readers(accounts, visitors(identity))
+    return Middleware(Private, tier=settings.site_tier, find=find, unguarded=UNGUARDED)

@@ -33,11 +33,11 @@ def limits_of(limiter: Limiter, reads: int, searches: int, declared: Sequence[Ro
     )
 
 
-def layers(limits: Limits) -> list[Middleware]:
-    """Outermost first."""
+def layers(limits: Limits, private: Middleware | None = None) -> list[Middleware]:
+    """Outermost first; `private` is what lets on who may read."""
     return [
         Middleware(HeadAsGet),
-        Middleware(Compression),
+        *([] if private else [Middleware(Compression)]),
         Middleware(
             SecurityHeaders,
             headers={"x-content-type-options": "nosniff", "cross-origin-resource-policy": "cross-origin"},
@@ -54,5 +54,6 @@ def layers(limits: Limits) -> list[Middleware]:
         ),
         Middleware(RateLimits, count=limits.spend_address, render=render),
         Middleware(Errors, render=render, quoted=True),
+        *([private] if private else []),
         Middleware(Sizes),
     ]

@@ -1,0 +1,105 @@
+"""A deployment for members alone, on the laptop cloud: what a stranger, a guest and a member get."""
+
+import json
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from infra.snapshot import CONTEXT
+from local.dev.laptop import Laptop
+from local.dev.source import clone
+from tests.infra.templates import synthesize
+from tests.integration.running_dev import garden
+
+pytestmark = pytest.mark.laptop
+
+HTML = {"accept": "text/html"}
+SECRET = re.compile("crabs", re.IGNORECASE)
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a test", "version": "1"}},
+}
+
+
+@pytest.fixture(scope="module")
+def laptop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laptop]:
+    folder = tmp_path_factory.mktemp("private")
+    with tempfile.TemporaryDirectory() as made:
+        template = synthesize(Path(made), **CONTEXT, siteTier="member").body
+    with Laptop(clone(garden(folder / "clone").folder), folder / "data", template=template) as laptop:
+        laptop.push()
+        laptop.wait()
+        yield laptop
+
+
+class Browser:
+    """Keeps cookies, those for TLS alone included: this machine counts as safe."""
+
+    def __init__(self, url: str) -> None:
+        self._http = httpx.Client(base_url=url, headers=HTML, timeout=60, trust_env=False)
+        self._url, self._cookies = url, dict[str, str]()
+
+    def get(self, path: str) -> httpx.Response:
+        return self._kept(self._http.get(path, headers=self._sent()))
+
+    def sign_in(self, name: str, path: str) -> httpx.Response:
+        """As the local account; what `path` leads to."""
+        page = self.get(self.get(path).headers["location"])
+        fields = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', page.text)) | {"account": name}
+        sent = self._sent() | {"origin": self._url}
+        answer = self._kept(self._http.post("/account/local", data=fields, headers=sent))
+        assert urlsplit(answer.headers["location"]).path == path
+        return self.get(answer.headers["location"])
+
+    def _sent(self) -> dict[str, str]:
+        return {"cookie": "; ".join(f"{name}={value}" for name, value in self._cookies.items())}
+
+    def _kept(self, answer: httpx.Response) -> httpx.Response:
+        for each in answer.headers.get_list("set-cookie"):
+            name, _, value = each.partition(";")[0].partition("=")
+            self._cookies[name] = value
+        return answer
+
+
+def test_a_stranger_is_sent_to_sign_in_and_programs_are_refused(laptop: Laptop) -> None:
+    assert laptop.indexed()
+    with httpx.Client(base_url=laptop.url, timeout=60, trust_env=False) as http:
+        for path in ("/", "/search?q=crabs", "/d/article/crabs", "/connect", "/nothing"):
+            answer = http.get(path, headers=HTML)
+            assert (answer.status_code, answer.headers["cache-control"]) == (303, "private, no-store"), path
+        for path in ("/feed.xml", "/sitemap.xml", "/feed.json", "/llms.txt", "/llms-full.txt", "/openapi.json"):
+            assert http.get(path).status_code == 401, path
+        for path in ("/entries", "/search?q=crabs", "/entries/article/crabs", "/manifest", "/graph"):
+            answer = http.get(f"/api/v1{path}")
+            assert answer.status_code == 401, path
+            assert "resource_metadata=" in answer.headers["www-authenticate"]
+            assert not SECRET.search(answer.text)
+        refused = http.post("/mcp", json=HELLO, headers={"accept": "application/json, text/event-stream"})
+        assert refused.status_code == 401
+        assert http.get("/robots.txt").text == "User-agent: *\nDisallow: /\n"
+        assert http.get("/health").status_code == 200
+
+
+def test_a_member_reads_what_they_asked_for_after_signing_in(laptop: Laptop) -> None:
+    browser = Browser(laptop.url)
+    page = browser.sign_in("ada", "/d/article/crabs")
+    assert (page.status_code, page.headers["cache-control"]) == (200, "private, no-store")
+    assert "Crabs walk sideways." in page.text
+    found = browser.get("/search?q=crabs")
+    assert (found.status_code, "/d/article/crabs" in found.text) == (200, True)
+    assert json.loads(browser.get("/api/v1/entries").text)["total"] == 2
+    assert browser.get("/feed.xml").status_code == 200
+
+
+def test_a_guest_is_told_that_it_is_for_members(laptop: Laptop) -> None:
+    page = Browser(laptop.url).sign_in("guest", "/d/article/crabs")
+    assert page.status_code == 403
+    assert "This knowledge base is for accounts of the tier member." in page.text
+    assert "sideways" not in page.text
