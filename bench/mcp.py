@@ -36,10 +36,11 @@ from bench.mcp_servers import (
 from bench.serving import RUN_SECONDS, NotSynced
 from bench.table import percentile, ratio
 from commonplace.web.mcp.budgets import DEFAULT_TOKENS, MAX_TOKENS, estimate_tokens
-from local.cli.dev import SAMPLE, SAMPLE_NAME
+from local.cli.dev import SAMPLE_NAME
 from local.dev.laptop import Laptop
 from local.dev.screen import judge
 from local.dev.source import Source, clone, plain_folder
+from local.knowledge_folder import SAMPLE
 
 WARM_UP, ROUNDS = 3, 30
 CLIENTS, SECONDS = 4, 3.0

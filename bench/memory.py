@@ -21,9 +21,10 @@ from bench.memory_quality.judged import FOLDER, JudgedMemory, judged_memory
 from bench.retrieval.metrics import ratio_of_medians
 from bench.table import percentile
 from commonplace.web.mcp.budgets import estimate_tokens
-from local.cli.dev import SAMPLE, SAMPLE_NAME
+from local.cli.dev import SAMPLE_NAME
 from local.dev.laptop import Laptop
 from local.dev.source import plain_folder
+from local.knowledge_folder import SAMPLE
 
 PATH = "/mcp/memory"
 WARM_UP, ROUNDS, FRESH = 2, 12, 10

@@ -21,9 +21,10 @@ from bench.serving import RUN_SECONDS, NotSynced
 from bench.table import Row, percentile
 from commonplace.reference.model import SETTINGS_FILE
 from generators.catalogue_file import written
-from local.cli.dev import SAMPLE, SAMPLE_NAME
+from local.cli.dev import SAMPLE_NAME
 from local.dev.laptop import Laptop
 from local.dev.source import CatalogueFolder, Source, plain_folder
+from local.knowledge_folder import SAMPLE
 
 REFERENCE, KNOWLEDGE = "/mcp/reference", "/mcp/knowledge"
 BARE = "tools/list"

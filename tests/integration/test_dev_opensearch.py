@@ -11,10 +11,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from local.cli.dev import SAMPLE, SAMPLE_NAME
+from local.cli.dev import SAMPLE_NAME
 from local.dev.laptop import Laptop
 from local.dev.screen import judge
 from local.dev.source import plain_folder
+from local.knowledge_folder import SAMPLE
 from local.opensearch.folders import HOME_VARIABLE
 from local.opensearch.node import OwnedNode
 from tests.integration.opensearch_homes import lent_home, passable_folder

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from local.cli.dev import SAMPLE
+from local.knowledge_folder import SAMPLE
 from tests.conformance.mcp import clients as node
 from tests.integration.repositories import Clone
 from tests.integration.running_dev import Dev, started
