@@ -58,6 +58,14 @@ def test_a_person_without_a_wallet_signs_in_with_and_without_javascript(
         visit.check()
 
 
+def test_the_console_sends_people_to_the_chooser_and_has_them_back(browser: Browser, dev: Dev) -> None:
+    with visiting(browser, None, at=[dev.url], java_script_enabled=False) as visit:
+        signed_in(visit, f"{dev.url}/console/sync", "Vi, vibecoder")
+        visit.page.wait_for_url(f"{dev.url}/console/sync")
+        expect(visit.page.get_by_role("button", name="Sign out")).to_be_visible()
+        visit.check()
+
+
 def test_an_app_gets_what_the_account_may_and_it_shows_among_the_connected(
     browser: Browser, dev: Dev, app: OAuthClient
 ) -> None:
