@@ -73,6 +73,7 @@ HOSTILE: dict[str, str] = {
     "clobbered element": '<img name="getElementById"><a id="location" href="https://evil.example/">x</a>',
     "clobbered id of the page": '<div id="main">x</div><a name="search">y</a>',
     "clobbered property": '<a id="config"></a><a id="config" name="url" href="https://evil.example/x.js"></a>',
+    "clobbered id of a heading": '# location\n\n<a id="location" href="https://evil.example/">x</a>',
     "heading that clobbers": "# location\n\n# main\n\n# search",
     "mutation by noscript": '<noscript><p title="</noscript><img src=x onerror=alert(1)>"></noscript>',
     "mutation by a drawing's style": '<svg></p><style><a id="</style><img src=1 onerror=alert(1)>">',

@@ -1,7 +1,7 @@
 """The last step of every rendering: an explicit list of what HTML may hold. Whatever else an author wrote goes."""
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from html import escape, unescape
 
 import nh3
@@ -67,8 +67,8 @@ _ALT = re.compile(r' alt="([^"]*)"')
 _OUTSIDE = re.compile(r' href="((?:https?:)?[/\\]{2}[^"]*)"', re.IGNORECASE)
 
 
-def sanitise(html: str, *, ids: Collection[str], addresses: Collection[str]) -> str:
-    """Only what the lists above allow. `ids` are those that the rendering made, `addresses` the links and images.
+def sanitise(html: str, *, ids: Mapping[str, str], addresses: Collection[str]) -> str:
+    """Only what the lists above allow. `ids` of the rendering's own have their tags, `addresses` are its links and images.
 
     Images are of this host alone; relative links that the rendering did not make go; links to other hosts get a `rel`.
     """
@@ -101,12 +101,12 @@ def _shown_image(found: re.Match[str]) -> str:
     return escape(unescape(alt[1])) if alt else ""
 
 
-def _filter(ids: Collection[str], addresses: Collection[str]) -> Callable[[str, str, str], str | None]:
+def _filter(ids: Mapping[str, str], addresses: Collection[str]) -> Callable[[str, str, str], str | None]:
     def allowed(tag: str, name: str, value: str) -> str | None:
         if name == "class":
             return " ".join(word for word in value.split() if _is_class(tag, word)) or None
         if name in ("id", "name"):
-            if name == "id" and value in ids:
+            if name == "id" and ids.get(value) == tag:
                 return value
             return RAW_ID_PREFIX + value if _RAW_ID.match(value) else None
         if tag == "img" and name == "src":

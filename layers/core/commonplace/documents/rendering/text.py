@@ -28,7 +28,7 @@ MAX_EMBEDDED_CHARACTERS = 200_000
 MAX_RAW_CHARACTERS = 50_000
 """Of HTML in the bodies of one page: the sanitiser's time grows with the square of how deep it nests."""
 
-_GENERATED_ID = re.compile(r' id="(fn(?:ref)?[\w:-]+)"')
+_FOOTNOTE = re.compile(r'<(\w+)[^<>]* id="(fn(?:ref)?[\w:-]+)"')
 _ALIGNED = re.compile(r"text-align:(left|center|right)\Z")
 
 
@@ -39,7 +39,8 @@ class _Page:
     shelf: Shelf
     anchors: Anchors = field(default_factory=Anchors)
     addresses: set[str] = field(default_factory=set)
-    ids: set[str] = field(default_factory=set)
+    ids: dict[str, str] = field(default_factory=dict)
+    """Each with the tag that has it."""
     embeds: int = 0
     embedded: int = 0
     raw: int = 0
@@ -81,7 +82,8 @@ class _Text:
         self._settle_fragments()
         parser = _parser()
         html: str = parser.renderer.render(self._tokens, parser.options, self._env)
-        self.page.ids.update(_GENERATED_ID.findall(html) if "footnotes" in self._env else ())
+        if "footnotes" in self._env:
+            self.page.ids.update((name, tag) for tag, name in _FOOTNOTE.findall(html))
         return html
 
     @property
@@ -172,7 +174,7 @@ class _Text:
         )
         if opening is not None and not self._embedded and "id" not in opening.attrs:
             opening.attrs["id"] = f"^{found[1]}"
-            self.page.ids.add(f"^{found[1]}")
+            self.page.ids[f"^{found[1]}"] = opening.tag
 
     def _place_heading(self, tokens: list[Token], position: int) -> None:
         token = tokens[position]
@@ -192,7 +194,7 @@ class _Text:
         text = " ".join(BLOCK.sub("", plain(inline.children)).split())
         name = self.page.anchors.take(text)
         token.attrs["id"] = name
-        self.page.ids.add(name)
+        self.page.ids[name] = token.tag
         self.headings.append(Heading(int(token.tag[1]), name, text))
         label = f'<a class="anchor" href="#{escape(name)}" aria-label="Link to this section">#</a>'
         inline.children.append(Token("html_inline", "", 0, content=label))
