@@ -271,6 +271,11 @@ def test_the_first_token_loads_what_judges_it_and_the_bundle_holds_that(loaded: 
     assert "joserfc" in loaded("template", name, *STEPS[name])[1]
 
 
+def test_the_console_loads_what_decrypts_renders_or_calls_a_node_with_the_request_that_needs_it(loaded: Loaded) -> None:
+    packages = {module.partition(".")[0] for module in loaded("template", "console")[0]}
+    assert not {"cryptography", "jinja2", "joserfc", "web3", "siwe", "numpy", "fastapi", "mcp"} & packages
+
+
 def test_every_toolset_that_can_be_configured_is_there(loaded: Loaded) -> None:
     assert loaded("template", "mcp", MCP_TOOLSETS=",".join(TOOLSETS), CATALOGUES='[{"name": "helios"}]')
 
