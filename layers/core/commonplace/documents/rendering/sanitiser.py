@@ -68,7 +68,7 @@ _OUTSIDE = re.compile(r' href="((?:https?:)?[/\\]{2}[^"]*)"', re.IGNORECASE)
 
 
 def sanitise(html: str, *, ids: Mapping[str, str], addresses: Collection[str]) -> str:
-    """Only what the lists above allow. `ids` of the rendering's own have their tags, `addresses` are its links and images.
+    """Only what the lists above allow. `ids` are its own with their tags, `addresses` its links and images.
 
     Images are of this host alone; relative links that the rendering did not make go; links to other hosts get a `rel`.
     """
