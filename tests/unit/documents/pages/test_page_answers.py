@@ -4,13 +4,18 @@ import logging
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from typing import cast
+from urllib.parse import unquote
 
 import pytest
+from mangum.types import LambdaContext
 from starlette.testclient import TestClient
 
+from commonplace.web.gateway import Gateway
 from tests.fakes.library import FakeLibrary, make
 from tests.fakes.search import FakeSearch, hit
 from tests.unit.documents.pages.conftest import World
+from tests.unit.documents.rest.events import payload_2
 
 PATHS = (
     *("/", "/types", "/types/pattern", "/types/resource", "/groups", "/groups/seed-library", "/releases"),
@@ -140,6 +145,17 @@ def test_titles_tags_and_descriptions_are_text_and_never_markup() -> None:
         todo |= more - seen
         seen |= more
     assert {"/t/a%2Fb", "/t/%C3%9Cn%C3%AF%20%E2%9C%93", "/t/%3F%23%26%3D"} <= seen
+
+
+@pytest.mark.parametrize("tag", ["a/b", "Ünï ✓", "?#&=", "a+b", "100%", "<b>", "//x"])
+def test_any_tag_has_a_page_behind_the_gateway_which_decodes_paths(tag: str) -> None:
+    store = FakeLibrary([make("pattern", "tagged", "tagged.md", tags=[tag])])
+    gateway = Gateway(World(store, FakeSearch()).client().app)
+    shown = gateway(payload_2("/d/pattern/tagged"), cast(LambdaContext, None))["body"]
+    (link,) = re.findall(r'href="/t/([^"]+)"', shown)
+    answer = gateway(payload_2(f"/t/{unquote(link)}"), cast(LambdaContext, None))
+    assert answer["statusCode"] == 200
+    assert 'href="/d/pattern/tagged"' in answer["body"]
 
 
 @pytest.fixture
