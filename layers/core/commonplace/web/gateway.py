@@ -16,7 +16,7 @@ from commonplace.kernel.errors import CommonplaceError
 from commonplace.web.origin import Knows, entered, refused
 
 TEXT_TYPES = [
-    *("text/", "application/json", "application/feed+json", "application/schema+json"),
+    *("text/", "application/json", "application/feed+json", "application/atom+xml", "application/schema+json"),
     *("application/javascript", "application/xml", "image/svg+xml"),
 ]
 """Bodies of these types travel as text, all others as base64."""
