@@ -220,6 +220,20 @@ def test_without_scripts_a_person_searches_reads_and_follows_the_map(browser: Br
         visit.check()
 
 
+def test_results_come_while_a_person_types_and_are_announced(reader: Reader) -> None:
+    visit, _ = reader.look("desk-dark", "/search?q=xylophone")
+    page = visit.page
+    field, told = page.locator("main").get_by_role("searchbox"), page.get_by_role("status")
+    expect(told).to_contain_text("Nothing is found")
+    field.fill("")
+    field.press_sequentially("quadrat frame")
+    expect(told).to_contain_text("result")
+    expect(page.locator("#results").get_by_role("link", name="Quadrat", exact=True)).to_be_visible()
+    expect(field).to_be_focused()
+    assert page.url == f"{reader.url}/search?q=quadrat+frame"
+    visit.check()
+
+
 def test_arrow_keys_lead_from_document_to_document_of_the_map_and_enter_opens_one(reader: Reader) -> None:
     visit, _ = reader.look("desk-dark", "/map")
     page = visit.page
