@@ -13,9 +13,11 @@ from commonplace.site.console.pages import pages as home_pages
 from commonplace.web.pages.context import PageContext
 from commonplace.web.pages.declaration import Action, ConsolePage, ConsolePages, Done, View
 from commonplace.web.pages.declaration import Visit as Request
+from tests.browser.chromium import axe
 from tests.browser.hosting import hosted
 from tests.browser.visiting import SECONDS, Visit, visiting
 from tests.browser.wallet import Wallet, fresh_key
+from tests.fakes.authority import standing
 from tests.fakes.authorization_server import AuthorizationServer
 
 BEDS = """{% extends "console.html" %}
@@ -131,16 +133,31 @@ def test_pages_of_the_console_need_no_script(
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1280])
-def test_pages_of_the_console_fit(
+def test_pages_of_the_console_fit_and_are_for_everybody(
     browser: Browser, server: AuthorizationServer, wallet: Wallet, scheme: str, width: int
 ) -> None:
     shape = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme}
-    with visiting(browser, wallet, at=[server.settings.issuer], **shape) as visit:
-        visit.go(f"{server.settings.issuer}/console/beds")
+    at = server.settings.issuer
+    with visiting(browser, wallet, at=[at], bypass_csp=True, **shape) as visit:  # axe is no part of the pages
+        visit.go(f"{at}/console/beds")
+        judged(visit, "Sign in")
         visit.sign_in()
-        visit.heading("Beds")
-        for path, title in (("/console/beds", "Beds"), ("/console", "You are signed in")):
-            visit.go(f"{server.settings.issuer}{path}")
-            visit.heading(title)
-            assert visit.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
-        visit.check()
+        judged(visit, "Beds")
+        for path, title in (("/console", "You are signed in"), ("/account", "Connected apps")):
+            visit.go(f"{at}{path}")
+            judged(visit, title)
+        server.standings.held[wallet.account] = standing("public")
+        visit.go(f"{at}/console")
+        judged(visit, "You are signed in")
+        visit.go(f"{at}/console/beds")
+        judged(visit, "You may not see this yet")
+
+
+def judged(visit: Visit, title: str) -> None:
+    """The page fits, and axe finds nothing against WCAG and good practice."""
+    visit.heading(title)
+    assert visit.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), title
+    visit.page.evaluate(axe())
+    told = visit.page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+    found = [(each["id"], [node["html"] for node in each["nodes"]]) for each in told["violations"]]
+    assert found == [], title
