@@ -34,7 +34,7 @@ RETRIES, MAX_EVENT_AGE = 2, Duration.hours(1)
 """Of asynchronous calls, and of the schedules that make them: their next call makes up for what is older."""
 
 SNAP_START_WARNING = "@aws-cdk/aws-lambda:snapStartRequirePublish"
-SOURCES_WITH_MODELS = ("functions/index", "functions/rest", "functions/mcp", "functions/site")
+SOURCES_WITH_MODELS = ("functions/index", "functions/rest", "functions/mcp", "functions/site", "functions/console")
 SOURCE = "commonplace:source"
 """Metadata of a function's resource: the folder it comes from, which the hash of its zip does not show."""
 

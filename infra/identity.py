@@ -14,6 +14,9 @@ from commonplace.identity.store.guard import OF_LAST_USE
 from infra.access import COUNTERS
 from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction, accept
+from infra.models import let_search
+from infra.providers import memory_mb
+from infra.search_engine import SearchEngine
 from infra.secrets import rotate
 from infra.store import State, table
 
@@ -197,6 +200,7 @@ class Console(PythonFunction):
         platform: Platform,
         *,
         state: State,
+        engine: SearchEngine,
         identity: IdentityState,
         webhook: PythonFunction,
     ) -> None:
@@ -207,7 +211,7 @@ class Console(PythonFunction):
             name="console",
             description="Shows people who are signed in the pages that they may see",
             source="functions/console",
-            memory_mb=1024,
+            memory_mb=memory_mb(platform.configuration.providers, 1024),
             timeout_seconds=29,
             snap_start=platform.configuration.snap_start,
             withheld="" if platform.configuration.reranks else "CACHE_TABLE",
@@ -216,6 +220,7 @@ class Console(PythonFunction):
         self.allow_items(identity.table, ["DeleteItem"], SESSIONS)
         self.allow_items(state.activity, ["PutItem"], ACTIONS, REFUSALS)
         self.allow(["lambda:InvokeFunction"], [webhook.live.function_arn])
+        let_search(self, platform.configuration, state, engine)
         identity.let_use_table(self, WRITE)
 
 

@@ -58,7 +58,7 @@ class CommonplaceStack(Stack):
         rest = Rest(front, "Rest", platform, **guarded)
         site = Site(self, "Site", platform, **guarded)
         mcp = Mcp(self, "Mcp", platform, secrets=secrets, **guarded)
-        console = Console(self, "Console", platform, state=state, identity=identity, webhook=webhook)
+        console = Console(self, "Console", platform, webhook=webhook, **guarded)
         auth = Auth(self, "Auth", platform, state=state, identity=identity)
         signing = Signing(self, "Signing", platform, identity=identity)
         front.rest_of_the_paths("Site", site)
@@ -71,7 +71,7 @@ class CommonplaceStack(Stack):
         self.api = front.api
         Schedules(self, "Schedules", platform, sync=webhook, index=index.function, dead=failed)
         functions = [webhook, sync.run, sync.store, index.function, site, rest, mcp, console, auth, signing]
-        users_of_models = [index.function, site, rest, mcp]
+        users_of_models = [index.function, site, rest, mcp, console]
         search: WatchedSearch | None = None
         if not isinstance(engine, EmbeddedIndex):
             migration = Migration(self, "Migration", platform, engine=engine)

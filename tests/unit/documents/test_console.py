@@ -3,13 +3,14 @@
 import html
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from commonplace.documents.addresses import DocumentAddresses
-from commonplace.documents.console.pages import Editors, editors_pages
+from commonplace.documents.console.pages import VERDICTS, Editors, editors_pages
 from commonplace.kernel.errors import Unavailable
+from commonplace.search.model import Expectation, Explanation, HitTrace, RecordId, SearchRequest, SearchResults, Verdict
 from tests import mistakes
 from tests.console_app import Browser, Deployment
 from tests.fakes.authority import ALICE, BOB, Accounts, standing
@@ -24,10 +25,11 @@ class Desk:
     world: World = field(default_factory=World)
     answer: dict[str, Any] | Exception = field(default_factory=lambda: {"status": "started", "run": "reconcile-1"})
     asked: int = 0
+    searched: list[SearchRequest] = field(default_factory=list)
     audit: MemoryAudit = field(default_factory=MemoryAudit)
 
     def __post_init__(self) -> None:
-        editors = Editors(self.world.objects, self._ask, DocumentAddresses(None, ""))
+        editors = Editors(self.world.objects, self._ask, DocumentAddresses(None, ""), self._search)
         self.deployment = Deployment(
             lambda _: [editors_pages(editors)],
             standings=Accounts({ALICE: standing("member"), BOB: standing("public")}),
@@ -39,6 +41,27 @@ class Desk:
         if isinstance(self.answer, Exception):
             raise self.answer
         return self.answer
+
+    def _search(self, request: SearchRequest) -> SearchResults:
+        self.searched.append(request)
+        assert request.expect is not None
+        sentence = "Rank 14 of 23 by words."
+        trace = Explanation(
+            engine="embedded",
+            index=None,
+            model=None,
+            reranker=None,
+            fusion="words alone",
+            filters={},
+            lexical_hits=23,
+            vector_hits=0,
+            named_hits=0,
+            candidates=23,
+            hits=(HitTrace(RecordId("file/index"), 1, 1.0, None, None, None, None),),
+            timings_ms={},
+            expectation=Expectation(request.expect, "below-limit", sentence, None),
+        )
+        return SearchResults(request.query, (), 23, fallback=False, reranked=False, took_ms=1, explanation=trace)
 
     def browser(self, subject: str = ALICE) -> Browser:
         return self.deployment.browser(subject)
@@ -163,3 +186,20 @@ def test_many_findings_of_a_kind_have_a_page_of_their_own() -> None:
     assert short.count("there is no document or file") == 50
     assert "/console/sync?kind=broken-link" in short
     assert alice.get("/console/sync?kind=broken-link").text.count("there is no document or file") == 60
+
+
+def test_a_search_that_did_not_find_a_page_is_explained(synced: World) -> None:
+    desk = Desk(synced)
+    shown = text(desk.browser().get("/console/why?q=notes/tea.md&search=hot+drinks").text)
+    assert "It is found, further down. Rank 14 of 23 by words." in shown
+    assert [(one.query, one.expect, one.explain) for one in desk.searched] == [("hot drinks", "file/notes-tea", True)]
+
+
+def test_of_a_page_that_is_not_published_no_search_is_explained(synced: World) -> None:
+    desk = Desk(synced)
+    shown = text(desk.browser().get("/console/why?q=notes/publish-yes.md&search=yes").text)
+    assert "Why did a search" not in shown and desk.searched == []
+
+
+def test_every_verdict_of_a_search_has_its_words() -> None:
+    assert set(VERDICTS) == set(get_args(Verdict))

@@ -5,32 +5,50 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
 
 from commonplace.documents.addresses import DocumentAddresses
-from commonplace.documents.content.document import MANIFEST_KEY, Manifest
+from commonplace.documents.content.document import MANIFEST_KEY, DocumentRef, Manifest
 from commonplace.documents.content.findings import Findings
 from commonplace.documents.content.judgement import Judgement, judge_address
+from commonplace.documents.content.library import Library
 from commonplace.documents.settings import ConsoleSettings
 from commonplace.documents.sync.keys import HISTORY_KEY, SUMMARY_KEY, report_key
 from commonplace.documents.sync.report import History, Report, Summary
 from commonplace.identity.authorization import Need
 from commonplace.kernel.errors import NotFound
 from commonplace.kernel.objects import ObjectReader
+from commonplace.search.deferred import DeferredSearch
+from commonplace.search.model import Explanation, RecordId, SearchRequest, SearchResults, Verdict
 from commonplace.web.pages.context import PageContext
 from commonplace.web.pages.declaration import Action, ConsolePage, ConsolePages, Done, View, Visit
+
+if TYPE_CHECKING:
+    from commonplace.search.service import SearchService
 
 EDITOR = Need("member", "knowledge:write")
 """Paths of files that are not published are for people who may propose pages."""
 
 LISTED = 50
 """Findings of one kind, or paths of one reason, that a page has; the page of that kind has them all."""
+SHOWN = 10
+"""Results of a search that is explained: as many as a reader sees at first."""
 STARTED, QUEUED = "started", "queued"
 MESSAGES = {
     STARTED: "A run has been started. Load this page again in a few seconds.",
     QUEUED: "A run is under way, and looks once more before it ends. Load this page again in a few seconds.",
+}
+VERDICTS: dict[Verdict, str] = {
+    "shown": "It is found.",
+    "collapsed": "It is found, folded into a result that says nearly the same.",
+    "below-limit": "It is found, further down.",
+    "below-candidates": "It matches, and too many others match better.",
+    "not-matched": "It has nothing in common with what was searched for.",
+    "filtered-out": "A filter leaves it out.",
+    "not-indexed": "It is published, and not indexed yet.",
+    "not-published": "It is not published.",
 }
 
 Ask = Callable[[], dict[str, Any]]
@@ -46,8 +64,15 @@ def pages(context: PageContext) -> ConsolePages:
 
         return request_run(aws.lambda_functions(), settings.webhook_function, only="")
 
+    def search_service() -> SearchService:
+        from commonplace.documents import composition
+        from commonplace.search.fusion import Fusion
+
+        fusion = Fusion.parse(context.settings.fusion) if context.settings.fusion else None
+        return composition.search_service(context.settings, fusion, context.objects, Library(context.objects))
+
     addresses = DocumentAddresses(context.settings.document_url, context.frame.base_url)
-    return editors_pages(Editors(context.objects, ask, addresses))
+    return editors_pages(Editors(context.objects, ask, addresses, DeferredSearch(search_service).search))
 
 
 def editors_pages(editors: Editors) -> ConsolePages:
@@ -88,6 +113,7 @@ class Editors:
     ask: Ask
     """Asks for a run."""
     addresses: DocumentAddresses
+    search: Callable[[SearchRequest], SearchResults]
 
     async def show_sync(self, visit: Visit) -> View:
         last = await run_in_threadpool(self._last)
@@ -128,7 +154,16 @@ class Editors:
                 unknown = error
         by_path = last.manifest.by_path if last.manifest else {}
         told = [(one, self.addresses.of(by_path[one.path]) if one.path in by_path else None) for one in judgements]
-        return View("why.html", {"asked": asked, "judgements": told, "unknown": unknown, "last": last})
+        words = visit.request.query_params.get("search", "").strip()
+        expected = next((one.ref for one in judgements if one.ref), None)
+        trace = await run_in_threadpool(self._trace, words, expected) if words and expected else None
+        values = {"asked": asked, "judgements": told, "unknown": unknown, "last": last}
+        return View("why.html", {**values, "words": words, "trace": trace, "expected": expected, "verdicts": VERDICTS})
+
+    def _trace(self, words: str, expected: DocumentRef) -> Explanation | None:
+        """Of a search as readers have it. Raises InvalidInput, Unavailable."""
+        request = SearchRequest(words, limit=SHOWN, explain=True, expect=RecordId(expected))
+        return self.search(request).explanation
 
     def _last(self) -> Last:
         summary, history, manifest = (self.objects.get(key) for key in (SUMMARY_KEY, HISTORY_KEY, MANIFEST_KEY))
