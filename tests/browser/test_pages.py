@@ -13,9 +13,10 @@ import pytest
 from playwright.sync_api import Browser, Dialog, expect
 
 from tests.browser.chromium import axe
+from tests.browser.client import listening
 from tests.browser.reading import library
 from tests.browser.screenshots import take_site
-from tests.browser.visiting import Visit, visiting
+from tests.browser.visiting import SECONDS, Visit, visiting
 from tests.hostile_markdown import HOSTILE
 from tests.integration.running_dev import Dev, started
 from tests.unit.docs.pages import ROOT
@@ -132,6 +133,22 @@ def test_a_page_is_whole_and_open_to_everybody(reader: Reader, axe_core: str, na
     assert status == (200 if name in PAGES else 404)
     assert faults(visit, axe_core) == []
     assert visit.page.locator("h1").count() == 1
+
+
+@pytest.mark.parametrize("look", ["phone-light", "desk-dark"])
+def test_sign_in_and_consent_are_open_to_everybody(browser: Browser, dev: Dev, axe_core: str, look: str) -> None:
+    with (
+        listening(dev.url) as client,
+        visiting(browser, None, at=[dev.url, client.redirect_uri], **LOOKS[look]) as visit,
+    ):
+        client.register("Desk app")
+        visit.go(client.url())
+        visit.heading("Sign in")
+        assert faults(visit, axe_core) == []
+        visit.press("Ada, member")
+        expect(visit.page.get_by_role("heading", level=1)).to_contain_text("Allow Desk app", timeout=SECONDS * 1_000)
+        assert faults(visit, axe_core) == []
+        visit.check()
 
 
 @pytest.mark.parametrize("name", [*PAGES, *ABSENT])
