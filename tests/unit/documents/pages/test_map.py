@@ -1,5 +1,6 @@
 """The page `/map`."""
 
+import gzip
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,6 +16,7 @@ from commonplace.web.pages.app import create_app
 from commonplace.web.pages.declaration import Pages
 from commonplace.web.pages.frame import Frame
 from tests.fakes.library import FakeLibrary, garden, links_between, make
+from tests.unit.documents.pages.webs import web
 
 FOLDER = Path(pages.__file__).parent
 HOSTILE = """</title><script>alert(1)</script>"' onload=alert(2) <img src=x onerror=alert(3)> {{ 7 * 7 }} ]]>"""
@@ -146,6 +148,18 @@ def test_a_map_is_the_same_until_something_else_is_published(client: TestClient,
     documents = garden()[:-1]
     store.publish(documents, graph=links_between(documents))
     assert serving(store).get("/map").headers["etag"] != first.headers["etag"]
+
+
+def test_of_five_thousand_documents_the_page_is_light_and_says_how_many_it_leaves_out() -> None:
+    """Drawn from 20,000 links."""
+    documents, edges = web(5_000)
+    made = [
+        make(each.content_type, each.id, each.path, title=f"A title of some words, {each.id}") for each in documents
+    ]
+    graph = {"nodes": [], "edges": [{"source": edge.source, "target": edge.target} for edge in edges]}
+    answer = serving(FakeLibrary(made, graph=graph)).get("/map")
+    assert "4700 more are left out" in answer.text
+    assert len(gzip.compress(answer.content, 6)) < 45_000, "beside some 12,000 of stylesheets and script"
 
 
 def test_its_script_and_styles_are_served(client: TestClient) -> None:

@@ -8,7 +8,6 @@ from math import hypot
 import pytest
 
 from commonplace.documents.content.document import DocumentRef, Summary
-from commonplace.documents.content.graph import GraphEdge
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.pages.map_layout import GAP, lay_out
 from commonplace.documents.pages.map_model import (
@@ -25,18 +24,7 @@ from commonplace.documents.pages.map_model import (
     kinds_of,
 )
 from tests.unit.documents.content.entries import summary
-
-
-def web(count: int, seed: int = 7) -> tuple[list[Summary], list[GraphEdge]]:
-    """Documents of which earlier ones are linked more often, as in real knowledge bases."""
-    chance = random.Random(seed)
-    documents = [summary(f"notes/page-{number}.md") for number in range(count)]
-    pairs = {(number, int(number * chance.random() ** 2)) for number in range(1, count) for _ in range(4)}
-    return documents, [edge(documents[source], documents[target]) for source, target in sorted(pairs)]
-
-
-def edge(source: Summary, target: Summary) -> GraphEdge:
-    return GraphEdge(source=source.ref, target=target.ref)
+from tests.unit.documents.pages.webs import edge, web
 
 
 def test_equal_input_in_any_order_gives_an_equal_map() -> None:
