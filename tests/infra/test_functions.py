@@ -53,7 +53,7 @@ FUNCTIONS = {
     "sync-store": ("functions/sync", "handler.store", 512, 120, SyncSettings, DocumentsSettings, CatalogueSettings),
     "index": ("functions/index", "handler.handler", 1024, 120, IndexSettings, MemorySettings, CatalogueSettings),
     "site": ("functions/site", "handler.handler", 1024, 29, SiteSettings),
-    "rest": ("functions/rest", "handler.handler", 1024, 29, RestSettings, GuardSettings, ToolsetSettings),
+    "rest": ("functions/rest", "handler.handler", 1024, 29, RestSettings, SessionSettings, ToolsetSettings),
     "mcp": (
         "functions/mcp",
         "handler.handler",
