@@ -76,6 +76,13 @@ def test_a_heading_that_repeats_the_title_is_left_to_the_page() -> None:
     ]
 
 
+def test_what_has_no_text_is_neither_an_empty_link_nor_a_row_of_the_contents() -> None:
+    page = rendered("[](https://example.org/x) [](gone.md)\n\n## \n\n## Part\n")
+    assert ">https://example.org/x</a>" in page.html
+    assert BROKEN.format("gone.md") in page.html
+    assert [each.text for each in page.headings] == ["Part"]
+
+
 def test_ids_of_headings_are_those_of_github_and_never_those_of_the_page() -> None:
     page = rendered("# Who we `are`, *really*?\n\n# Search\n\n# Search\n\n# Über_uns 2\n\n# 🌱\n")
     assert [each.id for each in page.headings] == ["who-we-are-really", "search-1", "search-2", "über_uns-2", "section"]

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
+from itertools import zip_longest
 from urllib.parse import unquote, urlsplit
 
 from markdown_it.common.normalize_url import normalizeLink
@@ -60,11 +61,14 @@ class References:
         """The tokens of a paragraph, heading or cell with every reference as plain HTML."""
         made: list[Token] = []
         closings: list[Token] = []
-        for token in tokens:
+        for token, after in zip_longest(tokens, tokens[1:]):
             match token.type:
                 case "link_open":
+                    written = str(token.attrs.get("href", ""))
                     closings.append(self._open(token))
                     made.append(token)
+                    if after and after.type == "link_close":  # a link without a text could be neither seen nor heard
+                        made.append(Token("text", "", 0, content=written))
                 case "link_close" if closings:
                     made.append(closings.pop())
                 case "wiki" | "spaced":

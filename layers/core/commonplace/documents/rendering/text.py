@@ -195,7 +195,8 @@ class _Text:
         name = self.page.anchors.take(text)
         token.attrs["id"] = name
         self.page.ids[name] = token.tag
-        self.headings.append(Heading(int(token.tag[1]), name, text))
+        if text:
+            self.headings.append(Heading(int(token.tag[1]), name, text))
         label = f'<a class="anchor" href="#{escape(name)}" aria-label="Link to this section">#</a>'
         inline.children.append(Token("html_inline", "", 0, content=label))
 
