@@ -2,7 +2,8 @@
 
 import json
 
-from commonplace.kernel.configuration import Kind, Settings, arn, setting
+from commonplace.kernel.configuration import Kind, Settings, arn, setting, setting_of
+from commonplace.kernel.settings import Appearance
 
 
 def _patterns(given: str) -> tuple[str, ...] | None:
@@ -19,6 +20,7 @@ class DocumentsSettings(Settings):
         shown="the [usual folders](write-content.md#folders-that-are-never-read)",
     )
     """JSON list of paths that are never read; replaces the default."""
+    site_logo: str | None = setting_of(Appearance, "site_logo")
 
 
 class ConsoleSettings(Settings):

@@ -71,7 +71,7 @@ class Appearance(SiteName):
     site_accent: str = setting(ACCENT, "SITE_ACCENT", key="siteAccent", default="#0b6e4f")
     """The colour of links and buttons, `#rrggbb`. It is darkened or lightened until it reads well."""
     site_logo: str | None = setting(LOGO, "SITE_LOGO", key="siteLogo", default=None)
-    """The path in the repository of an image that a published document shows: it stands beside the name on every
+    """The path in the repository of an image, which is published with the documents: it stands beside the name on every
     page."""
 
 

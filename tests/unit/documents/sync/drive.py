@@ -93,14 +93,19 @@ class Runs:
 class World(Runs):
     """Where the documents of a knowledge base are synced."""
 
-    def __init__(self) -> None:
+    def __init__(self, logo: str | None = None) -> None:
         super().__init__()
+        self.configure(logo)
+
+    def configure(self, logo: str | None) -> None:
+        """As another deployment of the same store has it."""
         self.steps: Steps = Steps(
             self.objects,
             self.repository,
             self.state,
             bucket="store",
             exclusions=Exclusions(DEFAULT_EXCLUDES),
+            logo=logo,
             now=Clock(),
         )
 

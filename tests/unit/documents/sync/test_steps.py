@@ -221,6 +221,18 @@ def test_embedded_images_are_served_and_nothing_else_of_the_repository_is() -> N
     assert not any(b"other" in stored.body for key, stored in world.objects.objects.items() if key.startswith("att"))
 
 
+def test_the_logo_is_served_as_soon_as_the_configuration_names_it_and_no_longer_than_that() -> None:
+    world = World()
+    world.push({"notes/a.md": page("A"), "attachments/logo.svg": b"<svg/>", "attachments/other.svg": b"<svg></svg>"})
+    world.sync()
+    assert world.manifest().attachments == []
+    for logo, served in (("attachments/logo.svg", ["attachments/logo.svg"]), ("attachments/none.svg", []), (None, [])):
+        world.configure(logo)
+        world.state.poke()
+        world.sync()
+        assert [item.path for item in world.manifest().attachments] == served
+
+
 def test_a_linked_file_that_may_be_a_document_is_never_served_as_an_attachment() -> None:
     world = World()
     hidden = page("Hidden", "CANARY", publish=False)

@@ -43,7 +43,7 @@ def routes(services: Services) -> list[Route]:
         catalogue = services.library.edition().catalogue
         logo = catalogue.attachment_at(services.logo) if services.logo else None
         if logo is None or not logo.media_type.startswith("image/"):
-            raise NotFound("There is no logo.", hint="siteLogo names an image that a published document shows.")
+            raise NotFound("There is no logo.", hint="siteLogo is the path of an image in the repository.")
         page = Page(services.library.attachment(logo).body, logo.blob_sha, logo.media_type, CONFINED)
         return page.answer(request)
 

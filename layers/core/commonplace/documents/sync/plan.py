@@ -82,9 +82,16 @@ class Holdings:
         )
 
 
-def pipeline_version(exclusions: Exclusions) -> str:
+def pipeline_version(exclusions: Exclusions, logo: str | None = None) -> str:
     """Fingerprint of everything that decides what a file becomes; another one means every document is rewritten."""
-    parts = (DOCUMENT_VERSION, PARSER_VERSION, ID_RULE_VERSION, ONTOLOGY.fingerprint, exclusions.fingerprint)
+    parts = (
+        DOCUMENT_VERSION,
+        PARSER_VERSION,
+        ID_RULE_VERSION,
+        ONTOLOGY.fingerprint,
+        exclusions.fingerprint,
+        logo or "",
+    )
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 

@@ -273,6 +273,7 @@ class Publisher:
         holdings: Holdings,
         source: Source,
         parallel: Parallel,
+        logo: str | None = None,
     ) -> None:
         self.objects = objects
         self.repository = repository
@@ -281,6 +282,7 @@ class Publisher:
         self.holdings = holdings
         self.source = source
         self.parallel = parallel
+        self.logo = logo
         self.files = {file.path: file for file in plan.files}
         self._raw_of = {
             entry.blob_sha: raw_key(entry.path)
@@ -334,7 +336,7 @@ class Publisher:
         }
         publication.links = self._authored(prepared)
         publication.graph, linked = build_graph(publication.entries, publication.links, self.plan.others)
-        self._attach(publication, linked)
+        self._attach(publication, {self.logo: (), **linked} if self.logo else linked)
         return publication
 
     def switch(self, publication: Publication, pipeline: str, refs: Mapping[str, DocumentRef]) -> None:

@@ -38,15 +38,18 @@ class Steps(RunSteps):
         *,
         bucket: str,
         exclusions: Exclusions,
+        logo: str | None = None,
         parallel: Parallel | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
+        """`logo` is the path of an image that is published whether or not a document shows it."""
         self.objects = objects
         self.exclusions = exclusions
+        self.logo = logo
         self.parallel = parallel or Parallel()
         self.ledger = Ledger(objects, self.parallel)
         super().__init__(self.ledger, repository, state, bucket=bucket, now=now)
-        self.pipeline = pipeline_version(exclusions)
+        self.pipeline = pipeline_version(exclusions, logo)
 
     def _plan(self, run: str, full: bool) -> Answer:
         started, asked = self.now(), self.repository.calls
@@ -107,6 +110,7 @@ class Steps(RunSteps):
             before=before,
             holdings=holdings,
             source=Source(self.repository.name, self.repository.web_url, plan.commit_sha, self.now(), generation),
+            logo=self.logo,
             parallel=self.parallel,
         )
         prepared = publisher.prepare(selection)
@@ -222,13 +226,14 @@ class Steps(RunSteps):
 
 def steps(context: StepContext) -> Steps:
     """As a deployment syncs its documents: without the folders that other sources of the branch have for themselves."""
-    told = DocumentsSettings.from_environ(context.environ).exclude
-    excluded = DEFAULT_EXCLUDES if told is None else told
+    settings = DocumentsSettings.from_environ(context.environ)
+    excluded = DEFAULT_EXCLUDES if settings.exclude is None else settings.exclude
     return Steps(
         context.objects,
         context.repository,
         context.state,
         bucket=context.settings.content_bucket,
         exclusions=Exclusions(excluded, elsewhere=context.folders_of_others),
+        logo=settings.site_logo,
         parallel=context.parallel,
     )
