@@ -11,6 +11,8 @@ import httpx
 import pytest
 
 from infra.snapshot import CONTEXT
+from local.cli.smoke.checks import CHECKS
+from local.cli.smoke.site import Site, run
 from local.dev.laptop import Laptop
 from local.dev.source import clone
 from tests.infra.templates import synthesize
@@ -43,23 +45,23 @@ class Browser:
     """Keeps cookies, those for TLS alone included: this machine counts as safe."""
 
     def __init__(self, url: str) -> None:
-        self._http = httpx.Client(base_url=url, headers=HTML, timeout=60, trust_env=False)
         self._url, self._cookies = url, dict[str, str]()
 
     def get(self, path: str) -> httpx.Response:
-        return self._kept(self._http.get(path, headers=self._sent()))
+        return self._kept(httpx.get(f"{self._url}{path}", headers=self._sent(), timeout=60, trust_env=False))
 
     def sign_in(self, name: str, path: str) -> httpx.Response:
         """As the local account; what `path` leads to."""
         page = self.get(self.get(path).headers["location"])
         fields = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', page.text)) | {"account": name}
         sent = self._sent() | {"origin": self._url}
-        answer = self._kept(self._http.post("/account/local", data=fields, headers=sent))
+        url = f"{self._url}/account/local"
+        answer = self._kept(httpx.post(url, data=fields, headers=sent, timeout=60, trust_env=False))
         assert urlsplit(answer.headers["location"]).path == path
         return self.get(answer.headers["location"])
 
     def _sent(self) -> dict[str, str]:
-        return {"cookie": "; ".join(f"{name}={value}" for name, value in self._cookies.items())}
+        return HTML | {"cookie": "; ".join(f"{name}={value}" for name, value in self._cookies.items())}
 
     def _kept(self, answer: httpx.Response) -> httpx.Response:
         for each in answer.headers.get_list("set-cookie"):
@@ -103,3 +105,11 @@ def test_a_guest_is_told_that_it_is_for_members(laptop: Laptop) -> None:
     assert page.status_code == 403
     assert "This knowledge base is for accounts of the tier member." in page.text
     assert "sideways" not in page.text
+
+
+def test_smoke_finds_a_deployment_for_members_sound(laptop: Laptop) -> None:
+    findings = {each.name: each for each in run(Site(laptop.url, None, 30), CHECKS)}
+    assert {name: each.detail for name, each in findings.items() if each.outcome == "failed"} == {}
+    assert findings["site"].detail == "for members: leads to the sign-in"
+    assert {findings[name].detail for name in ("llms.txt", "search", "mcp", "tools")} == {"for members: 401"}
+    assert findings["challenge"].outcome == "ok"

@@ -68,6 +68,8 @@ def health(site: Site) -> str:
 
 def llms(site: Site) -> str:
     answer = site.get("/llms.txt")
+    if site.private:
+        return _closed(answer, "/llms.txt")
     text = answer.body.decode("utf-8", "replace")
     if answer.status != 200 or not text.startswith("# "):
         raise Failed(f"/llms.txt answers {answer.status}", _SYNC)
@@ -76,7 +78,10 @@ def llms(site: Site) -> str:
 
 def home(site: Site) -> str:
     """People find a page at the root, and no script from elsewhere could run there."""
-    answer = site.get("/")
+    answer = site.get("/", headers={"accept": "text/html"})
+    if answer.status == 303 and urlsplit(answer.headers.get("location", "")).path == "/account":
+        site.private = True
+        return "for members: leads to the sign-in"
     title = re.search(r"<title>([^<]+)</title>", answer.body.decode("utf-8", "replace"))
     if answer.status != 200 or not title:
         raise Failed(f"/ answers {answer.status}", "Look at the log of the site function.")
@@ -88,6 +93,8 @@ def home(site: Site) -> str:
 
 def search(site: Site) -> str:
     """The title of a document that is there finds something."""
+    if site.private:
+        return _closed(site.get("/api/v1/search", params={"q": "a"}), "a search")
     entries = site.get("/api/v1/entries", params={"limit": 1}).json.get("entries") or []
     if not entries:
         raise Failed("there are no documents yet", _SYNC)
@@ -101,6 +108,8 @@ def search(site: Site) -> str:
 
 def citation(site: Site) -> str:
     """What answers give as the page of a document is a page, where it is on this site."""
+    if site.private:
+        raise Skipped("for members")
     entries = site.get("/api/v1/entries", params={"limit": 1}).json.get("entries") or []
     if not entries:
         raise Skipped("there are no documents yet")
@@ -117,6 +126,8 @@ def citation(site: Site) -> str:
 
 def discover(site: Site) -> str:
     """Both eras of the protocol: one request that says what the server is, and the handshake of older clients."""
+    if site.private:
+        return _closed(site.rpc("server/discover"), "server/discover")
     modern = _result(site.rpc("server/discover"), "server/discover")
     client = {"name": "commonplace-smoke", "version": "1"}
     offer = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": client}
@@ -129,11 +140,23 @@ def discover(site: Site) -> str:
 
 def listing(site: Site) -> str:
     """Tools are shown to who has not signed in, or no client would ever ask somebody to."""
+    if site.private:
+        return _closed(site.rpc("tools/list"), "tools/list")
     tools = _result(site.rpc("tools/list"), "tools/list").get("tools") or []
     if not tools:
         raise Failed("there are no tools", _MCP)
     site.tools = list(tools)
     return f"{len(tools)} tools"
+
+
+def _closed(answer: Answer, asked: str) -> str:
+    """Of a deployment for members: strangers are refused."""
+    if answer.status != 401:
+        hint = (
+            "siteTier has to reach every function: deploy again, and look at SITE_TIER of the rest and mcp functions."
+        )
+        raise Failed(f"{asked} answers {answer.status} to who has not signed in, and the site is for members", hint)
+    return "for members: 401"
 
 
 def _result(answer: Answer, asked: str) -> dict[str, Any]:
@@ -154,13 +177,18 @@ def _error(answer: Answer) -> str:
 
 def challenge(site: Site) -> str:
     """A tool for members answers who has not signed in with 401 and the very header that directs clients."""
+    if site.private:
+        return _challenged(site, site.rpc("tools/list"), "tools/list")
     if not site.tools:
         raise Skipped("needs the list of tools")
     written = [tool for tool in site.tools if (tool.get("annotations") or {}).get("readOnlyHint") is False]
     if not written:
         raise Skipped("this deployment has no tool that writes (mcpReadOnly)")
     name = str(written[0]["name"])
-    answer = site.rpc("tools/call", {"name": name, "arguments": {}})
+    return _challenged(site, site.rpc("tools/call", {"name": name, "arguments": {}}), name)
+
+
+def _challenged(site: Site, answer: Answer, name: str) -> str:
     if answer.status != 401:
         raise Failed(f"{name} answers {answer.status} to who has not signed in, not 401", _GUARD)
     found = _parts(answer, name)

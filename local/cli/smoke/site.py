@@ -70,7 +70,7 @@ class Answer:
 
 @dataclass(slots=True)
 class Site:
-    """Where to ask. `tools` and `challenge` are what earlier checks leave to later ones."""
+    """Where to ask. `tools`, `challenge` and `private` are what earlier checks leave to later ones."""
 
     base: str
     origin: str | None = None
@@ -78,6 +78,8 @@ class Site:
     tls: ssl.SSLContext = field(default_factory=cache(ssl.create_default_context))
     tools: list[dict[str, Any]] = field(default_factory=list)
     challenge: Mapping[str, str] = field(default_factory=dict)
+    private: bool = False
+    """Whether strangers are asked to sign in before they see anything (siteTier)."""
 
     @property
     def secure(self) -> bool:

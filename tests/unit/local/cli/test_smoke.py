@@ -47,6 +47,14 @@ def test_a_deployment_that_keeps_its_promises_passes(stand_in: StandIn) -> None:
     assert {name for name, each in findings.items() if each.outcome == "skipped"} == {"tls", "origin"}
 
 
+def test_a_deployment_for_members_that_answers_strangers_fails(stand_in: StandIn) -> None:
+    stand_in.replies["/"] = Reply(303, {"location": "/account?next=%2F"}, "")
+    findings = smoked(stand_in.url)
+    assert findings["site"].outcome == "ok"
+    assert failed(findings) >= {"llms.txt", "search", "mcp", "tools", "challenge"}
+    assert "siteTier" in findings["llms.txt"].hint
+
+
 def put(path: str, **changes: Any) -> Change:
     """Other parts of one reply. Headers are added to those that are there; None takes one away."""
 
