@@ -68,6 +68,21 @@ def test_a_banner_of_the_repository_is_shown_and_one_from_elsewhere_is_not() -> 
     assert "elsewhere.example" not in client.get("/d/pattern/theirs").text
 
 
+def test_a_banner_that_the_text_shows_already_is_shown_once() -> None:
+    store = FakeLibrary()
+    store.attach("seedlings.png", "image/png", b"\x89PNG")
+    document = make(
+        "pattern", "ours", "ours.md", banner="files/seedlings.png", content="![Seeds](files/seedlings.png)\n"
+    )
+    target = "files/seedlings.png"
+    image = {"kind": "image", "target": target, "fragment": None, "text": "Seeds", "line": 1, "path": target}
+    store.publish([document], graph={"nodes": [], "edges": [], "broken": [], "authored": {"ours.md": [image]}})
+    page = World(store, FakeSearch()).client().get("/d/pattern/ours").text
+    assert page.count('src="/api/v1/attachments/seedlings.png') == 1
+    assert 'alt="Seeds"' in page
+    assert 'class="banner' not in page
+
+
 def test_contents_are_listed_where_there_are_several_headings() -> None:
     text = "# Long\n\n## First part\n\nOne.\n\n### Detail\n\nTwo.\n\n## Second part\n\nThree.\n"
     client = World(FakeLibrary([make("pattern", "long", "long.md", content=text)]), FakeSearch()).client()

@@ -77,12 +77,14 @@ def _page(services: Services, request: Request, entry: Entry) -> Page:
         for nodes in (graph.out(entry.ref), graph.back(entry.ref))
     )
     manifest, banner = catalogue.manifest, catalogue.banner(entry)
+    rendered = services.renderer.render(entry, json.loads(stored.body)["content"])
     return services.page(
         request,
         "document.html",
         entry=entry,
-        rendered=services.renderer.render(entry, json.loads(stored.body)["content"]),
+        rendered=rendered,
         banner=banner if banner and banner.media_type.startswith("image/") else None,
+        banner_in_text=banner is not None and f'src="{services.urls.attachment(banner)}"' in rendered.html,
         out=out,
         back=back,
         related=related(catalogue, graph, entry),
