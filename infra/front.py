@@ -1,4 +1,4 @@
-"""The HTTP API with its stage and domain name, and the functions `site`, `rest` and `mcp` behind it."""
+"""The HTTP API with its stage and domain name, and the functions behind it that read what is published."""
 
 import json
 from typing import cast
@@ -11,7 +11,7 @@ from constructs import Construct
 
 from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction, accept, log_group
-from infra.identity import IdentityState, let_guard, let_visit
+from infra.identity import ACTIONS, REFUSALS, SESSIONS, WRITE, IdentityState, let_guard, let_visit
 from infra.models import let_search
 from infra.providers import memory_mb
 from infra.search_engine import SearchEngine
@@ -134,98 +134,115 @@ def _domain(scope: Construct, configuration: Configuration) -> apigateway.Domain
     )
 
 
-class Site(PythonFunction):
+class Reader(PythonFunction):
+    """Answers readers from the store and the index."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        platform: Platform,
+        *,
+        name: str,
+        description: str,
+        state: State,
+        engine: SearchEngine,
+        memory: int = 1024,
+        withheld: str | None = None,
+        reads: str = "",
+    ) -> None:
+        configuration = platform.configuration
+        cache = "" if configuration.reranks else "CACHE_TABLE"  # it holds nothing else that readers may see
+        super().__init__(
+            scope,
+            construct_id,
+            platform,
+            name=name,
+            description=description,
+            source=f"functions/{name}",
+            memory_mb=memory_mb(configuration.providers, memory),
+            timeout_seconds=29,
+            snap_start=configuration.snap_start,
+            withheld=cache if withheld is None else withheld,
+            reads=reads,
+        )
+        let_search(self, configuration, state, engine)
+
+
+def site_function(
+    scope: Construct, platform: Platform, *, state: State, engine: SearchEngine, identity: IdentityState
+) -> Reader:
     """Shows everybody the same pages, and a page where there is nothing. It knows nobody, unless it is private."""
-
-    def __init__(
-        self,
-        scope: Construct,
-        construct_id: str,
-        platform: Platform,
-        *,
-        state: State,
-        engine: SearchEngine,
-        identity: IdentityState,
-    ) -> None:
-        configuration = platform.configuration
-        super().__init__(
-            scope,
-            construct_id,
-            platform,
-            name="site",
-            description="Shows documents, lists and search to people",
-            source="functions/site",
-            memory_mb=memory_mb(configuration.providers, 1024),
-            timeout_seconds=29,
-            snap_start=configuration.snap_start,
-            withheld="" if configuration.reranks else "CACHE_TABLE",
-            reads="site (private)" if configuration.private else "site",
-        )
-        let_search(self, configuration, state, engine)
-        if configuration.private:
-            let_visit(self, identity, state)
+    private = platform.configuration.private
+    function = Reader(
+        scope,
+        "Site",
+        platform,
+        name="site",
+        description="Shows documents, lists and search to people",
+        state=state,
+        engine=engine,
+        reads="site (private)" if private else "site",
+    )
+    if private:
+        let_visit(function, identity, state)
+    return function
 
 
-class Rest(PythonFunction):
+def rest_function(
+    scope: Construct, platform: Platform, *, state: State, engine: SearchEngine, identity: IdentityState
+) -> Reader:
     """Serves documents, lists, the graph and search."""
-
-    def __init__(
-        self,
-        scope: Construct,
-        construct_id: str,
-        platform: Platform,
-        *,
-        state: State,
-        engine: SearchEngine,
-        identity: IdentityState,
-    ) -> None:
-        configuration = platform.configuration
-        super().__init__(
-            scope,
-            construct_id,
-            platform,
-            name="rest",
-            description="Serves documents, lists, the graph and search",
-            source="functions/rest",
-            memory_mb=memory_mb(configuration.providers, 1024),
-            timeout_seconds=29,
-            snap_start=configuration.snap_start,
-            withheld="" if configuration.reranks else "CACHE_TABLE",  # it holds nothing else that readers may see
-        )
-        let_search(self, configuration, state, engine)
-        let_guard(self, identity, state)
-        if configuration.private:
-            let_visit(self, identity, state)
+    description = "Serves documents, lists, the graph and search"
+    function = Reader(scope, "Rest", platform, name="rest", description=description, state=state, engine=engine)
+    let_guard(function, identity, state)
+    if platform.configuration.private:
+        let_visit(function, identity, state)
+    return function
 
 
-class Mcp(PythonFunction):
+def mcp_function(
+    scope: Construct,
+    platform: Platform,
+    *,
+    state: State,
+    engine: SearchEngine,
+    secrets: Secrets,
+    identity: IdentityState,
+) -> Reader:
     """Answers each request by itself, so that any instance may answer the next. Reads what REST reads."""
+    function = Reader(
+        scope,
+        "Mcp",
+        platform,
+        name="mcp",
+        description="Answers agents over the Model Context Protocol",
+        state=state,
+        engine=engine,
+        memory=1769,  # one whole processor: imports are what a start takes
+        withheld="" if secrets.github_writer else "GITHUB_API_URL",  # nothing can be proposed there
+    )
+    let_guard(function, identity, state)
+    if secrets.github_writer:
+        function.allow(["secretsmanager:GetSecretValue"], [secrets.github_writer.secret_arn])
+    return function
 
-    def __init__(
-        self,
-        scope: Construct,
-        construct_id: str,
-        platform: Platform,
-        *,
-        state: State,
-        engine: SearchEngine,
-        secrets: Secrets,
-        identity: IdentityState,
-    ) -> None:
-        configuration = platform.configuration
-        super().__init__(
-            scope,
-            construct_id,
-            platform,
-            name="mcp",
-            description="Answers agents over the Model Context Protocol",
-            source="functions/mcp",
-            memory_mb=memory_mb(configuration.providers, 1769),  # one whole processor: imports are what a start takes
-            timeout_seconds=29,
-            snap_start=configuration.snap_start,
-            withheld="" if secrets.github_writer else "GITHUB_API_URL",  # nothing can be proposed there
-        )
-        let_search(self, configuration, state, engine)
-        let_guard(self, identity, state)
-        if secrets.github_writer:
-            self.allow(["secretsmanager:GetSecretValue"], [secrets.github_writer.secret_arn])
+
+def console_function(
+    scope: Construct,
+    platform: Platform,
+    *,
+    state: State,
+    engine: SearchEngine,
+    identity: IdentityState,
+    webhook: PythonFunction,
+) -> Reader:
+    """Pages for people who are signed in. It opens no session, and makes no grant; it may ask for a run of the sync."""
+    description = "Shows people who are signed in the pages that they may see"
+    function = Reader(scope, "Console", platform, name="console", description=description, state=state, engine=engine)
+    let_visit(function, identity, state)
+    function.allow_items(identity.table, ["DeleteItem"], SESSIONS)
+    function.allow_items(state.activity, ["PutItem"], ACTIONS, REFUSALS)
+    function.allow(["lambda:InvokeFunction"], [webhook.live.function_arn])
+    identity.let_use_table(function, WRITE)
+    return function

@@ -14,9 +14,6 @@ from commonplace.identity.store.guard import OF_LAST_USE
 from infra.access import COUNTERS
 from infra.configuration import Configuration
 from infra.functions import Platform, PythonFunction, accept
-from infra.models import let_search
-from infra.providers import memory_mb
-from infra.search_engine import SearchEngine
 from infra.secrets import rotate
 from infra.store import State, table
 
@@ -188,40 +185,6 @@ def let_visit(function: PythonFunction, identity: IdentityState, state: State) -
     function.allow_items(state.cache, ["GetItem", "PutItem"], ROLES)
     identity.let_use_table(function)
     identity.let_read_secrets(function, identity.pseudonyms, identity.rpc)
-
-
-class Console(PythonFunction):
-    """Pages for people who are signed in. It opens no session, and makes no grant; it may ask for a run of the sync."""
-
-    def __init__(
-        self,
-        scope: Construct,
-        construct_id: str,
-        platform: Platform,
-        *,
-        state: State,
-        engine: SearchEngine,
-        identity: IdentityState,
-        webhook: PythonFunction,
-    ) -> None:
-        super().__init__(
-            scope,
-            construct_id,
-            platform,
-            name="console",
-            description="Shows people who are signed in the pages that they may see",
-            source="functions/console",
-            memory_mb=memory_mb(platform.configuration.providers, 1024),
-            timeout_seconds=29,
-            snap_start=platform.configuration.snap_start,
-            withheld="" if platform.configuration.reranks else "CACHE_TABLE",
-        )
-        let_visit(self, identity, state)
-        self.allow_items(identity.table, ["DeleteItem"], SESSIONS)
-        self.allow_items(state.activity, ["PutItem"], ACTIONS, REFUSALS)
-        self.allow(["lambda:InvokeFunction"], [webhook.live.function_arn])
-        let_search(self, platform.configuration, state, engine)
-        identity.let_use_table(self, WRITE)
 
 
 class Auth(PythonFunction):

@@ -14,9 +14,19 @@ from constructs import Construct
 from infra.access import grant
 from infra.configuration import Configuration, from_context
 from infra.edge import build_edge
-from infra.front import ANY, MCP_PATHS, POST, REST_PATHS, Front, Mcp, Rest, Site
+from infra.front import (
+    ANY,
+    MCP_PATHS,
+    POST,
+    REST_PATHS,
+    Front,
+    console_function,
+    mcp_function,
+    rest_function,
+    site_function,
+)
 from infra.functions import Platform, dead_letters
-from infra.identity import AUTH_PATHS, CONSOLE_PATHS, Auth, Console, IdentityState, Signing
+from infra.identity import AUTH_PATHS, CONSOLE_PATHS, Auth, IdentityState, Signing
 from infra.index import Index, Migration
 from infra.metrics import WatchedSearch
 from infra.models import OpenAi
@@ -55,10 +65,10 @@ class CommonplaceStack(Stack):
         engine = _engine(self, platform, store, failed)
         index = Index(self, "Index", platform, store=store, state=state, engine=engine)
         guarded: Any = {"state": state, "engine": engine, "identity": identity}
-        rest = Rest(front, "Rest", platform, **guarded)
-        site = Site(self, "Site", platform, **guarded)
-        mcp = Mcp(self, "Mcp", platform, secrets=secrets, **guarded)
-        console = Console(self, "Console", platform, webhook=webhook, **guarded)
+        rest = rest_function(front, platform, **guarded)
+        site = site_function(self, platform, **guarded)
+        mcp = mcp_function(self, platform, secrets=secrets, **guarded)
+        console = console_function(self, platform, webhook=webhook, **guarded)
         auth = Auth(self, "Auth", platform, state=state, identity=identity)
         signing = Signing(self, "Signing", platform, identity=identity)
         front.rest_of_the_paths("Site", site)

@@ -23,13 +23,13 @@ def test_openai_has_a_secret_of_its_own_that_only_those_who_need_vectors_can_rea
         openAiBaseUrl="https://eu.example.org/v1",
     )
     output = stack.body["Outputs"]["OpenAiSecretArn"]["Value"]
-    for name in ("index", "site", "rest", "mcp"):
+    for name in ("index", "site", "console", "rest", "mcp"):
         variables = stack.environment(stack.function(name))
         assert variables["EMBEDDING_PROVIDER"] == "openai:text-embedding-3-small:512"
         assert variables["OPENAI_BASE_URL"] == "https://eu.example.org/v1"
         assert "OPENAI_SECRET_ARN" in variables
     readers = [each for each in stack.statements() if output in as_list(each["Resource"])]
-    assert [each["Action"] for each in readers] == ["secretsmanager:GetSecretValue"] * 4
+    assert [each["Action"] for each in readers] == ["secretsmanager:GetSecretValue"] * 5
     for name in ("sync-run", "webhook", "auth"):
         assert "OPENAI" not in json.dumps(stack.environment(stack.function(name)))
 

@@ -124,12 +124,12 @@ def test_passwords_are_nowhere_and_the_master_is_the_bootstrap_function(opensear
 def test_the_access_policy_names_the_functions_roles_and_nobody_else(opensearch: Template) -> None:
     statements = domain(opensearch)["AccessPolicies"]["Statement"]
     named = [arn["Fn::GetAtt"][0] for each in statements for arn in as_list(each["Principal"]["AWS"])]
-    functions = ("index", "index-build", "site", "rest", "mcp", "bootstrap")
+    functions = ("index", "index-build", "site", "console", "rest", "mcp", "bootstrap")
     assert set(named) == {_role(opensearch, name) for name in functions}
     assert {each["Effect"] for each in statements} == {"Allow"}
 
 
-@pytest.mark.parametrize("name", ["index", "index-build", "site", "rest", "mcp", "bootstrap"])
+@pytest.mark.parametrize("name", ["index", "index-build", "site", "console", "rest", "mcp", "bootstrap"])
 def test_policy_and_role_allow_the_same_requests(opensearch: Template, name: str) -> None:
     assert _allowed_by_policy(opensearch, name) == _allowed_by_role(opensearch, name) != set()
 
@@ -143,7 +143,7 @@ def test_the_master_may_look_after_the_roles_of_its_stage_and_ask_nothing_else(o
     }
 
 
-@pytest.mark.parametrize("name", ["site", "rest", "mcp"])
+@pytest.mark.parametrize("name", ["site", "console", "rest", "mcp"])
 def test_readers_may_search_and_nothing_that_changes_an_index(opensearch: Template, name: str) -> None:
     assert _allowed_by_role(opensearch, name) == {
         ("GET", "commonplace-dev-*/_alias"),
@@ -207,7 +207,7 @@ def test_an_existing_collection_is_asked_by_name_and_marked_as_an_experiment(
         openSearchEndpoint="https://abc123.eu-central-1.aoss.amazonaws.com",
         openSearchArn=arn,
     )
-    for name in ("site", "rest", "mcp", "index", "index-build"):
+    for name in ("site", "console", "rest", "mcp", "index", "index-build"):
         statements = stack.statements(_role(stack, name))
         (allowed,) = [each for each in statements if each["Action"] == "aoss:APIAccessAll"]
         assert allowed["Resource"] == arn
@@ -221,7 +221,7 @@ def test_the_roles_inside_the_domain_are_made_when_it_stands(opensearch: Templat
     assert properties["Names"] == "commonplace-dev"
     assert properties["Revision"] == REVISION
     readers = {arn["Fn::GetAtt"][0] for arn in properties["Readers"]}
-    assert readers == {_role(opensearch, name) for name in ("site", "rest", "mcp")}
+    assert readers == {_role(opensearch, name) for name in ("site", "console", "rest", "mcp")}
     writers = {arn["Fn::GetAtt"][0] for arn in properties["Writers"]}
     assert writers == {_role(opensearch, "index"), _role(opensearch, "index-build")}
     (domain_id,) = opensearch.of("AWS::OpenSearchService::Domain")
@@ -267,13 +267,15 @@ def test_a_collection_lets_each_function_at_the_indexes_of_its_stage(serverless:
     (access,) = serverless.properties("AWS::OpenSearchServerless::AccessPolicy")
     text = "".join(part if isinstance(part, str) else part["Fn::GetAtt"][0] for part in access["Policy"]["Fn::Join"][1])
     rules = {tuple(rule["Principal"]): rule["Rules"] for rule in json.loads(text)}
-    assert rules.keys() == {(_role(serverless, name),) for name in ("index", "index-build", "site", "rest", "mcp")}
+    assert rules.keys() == {
+        (_role(serverless, name),) for name in ("index", "index-build", "site", "console", "rest", "mcp")
+    }
     for kinds in rules.values():
         assert [rule["Resource"] for rule in kinds] == [
             ["index/commonplace-dev/commonplace-dev-*"],
             ["collection/commonplace-dev"],
         ]
-    for name in ("site", "rest", "mcp"):
+    for name in ("site", "console", "rest", "mcp"):
         indexes, aliases = rules[(_role(serverless, name),)]
         assert indexes["Permission"] == ["aoss:DescribeIndex", "aoss:ReadDocument"]
         assert aliases["Permission"] == ["aoss:DescribeCollectionItems"]
@@ -281,7 +283,7 @@ def test_a_collection_lets_each_function_at_the_indexes_of_its_stage(serverless:
 
 def test_a_collection_needs_no_roles_inside(serverless: Template) -> None:
     assert not serverless.of("AWS::CloudFormation::CustomResource")
-    for name in ("site", "rest", "mcp", "index", "index-build"):
+    for name in ("site", "console", "rest", "mcp", "index", "index-build"):
         statements = serverless.statements(_role(serverless, name))
         (allowed,) = [each for each in statements if each["Action"] == "aoss:APIAccessAll"]
         assert allowed["Resource"]["Fn::GetAtt"][1] == "Arn"
@@ -329,7 +331,7 @@ def test_models_are_allowed_by_name(opensearch: Template) -> None:
     titan, cohere, rerank = "amazon.titan-embed-text-v2:0", "cohere.embed-v4:0", "cohere.rerank-v3-5:0"
     assert _models(opensearch, "index") == {titan, cohere}
     assert _models(opensearch, "index-build") == {titan, cohere}
-    for name in ("site", "rest", "mcp"):
+    for name in ("site", "console", "rest", "mcp"):
         assert _models(opensearch, name) == {titan, cohere, rerank}
     profiles = [
         each for each in opensearch.statements(_role(opensearch, "index")) if "inference-profile/" in json.dumps(each)
@@ -340,7 +342,7 @@ def test_models_are_allowed_by_name(opensearch: Template) -> None:
     ]
     assert json.dumps(profiles[1]["Resource"]).count("-*::foundation-model/cohere.embed-v4:0") == 2
     reranking = [each for each in opensearch.statements() if "bedrock:Rerank" in as_list(each["Action"])]
-    assert len(reranking) == 3
+    assert len(reranking) == 4
     assert not [each for each in opensearch.statements("Webhook") if "bedrock" in json.dumps(each)]
 
 
@@ -362,7 +364,7 @@ def test_each_function_has_its_own_part_of_the_cache(opensearch: Template, templ
 
     vectors = {"*#vectors": {"BatchGetItem", "BatchWriteItem"}}
     assert cached("index") == cached("index-build") == vectors
-    assert cached("site") == cached("rest") == {"rerank#*": {"GetItem", "PutItem"}}
+    assert cached("site") == cached("console") == cached("rest") == {"rerank#*": {"GetItem", "PutItem"}}
     counted = {"*#vectors": {"BatchGetItem", "BatchWriteItem", "Query"}}
     assert cached("mcp") == cached("rest") | counted, "of the memory's vectors it says how many there are"
     for name in ("index", "rest", "mcp"):

@@ -29,7 +29,7 @@ def test_every_version_is_pinned() -> None:
 def test_what_cannot_be_installed_is_skipped_here_and_fails_in_ci(
     ci: str, outcome: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused() -> None:
+    def refused(_: Path) -> None:
         raise clients.NotInstalled("the registry does not answer")
 
     monkeypatch.setenv("CI", ci)
