@@ -10,7 +10,6 @@ from commonplace.documents.content.library import Library
 from commonplace.kernel import errors
 from commonplace.kernel.limits import Limiter
 from commonplace.web.rest.declaration import Site
-from commonplace.web.rest.errors import MethodNotAllowed
 from commonplace.web.rest.middleware import CACHEABLE
 from tests.rest_app import rest_app
 from tests.unit.docs.pages import ROOT, first_cells, rows, section
@@ -64,7 +63,7 @@ def test_the_documented_bounds_of_a_list_are_the_real_ones() -> None:
 
 
 def test_every_error_code_is_listed_with_its_status() -> None:
-    classes: list[type[errors.CommonplaceError]] = [errors.CommonplaceError, MethodNotAllowed]
+    classes: list[type[errors.CommonplaceError]] = [errors.CommonplaceError, errors.MethodNotAllowed]
     classes += errors.CommonplaceError.__subclasses__()
     listed = {(row[1].strip("`"), int(row[0])) for row in rows(section(PAGE, "Errors")) if row[1].isupper()}
     ours = {(each.code, each.status) for each in classes if each.__module__.startswith("commonplace.")}

@@ -64,6 +64,12 @@ class NotFound(CommonplaceError):
     code, status = "NOT_FOUND", 404
 
 
+class MethodNotAllowed(CommonplaceError):
+    """Something else can be done at this address."""
+
+    code, status = "METHOD_NOT_ALLOWED", 405
+
+
 class Conflict(CommonplaceError):
     """Something else is there already, and it was left as it is."""
 

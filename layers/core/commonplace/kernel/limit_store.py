@@ -19,6 +19,8 @@ from commonplace.kernel.table import Table
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
+    from commonplace.kernel.settings import Limited
+
 LISTENS = "slots#listens"
 """Partition of who holds a function open to listen for changes."""
 
@@ -51,6 +53,13 @@ class DynamoCounters:
         )
         # Without an answer somebody else has started it again in between: it is live now.
         return int(added["used"]) if added else self.add(key, amount, expires_at)
+
+
+def counters_of(settings: Limited) -> DynamoCounters:
+    """Of a function: one short try, for a caller waits, and without an answer nobody is refused."""
+    from commonplace.kernel import aws
+
+    return DynamoCounters(aws.dynamodb(read_timeout_seconds=0.5, attempts=1), settings.activity_table)
 
 
 class DynamoSlots:

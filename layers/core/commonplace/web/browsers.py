@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -90,6 +90,16 @@ def set_cookie(answer: Response, name: str, value: str, seconds: int, *, strict:
     """No script reads it, and it goes over TLS alone. With 0 seconds the browser forgets it."""
     same_site: Literal["strict", "lax"] = "strict" if strict else "lax"
     answer.set_cookie(name, value, max_age=seconds, path="/", secure=True, httponly=True, samesite=same_site)
+
+
+SIGN_IN = "/account"
+"""Of the authorization server; takes `next`, and leads there whoever is signed in."""
+
+
+def to_sign_in(request: Request) -> Response:
+    """And back to the page; a form that was sent is lost, and nothing of it is done."""
+    query = f"?{request.url.query}" if request.method == "GET" and request.url.query else ""
+    return seen(f"{SIGN_IN}?{urlencode({'next': quote(request.url.path) + query})}")
 
 
 def seen(url: str, status: int = 303) -> Response:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
 from commonplace.documents.addresses import DocumentAddresses
+from commonplace.documents.composition import deferred_search
 from commonplace.documents.content.document import MANIFEST_KEY, DocumentRef, Manifest
 from commonplace.documents.content.findings import Findings
 from commonplace.documents.content.judgement import Judgement, judge_address
@@ -20,13 +21,9 @@ from commonplace.documents.sync.report import History, Report, Summary
 from commonplace.identity.authorization import Need
 from commonplace.kernel.errors import NotFound
 from commonplace.kernel.objects import ObjectReader
-from commonplace.search.deferred import DeferredSearch
 from commonplace.search.model import Explanation, RecordId, SearchRequest, SearchResults, Verdict
 from commonplace.web.pages.context import PageContext
 from commonplace.web.pages.declaration import Action, ConsolePage, ConsolePages, Done, View, Visit
-
-if TYPE_CHECKING:
-    from commonplace.search.service import SearchService
 
 EDITOR = Need("member", "knowledge:write")
 """Paths of files that are not published are for people who may propose pages."""
@@ -64,15 +61,9 @@ def pages(context: PageContext) -> ConsolePages:
 
         return request_run(aws.lambda_functions(), settings.webhook_function, only="")
 
-    def search_service() -> SearchService:
-        from commonplace.documents import composition
-        from commonplace.search.fusion import Fusion
-
-        fusion = Fusion.parse(context.settings.fusion) if context.settings.fusion else None
-        return composition.search_service(context.settings, fusion, context.objects, Library(context.objects))
-
     addresses = DocumentAddresses(context.settings.document_url, context.frame.base_url)
-    return editors_pages(Editors(context.objects, ask, addresses, DeferredSearch(search_service).search))
+    search = deferred_search(context.settings, context.objects, Library(context.objects))
+    return editors_pages(Editors(context.objects, ask, addresses, search.search))
 
 
 def editors_pages(editors: Editors) -> ConsolePages:

@@ -50,7 +50,7 @@ def _feed(services: Services, request: Request, edition: Edition) -> Page:
         {
             "entry": entry,
             "id": _urn(f"{manifest.repository}/{entry.ref}"),
-            "url": _absolute(services, entry),
+            "url": services.addresses.of(entry),
             "updated": moment(entry.updated_at or manifest.synced_at),
         }
         for entry in entries
@@ -71,10 +71,6 @@ def _feed(services: Services, request: Request, edition: Edition) -> Page:
 def _urn(name: str) -> str:
     """Lasting, whatever host the site answers under (RFC 4287, section 4.2.6)."""
     return f"urn:uuid:{uuid5(NAMESPACE_URL, name)}"
-
-
-def _absolute(services: Services, entry: Entry) -> str:
-    return services.addresses.of(entry)
 
 
 def _sitemap(services: Services, request: Request, edition: Edition, number: int) -> Page:

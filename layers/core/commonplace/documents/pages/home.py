@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
-from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -19,7 +18,7 @@ from commonplace.documents.content.document_index import Catalogue, Selection
 from commonplace.documents.content.facets import Facet
 from commonplace.documents.content.library import Edition
 from commonplace.documents.content.ontology import ONTOLOGY
-from commonplace.documents.pages.services import Services, Window, page_number
+from commonplace.documents.pages.services import Services, Window, list_url, page_number
 from commonplace.kernel.errors import NotFound
 from commonplace.kernel.terms import key
 from commonplace.search.filters import Filters
@@ -126,7 +125,7 @@ def _alike(kind: Kind, found: Sequence[Facet], name: str) -> str:
     same = next((facet for facet in found if key(facet.name) == wanted), None)
     if same is None:
         raise NotFound(f"Nothing here is listed under this name in {kind.plural.casefold()}.")
-    return f"{kind.path}/{quote(same.name, safe='')}"
+    return list_url(kind.path, same.name)
 
 
 def nearest(services: Services, path: str) -> Sequence[Link]:
@@ -136,9 +135,8 @@ def nearest(services: Services, path: str) -> Sequence[Link]:
         return ()
     names = {key(facet.name): facet.name for facet in kind.facets(services.library.edition().catalogue)}
     wanted = key(path.removeprefix(f"{kind.path}/")[:MAX_NAME_CHARACTERS])
-    return [
-        Link(f"{kind.path}/{quote(names[one], safe='')}", names[one]) for one in get_close_matches(wanted, names, 5)
-    ]
+    close = (names[one] for one in get_close_matches(wanted, names, 5))
+    return [Link(list_url(kind.path, name), name) for name in close]
 
 
 def _home(edition: Edition) -> dict[str, Any]:
@@ -172,7 +170,7 @@ def _type(catalogue: Catalogue, name: str, number: int) -> dict[str, Any]:
     entries = catalogue.select(Selection(Filters(content_types=expanded)))
     return _window(entries, number) | {
         "title": label(name),
-        "here": f"/types/{quote(name, safe='')}",
+        "here": list_url("/types", name),
         "above": ("/types", "Types"),
         "description": _description(name),
         "about": None,
@@ -186,7 +184,7 @@ def _listing(catalogue: Catalogue, kind: Kind, name: str, number: int) -> dict[s
     titled = page.title if page and kind.path != "/t" else name
     return _window(entries, number) | {
         "title": titled,
-        "here": f"{kind.path}/{quote(name, safe='')}",
+        "here": list_url(kind.path, name),
         "above": (kind.path, kind.plural),
         "description": page.description if page else "",
         "about": page,

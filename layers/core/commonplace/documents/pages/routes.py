@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from commonplace.documents.addresses import DocumentAddresses
+from commonplace.documents.composition import deferred_search
 from commonplace.documents.content.library import Library
 from commonplace.documents.pages import document, feeds, home, search
 from commonplace.documents.pages.map import map_routes
 from commonplace.documents.pages.services import HERE, Services
 from commonplace.documents.rendering.renderer import Renderer
-from commonplace.search.deferred import DeferredSearch
-from commonplace.search.fusion import Fusion
 from commonplace.web.pages.context import PageContext
 from commonplace.web.pages.declaration import Edition, Pages
-
-if TYPE_CHECKING:
-    from commonplace.search.service import SearchService
 
 FOLDER = Path(__file__).parent
 
@@ -25,15 +20,9 @@ FOLDER = Path(__file__).parent
 def pages(context: PageContext) -> Pages:
     """As a deployment shows them. What only a search needs is loaded at the first search."""
     settings, library = context.settings, Library(context.objects)
-    fusion = Fusion.parse(settings.fusion) if settings.fusion else None
-
-    def search_service() -> SearchService:
-        from commonplace.documents import composition
-
-        return composition.search_service(settings, fusion, context.objects, library)
 
     addresses = DocumentAddresses(settings.document_url, context.frame.base_url)
-    searcher, renderer = DeferredSearch(search_service), Renderer(library, HERE)
+    searcher, renderer = deferred_search(settings, context.objects, library), Renderer(library, HERE)
     return document_pages(Services(library, searcher, renderer, context.frame, addresses, settings.site_logo))
 
 
@@ -47,6 +36,7 @@ def document_pages(services: Services) -> Pages:
             *feeds.routes(services),
         ],
         templates=FOLDER / "templates",
+        filters={"label": home.label},
         assets=FOLDER / "assets",
         searches=frozenset({"/search"}),
         nearest=lambda path: [*home.nearest(services, path), *document.nearest(services, path)],

@@ -27,6 +27,11 @@ PER_PAGE = 50
 MAX_PAGE = 20_000
 
 
+def list_url(path: str, name: str) -> str:
+    """The page of one type, group, release or tag."""
+    return f"{path}/{quote(name, safe='')}"
+
+
 class Searcher(Protocol):
     """The search capability. Raises Unavailable when the index does not answer."""
 
@@ -46,16 +51,16 @@ class Urls:
         return HERE.of_attachment(attachment)
 
     def type(self, name: str) -> str:
-        return f"/types/{quote(name, safe='')}"
+        return list_url("/types", name)
 
     def group(self, name: str) -> str:
-        return f"/groups/{quote(name, safe='')}"
+        return list_url("/groups", name)
 
     def release(self, name: str) -> str:
-        return f"/releases/{quote(name, safe='')}"
+        return list_url("/releases", name)
 
     def tag(self, name: str) -> str:
-        return f"/t/{quote(name, safe='')}"
+        return list_url("/t", name)
 
     def search(self, **parameters: str | list[str]) -> str:
         told = {name: value for name, value in parameters.items() if value}

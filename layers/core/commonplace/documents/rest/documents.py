@@ -1,7 +1,7 @@
 """Endpoints of documents: lists, one by type and id, one by source path, and the links of one."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
@@ -124,12 +124,12 @@ async def get_entry_markdown(request: Request, content_type: PathType, document_
     using = services(request)
     entry, former = _resolve(using.library.edition().catalogue, content_type, document_id)
     headers = {"content-location": f"{models.entry_url(entry)}.md"} if former else {}
-    tag = f"{_etag(using, entry, entry.etag)}-md"
+    tag = f"{etag(entry.etag, computed(using, entry))}-md"
     if unchanged(request, tag):
         return Response(status_code=304, headers={"etag": f'"{tag}"'} | headers)
     entry, stored = _open(using, lambda catalogue: _resolve(catalogue, content_type, document_id)[0])
     body = markdown(entry, using.addresses.of(entry), json.loads(stored.body)["content"])
-    tag = f"{_etag(using, entry, stored.etag)}-md"
+    tag = f"{etag(stored.etag, computed(using, entry))}-md"
     return Response(body, media_type=MARKDOWN, headers={"etag": f'"{tag}"'} | headers)
 
 
@@ -184,7 +184,7 @@ def _rendered(using: Services, entry: Entry, former: bool) -> Page:
     document = json.loads(stored.body)
     rendered = using.renderer.render(entry, document.pop("content"))
     headings = [{"level": each.level, "id": each.id, "text": each.text} for each in rendered.headings]
-    told = _outside(using, entry) | document
+    told = _outside(computed(using, entry)) | document
     told |= {"html": rendered.html, "headings": headings, "truncated": rendered.truncated}
     return Page.of(
         encode(told), headers={"content-location": f"{models.entry_url(entry)}?format=html"} if former else {}
@@ -247,21 +247,20 @@ def _resolve(catalogue: Catalogue, content_type: str, document_id: str) -> tuple
 
 def _document(request: Request, using: Services, entry: Entry, choose: Choose, *, canonical: bool) -> Response:
     headers = {} if canonical else {"content-location": models.entry_url(entry)}
-    tag = _etag(using, entry, entry.etag)
+    told = computed(using, entry)
+    tag = etag(entry.etag, told)
     if unchanged(request, tag):
         return Response(status_code=304, headers={"etag": f'"{tag}"'} | headers)
-    entry, stored = _open(using, choose)
+    found, stored = _open(using, choose)
+    if found is not entry:
+        told = computed(using, found)
     # Spliced, not parsed: what is stored stays as it is, to the byte.
-    body = encode(_outside(using, entry))[:-1] + b"," + stored.body[1:]
-    return Page(body, _etag(using, entry, stored.etag), headers=headers).answer(request)
+    body = encode(_outside(told))[:-1] + b"," + stored.body[1:]
+    return Page(body, etag(stored.etag, told), headers=headers).answer(request)
 
 
-def _outside(using: Services, entry: Entry) -> dict[str, str | None]:
-    return {to_camel(name): value for name, value in computed(using, entry).items()}
-
-
-def _etag(using: Services, entry: Entry, stored: str) -> str:
-    return etag(stored, computed(using, entry))
+def _outside(told: Mapping[str, str | None]) -> dict[str, str | None]:
+    return {to_camel(name): value for name, value in told.items()}
 
 
 def _open(using: Services, choose: Choose) -> tuple[Entry, StoredObject]:

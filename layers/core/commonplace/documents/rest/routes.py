@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from commonplace.documents.addresses import DocumentAddresses
+from commonplace.documents.composition import deferred_search
 from commonplace.documents.content.document_index import Catalogue
 from commonplace.documents.content.library import Library
 from commonplace.documents.rest import attachments, documents, facets, feed, llms, ontology, search, status
 from commonplace.documents.rest.services import Explanations, Services
-from commonplace.search.deferred import DeferredSearch
-from commonplace.search.fusion import Fusion
 from commonplace.web.rest.declaration import RestContext, Routes
-
-if TYPE_CHECKING:
-    from commonplace.search.service import SearchService
 
 TAGS = (
     {"name": "Documents", "description": "Lists of documents, and documents by type and id or by source path."},
@@ -78,14 +73,7 @@ def parameter_examples(catalogue: Catalogue) -> Mapping[str, str]:
 def routes(context: RestContext) -> Routes:
     """As a deployment answers. What only a search needs (index, vectors, models) is loaded at the first search."""
     settings, library = context.settings, Library(context.objects)
-    fusion = Fusion.parse(settings.fusion) if settings.fusion else None
-
-    def search_service() -> SearchService:
-        from commonplace.documents import composition
-
-        return composition.search_service(settings, fusion, context.objects, library)
-
     explanations = Explanations(settings.explain, settings.operator_key_hash)
     addresses = DocumentAddresses(settings.document_url, context.site.base_url)
-    services = Services(library, DeferredSearch(search_service), context.site, addresses, explanations=explanations)
-    return document_routes(services)
+    search = deferred_search(settings, context.objects, library)
+    return document_routes(Services(library, search, context.site, addresses, explanations=explanations))

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from commonplace.documents.addresses import DocumentAddresses
+from commonplace.documents.composition import deferred_search
 from commonplace.documents.content.library import Library
 from commonplace.documents.tools import (
     connector,
@@ -22,13 +23,10 @@ from commonplace.documents.tools import (
 )
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.kernel.deferred import deferred
-from commonplace.search.deferred import DeferredSearch
-from commonplace.search.fusion import Fusion
 from commonplace.web.mcp.declaration import Toolset
 
 if TYPE_CHECKING:
     from commonplace.documents.proposals.ports import Proposals
-    from commonplace.search.service import SearchService
     from commonplace.web.mcp.context import ToolsetContext
 
 INSTRUCTIONS = (
@@ -69,12 +67,6 @@ def knowledge_toolset(using: KnowledgeServices) -> Toolset:
 def toolset(context: ToolsetContext) -> Toolset:
     """As a deployment serves it. Index, models and GitHub are loaded by the first call that asks them something."""
     settings, library = context.settings, Library(context.objects)
-    fusion = Fusion.parse(settings.fusion) if settings.fusion else None
-
-    def search_service() -> SearchService:
-        from commonplace.documents import composition
-
-        return composition.search_service(settings, fusion, context.objects, library)
 
     def pull_requests() -> Proposals:
         from commonplace.documents.proposals.github import CALL_SECONDS, GitHubProposals
@@ -90,7 +82,7 @@ def toolset(context: ToolsetContext) -> Toolset:
     return knowledge_toolset(
         KnowledgeServices(
             library=library,
-            search=DeferredSearch(search_service),
+            search=deferred_search(settings, context.objects, library),
             addresses=DocumentAddresses(settings.document_url, settings.base_url),
             proposals=deferred(pull_requests) if settings.github_writer_secret_arn else None,
             site_name=settings.site_name,

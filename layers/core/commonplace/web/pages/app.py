@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Scope
 
-from commonplace.kernel.errors import BadRequest, CommonplaceError, NotFound
+from commonplace.kernel.errors import BadRequest, CommonplaceError, MethodNotAllowed, NotFound
 from commonplace.kernel.limits import Limiter
 from commonplace.web.compression import Compression
 from commonplace.web.limits import Limits, Sizes
@@ -25,12 +25,6 @@ from commonplace.web.representations import NO_STORE
 CACHEABLE = "public, max-age=60, stale-while-revalidate=600"
 """Of every page that says nothing else: shorter than data, for whoever saves a file looks at its page."""
 IMMUTABLE = "public, max-age=31536000, immutable"
-
-
-class MethodNotAllowed(CommonplaceError):
-    """This page is for reading."""
-
-    code, status = "METHOD_NOT_ALLOWED", 405
 
 
 def create_app(

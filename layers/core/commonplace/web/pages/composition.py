@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
-from commonplace.kernel import aws
-from commonplace.kernel.limit_store import DynamoCounters
+from commonplace.kernel.limit_store import counters_of
 from commonplace.kernel.limits import Limiter
 from commonplace.web.pages.app import create_app
 from commonplace.web.pages.declaration import Pages
@@ -21,8 +20,7 @@ def application(
     settings: SiteSettings, declared: Sequence[Pages], frame: Frame, environ: Mapping[str, str]
 ) -> Starlette:
     """`frame` is the one that the pages were built with; `environ` says who signs in, where that is asked."""
-    counters = DynamoCounters(aws.dynamodb(read_timeout_seconds=0.5, attempts=1), settings.activity_table)
-    limiter = Limiter(counters, time.time, secret=settings.counter_secret)
+    limiter = Limiter(counters_of(settings), time.time, secret=settings.counter_secret)
     reads, searches = settings.reads_per_minute, settings.searches_per_minute
     return create_app(declared, frame, limiter, reads=reads, searches=searches, private=_private(settings, environ))
 

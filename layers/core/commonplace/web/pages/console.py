@@ -26,7 +26,7 @@ from commonplace.identity.sessions import COOKIE, csrf_token
 from commonplace.kernel.audit import AuditRecord, Outcome
 from commonplace.kernel.errors import BadRequest, CommonplaceError, Forbidden, NotFound, Unavailable
 from commonplace.kernel.limits import network
-from commonplace.web.browsers import GUARDED, cookie_of, from_elsewhere, one, read_fields, seen, set_cookie
+from commonplace.web.browsers import GUARDED, cookie_of, from_elsewhere, one, read_fields, seen, set_cookie, to_sign_in
 from commonplace.web.limits import Limits, Sizes
 from commonplace.web.middleware import (
     Errors,
@@ -49,8 +49,6 @@ if TYPE_CHECKING:
 CONSOLE = "/console"
 ASSETS = f"{CONSOLE}/assets"
 SIGN_OUT = f"{CONSOLE}/signout"
-SIGN_IN = "/account"
-"""Of the authorization server; takes `next`, and leads there whoever is signed in."""
 CONNECTED_APPS = Link("/account", "Connected apps")
 
 EVENT = "console"
@@ -259,9 +257,7 @@ def _routes(console: Console, page: ConsolePage) -> list[Route]:
 
 
 def _to_sign_in(request: Request) -> Response:
-    """And back to the page; a form that was sent is lost, and nothing of it is done."""
-    query = request.url.query if request.method == "GET" else ""
-    path = quote(request.url.path) + (f"?{query}" if query else "")
-    if not path.startswith((f"{CONSOLE}/", f"{CONSOLE}?")) and path != CONSOLE:
+    path = quote(request.url.path)
+    if path != CONSOLE and not path.startswith(f"{CONSOLE}/"):
         raise NotFound("There is nothing at this address.")
-    return seen(f"{SIGN_IN}?{urlencode({'next': path})}")
+    return to_sign_in(request)

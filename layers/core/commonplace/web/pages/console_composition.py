@@ -52,7 +52,6 @@ def ways(identity: SessionSettings, need: Need) -> list[str]:
 
 
 def _counters(settings: SiteSettings) -> CounterStore:
-    from commonplace.kernel import aws
-    from commonplace.kernel.limit_store import DynamoCounters
+    from commonplace.kernel.limit_store import counters_of
 
-    return DynamoCounters(aws.dynamodb(read_timeout_seconds=0.5, attempts=1), settings.activity_table)
+    return counters_of(settings)

@@ -1,7 +1,6 @@
 """The site of a private deployment: its pages are shown to whoever has signed in, anybody else is sent to do so."""
 
 from collections.abc import Mapping
-from urllib.parse import quote, urlencode
 
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -12,10 +11,9 @@ from commonplace.identity.principals import Principal, Tier
 from commonplace.identity.sessions import COOKIE, Visitors
 from commonplace.identity.settings import SessionSettings
 from commonplace.kernel.errors import Unauthorized
-from commonplace.web.browsers import cookie_of, seen
+from commonplace.web.browsers import SIGN_IN, cookie_of, to_sign_in
 from commonplace.web.private import Find, Private
 
-SIGN_IN = "/account"
 UNGUARDED = ("/assets/", "/icon.png", "/favicon.ico", "/robots.txt")
 """Of the code, not of the knowledge base: the sign-in page needs the first, crawlers the last."""
 
@@ -35,7 +33,6 @@ def readers(found: Visitors) -> Find:
             return visitor.principal
         if request.method != "GET" or "text/html" not in request.headers.get("accept", ""):
             raise Unauthorized("This is for people who have signed in.", hint=f"Sign in at {SIGN_IN}.")
-        query = f"?{request.url.query}" if request.url.query else ""
-        return seen(f"{SIGN_IN}?{urlencode({'next': quote(request.url.path) + query})}")
+        return to_sign_in(request)
 
     return find

@@ -11,9 +11,8 @@ from starlette.middleware import Middleware
 from commonplace.identity.composition import token_principals, visitors
 from commonplace.identity.resources import Resources
 from commonplace.identity.settings import SessionSettings
-from commonplace.kernel import aws
 from commonplace.kernel.environment import SettingsError
-from commonplace.kernel.limit_store import DynamoCounters
+from commonplace.kernel.limit_store import counters_of
 from commonplace.kernel.limits import Limiter
 from commonplace.web.challenges import Accounts, Challenges
 from commonplace.web.private import Private
@@ -45,8 +44,7 @@ def application(
         principals = token_principals(identity, settings.activity_table, names=True)
         accounts = Accounts(principals, Challenges(resources), resources.api)
     private = _private(settings, identity, accounts)
-    counters = DynamoCounters(aws.dynamodb(read_timeout_seconds=0.5, attempts=1), settings.activity_table)
-    limiter = Limiter(counters, time.time, secret=settings.counter_secret)
+    limiter = Limiter(counters_of(settings), time.time, secret=settings.counter_secret)
     return create_app(routes, site(settings), limiter, accounts=accounts, private=private)
 
 

@@ -9,17 +9,11 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import Scope
 
-from commonplace.kernel.errors import BadRequest, CommonplaceError, InvalidInput, NotFound, TooLarge
+from commonplace.kernel.errors import BadRequest, CommonplaceError, InvalidInput, MethodNotAllowed, NotFound, TooLarge
 from commonplace.web.middleware import error_headers
 from commonplace.web.representations import JSON, NO_STORE
 
 ALLOWED_METHODS = "GET, HEAD, OPTIONS"
-
-
-class MethodNotAllowed(CommonplaceError):
-    """This address is for reading."""
-
-    code, status = "METHOD_NOT_ALLOWED", 405
 
 
 def envelope(error: CommonplaceError, headers: Mapping[str, str] | None = None) -> Response:

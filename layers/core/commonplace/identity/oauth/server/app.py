@@ -9,7 +9,7 @@ from starlette.types import Scope
 from commonplace.identity.oauth.server import account, authorize, routes, sign_in
 from commonplace.identity.oauth.server.endpoint import NO_STORE, envelope
 from commonplace.identity.oauth.server.services import OAuthServices
-from commonplace.kernel.errors import BadRequest, CommonplaceError, NotFound
+from commonplace.kernel.errors import BadRequest, CommonplaceError, MethodNotAllowed, NotFound
 from commonplace.web.middleware import Errors, HeadAsGet, SecurityHeaders, exception_handlers
 
 FOR_PROGRAMS = (
@@ -20,12 +20,6 @@ FOR_PROGRAMS = (
     routes.introspect_routes,
 )
 FOR_PEOPLE = (authorize.routes, sign_in.routes, account.routes)
-
-
-class MethodNotAllowed(CommonplaceError):
-    """Something else can be done at this address."""
-
-    code, status = "METHOD_NOT_ALLOWED", 405
 
 
 def render(_: Scope, error: Exception) -> Response:
