@@ -227,9 +227,9 @@ def test_nothing_found_says_what_to_try() -> None:
 @pytest.mark.parametrize(
     ("asked", "hint"),
     [
-        ({"group": "sed-library"}, "No group is called `sed-library`. There are: "),
-        ({"release": "last-harvest"}, "No release is called `last-harvest`. There are: first-harvest."),
-        ({"tags": ["role"]}, "No tag is called `role`. There are: "),
+        ({"group": "sed-library"}, "No group is called `sed-library`; did you mean `seed-library`? There are: "),
+        ({"release": "spring"}, "No release is called `spring`. There are: first-harvest."),
+        ({"tags": ["role"]}, "No tag is called `role`; did you mean `roles`? There are: "),
     ],
 )
 def test_a_value_that_no_document_has_is_answered_with_those_that_some_have(asked: dict[str, Any], hint: str) -> None:

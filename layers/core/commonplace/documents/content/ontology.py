@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from commonplace.kernel.errors import InvalidInput
+from commonplace.kernel.terms import forms
 from commonplace.repository.problems import Problem
 
 ROOT_TYPE = "file"
@@ -162,9 +163,10 @@ class Ontology:
     def expand(self, content_type: str) -> tuple[str, ...]:
         """The types that a filter stands for: a grouping stands for itself and all below it.
 
-        Aliases and letter case are accepted. Raises InvalidInput, naming the valid types.
+        Aliases are accepted, and any letter case and number. Raises InvalidInput, naming the valid types.
         """
-        name = self._known(content_type.strip())
+        spellings = forms(content_type.strip().casefold())
+        name = next((known for spelling in spellings if (known := self._known(spelling))), None)
         if name is None:
             problem = self._unknown_type([content_type], ROOT_TYPE)
             raise InvalidInput(f"`{_shown(content_type)}` is not a known type", hint=problem.hint)

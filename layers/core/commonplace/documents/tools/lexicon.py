@@ -7,9 +7,9 @@ from typing import Literal
 from pydantic import Field
 
 from commonplace.documents.content.document import Document, Entry
+from commonplace.documents.content.filter_values import shown
 from commonplace.documents.content.lexicon import TERM, Lexicon, Likeness, Match, lexicon_of
 from commonplace.documents.tools import pagination
-from commonplace.documents.tools.names import shown
 from commonplace.documents.tools.services import KnowledgeServices, link
 from commonplace.kernel.errors import InvalidInput, NotFound
 from commonplace.kernel.terms import bare, key

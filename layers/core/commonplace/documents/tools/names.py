@@ -9,13 +9,13 @@ from urllib.parse import unquote, urlsplit
 from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.document import Entry
 from commonplace.documents.content.document_index import Catalogue, Resolved
+from commonplace.documents.content.filter_values import shown, sound
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.kernel.errors import InvalidInput, NotFound
-from commonplace.kernel.terms import bare, forms, key
+from commonplace.kernel.terms import bare, key
 from commonplace.repository.slugs import slug
 
 MAX_NAME_CHARACTERS = 1_000
-SHOWN_CHARACTERS = 80
 
 MOST_NAMED = 5
 """Documents in one message."""
@@ -25,16 +25,6 @@ _RAW = re.compile(r"/raw/(.+)$")
 
 Reading = Callable[[Catalogue, Sequence[str], str], Resolved | Entry | None]
 """`(catalogue, leaf types or none, name) -> document`"""
-
-
-def leaf_types(text: str) -> tuple[str, ...]:
-    """The types a name stands for, in any letter case and number. Raises InvalidInput, naming the valid ones."""
-    for form in forms(text.strip().casefold()):
-        try:
-            return ONTOLOGY.expand(form)
-        except InvalidInput:
-            continue
-    return ONTOLOGY.expand(text)
 
 
 def locate(catalogue: Catalogue, addresses: DocumentAddresses, content_type: str | None, name: str) -> Resolved:
@@ -52,22 +42,12 @@ def locate(catalogue: Catalogue, addresses: DocumentAddresses, content_type: str
     raise _missing(catalogue, content_type, types, asked)
 
 
-def shown(text: str) -> str:
-    """The requested name, cut and printable, fit for a message."""
-    return "".join(char if char.isprintable() else "?" for char in text[:SHOWN_CHARACTERS])
-
-
-def sound(text: str) -> str:
-    """The text without lone surrogates, which JSON may hold and UTF-8 may not."""
-    return text.encode("utf-8", "replace").decode()
-
-
 def _types(content_type: str | None) -> tuple[str, ...] | None:
     """Empty for any type, None for one that does not exist."""
     if not content_type or not content_type.strip():
         return ()
     try:
-        return leaf_types(content_type)
+        return ONTOLOGY.expand(content_type)
     except InvalidInput:
         return None
 
