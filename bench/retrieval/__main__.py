@@ -1,13 +1,15 @@
-"""How well a search finds: `python -m bench.retrieval`, on our own judged set or on any in TREC format."""
+"""How well a search finds: `python -m bench.retrieval`, on our own judged sets or on any in TREC format."""
 
 import argparse
+import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from bench import table
 from bench.retrieval import run, sets
 from bench.retrieval.judged import JudgedSet, load_folder
-from bench.retrieval.sets import anchored_set, sample_set
+from bench.retrieval.sets import clone_sets, sample_sets
 
 
 def arguments(given: Sequence[str]) -> argparse.Namespace:
@@ -21,7 +23,16 @@ def arguments(given: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--renumber", action="store_true", help="count the topics of --set from 1, as its qrels do")
     parser.add_argument("--links", action="append", default=[], type=Path, help="a clone whose links are the queries")
-    parser.add_argument("--sample", action="store_true", help="our own set as well, when another one is named")
+    parser.add_argument(
+        "--titles",
+        action="append",
+        default=[],
+        type=Path,
+        help="a clone whose titles, and typos in them, are the queries",
+    )
+    parser.add_argument("--sample", action="store_true", help="our own sets as well, when others are named")
+    parser.add_argument("--final", action="store_true", help="with the third of the queries that is locked away")
+    parser.add_argument("--before", type=Path, help="rankings that an earlier run kept, to compare with")
     parser.add_argument(
         "--opensearch", metavar="URL", help="a node to measure on; `start` starts one. Without it: the embedded engine"
     )
@@ -44,27 +55,48 @@ def main(given: Sequence[str]) -> int:
         chunks=options.chunk or [None],
         sweep=options.sweep,
         embedded=not options.only_opensearch,
+        before=_before(options.before),
     )
     with run.node(options.opensearch) as url:
-        figures = [row for judged in _sets(options) for row in run.measure(judged, plan, url)]
+        figures = [row for group in _groups(options) for row in run.measure(group, plan, url)]
     if not figures:
         print("\nNothing was measured.")
         return 1
-    print(f"\nWritten to {run.keep(figures, options.name or ('sweep' if options.sweep else ''))}")
+    if alike := run.agreement(plan.kept):
+        print("\nBoth engines, as built: queries with the same first result, and how many of the first ten they share")
+        print("\n".join(table.lines(alike)))
+    name = options.name or ("sweep" if options.sweep else "")
+    print(f"\nWritten to {run.keep(figures, name)} and {run.keep_rankings(plan.kept, name)}")
     return 0
 
 
-def _sets(options: argparse.Namespace) -> Iterator[JudgedSet]:
-    if options.sample or not (options.set or options.fetch or options.links):
-        yield sample_set()
+def _groups(options: argparse.Namespace) -> Iterator[Sequence[JudgedSet]]:
+    """Sets over the same documents together; without --final, without what is locked away."""
+    for group in _sets(options):
+        wanted = group if options.final else [judged.for_tuning() for judged in group]
+        if left := [judged for judged in wanted if judged.topics]:
+            yield left
+
+
+def _sets(options: argparse.Namespace) -> Iterator[Sequence[JudgedSet]]:
+    if options.sample or not (options.set or options.fetch or options.links or options.titles):
+        yield sample_sets(final=options.final)
     for folder in options.set:
-        yield load_folder(folder, renumber=options.renumber)
-    yield from map(anchored_set, options.links)
+        yield [load_folder(folder, renumber=options.renumber)]
+    for clone in dict.fromkeys([*options.links, *options.titles]):
+        wanted = {"links": clone in options.links, "titles": clone in options.titles}
+        yield clone_sets(clone, **wanted, final=options.final)
     for name in options.fetch:
         try:
-            yield load_folder(sets.fetch(name), renumber=sets.SETS[name].renumber)
+            yield [load_folder(sets.fetch(name), renumber=sets.SETS[name].renumber)]
         except sets.Unreachable as error:
             print(f"\nSkipped: the set {name}. {error}")
+
+
+def _before(file: Path | None) -> Mapping[str, run.Rankings]:
+    """By engine and set: the model and chunks of an earlier run may have been others."""
+    kept = json.loads(file.read_text(encoding="utf-8")) if file else {}
+    return {key.partition(",")[0]: rankings for key, rankings in kept.items()}
 
 
 if __name__ == "__main__":

@@ -3,8 +3,9 @@
 Gains are the grades themselves; intervals are of a paired percentile bootstrap, the same every time.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from math import log2
 
 from bench.table import Row, Value
@@ -39,7 +40,21 @@ def best_first(ranking: Sequence[str], grades: Grades) -> float:
     return float(bool(ranking) and grades.get(ranking[0], 0) == max(grades.values(), default=1))
 
 
-METRICS = {"nDCG@10": ndcg, "recall@20": recall, "MRR": reciprocal_rank, "best first": best_first}
+def finds_nothing(ranking: Sequence[str], grades: Grades) -> float:  # noqa: ARG001 - a measure of a ranking as all are
+    """1 when nothing is shown: the right answer to a question that no document answers."""
+    return float(not ranking)
+
+
+def shown(ranking: Sequence[str], grades: Grades) -> float:  # noqa: ARG001 - a measure of a ranking as all are
+    """How many results there are, up to `DEPTH`."""
+    return float(len(ranking))
+
+
+Metric = Callable[[Sequence[str], Grades], float]
+
+METRICS: Mapping[str, Metric] = {"nDCG@10": ndcg, "recall@20": recall, "MRR": reciprocal_rank, "best first": best_first}
+UNANSWERABLE: Mapping[str, Metric] = {"finds nothing": finds_nothing, "results": shown}
+"""Where nothing is relevant. The first of each mapping is what systems are compared by."""
 
 
 def _discounted(gains: Sequence[float]) -> float:
@@ -111,6 +126,19 @@ class Evaluated:
     """System -> metric -> a value for each query, in their order."""
     baseline: str
     """The system that others are compared with."""
+
+    @property
+    def primary(self) -> str:
+        """The metric that systems are compared by."""
+        return next(iter(self.scores[self.baseline]))
+
+    def only(self, kept: Sequence[bool]) -> "Evaluated":
+        """On a part of the queries."""
+        scores = {
+            system: {metric: list(compress(values, kept)) for metric, values in metrics.items()}
+            for system, metrics in self.scores.items()
+        }
+        return Evaluated(list(compress(self.each_kind, kept)), scores, self.baseline)
 
     @property
     def kinds(self) -> list[str]:

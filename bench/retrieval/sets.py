@@ -1,10 +1,12 @@
-"""Judged sets: the sample knowledge base, the links of a clone, and public ones that are downloaded when asked for.
+"""Judged sets: ours over the sample knowledge base, those a clone yields by itself, and public ones, downloaded.
 
 What a link says is a query, where it leads is what it should find. Nobody judged these as a search would be judged, so
 they compare systems and say little of how good one is. The page that holds the link counts as of some use.
 """
 
 import hashlib
+import random
+import re
 import urllib.request
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -20,18 +22,87 @@ from commonplace.documents.content.reader import Published, extract_links, judge
 from commonplace.documents.index_source import record_from_document
 from commonplace.documents.sync.publication import Source, compose, read
 from commonplace.repository.blobs import git_blob_sha
+from commonplace.search.model import Record
 from commonplace.search.text import name_key, query_terms
 
 ROOT = Path(__file__).parents[2] / "samples" / "knowledge-base"
-FOLDER = Path(__file__).parent / "sample"
+HERE = Path(__file__).parent
+LOCKED = HERE / "locked"
+"""Topics and grades that are read for a final table alone."""
 _SOURCE = Source("sample/knowledge-base", None, "0" * 40, datetime(2026, 1, 1, tzinfo=UTC), generation=1)
 
 
-def sample_set() -> JudgedSet:
-    """The sample's published documents, our topics and our grades."""
-    topics = list(read_topics(FOLDER / "topics.tsv"))
-    grades = read_qrels((FOLDER / "qrels.txt").read_text(encoding="utf-8").splitlines())
-    return judged_set("sample", [record_from_document(document) for document in documents()], topics, grades)
+def sample_sets(*, final: bool = False) -> list[JudgedSet]:
+    """All that is judged over the sample's published documents; with what is locked away only when `final`."""
+    records = [record_from_document(document) for document in documents()]
+    asked = [JudgedSet(name, records, *our_topics(name, final=final)) for name in ("sample", "asked")]
+    return [*asked, unanswerable_set("sample", records, final=final), title_set("sample", records)]
+
+
+def our_topics(name: str, *, final: bool) -> tuple[list[Topic], Mapping[str, Mapping[str, int]]]:
+    """Topics of one of our sets and their grades."""
+    topics = list(read_topics(HERE / name / "topics.tsv"))
+    lines = _lines(HERE / name / "qrels.txt")
+    if final:
+        topics += read_topics(LOCKED / f"{name}-topics.tsv")
+        lines += _lines(LOCKED / f"{name}-qrels.txt")
+    return topics, read_qrels(lines)
+
+
+def _lines(file: Path) -> list[str]:
+    return file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+
+
+def unanswerable_set(base: str, records: Sequence[Record], *, final: bool) -> JudgedSet:
+    """Questions that no document of the sample answers, nor one of any base about another subject than theirs."""
+    topics = list(read_topics(HERE / "unanswerable" / "topics.tsv"))
+    if final:
+        topics += read_topics(LOCKED / "unanswerable-topics.tsv")
+    return JudgedSet(f"unanswerable on {base}", records, topics, {})
+
+
+WANTED, OF_USE = 3, 1
+EXACT, TYPO = "exact title", "one typo"
+
+
+def title_set(base: str, records: Sequence[Record]) -> JudgedSet:
+    """Every title as it is, and with one typo; documents that share a title are equally right."""
+    by_title: dict[str, dict[str, int]] = defaultdict(dict)
+    for record in records:
+        by_title[name_key(record.title)][record.id] = WANTED
+    topics = [
+        Topic(f"{kind}: {record.id}", text, kind)
+        for kind, change in ((EXACT, str), (TYPO, misspelt))
+        for record in records
+        if (text := change(record.title))
+    ]
+    of = {record.id: by_title[name_key(record.title)] for record in records}
+    return JudgedSet(
+        f"titles of {base}", records, topics, {topic.id: of[topic.id.partition(": ")[2]] for topic in topics}
+    )
+
+
+_LETTERS = re.compile(r"[^\W\d_]{4,}")
+
+
+def misspelt(title: str) -> str:
+    """The title with a letter of one of its words left out, doubled, replaced, or swapped with the next.
+
+    Always the same for the same title; nothing when no word has four letters. Any letter may be wrong, the first too.
+    """
+    chance = random.Random(title)
+    found = list(_LETTERS.finditer(title))
+    if not found:
+        return ""
+    word = chance.choice(found)
+    while True:
+        at = chance.randrange(word.start(), word.end() - 1)
+        letter, following = title[at], title[at + 1]
+        other = chance.choice("abcdefghijklmnopqrstuvwxyz")
+        wrong = chance.choice((following, letter * 2 + following, other + following, following + letter))
+        made = title[:at] + wrong + title[at + 2 :]
+        if made.casefold() != title.casefold():
+            return made
 
 
 def documents(root: Path = ROOT) -> Sequence[Document]:
@@ -49,17 +120,25 @@ def documents(root: Path = ROOT) -> Sequence[Document]:
     ]
 
 
-WANTED, OF_USE = 3, 1
 MIN_WORDS = 2
 """Below that a link's text says nothing that could be searched for (`here`)."""
 
 
-def anchored_set(clone: Path) -> JudgedSet:
+def clone_sets(clone: Path, *, links: bool, titles: bool, final: bool = False) -> list[JudgedSet]:
+    """What a clone yields without a judge. Raises ValueError when it was to have links and has none."""
+    published = documents(clone)
+    records = [record_from_document(document) for document in published]
+    found = [anchored_set(clone, published, records)] if links else []
+    if titles:
+        found += [title_set(clone.name, records), unanswerable_set(clone.name, records, final=final)]
+    return found
+
+
+def anchored_set(clone: Path, published: Sequence[Document], records: Sequence[Record]) -> JudgedSet:
     """The published documents of a clone, and texts of links that are no name of where they lead.
 
     Raises ValueError when there is none.
     """
-    published = documents(clone)
     by_path = {document.path: document for document in published}
     names = names_of((document.path, document.title, document.aliases) for document in published)
     resolver = LinkResolver(by_path, [], names)
@@ -79,9 +158,7 @@ def anchored_set(clone: Path) -> JudgedSet:
             useful.setdefault(source.ref, OF_USE)
     topics = [Topic(str(number), text) for number, text in enumerate(found, 1)]
     grades = {topic.id: found[topic.text] for topic in topics}
-    return judged_set(
-        f"links of {clone.name}", [record_from_document(document) for document in published], topics, grades
-    )
+    return judged_set(f"links of {clone.name}", records, topics, grades)
 
 
 DOWNLOADS = Path(__file__).parents[2] / ".data" / "retrieval"

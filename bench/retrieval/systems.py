@@ -121,7 +121,8 @@ def systems_of(
             asked.engine, asked.provider, reranker, rerank_cache=MemoryRerankCache(), fusion=fusion
         )
         systems[RERANKED] = served(reranking)
-    systems[PERFECT] = perfect(systems[BUILT], grades)
+    if grades:
+        systems[PERFECT] = perfect(systems[BUILT], grades)
     return systems
 
 

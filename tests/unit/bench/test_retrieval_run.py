@@ -11,8 +11,8 @@ from bench.retrieval import engines
 from bench.retrieval.engines import Missing, embedding_model, rerank_model
 from bench.retrieval.judged import JudgedSet, Topic, TrecDocument, judged_set, record_of
 from bench.retrieval.metrics import EVERY, by_kind
-from bench.retrieval.run import evaluate, every_figure, overall
-from bench.retrieval.sets import anchored_set
+from bench.retrieval.run import BEFORE, agreement, evaluate, every_figure, overall, scored
+from bench.retrieval.sets import EXACT, clone_sets
 from bench.retrieval.systems import BUILT, LEXICAL, PERFECT, Asked, swept, systems_of
 from commonplace.search.fusion import Fusion
 from tests.fakes.embeddings import FakeEmbeddings
@@ -86,6 +86,32 @@ def test_categories_have_their_own_columns_and_all_of_them_one(judged: JudgedSet
     assert all(json.dumps(dict(row), allow_nan=False) for row in figures)
 
 
+def test_of_questions_that_nothing_answers_it_is_measured_how_often_nothing_is_found() -> None:
+    topics = [Topic("1", "xyzzy"), Topic("2", "blorb")]
+    evaluated = scored(JudgedSet("nothing", [], topics, {}), {LEXICAL: [[], ["document/bees"]], BUILT: [[], []]})
+    assert [(row["finds nothing"], row["results"]) for row in overall(evaluated)] == [(0.5, 0.5), (1.0, 0.0)]
+    assert evaluated.difference(BUILT, "finds nothing").mean == 0.5
+
+
+def test_what_an_earlier_run_kept_is_a_system_to_compare_with(judged: JudgedSet) -> None:
+    built = [["document/bees"], ["document/goats"], ["document/bees"]]
+    earlier = [["document/goats"], ["document/goats"], ["document/bees"]]
+    rows = overall(scored(judged, {LEXICAL: built, BUILT: built, BEFORE: earlier}))
+    assert rows[1]["nDCG@10 over before"].startswith("+0.333")
+    assert rows[2]["nDCG@10 over before"] == ""
+
+
+def test_engines_are_compared_by_their_first_and_by_their_first_ten() -> None:
+    kept = {"embedded farm, m, c": {"1": ["a", "b"], "2": []}, "opensearch farm, m, c": {"1": ["a", "c"], "2": []}}
+    assert agreement(kept) == [
+        {
+            "set, model, chunks": "farm, m, c",
+            "same first": 1.0,
+            "first ten shared": pytest.approx((1 / 3 + 1) / 2, abs=1e-3),
+        }
+    ]
+
+
 def test_a_model_that_fails_is_not_measured_half(judged: JudgedSet) -> None:
     provider = FakeEmbeddings()
     provider.failing = True
@@ -104,7 +130,10 @@ def test_links_of_a_clone_become_queries_for_where_they_lead(tmp_path: Path) -> 
     (tmp_path / "loft.md").write_text(
         "---\ntitle: Loft\npublish: true\n---\nStraw. Back to [Barn](barn.md), [in](barn.md)."
     )
-    judged = anchored_set(tmp_path)
+    judged, titles, unanswerable = clone_sets(tmp_path, links=True, titles=True)
+    assert [topic.text for topic in titles.topics if topic.category == EXACT] == ["Barn", "Loft"]
+    assert unanswerable.unanswerable
+    assert unanswerable.records is titles.records is judged.records
     assert [topic.text for topic in judged.topics] == ["where the straw lies"]
     assert {document: grade for found in judged.grades.values() for document, grade in found.items()} == {
         "file/loft": 3,
@@ -141,3 +170,6 @@ def test_a_run_measures_a_set_prints_its_table_and_keeps_the_figures(
     assert "Skipped: the engine opensearch" in printed
     kept = json.loads((tmp_path / "results" / "retrieval-farm.json").read_text())
     assert {row["system"] for row in kept["rows"]} >= {LEXICAL, BUILT}
+    earlier = tmp_path / "results" / "rankings-farm.json"
+    assert program.main(["--set", str(tmp_path), "--embeddings", "none", "--before", str(earlier)]) == 0
+    assert "nDCG@10 over before" in capsys.readouterr().out

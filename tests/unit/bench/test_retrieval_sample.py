@@ -1,11 +1,12 @@
-"""Our judged set holds together: every id exists, every category has its queries, every paraphrase is one."""
+"""Our judged sets hold together: every id exists, every kind has its queries, and a third of them is locked away."""
 
 from collections import Counter
 
 import pytest
 
-from bench.retrieval.judged import JudgedSet, Topic, read_qrels, read_topics
-from bench.retrieval.sets import FOLDER, documents, sample_set
+from bench.retrieval import __main__ as program
+from bench.retrieval.judged import JudgedSet, Topic, is_locked, read_qrels, read_topics
+from bench.retrieval.sets import EXACT, HERE, LOCKED, TYPO, documents, misspelt, sample_sets
 from commonplace.search.filters import Filters
 from commonplace.search.model import Record
 from commonplace.search.text import name_key, query_terms
@@ -14,14 +15,24 @@ from tests.unit.bench.stems import stems
 AT_LEAST = {"name": 40, "paraphrase": 60, "question": 35, "misspelling": 30, "filter": 30}
 
 
-@pytest.fixture(scope="module")
-def judged() -> JudgedSet:
-    return sample_set()
+QUESTIONS_AT_LEAST = {"frame": 20, "language": 16, "spelling": 12, "joined": 10, "inflection": 10, "typo": 12}
+QUESTIONS_AT_LEAST |= {"author": 8, "type": 8, "tag": 4}
+NOTHING_AT_LEAST = {"off-topic": 10, "near-topic": 8, "nonsense": 8, "foreign": 6, "unknown name": 6}
 
 
 @pytest.fixture(scope="module")
-def topics() -> list[Topic]:
-    return list(read_topics(FOLDER / "topics.tsv"))
+def sets() -> dict[str, JudgedSet]:
+    return {judged.name: judged for judged in sample_sets(final=True)}
+
+
+@pytest.fixture(scope="module")
+def judged(sets: dict[str, JudgedSet]) -> JudgedSet:
+    return sets["sample"]
+
+
+@pytest.fixture(scope="module")
+def topics(judged: JudgedSet) -> list[Topic]:
+    return list(judged.topics)
 
 
 @pytest.fixture(scope="module")
@@ -45,21 +56,91 @@ def test_no_query_is_there_twice(topics: list[Topic]) -> None:
     assert [query for query, count in asked.items() if count > 1] == []
 
 
-def test_every_query_has_an_answer_in_full(judged: JudgedSet, topics: list[Topic]) -> None:
-    assert [topic.id for topic in topics if 3 not in judged.grades.get(topic.id, {}).values()] == []
-    assert len(judged.topics) == len(topics)
+def test_people_ask_a_hundred_questions_and_forty_that_nothing_answers(sets: dict[str, JudgedSet]) -> None:
+    asked, unanswerable = sets["asked"].topics, sets["unanswerable on sample"].topics
+    assert (len(asked), len(unanswerable)) == (100, 40)
+    assert Counter(topic.category for topic in asked) == QUESTIONS_AT_LEAST
+    assert Counter(topic.category for topic in unanswerable) >= Counter(NOTHING_AT_LEAST)
+    texts = Counter(topic.text.casefold() for judged in sets.values() for topic in judged.topics if not topic.filters)
+    assert [text for text, count in texts.items() if count > 1 and text in {topic.text for topic in asked}] == []
 
 
-def test_every_judgement_is_of_a_query_and_a_document_that_exist(judged: JudgedSet, records: dict[str, Record]) -> None:
+@pytest.mark.parametrize("name", ["sample", "asked", "titles of sample"])
+def test_every_query_has_an_answer_in_full(sets: dict[str, JudgedSet], name: str) -> None:
+    judged = sets[name]
+    assert [topic.id for topic in judged.topics if 3 not in judged.grades.get(topic.id, {}).values()] == []
+
+
+@pytest.mark.parametrize("name", ["sample", "asked", "titles of sample"])
+def test_every_judgement_is_of_a_query_and_a_document_that_exist(
+    sets: dict[str, JudgedSet], records: dict[str, Record], name: str
+) -> None:
+    judged = sets[name]
     assert judged.grades.keys() == {topic.id for topic in judged.topics}
     assert {document for found in judged.grades.values() for document in found} - records.keys() == set()
 
 
+def test_no_document_has_every_word_of_a_question_that_nothing_answers(
+    sets: dict[str, JudgedSet], records: dict[str, Record]
+) -> None:
+    texts = [stems(f"{_labels(record)} {record.body}") for record in records.values()]
+    for topic in sets["unanswerable on sample"].topics:
+        assert not any(stems(" ".join(query_terms(topic.text))) <= text for text in texts), topic.text
+
+
+def test_what_an_author_is_asked_for_was_written_by_that_author(sets: dict[str, JudgedSet]) -> None:
+    written = {document.ref: " ".join(document.author or ()) for document in documents()}
+    for topic in sets["asked"].topics:
+        names = [
+            name for name in ("Tobias Lund", "Amara Quill", "Ines Farrow", "Wendeline Marsh") if name in topic.text
+        ]
+        if topic.category == "author" and names:
+            wanted = _wanted(sets["asked"], topic)
+            assert [ref for ref in wanted if names[0] not in written[ref]] == [], topic.text
+
+
+def test_a_typo_is_one_letter_and_the_same_every_time(records: dict[str, Record]) -> None:
+    for record in records.values():
+        made = misspelt(record.title)
+        assert made == misspelt(record.title) != record.title
+        assert abs(len(made) - len(record.title)) <= 1
+        assert sum((Counter(made) - Counter(record.title)).values()) <= 1
+
+
+def test_titles_are_asked_for_as_they_are_and_with_a_typo(sets: dict[str, JudgedSet]) -> None:
+    assert Counter(topic.category for topic in sets["titles of sample"].topics) == {EXACT: 54, TYPO: 54}
+
+
+def test_a_third_of_the_queries_is_locked_away_by_their_ids_alone() -> None:
+    for name in ("sample", "asked", "unanswerable"):
+        tuned, locked = read_topics(HERE / name / "topics.tsv"), read_topics(LOCKED / f"{name}-topics.tsv")
+        assert [topic.id for topic in tuned if is_locked(topic.id)] == []
+        assert [topic.id for topic in locked if not is_locked(topic.id)] == []
+
+
+def test_only_a_final_run_reads_what_is_locked_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[Topic] = []
+
+    def measure(sets: list[JudgedSet], *_: object) -> list[object]:
+        measured.extend(topic for judged in sets for topic in judged.topics)
+        return []
+
+    monkeypatch.setattr(program.run, "measure", measure)
+    for flags in ([], ["--sweep"]):
+        assert program.main(flags) == 1
+    assert len(measured) > 2 * 300
+    assert [topic.id for topic in measured if is_locked(topic.id)] == []
+    program.main(["--final"])
+    assert sum(is_locked(topic.id) for topic in measured) > 100
+
+
 def test_grades_are_from_zero_to_three_and_none_is_given_twice() -> None:
-    lines = (FOLDER / "qrels.txt").read_text(encoding="utf-8").splitlines()
-    assert {grade for found in read_qrels(lines).values() for grade in found.values()} == {0, 1, 2, 3}
-    judgements = Counter(tuple(line.split()[::2]) for line in lines)
-    assert [pair for pair, count in judgements.items() if count > 1] == []
+    for name in ("sample", "asked"):
+        files = (HERE / name / "qrels.txt", LOCKED / f"{name}-qrels.txt")
+        lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+        assert {grade for found in read_qrels(lines).values() for grade in found.values()} >= {1, 2, 3}
+        judgements = Counter(tuple(line.split()[::2]) for line in lines)
+        assert [pair for pair, count in judgements.items() if count > 1] == []
 
 
 def test_a_name_is_a_title_or_an_alias_of_what_it_asks_for(judged: JudgedSet, records: dict[str, Record]) -> None:
