@@ -153,6 +153,63 @@ def test_document_says_openapi_3_1_and_describes_the_library_to_people(document:
     }
 
 
+PLACES = {"contentType": "pattern", "id": "rotating-stewardship", "name": "seedlings.png"}
+"""Values of parameters of paths that lead to something."""
+
+
+def addresses(document: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    """Every address, at the root too, with the names of its query parameters."""
+    for path, methods in document["paths"].items():
+        names = [one["name"] for one in methods["get"].get("parameters", ()) if one["in"] == "query"]
+        for address in (path, path.removeprefix("/api/v1")):
+            if address == path or address in ("/health", "/feed.json", "/llms.txt", "/llms-full.txt", "/openapi.json"):
+                yield address.format(**PLACES), names
+
+
+def refused(address: str, query: str) -> dict[str, Any]:
+    answer = TestClient(APP).get(f"{address}?{query}")
+    assert answer.status_code == 422, f"{address}?{query}: {answer.text[:300]}"
+    error: dict[str, Any] = answer.json()["error"]
+    return error
+
+
+def test_no_address_ignores_a_parameter_that_it_does_not_have(document: dict[str, Any]) -> None:
+    asked = list(addresses(document))
+    assert len(asked) == len(document["paths"]) + 5
+    for address, names in asked:
+        for unknown in ("quetzalcoatl", "utm_source", "_", "access_token"):
+            error = refused(address, f"{unknown}=1")
+            assert (error["code"], error["details"]["validParameters"]) == ("INVALID_INPUT", names)
+            assert [one["field"] for one in error["details"]["fields"]] == [unknown]
+            assert all(name in error["details"]["hint"] for name in names)
+
+
+def test_every_parameter_in_another_style_is_refused_and_its_name_told(document: dict[str, Any]) -> None:
+    checked = 0
+    for address, names in addresses(document):
+        for name in names:
+            snake = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
+            for style in {snake, name.lower(), name.upper(), snake.replace("_", "-")} - {name}:
+                error = refused(address, f"{style}=1")
+                assert f"did you mean {name}?" in error["message"]
+                assert error["details"]["nearest"] == [name]
+                assert error["details"]["hint"].startswith(f"Did you mean {name}?")
+                checked += 1
+    assert checked > 50
+
+
+def test_a_parameter_of_one_value_is_refused_when_it_comes_twice(document: dict[str, Any]) -> None:
+    single = [
+        (address.format(**PLACES), parameter["name"])
+        for address, methods in document["paths"].items()
+        for parameter in methods["get"].get("parameters", ())
+        if parameter["in"] == "query" and parameter["schema"].get("type") != "array"
+    ]
+    assert len(single) > 20
+    for address, name in single:
+        assert f"{name}: comes several times" in refused(address, f"{name}=1&{name}=2")["message"]
+
+
 schema = schemathesis.openapi.from_asgi("/api/v1/openapi.json", APP)
 
 

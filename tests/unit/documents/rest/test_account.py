@@ -82,8 +82,8 @@ def test_r1_without_a_token_it_says_where_to_get_one(client: TestClient, header:
 
 def test_r2_a_token_in_the_query_or_a_cookie_is_none(client: TestClient, realm: Realm) -> None:
     token = realm.token(API, "knowledge:read")
-    answer = client.get(ME, params={"access_token": token}, headers={"cookie": f"access_token={token}"})
-    assert answer.status_code == 401
+    assert client.get(ME, params={"access_token": token}).status_code == 422
+    assert client.get(ME, headers={"cookie": f"access_token={token}"}).status_code == 401
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_r8_roles_that_cannot_be_read_are_said_to_be_uncertain(client: TestClien
 
 def test_r9_no_word_of_the_request_stands_in_a_challenge(client: TestClient) -> None:
     sent = {"host": "evil.example", "x-forwarded-host": "evil.example", **bearer('evil"')}
-    assert "evil" not in client.get(ME, params={"evil": "evil"}, headers=sent).headers["www-authenticate"]
+    assert "evil" not in client.get(ME, headers=sent).headers["www-authenticate"]
 
 
 def test_two_tokens_in_two_headers_are_none(client: TestClient, realm: Realm) -> None:

@@ -6,7 +6,7 @@ tool that writes, so is whatever is not named exactly.
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -14,50 +14,12 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from commonplace.kernel.errors import InvalidInput
+from commonplace.web import argument_names
+from commonplace.web.argument_names import MAX_NAME_CHARACTERS, QUESTIONS, closest, plain, singular
 from commonplace.web.mcp.declaration import Arguments
 
 MAX_SHAPE_DEPTH = 8
 """Of nested models; beyond it anything goes, and the model itself decides."""
-
-QUESTIONS = frozenset(["query", "q", "text", "search", "question", "keywords", "keyword", "term"])
-"""Arguments that hold what is looked for."""
-
-SYNONYMS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
-    (frozenset(declared.split()), frozenset(given.split()))
-    for declared, given in (
-        (" ".join(QUESTIONS), " ".join(QUESTIONS) + " searchquery searchterm querytext terms prompt"),
-        ("term", "word name concept title entry"),
-        ("title", "name heading"),
-        ("limit k n", "limit topk k n pagesize perpage maxresults numresults count size maxitems first top"),
-        ("contenttype type", "contenttype type kind doctype documenttype"),
-        ("id", "documentid docid entryid uuid identifier slug uri url link path title name document"),
-        ("url", "link href address uri"),
-        ("cursor continuation", "continuation cursor nextcursor pagetoken nextpagetoken handle continue"),
-        ("datefrom since", "since after from startdate fromdate"),
-        ("dateto until", "until before to enddate todate"),
-        ("content body", "content body text markdown"),
-        ("description", "summary abstract"),
-        ("tags", "labels topics keywords"),
-        ("maxtokens", "tokens tokenbudget tokenlimit"),
-        ("key", "idempotencykey requestid"),
-        ("idempotencykey", "key requestid"),
-        ("entryid", "id uuid identifier entry"),
-        ("entrytype", "type kind contenttype"),
-        ("minconfidence", "confidence threshold"),
-        ("orderby", "sort sortby"),
-        ("order", "direction sortorder"),
-        ("sourcestory", "story storyid"),
-        ("sourcefile", "file path"),
-        ("expectedversion", "version ifversion"),
-        ("entries", "items records yaml"),
-        ("command", "cmd commandname commandline name query q text syntax"),
-        ("path", "endpoint route url uri pathtemplate query"),
-        ("method", "verb httpmethod"),
-        ("category", "subcategory section group"),
-        ("pagecontext", "page context screen"),
-    )
-)
-"""Declared names, and what models say in their place; both as `plain` writes them. The first that fits counts."""
 
 WEAK = frozenset(["word", "name", "concept", "title", "entry", "heading", "uri", "url", "link", "path", "document"])
 """They stand for another name where that is missing; beside it, they only describe the same thing once more."""
@@ -67,9 +29,6 @@ POSITIONS = frozenset(("offset", "page", "pagenumber", "skip", "startindex"))
 
 WRAPPERS = frozenset(("filter", "filters", "where", "option", "options", "params", "parameters", "arguments", "args"))
 """Objects that models put arguments into which are meant at the top."""
-
-MAX_NAME_CHARACTERS = 100
-"""What is longer names nothing; what callers send is remembered up to this length only."""
 
 MAX_JSON_CHARACTERS = 16_384
 """Of text that stands for a list or an object."""
@@ -366,45 +325,8 @@ def _few(names: list[str]) -> str:
     return ", ".join(names[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def plain(name: str) -> str:
-    """Without case, underscores, hyphens and spaces; the same for names that differ in these only."""
-    return _plain(name[:MAX_NAME_CHARACTERS])
-
-
-@lru_cache(maxsize=4_096)
-def _plain(name: str) -> str:
-    return "".join(letter for letter in name.casefold() if letter.isalnum())
-
-
-@lru_cache(maxsize=4_096)
-def singular(name: str) -> str:
-    """Of a name that is plain already; the same for singular and plural, though not always a word."""
-    if len(name) > 4 and name.endswith("ies"):
-        return name[:-3] + "y"
-    if len(name) > 4 and name.endswith(("ses", "xes", "ches", "shes")):
-        return name[:-2]
-    return name[:-1] if len(name) > 2 and name.endswith("s") and not name.endswith("ss") else name
-
-
 def meant(name: str, shape: Shape) -> str | None:
-    """The declared name, or None if there is none or it might be several."""
-    if name in shape.fields:
-        return name
-    key = plain(name) if len(name) <= MAX_NAME_CHARACTERS else ""
-    if not key:
-        return None
-    found = [one for one in shape.fields if plain(one) == key] or [
-        one for one in shape.fields if singular(plain(one)) == singular(key)
-    ]
-    return found[0] if len(found) == 1 else None if found else _synonym(key, shape)
-
-
-def closest(value: str, choices: Iterable[str], most: int = 6) -> list[str]:
-    """Valid values that are spelled like this one, best first."""
-    from difflib import get_close_matches
-
-    written = {plain(one): one for one in choices}
-    return [written[one] for one in get_close_matches(plain(value), list(written), n=most, cutoff=0.5)]
+    return argument_names.meant(name, shape.fields, shape.required)
 
 
 def choice(value: str, choices: tuple[str, ...]) -> str | None:
@@ -416,17 +338,6 @@ def choice(value: str, choices: tuple[str, ...]) -> str | None:
     if key in written:
         return written[key]
     return next((one for one in choices if singular(plain(one)) == singular(key)), None)
-
-
-def _synonym(key: str, shape: Shape) -> str | None:
-    for declared, given in SYNONYMS:
-        if key in given or singular(key) in given:
-            found = [one for one in shape.fields if plain(one) in declared]
-            # Of several, the one without which a call means nothing.
-            found = [one for one in found if one in shape.required] or found
-            if len(found) == 1:
-                return found[0]
-    return None
 
 
 def absent(value: Any, shape: Shape, required: bool) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.middleware import Middleware
 
@@ -16,6 +16,7 @@ from commonplace.web.rest.declaration import Routes, Site
 from commonplace.web.rest.documentation import build_openapi
 from commonplace.web.rest.errors import render
 from commonplace.web.rest.middleware import layers, limits_of
+from commonplace.web.rest.parameters import known_parameters
 from commonplace.web.rest.services import Services
 
 
@@ -45,6 +46,7 @@ def create_app(
     """
     limits = limits_of(limiter, site.reads_per_minute, site.searches_per_minute, declared)
     app = RestApp(
+        dependencies=[Depends(known_parameters)],
         title=f"{site.name} API",
         version=API_VERSION,
         docs_url=None,

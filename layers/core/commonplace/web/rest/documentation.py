@@ -73,7 +73,7 @@ ERRORS: dict[int, ErrorExample] = {
         error_body("TOO_LARGE", "This answer would be too large.", sizeBytes=5_200_000, maxBytes=4_600_000),
     ),
     422: (
-        "A parameter is outside its bounds; `fields` says which and what is valid.",
+        "A parameter is outside its bounds, or there is no such parameter; `fields` says which and what is valid.",
         error_body(
             "INVALID_INPUT",
             "limit: Input should be less than or equal to 100",
@@ -111,7 +111,7 @@ def answers(
     if conditional:
         told[200]["headers"] = {"ETag": {"description": "For `If-None-Match`.", "schema": STRING}}
         told[304] = {"description": "Nothing has changed since the answer with the `ETag` you sent."}
-    return told | {status: _error_answer(*explained[status]) for status in sorted({*errors, 429, 500, 503})}
+    return told | {status: _error_answer(*explained[status]) for status in sorted({*errors, 422, 429, 500, 503})}
 
 
 def _error_answer(description: str, example: dict[str, Any]) -> dict[str, Any]:
