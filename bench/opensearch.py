@@ -41,8 +41,8 @@ from commonplace.search.model import Chunk, IndexedRecord, QueryVector, Record, 
 from commonplace.search.opensearch import queries
 from commonplace.search.opensearch.client import BoundedConnection, Numbers, OpenSearchClient, connect, encode
 from commonplace.search.opensearch.engine import OpenSearchEngine
-from commonplace.search.opensearch.queries import Words
 from commonplace.search.opensearch.settings import IndexParameters
+from commonplace.search.query import Query
 from commonplace.search.service import SearchService
 
 if TYPE_CHECKING:
@@ -351,11 +351,9 @@ def _sending(raw: Node, requests: Sequence[Request], *, read: bool = False) -> W
 def _legs(ours: Request, asked: Asked) -> Request:
     """Both legs as fast as they can be asked for: ids and scores, nothing counted, nothing else."""
     header = json.loads((ours.body or b"").split(b"\n", 1)[0])
-    words = Words.of(asked.text)
-    assert words is not None
     near = queries.nearest(Numbers(asked.vector), (), CANDIDATES_PER_LEG, IndexParameters().ef_search)
     body = {"size": CANDIDATES_PER_LEG, "track_total_hits": False, "docvalue_fields": ["id"], **queries.IDS_ONLY}
-    legs = [body | {"query": queries.lexical(words, ())}, body | {"query": near}]
+    legs = [body | {"query": queries.lexical(Query.of(asked.text).terms, ())}, body | {"query": near}]
     read = urlencode({"filter_path": "responses.hits.hits.fields,responses.hits.hits._score,responses.error"})
     return Request(
         "POST", f"/_msearch?{read}", b"".join(encode(part) + b"\n" for leg in legs for part in (header, leg))

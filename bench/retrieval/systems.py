@@ -24,8 +24,8 @@ from commonplace.search.model import (
 )
 from commonplace.search.opensearch import queries
 from commonplace.search.opensearch.client import Numbers, encode
-from commonplace.search.opensearch.queries import Words
 from commonplace.search.opensearch.settings import IndexParameters
+from commonplace.search.query import Query
 from commonplace.search.rerank import MemoryRerankCache
 from commonplace.search.service import SearchService
 from commonplace.search.text import clean_query
@@ -59,7 +59,9 @@ class Asked:
         key = (topic.id, words_only)
         if key not in self._kept:
             vector = None if words_only else self.vector(topic)
-            self._kept[key] = self.engine.candidates(clean_query(topic.text), vector, topic.filters, self.size)
+            self._kept[key] = self.engine.candidates(
+                Query.of(clean_query(topic.text)), vector, topic.filters, self.size
+            )
         return self._kept[key]
 
 
@@ -191,11 +193,11 @@ def body(
     text: str, vector: QueryVector, filters: Filters, *, depth: int, size: int, fused: dict[str, Any]
 ) -> dict[str, Any] | None:
     """A hybrid query of both legs; None when the text has no word to ask for."""
-    where, words = queries.conditions(filters), Words.of(text)
-    if words is None:
+    where, terms = queries.conditions(filters), Query.of(text).terms
+    if not terms:
         return None
     near = queries.nearest(Numbers(vector.values), where, depth, IndexParameters().ef_search)
-    hybrid = {"queries": [queries.lexical(words, where), near], "pagination_depth": depth}
+    hybrid = {"queries": [queries.lexical(terms, where), near], "pagination_depth": depth}
     return {**IDS, "size": size, "track_total_hits": False, "query": {"hybrid": hybrid}, "search_pipeline": fused}
 
 

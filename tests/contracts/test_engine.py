@@ -6,6 +6,7 @@ import pytest
 
 from commonplace.search.filters import Filters
 from commonplace.search.model import Engine, IndexMismatch, Record, RecordId, Tombstone
+from commonplace.search.query import NOTHING, Query
 from tests.contracts.engines import Make
 from tests.fakes.embeddings import FakeEmbeddings, asked
 from tests.unit.search.records import indexed, record, versions
@@ -40,15 +41,15 @@ def filled(engine: Engine, provider: FakeEmbeddings) -> Engine:
 
 
 def test_an_index_that_was_never_written_finds_nothing(engine: Engine, provider: FakeEmbeddings) -> None:
-    found = engine.candidates("tide", asked(provider, "tide"), Filters(), 10)
+    found = engine.candidates(Query.of("tide"), asked(provider, "tide"), Filters(), 10)
 
     assert (found.lexical, found.vector, found.named, found.total) == ((), (), (), 0)
     assert (versions(engine), engine.held([RecordId("concept/tide")]), list(engine.incomplete())) == ({}, {}, [])
-    assert engine.fetch([(RecordId("concept/tide"), None)], "tide") == {}
+    assert engine.fetch([(RecordId("concept/tide"), None)], Query.of("tide")) == {}
 
 
 def test_words_find_records_best_first(filled: Engine) -> None:
-    found = filled.candidates("tide", None, Filters(), 10)
+    found = filled.candidates(Query.of("tide"), None, Filters(), 10)
 
     assert ids(found.lexical) == ["concept/tide", "concept/crab"]
     assert found.lexical[0].score > found.lexical[1].score
@@ -59,7 +60,7 @@ def test_other_forms_of_a_word_and_words_without_accents_find_it(engine: Engine,
     engine.write(indexed(provider, record("note/a", "The café was governing itself by ﬁshing.")), ())
 
     for query in ("cafe", "CAFÉ", "govern", "governs", "fish", "ﬁshes"):
-        assert ids(engine.candidates(query, None, Filters(), 10).lexical) == ["note/a"], query
+        assert ids(engine.candidates(Query.of(query), None, Filters(), 10).lexical) == ["note/a"], query
 
 
 def test_meaning_finds_the_best_chunk_of_each_record(engine: Engine, provider: FakeEmbeddings) -> None:
@@ -67,20 +68,20 @@ def test_meaning_finds_the_best_chunk_of_each_record(engine: Engine, provider: F
     engine.write(indexed(provider, record("note/long", body), record("note/other", "rain")), ())
 
     vector = asked(provider, "crabs under stones")
-    found = engine.candidates("crabs under stones", vector, Filters(), 10)
+    found = engine.candidates(Query.of("crabs under stones"), vector, Filters(), 10)
 
     best = found.vector[0]
     assert best.id == "note/long"
-    shown = engine.fetch([(best.id, best.chunk)], "", vector)[best.id]
+    shown = engine.fetch([(best.id, best.chunk)], NOTHING, vector)[best.id]
     assert shown.chunk is not None
     assert shown.chunk.heading_path == ("Two",)
 
 
 def test_a_title_is_told_apart_from_words_in_the_text(filled: Engine) -> None:
-    found = filled.candidates("  survey ", None, Filters(), 10)
+    found = filled.candidates(Query.of("  survey "), None, Filters(), 10)
 
     assert ids(found.named) == ["link/survey"]
-    assert filled.candidates("count crabs", None, Filters(), 10).named == ()
+    assert filled.candidates(Query.of("count crabs"), None, Filters(), 10).named == ()
 
 
 def test_aliases_name_a_record_less_surely_than_its_title(engine: Engine, provider: FakeEmbeddings) -> None:
@@ -93,8 +94,8 @@ def test_aliases_name_a_record_less_surely_than_its_title(engine: Engine, provid
         (),
     )
 
-    assert ids(engine.candidates("dao", None, Filters(), 10).named) == ["note/dao", "concept/daos"]
-    assert ids(engine.candidates("#DAO", None, Filters(), 10).named) == ["concept/daos", "note/dao"]
+    assert ids(engine.candidates(Query.of("dao"), None, Filters(), 10).named) == ["note/dao", "concept/daos"]
+    assert ids(engine.candidates(Query.of("#DAO"), None, Filters(), 10).named) == ["concept/daos", "note/dao"]
 
 
 @pytest.mark.parametrize(
@@ -128,26 +129,26 @@ def test_filters_are_exact_in_both_legs(
 ) -> None:
     everything = "tide crabs survey diary wind"
 
-    found = filled.candidates(everything, asked(provider, everything), filters, 10)
+    found = filled.candidates(Query.of(everything), asked(provider, everything), filters, 10)
 
     assert sorted(ids(found.lexical)) == expected
     assert set(ids(found.vector)) <= set(expected)
     assert found.total == len(expected)
     for name in ("Tide", "Crab", "Survey", "Diary"):
-        assert set(ids(filled.candidates(name, None, filters, 10).named)) <= set(expected)
+        assert set(ids(filled.candidates(Query.of(name), None, filters, 10).named)) <= set(expected)
 
 
 def test_filters_come_before_the_cut(engine: Engine, provider: FakeEmbeddings) -> None:
     crowd = [record(f"note/n{number}", "tide tide tide") for number in range(20)]
     engine.write(indexed(provider, *crowd, record("link/rare", "A tide among many other words here.")), ())
 
-    found = engine.candidates("tide", asked(provider, "tide"), Filters(content_types=("link",)), 1)
+    found = engine.candidates(Query.of("tide"), asked(provider, "tide"), Filters(content_types=("link",)), 1)
 
     assert (ids(found.lexical), ids(found.vector), found.total) == (["link/rare"], ["link/rare"], 1)
 
 
 def test_each_leg_is_cut_at_the_size_and_the_total_is_not(filled: Engine, provider: FakeEmbeddings) -> None:
-    found = filled.candidates("tide crabs", asked(provider, "tide crabs"), Filters(), 1)
+    found = filled.candidates(Query.of("tide crabs"), asked(provider, "tide crabs"), Filters(), 1)
 
     assert (len(found.lexical), len(found.vector)) == (1, 1)
     assert found.total == 3
@@ -157,7 +158,7 @@ def test_no_query_is_syntax(filled: Engine, provider: FakeEmbeddings) -> None:
     for query in ODD_QUERIES:
         text = query.encode("utf-8", "replace").decode()
 
-        found = filled.candidates(text, asked(provider, text), Filters(), 10)
+        found = filled.candidates(Query.of(text), asked(provider, text), Filters(), 10)
 
         assert found.total <= 4, query
 
@@ -165,7 +166,7 @@ def test_no_query_is_syntax(filled: Engine, provider: FakeEmbeddings) -> None:
 def test_what_is_fetched_is_what_was_written_without_its_body(filled: Engine) -> None:
     survey = tide_pools()[2]
 
-    shown = filled.fetch([(RecordId("link/survey"), 0), (RecordId("link/none"), 0)], "")
+    shown = filled.fetch([(RecordId("link/survey"), 0), (RecordId("link/none"), 0)], NOTHING)
 
     assert list(shown) == ["link/survey"]
     assert shown[RecordId("link/survey")].record == replace(survey, body="", chunks=())
@@ -178,7 +179,7 @@ def test_without_a_wanted_chunk_the_one_with_the_words_is_shown(engine: Engine, 
     wanted = RecordId("note/a")
 
     def heading(text: str) -> tuple[str, ...]:
-        chunk = engine.fetch([(wanted, None)], text)[wanted].chunk
+        chunk = engine.fetch([(wanted, None)], Query.of(text))[wanted].chunk
         assert chunk is not None
         return chunk.heading_path
 
@@ -191,8 +192,8 @@ def test_an_older_write_changes_nothing(engine: Engine, provider: FakeEmbeddings
     engine.write(indexed(provider, record("note/a", "wind", generation=2)), [Tombstone(RecordId("note/a"), 2)])
 
     assert versions(engine) == {"note/a": 3}
-    assert ids(engine.candidates("rain", None, Filters(), 10).lexical) == ["note/a"]
-    assert ids(engine.candidates("wind", None, Filters(), 10).lexical) == []
+    assert ids(engine.candidates(Query.of("rain"), None, Filters(), 10).lexical) == ["note/a"]
+    assert ids(engine.candidates(Query.of("wind"), None, Filters(), 10).lexical) == []
 
 
 def test_a_newer_write_leaves_nothing_of_the_older(engine: Engine, provider: FakeEmbeddings) -> None:
@@ -201,8 +202,8 @@ def test_a_newer_write_leaves_nothing_of_the_older(engine: Engine, provider: Fak
     engine.write(indexed(provider, record("note/a", "wind", title="New", generation=2)), ())
 
     for query in ("rain", "old", "elder"):
-        assert engine.candidates(query, asked(provider, query), Filters(), 10).total == 0, query
-    assert engine.candidates("wind", None, Filters(tags_all=("old",)), 10).total == 0
+        assert engine.candidates(Query.of(query), asked(provider, query), Filters(), 10).total == 0, query
+    assert engine.candidates(Query.of("wind"), None, Filters(tags_all=("old",)), 10).total == 0
 
 
 def test_a_tombstone_removes_what_was_written_before_and_keeps_late_writers_out(
@@ -214,8 +215,8 @@ def test_a_tombstone_removes_what_was_written_before_and_keeps_late_writers_out(
     engine.write(indexed(provider, record("note/a", "rain", generation=2)), ())
 
     assert (versions(engine), engine.held([RecordId("note/a")])) == ({}, {})
-    assert engine.candidates("rain", asked(provider, "rain"), Filters(), 10).total == 0
-    assert engine.fetch([(RecordId("note/a"), 0)], "rain") == {}
+    assert engine.candidates(Query.of("rain"), asked(provider, "rain"), Filters(), 10).total == 0
+    assert engine.fetch([(RecordId("note/a"), 0)], Query.of("rain")) == {}
 
 
 def test_a_record_comes_back_with_the_version_of_its_tombstone(engine: Engine, provider: FakeEmbeddings) -> None:
@@ -240,10 +241,10 @@ def test_a_reader_sees_what_another_process_wrote(make: Make, provider: FakeEmbe
     writer, reader = make(provider), make(provider)
     writer.write(indexed(provider, record("note/a", "rain")), ())
     vector = asked(provider, "rain wind")
-    before = reader.candidates("rain wind", vector, Filters(), 10)
+    before = reader.candidates(Query.of("rain wind"), vector, Filters(), 10)
 
     writer.write(indexed(provider, record("note/b", "wind")), [Tombstone(RecordId("note/a"), 2)])
-    after = reader.candidates("rain wind", vector, Filters(), 10)
+    after = reader.candidates(Query.of("rain wind"), vector, Filters(), 10)
 
     assert (ids(before.lexical), ids(before.vector)) == (["note/a"], ["note/a"])
     assert (ids(after.lexical), ids(after.vector)) == (["note/b"], ["note/b"])
@@ -254,13 +255,13 @@ def test_a_record_without_vectors_waits_for_them_and_is_found_by_words(
 ) -> None:
     engine.write(indexed(None, record("note/a", "rain")), ())
     assert list(engine.incomplete()) == ["note/a"]
-    assert ids(engine.candidates("rain", None, Filters(), 10).lexical) == ["note/a"]
+    assert ids(engine.candidates(Query.of("rain"), None, Filters(), 10).lexical) == ["note/a"]
 
     engine.write(indexed(provider, record("note/a", "rain")), ())
     engine.write(indexed(None, record("note/a", "rain")), ())
 
     assert list(engine.incomplete()) == []
-    assert ids(engine.candidates("rain", asked(provider, "rain"), Filters(), 10).vector) == ["note/a"]
+    assert ids(engine.candidates(Query.of("rain"), asked(provider, "rain"), Filters(), 10).vector) == ["note/a"]
 
 
 def test_a_writer_with_another_model_is_refused_and_told_what_to_do(make: Make, provider: FakeEmbeddings) -> None:
@@ -278,7 +279,7 @@ def test_a_reader_with_another_model_searches_words_and_says_so(make: Make, prov
     make(provider).write(indexed(provider, record("note/a", "rain")), ())
     other = FakeEmbeddings(revision="2")
 
-    found = make(other).candidates("rain", asked(other, "rain"), Filters(), 10)
+    found = make(other).candidates(Query.of("rain"), asked(other, "rain"), Filters(), 10)
 
     assert (ids(found.lexical), found.vector, found.degraded) == (["note/a"], (), True)
 
@@ -294,7 +295,7 @@ def test_replacing_makes_an_index_of_the_new_model_with_these_records_only(
     engine.write(indexed(other, record("note/c", "snow")), ())
 
     assert versions(engine) == {"note/b": 1, "note/c": 1}
-    assert ids(engine.candidates("wind", asked(other, "wind"), Filters(), 10).vector) == ["note/b"]
+    assert ids(engine.candidates(Query.of("wind"), asked(other, "wind"), Filters(), 10).vector) == ["note/b"]
 
 
 def test_a_wrong_number_of_vectors_is_a_mistake_of_the_caller(engine: Engine, provider: FakeEmbeddings) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from commonplace.search.filters import Filters
 from commonplace.search.model import Engine, QueryVector, Record, RecordId
+from commonplace.search.query import Query
 from tests.fakes.embeddings import FakeEmbeddings, asked
 from tests.unit.search.records import indexed, record
 
@@ -20,7 +21,7 @@ def kept(id: str, text: str = TEXT, *, organisation: str = "acme", **told: objec
 
 def found(engine: Engine, provider: FakeEmbeddings, filters: Filters, text: str = TEXT) -> tuple[set[str], set[str]]:
     """By words and by meaning."""
-    answer = engine.candidates(text, asked(provider, text), filters, 50)
+    answer = engine.candidates(Query.of(text), asked(provider, text), filters, 50)
     assert answer.total == len(answer.lexical)
     return {hit.id for hit in answer.lexical}, {hit.id for hit in answer.vector}
 
@@ -60,7 +61,7 @@ def test_both_legs_find_what_passes_and_nothing_else(
 
 
 def test_what_is_shown_says_whose_it_is(filled: Engine) -> None:
-    shown = filled.fetch([(RecordId("acme/3"), None), (RecordId("note/document"), None)], "routes")
+    shown = filled.fetch([(RecordId("acme/3"), None), (RecordId("note/document"), None)], Query.of("routes"))
 
     third, document = (shown[RecordId(id)].record for id in ("acme/3", "note/document"))
     assert (third.organisation, third.roles, third.confidence, third.title) == ("acme", ("pm", "qa"), 0.49999, "")
@@ -77,21 +78,21 @@ def test_a_change_of_belonging_is_searched_for_at_once(filled: Engine, provider:
 
 def test_a_record_without_a_title_is_named_by_nothing(filled: Engine) -> None:
     for query in ("", " ", "???", "fact"):
-        assert filled.candidates(query, None, Filters(organisation="acme"), 10).named == ()
+        assert filled.candidates(Query.of(query), None, Filters(organisation="acme"), 10).named == ()
 
 
 def test_a_record_of_another_organisation_is_not_admitted(filled: Engine) -> None:
     record = RecordId("globex/1")
 
-    assert filled.ranks(record, TEXT, None, Filters(organisation="globex")).admitted
-    assert not filled.ranks(record, TEXT, None, Filters(organisation="acme")).admitted
+    assert filled.ranks(record, Query.of(TEXT), None, Filters(organisation="globex")).admitted
+    assert not filled.ranks(record, Query.of(TEXT), None, Filters(organisation="acme")).admitted
 
 
 def test_no_correction_tells_a_word_that_only_others_have(engine: Engine, provider: FakeEmbeddings) -> None:
     engine.write(indexed(provider, kept("1"), kept("1", "Project Nightingale", organisation="globex")), ())
 
-    suggested = engine.candidates("nightingle", None, Filters(organisation="acme"), 5).suggestions
-    own = engine.candidates("nightingle", None, Filters(organisation="globex"), 5).suggestions
+    suggested = engine.candidates(Query.of("nightingle"), None, Filters(organisation="acme"), 5).suggestions
+    own = engine.candidates(Query.of("nightingle"), None, Filters(organisation="globex"), 5).suggestions
 
     assert (suggested, own) == ((), ("nightingale",))
 
@@ -102,7 +103,7 @@ def test_equal_texts_of_two_organisations_have_vectors_of_their_own(engine: Engi
     engine.write([mine, replace(theirs, vectors=(other,))], ())
 
     vector = QueryVector(asked(provider, TEXT).model, mine.vectors[0])
-    best = engine.candidates(TEXT, vector, Filters(organisation="acme"), 5).vector[0]
+    best = engine.candidates(Query.of(TEXT), vector, Filters(organisation="acme"), 5).vector[0]
 
     assert best.score == pytest.approx(1.0, abs=1e-3)
 
@@ -112,6 +113,6 @@ def test_vectors_made_anew_take_the_place_of_those_before(engine: Engine, provid
     engine.write([replace(damaged, vectors=tuple(provider.embed(["wind and rain"])))], ())
     engine.write(indexed(provider, kept("1", version=2)), ())
 
-    best = engine.candidates(TEXT, asked(provider, TEXT), Filters(organisation="acme"), 5).vector[0]
+    best = engine.candidates(Query.of(TEXT), asked(provider, TEXT), Filters(organisation="acme"), 5).vector[0]
 
     assert best.score == pytest.approx(1.0, abs=1e-3)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from commonplace.search.filters import Filters
 from commonplace.search.model import Engine, Page, Position, QueryVector, RecordId, Tombstone
+from commonplace.search.query import NOTHING, Query
 from tests.contracts.engines import Make
 from tests.examples import examples
 from tests.fakes.embeddings import FakeEmbeddings, asked
@@ -30,15 +31,15 @@ def shore(engine: Engine, provider: FakeEmbeddings) -> Engine:
 
 
 def pages(engine: Engine, text: str, filters: Filters, size: int) -> list[Page]:
-    found = [engine.page(text, filters, size)]
+    found = [engine.page(Query.of(text), filters, size)]
     while found[-1].after and len(found) < 100:
-        found.append(engine.page(text, filters, size, found[-1].after))
+        found.append(engine.page(Query.of(text), filters, size, found[-1].after))
     return found
 
 
 @pytest.mark.parametrize("size", [1, 3, 10, 29, 30, 31])
 def test_pages_make_the_whole_ranking_without_gaps_or_doubles(shore: Engine, size: int) -> None:
-    whole = shore.page("tide", Filters(), 100)
+    whole = shore.page(Query.of("tide"), Filters(), 100)
 
     told = pages(shore, "tide", Filters(), size)
 
@@ -59,9 +60,9 @@ def test_pages_go_from_the_best_down_and_by_id_where_scores_are_equal(shore: Eng
 
 
 def test_pages_and_candidates_agree(shore: Engine) -> None:
-    candidates = shore.candidates("tide rain", None, Filters(), 12)
+    candidates = shore.candidates(Query.of("tide rain"), None, Filters(), 12)
 
-    page = shore.page("tide rain", Filters(), 12)
+    page = shore.page(Query.of("tide rain"), Filters(), 12)
 
     assert [hit.id for hit in page.hits] == [hit.id for hit in candidates.lexical]
     assert page.total == candidates.total
@@ -77,35 +78,35 @@ def test_pages_are_filtered_and_count_what_is_left(shore: Engine) -> None:
 
 
 def test_a_page_after_the_last_record_is_empty_and_still_counts(shore: Engine) -> None:
-    last = shore.page("tide", Filters(), 100).hits[-1]
+    last = shore.page(Query.of("tide"), Filters(), 100).hits[-1]
 
-    beyond = shore.page("tide", Filters(), 5, Position(last.score, last.id))
+    beyond = shore.page(Query.of("tide"), Filters(), 5, Position(last.score, last.id))
 
     assert (beyond.hits, beyond.total, beyond.after) == ((), 30, None)
 
 
 @pytest.mark.parametrize("text", ["", "quokka", "!?"])
 def test_what_no_record_says_has_one_empty_page(shore: Engine, text: str) -> None:
-    page = shore.page(text, Filters(), 5)
+    page = shore.page(Query.of(text), Filters(), 5)
 
     assert (page.hits, page.total, page.after) == ((), 0, None)
 
 
 def test_an_index_that_was_never_written_has_no_pages_and_no_model(engine: Engine) -> None:
-    page = engine.page("tide", Filters(), 5)
+    page = engine.page(Query.of("tide"), Filters(), 5)
 
     assert (page.hits, page.total, page.after, engine.model()) == ((), 0, None, None)
 
 
 def test_a_position_outlives_its_record(shore: Engine) -> None:
-    first = shore.page("tide", Filters(), 5)
-    rest = [hit.id for hit in shore.page("tide", Filters(), 100).hits[5:]]
+    first = shore.page(Query.of("tide"), Filters(), 5)
+    rest = [hit.id for hit in shore.page(Query.of("tide"), Filters(), 100).hits[5:]]
     assert first.after is not None
 
     shore.write((), [Tombstone(first.hits[-1].id, 9)])
 
     # Scores move a little with the number of records, so only what was far from the cut is sure to be told.
-    told = [hit.id for hit in shore.page("tide", Filters(), 100, first.after).hits]
+    told = [hit.id for hit in shore.page(Query.of("tide"), Filters(), 100, first.after).hits]
     assert first.hits[-1].id not in told
     assert set(rest[5:]) <= set(told)
 
@@ -127,7 +128,7 @@ def test_an_index_without_vectors_has_no_model_and_degrades_a_query_with_one(
     engine = make(None)
     engine.write(indexed(None, record("note/a", "rain")), ())
 
-    found = engine.candidates("rain", asked(provider, "rain"), Filters(), 5)
+    found = engine.candidates(Query.of("rain"), asked(provider, "rain"), Filters(), 5)
 
     assert (engine.model(), found.degraded, [hit.id for hit in found.lexical]) == (None, True, ["note/a"])
 
@@ -137,7 +138,7 @@ def test_a_vector_that_pretends_to_be_of_the_model_searches_words(make: Make, pr
     engine.write(indexed(provider, record("note/a", "rain")), ())
     wrong = replace(asked(provider, "rain"), values=[1.0, 0.0])
 
-    found = engine.candidates("rain", wrong, Filters(), 5)
+    found = engine.candidates(Query.of("rain"), wrong, Filters(), 5)
 
     assert ([hit.id for hit in found.lexical], found.vector, found.degraded) == (["note/a"], (), True)
 
@@ -150,9 +151,9 @@ def standing_by_hand(hits: tuple[object, ...], wanted: str) -> int | None:
 @pytest.mark.parametrize("wanted", ["note/often9", "note/alike7", "link/once0", "link/once9"])
 def test_a_record_stands_where_the_legs_show_it(shore: Engine, provider: FakeEmbeddings, wanted: str) -> None:
     vector = asked(provider, "tide again")
-    legs = shore.candidates("tide again", vector, Filters(), 100)
+    legs = shore.candidates(Query.of("tide again"), vector, Filters(), 100)
 
-    standing = shore.ranks(RecordId(wanted), "tide again", vector, Filters())
+    standing = shore.ranks(RecordId(wanted), Query.of("tide again"), vector, Filters())
 
     assert standing.held == 1
     assert standing.admitted
@@ -166,17 +167,19 @@ def test_a_record_stands_where_the_legs_show_it(shore: Engine, provider: FakeEmb
 def test_a_record_without_the_words_and_without_nearness_stands_nowhere(
     shore: Engine, provider: FakeEmbeddings
 ) -> None:
-    standing = shore.ranks(RecordId("note/other"), "tide", asked(provider, "tide"), Filters())
+    standing = shore.ranks(RecordId("note/other"), Query.of("tide"), asked(provider, "tide"), Filters())
 
     assert (standing.lexical, standing.vector, standing.held, standing.admitted) == (None, None, 1, True)
     assert standing.below_floor is not None
 
 
 def test_a_record_that_the_filters_leave_out_is_told_as_not_admitted(shore: Engine, provider: FakeEmbeddings) -> None:
-    standing = shore.ranks(RecordId("note/often1"), "tide", asked(provider, "tide"), Filters(content_types=("link",)))
+    standing = shore.ranks(
+        RecordId("note/often1"), Query.of("tide"), asked(provider, "tide"), Filters(content_types=("link",))
+    )
 
     assert (standing.lexical, standing.vector, standing.held, standing.admitted) == (None, None, 1, False)
-    assert shore.ranks(RecordId("note/often1"), "", None, Filters(content_types=("note",))).admitted
+    assert shore.ranks(RecordId("note/often1"), NOTHING, None, Filters(content_types=("note",))).admitted
 
 
 @pytest.mark.parametrize("vector", [None, QueryVector("another@1/2", [1.0, 0.0])])
@@ -184,7 +187,7 @@ def test_a_record_that_is_not_held_stands_nowhere(shore: Engine, vector: QueryVe
     shore.write((), [Tombstone(RecordId("note/alike0"), 4)])
 
     for name in ("note/alike0", "note/never"):
-        standing = shore.ranks(RecordId(name), "tide", vector, Filters())
+        standing = shore.ranks(RecordId(name), Query.of("tide"), vector, Filters())
         assert (standing.lexical, standing.vector, standing.held, standing.admitted) == (None, None, None, False)
 
 
@@ -211,7 +214,7 @@ def test_sweeping_an_index_that_was_never_written_forgets_nothing(engine: Engine
 @given(st.lists(st.sampled_from(["tide", "rain", "sea", "again"]), min_size=1, unique=True), st.integers(1, 12))
 def test_whatever_is_asked_pages_are_the_ranking_cut_in_pieces(shore: Engine, said: list[str], size: int) -> None:
     text = " ".join(said)
-    whole = [hit.id for hit in shore.page(text, Filters(), 100).hits]
+    whole = [hit.id for hit in shore.page(Query.of(text), Filters(), 100).hits]
 
     told = pages(shore, text, Filters(), size)
 

@@ -4,6 +4,7 @@ import pytest
 
 from commonplace.search.filters import Filters
 from commonplace.search.model import Engine, RecordId
+from commonplace.search.query import NOTHING, Query
 from tests.fakes.embeddings import FakeEmbeddings, asked
 from tests.unit.search.records import indexed, record
 
@@ -20,7 +21,7 @@ def parts(engine: Engine, provider: FakeEmbeddings) -> Engine:
 
 def heading(engine: Engine, text: str, said: str | None, provider: FakeEmbeddings) -> str:
     vector = asked(provider, said) if said else None
-    chunk = engine.fetch([(LONG, None)], text, vector)[LONG].chunk
+    chunk = engine.fetch([(LONG, None)], Query.of(text), vector)[LONG].chunk
     assert chunk is not None
     return chunk.heading_path[-1]
 
@@ -41,33 +42,12 @@ def test_a_vector_of_another_model_chooses_no_chunk(parts: Engine) -> None:
 
 def test_the_chunk_that_the_legs_name_is_shown(parts: Engine, provider: FakeEmbeddings) -> None:
     vector = asked(provider, "crabs governed")
-    found = parts.candidates("crabs governed", vector, Filters(), 5)
+    found = parts.candidates(Query.of("crabs governed"), vector, Filters(), 5)
 
     for leg in (found.lexical, found.vector):
-        shown = parts.fetch([(leg[0].id, leg[0].chunk)], "crabs governed", vector)[LONG]
+        shown = parts.fetch([(leg[0].id, leg[0].chunk)], Query.of("crabs governed"), vector)[LONG]
         assert shown.chunk is not None
         assert shown.chunk.heading_path == ("Two",)
-
-
-@pytest.mark.parametrize(
-    ("query", "matched"),
-    [
-        ("crab", {"crabs"}),
-        ("who governs?", {"governed"}),
-        ("CAFÉ crabs", {"cafe", "crabs"}),
-        ("cafe", {"cafe"}),
-        ("the", {"the"}),
-    ],
-)
-def test_the_words_that_were_found_are_told_as_the_text_has_them(parts: Engine, query: str, matched: set[str]) -> None:
-    shown = parts.fetch([(LONG, None)], query)[LONG]
-
-    assert set(shown.matched) == matched
-
-
-def test_nothing_is_told_as_found_where_no_word_was(parts: Engine, provider: FakeEmbeddings) -> None:
-    assert parts.fetch([(LONG, None)], "quokka", asked(provider, "crabs"))[LONG].matched == ()
-    assert parts.fetch([(LONG, 0)], "")[LONG].matched == ()
 
 
 def test_every_leg_carries_the_fingerprint_of_the_text(engine: Engine, provider: FakeEmbeddings) -> None:
@@ -75,8 +55,10 @@ def test_every_leg_carries_the_fingerprint_of_the_text(engine: Engine, provider:
     assert written.fingerprint is not None
     engine.write(indexed(provider, written, record("note/short", "tide", title="Tide")), ())
 
-    found = engine.candidates("tide", asked(provider, "tide"), Filters(), 5)
+    found = engine.candidates(Query.of("tide"), asked(provider, "tide"), Filters(), 5)
 
     for leg in (found.lexical, found.vector, found.named):
         assert {hit.id: hit.fingerprint for hit in leg} == {"note/a": written.fingerprint, "note/short": None}
-    assert engine.fetch([(RecordId("note/a"), 0)], "")[RecordId("note/a")].record.fingerprint == written.fingerprint
+    assert (
+        engine.fetch([(RecordId("note/a"), 0)], NOTHING)[RecordId("note/a")].record.fingerprint == written.fingerprint
+    )

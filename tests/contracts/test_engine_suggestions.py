@@ -4,6 +4,7 @@ import pytest
 
 from commonplace.search.filters import Filters
 from commonplace.search.model import Engine, RecordId, Tombstone
+from commonplace.search.query import Query
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.unit.search.records import indexed, record
 
@@ -23,7 +24,7 @@ def shore(engine: Engine, provider: FakeEmbeddings) -> Engine:
 
 
 def first(engine: Engine, query: str, filters: Filters | None = None) -> str | None:
-    told = engine.candidates(query, None, filters or Filters(), 10).suggestions
+    told = engine.candidates(Query.of(query), None, filters or Filters(), 10).suggestions
     return told[0] if told else None
 
 
@@ -75,9 +76,9 @@ def test_every_proposal_finds_something_under_the_same_filters(shore: Engine) ->
     filters = Filters(group="shore")
 
     for query in ("shalow glimer", "shalow", "pols"):
-        told = shore.candidates(query, None, filters, 10).suggestions
+        told = shore.candidates(Query.of(query), None, filters, 10).suggestions
         assert query not in told
-        assert all(shore.candidates(text, None, filters, 10).total for text in told)
+        assert all(shore.candidates(Query.of(text), None, filters, 10).total for text in told)
     assert first(shore, "shalow glimer", filters) == "shallow glimer"
 
 
@@ -85,12 +86,12 @@ def test_the_word_that_more_records_have_is_proposed_first(engine: Engine, provi
     common = [record(f"note/n{number}", "the lantern") for number in range(3)]
     engine.write(indexed(provider, *common, record("note/rare", "the lanters")), ())
 
-    told = engine.candidates("lanterx", None, Filters(), 10).suggestions
+    told = engine.candidates(Query.of("lanterx"), None, Filters(), 10).suggestions
 
     assert told[0] == "lantern"
 
 
 def test_the_first_page_of_a_ranking_by_words_proposes_too(shore: Engine) -> None:
-    page = shore.page("shalow crabs", Filters(), 1)
+    page = shore.page(Query.of("shalow crabs"), Filters(), 1)
 
     assert page.suggestions[:1] == ("shallow crabs",)

@@ -24,6 +24,7 @@ from commonplace.search.model import (
     Standing,
     Tombstone,
 )
+from commonplace.search.query import Query
 from tests.fakes.store import Crash
 
 WITH_A_ROLE: tuple[Role, ...] = ("current", "next", "previous")
@@ -182,19 +183,22 @@ class _OneIndex:
     def model(self) -> str | None:
         return self._reading().model()
 
-    def candidates(self, text: str, vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
-        return self._reading().candidates(text, vector, filters, size)
+    def candidates(self, query: Query, vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
+        return self._reading().candidates(query, vector, filters, size)
 
-    def page(self, text: str, filters: Filters, size: int, after: Position | None = None) -> Page:
-        return self._reading().page(text, filters, size, after)
+    def page(self, query: Query, filters: Filters, size: int, after: Position | None = None) -> Page:
+        return self._reading().page(query, filters, size, after)
 
     def fetch(
-        self, wanted: Sequence[tuple[RecordId, int | None]], text: str, vector: QueryVector | None = None
+        self, wanted: Sequence[tuple[RecordId, int | None]], query: Query, vector: QueryVector | None = None
     ) -> dict[RecordId, Found]:
-        return self._reading().fetch(wanted, text, vector)
+        return self._reading().fetch(wanted, query, vector)
 
-    def ranks(self, record: RecordId, text: str, vector: QueryVector | None, filters: Filters) -> Standing:
-        return self._reading().ranks(record, text, vector, filters)
+    def tokens(self, wanted: Sequence[RecordId]) -> dict[RecordId, tuple[bytes, ...]]:
+        return self._reading().tokens(wanted)
+
+    def ranks(self, record: RecordId, query: Query, vector: QueryVector | None, filters: Filters) -> Standing:
+        return self._reading().ranks(record, query, vector, filters)
 
     def versions(self) -> Iterator[tuple[RecordId, int]]:
         return self._reading().versions()

@@ -17,9 +17,9 @@ BUDGETS = {
     "functions/webhook": 17,
     "functions/bootstrap": 17,
     "functions/sync": 48,
-    "functions/index": 120,
-    "functions/site": 120,
-    "functions/rest": 120,
+    "functions/index": 124,
+    "functions/site": 124,
+    "functions/rest": 124,
     "functions/mcp": 140,
     "functions/rotate": 30,
 }

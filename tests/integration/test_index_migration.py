@@ -24,6 +24,7 @@ from commonplace.search.model import EmbeddingProvider, IndexMismatch, QueryVect
 from commonplace.search.opensearch.client import connect
 from commonplace.search.opensearch.engine import OpenSearchEngine, OpenSearchGenerations
 from commonplace.search.opensearch.settings import IndexParameters
+from commonplace.search.query import Query
 from commonplace.search.service import SearchService
 from local import cli
 from local.deployment import ENDPOINT_FILE, announce, find
@@ -277,7 +278,7 @@ def test_a_search_goes_on_in_words_when_the_model_changes_under_it(
     engine = both.generations.engine(next(each.name for each in both.generations.all() if each.role == "current"))
     (values,) = old.embed(["mark7"])
 
-    answer = engine.candidates("mark7", QueryVector("fake@1/64", values), Filters(), 5)
+    answer = engine.candidates(Query.of("mark7"), QueryVector("fake@1/64", values), Filters(), 5)
 
     assert answer.degraded
     assert [hit.id for hit in answer.lexical] == ["note/7"]

@@ -15,6 +15,7 @@ from commonplace.search.opensearch.client import OpenSearchClient
 from commonplace.search.opensearch.engine import OpenSearchEngine, OpenSearchGenerations
 from commonplace.search.opensearch.indices import Aliases
 from commonplace.search.operations import Operations
+from commonplace.search.query import NOTHING, Query
 from commonplace.search.settings import RetrievalSettings
 from tests.fakes.embeddings import FakeEmbeddings, asked
 from tests.fakes.memory_stores import MemoryEntries
@@ -64,7 +65,7 @@ def test_documents_and_memory_share_a_node_and_nothing_else(
     deliver(deployed(opensearch, own, store, OLD), store)
 
     entries = engine(opensearch, own, OLD)
-    found = entries.candidates("lesson deployments", asked(OLD, "lesson"), Filters(organisation="acme"), 100)
+    found = entries.candidates(Query.of("lesson deployments"), asked(OLD, "lesson"), Filters(organisation="acme"), 100)
 
     assert versions(documents) == {"note/a": 1}
     assert len(versions(entries)) == 60
@@ -106,13 +107,13 @@ def test_entries_that_waited_for_the_model_get_their_vectors(
     deliver(operations, store)
     entries = engine(opensearch, stem, model)
     acme = Filters(organisation="acme")
-    assert (len(list(entries.incomplete())), entries.candidates("lesson", None, acme, 5).total) == (60, 30)
+    assert (len(list(entries.incomplete())), entries.candidates(Query.of("lesson"), None, acme, 5).total) == (60, 30)
 
     model.failing = False
     assert operations.complete() == Report(indexed=60)
 
     assert list(entries.incomplete()) == []
-    assert len(entries.candidates("", asked(model, "acme learned lesson"), acme, 100).vector) == 30
+    assert len(entries.candidates(NOTHING, asked(model, "acme learned lesson"), acme, 100).vector) == 30
 
 
 def test_the_first_index_of_an_empty_memory_is_built_and_answers(

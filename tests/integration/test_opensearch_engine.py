@@ -24,6 +24,7 @@ from commonplace.search.opensearch.client import OpenSearchClient, connect
 from commonplace.search.opensearch.engine import OpenSearchEngine, OpenSearchGenerations
 from commonplace.search.opensearch.indices import Aliases
 from commonplace.search.opensearch.settings import IndexParameters
+from commonplace.search.query import Query
 from tests.examples import examples
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.opensearch_fixture import remove_indexes
@@ -60,7 +61,7 @@ def current(connection: OpenSearchClient, stem: str) -> str:
 
 
 def words(engine: Engine, text: str) -> list[str]:
-    return [hit.id for hit in engine.candidates(text, None, Filters(), 50).lexical]
+    return [hit.id for hit in engine.candidates(Query.of(text), None, Filters(), 50).lexical]
 
 
 def note(number: int, text: str = "rain", generation: int = 1) -> Record:
@@ -158,11 +159,11 @@ def test_long_and_odd_values_cost_no_record(connection: OpenSearchClient, stem: 
     )
     engine.write(indexed(PROVIDER, odd), ())
 
-    found = engine.candidates("tide", None, Filters(tags_all=("kept",)), 5)
+    found = engine.candidates(Query.of("tide"), None, Filters(tags_all=("kept",)), 5)
 
     assert [hit.id for hit in found.lexical] == [odd.id]
     assert engine.held([odd.id]) == {odd.id: 1}
-    assert engine.fetch([(odd.id, None)], "tide")[odd.id].record.tags == (long, "kept")
+    assert engine.fetch([(odd.id, None)], Query.of("tide"))[odd.id].record.tags == (long, "kept")
 
 
 def test_synonyms_find_what_is_called_otherwise(connection: OpenSearchClient, stem: str) -> None:
@@ -216,7 +217,7 @@ def test_a_reader_goes_on_when_its_index_is_replaced_and_dropped_under_it(
 
     assert new == made.name
     assert words(reader, "rain") == ["note/2"]
-    assert list(reader.fetch([(RecordId("note/2"), None)], "rain")) == ["note/2"]
+    assert list(reader.fetch([(RecordId("note/2"), None)], Query.of("rain"))) == ["note/2"]
 
 
 def test_writes_go_to_every_index_of_the_same_facts(connection: OpenSearchClient, stem: str) -> None:
@@ -344,7 +345,7 @@ def test_a_node_killed_in_the_middle_of_writing_loses_nothing_is_told_quickly_an
     writer.join()
     for _ in range(4):
         with pytest.raises(Unavailable) as refusal:
-            reader.candidates("rain", vector, Filters(), 5)
+            reader.candidates(Query.of("rain"), vector, Filters(), 5)
     assert breaker.trips == 1
     assert refusal.value.retry_after_seconds <= 5
 

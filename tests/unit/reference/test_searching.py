@@ -18,6 +18,7 @@ from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.embeddings import embed_records, model_fingerprint
 from commonplace.search.filters import Filters
 from commonplace.search.model import Candidates, Engine, QueryVector
+from commonplace.search.query import Query
 from tests.fakes.catalogues import catalogue, entry
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.gaps import MemoryGaps
@@ -350,5 +351,5 @@ class Changing:
     inner: EmbeddedEngine
     model: Callable[[], str]
 
-    def candidates(self, text: str, vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
-        return self.inner.candidates(text, vector, filters, size)
+    def candidates(self, query: Query, vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
+        return self.inner.candidates(query, vector, filters, size)

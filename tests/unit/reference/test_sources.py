@@ -14,6 +14,7 @@ from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.filters import Filters
 from commonplace.search.indexer import SETTLED_SECONDS, Indexer, Message, Report
 from commonplace.search.operations import Operations
+from commonplace.search.query import Query
 from commonplace.search.source import batches
 from tests.fakes.catalogues import catalogue, entry, publish
 from tests.fakes.embeddings import FakeEmbeddings
@@ -190,7 +191,7 @@ def test_the_message_of_a_manifest_brings_the_index_to_all_that_is_published(wor
     assert world.upkeep.take([Message("m", MANIFEST), Message("n", MANIFEST)]) == []
 
     assert world.held() == {"helios/a": 1, "helios/c": 2}
-    found = world.engine.candidates("as of", None, Filters(), 10)
+    found = world.engine.candidates(Query.of("as of"), None, Filters(), 10)
     assert {str(hit.id) for hit in found.lexical} == {"helios/a", "helios/c"}
 
 

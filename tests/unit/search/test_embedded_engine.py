@@ -19,6 +19,7 @@ from commonplace.search.embeddings import embedding_text, model_fingerprint, vec
 from commonplace.search.filters import Filters
 from commonplace.search.indexer import Indexer
 from commonplace.search.model import IndexMismatch, RecordId, Tombstone
+from commonplace.search.query import Query
 from tests.fakes.embeddings import FakeEmbeddings, asked
 from tests.fakes.store import FakeObjectStore
 from tests.unit.search.records import document, indexed, message, publish, record, versions
@@ -68,7 +69,7 @@ def test_many_threads_may_search_one_engine(engine: EmbeddedEngine, provider: Fa
     vector = asked(provider, "rain")
 
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda _: engine.candidates("rain", vector, Filters(), 50), range(40)))
+        found = list(pool.map(lambda _: engine.candidates(Query.of("rain"), vector, Filters(), 50), range(40)))
 
     assert {(len(item.lexical), len(item.vector), item.total) for item in found} == {(20, 20, 20)}
 
@@ -161,13 +162,13 @@ def test_an_index_of_the_first_schema_is_rebuilt_by_the_next_message(path: Path,
 
     with closing(EmbeddedEngine(path, provider)) as engine:
         with pytest.raises(IndexMismatch, match="another version"):
-            engine.candidates("lantern", None, Filters(), 5)
+            engine.candidates(Query.of("lantern"), None, Filters(), 5)
         failed = Indexer(StoredDocuments(store), engine, provider, memories=lambda _: engine).take(
             [message("1", "note/a")]
         )
 
         assert (failed, versions(engine)) == ([], {"note/a": 1})
-        assert engine.candidates("lantren", None, Filters(), 5).suggestions == ("lantern",)
+        assert engine.candidates(Query.of("lantren"), None, Filters(), 5).suggestions == ("lantern",)
 
 
 def test_vectors_outlive_their_chunk_but_not_without_end(

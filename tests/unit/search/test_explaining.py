@@ -11,6 +11,7 @@ from commonplace.search.explanation import NOTHING_PUBLISHED
 from commonplace.search.filters import Filters
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import Expectation, Explanation, RecordId, SearchRequest, Tombstone
+from commonplace.search.query import Query
 from commonplace.search.service import SearchService
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.unit.search.records import indexed, record
@@ -135,7 +136,7 @@ def test_what_comes_after_a_page_by_words_is_told_with_its_rank(
     engine: EmbeddedEngine, provider: FakeEmbeddings, published: Published
 ) -> None:
     service = SearchService(engine, provider, publication=published)
-    order = [hit.id for hit in engine.page("tide", Filters(), 9).hits]
+    order = [hit.id for hit in engine.page(Query.of("tide"), Filters(), 9).hits]
 
     told = verdict(service, "tide", order[-1], mode="lexical", limit=2)
 
@@ -159,7 +160,7 @@ def test_what_stands_too_low_in_its_legs_is_told_with_its_ranks(
     assert below_legs.verdict == below_depth.verdict == "below-candidates"
     assert "by words" in below_legs.sentence
     assert "too far down in each leg" in below_legs.sentence
-    assert "the ranking ends at 20" in below_depth.sentence
+    assert "the ranking ends at 50" in below_depth.sentence
 
 
 def test_what_has_no_word_and_is_not_near_is_not_matched(

@@ -19,6 +19,7 @@ from commonplace.kernel.s3 import S3ObjectStore
 from commonplace.memory.model import Entry, EntryId, content_hash
 from commonplace.memory.store import DynamoEntries
 from commonplace.search.filters import Filters
+from commonplace.search.query import Query
 from commonplace.search.records import RecordId
 from commonplace.search.source import Change
 from commonplace.search.store import DynamoChanges
@@ -118,7 +119,7 @@ def test_a_batch_of_the_queue_reaches_the_published_index(store: S3ObjectStore, 
     assert answer == {"batchItemFailures": [{"itemIdentifier": "m2"}]}
     successor = engine_of(load())
     assert versions(successor) == {"note/a b+ü": 1}
-    assert successor.candidates("pools", None, Filters(), 5).total == 1
+    assert successor.candidates(Query.of("pools"), None, Filters(), 5).total == 1
 
 
 def test_a_delete_marker_takes_the_document_out_of_the_index(store: S3ObjectStore, load: Load) -> None:

@@ -18,6 +18,7 @@ from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.filters import Filters
 from commonplace.search.indexer import Indexer, Message, Report
 from commonplace.search.model import EmbeddingProvider, IndexMismatch, RecordId, Tombstone
+from commonplace.search.query import Query
 from tests.examples import examples
 from tests.fakes.embeddings import FakeEmbeddings, asked
 from tests.fakes.store import FakeObjectStore
@@ -53,7 +54,7 @@ def indexer(store: FakeObjectStore, engine: EmbeddedEngine, provider: EmbeddingP
 
 
 def found(engine: EmbeddedEngine, provider: FakeEmbeddings, query: str) -> set[str]:
-    answer = engine.candidates(query, asked(provider, query), Filters(), 10)
+    answer = engine.candidates(Query.of(query), asked(provider, query), Filters(), 10)
     return {hit.id for leg in (answer.lexical, answer.vector) for hit in leg}
 
 
@@ -164,12 +165,14 @@ def test_a_failing_model_leaves_words_and_reconciling_brings_the_vectors(
     provider.failing = True
 
     assert indexer.take([message("2", "note/a")]) == []
-    assert {hit.id for hit in engine.candidates("rain", None, Filters(), 10).lexical} == {"note/a"}
+    assert {hit.id for hit in engine.candidates(Query.of("rain"), None, Filters(), 10).lexical} == {"note/a"}
     assert indexer.reconcile() == Report(indexed=1, incomplete=1)
 
     provider.failing = False
     assert indexer.reconcile() == Report(indexed=1)
-    assert [hit.id for hit in engine.candidates("rain", asked(provider, "rain"), Filters(), 9).vector] == ["note/a"]
+    assert [hit.id for hit in engine.candidates(Query.of("rain"), asked(provider, "rain"), Filters(), 9).vector] == [
+        "note/a"
+    ]
     assert indexer.reconcile() == Report()
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.kernel.errors import Unavailable
-from commonplace.search.models.local import LocalEmbeddings, model
+from commonplace.search.models.local import LocalEmbeddings, _read_model
 
 CORE = Path(__file__).parents[3] / "layers" / "core"
 
@@ -22,7 +22,7 @@ def cosine(one: Sequence[float], other: Sequence[float]) -> float:
 @pytest.fixture(scope="module")
 def local() -> LocalEmbeddings:
     """It reads its files here, whatever another test has read before."""
-    model.cache_clear()
+    _read_model.cache_clear()
     return LocalEmbeddings()
 
 

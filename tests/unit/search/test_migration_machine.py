@@ -22,6 +22,7 @@ from commonplace.search.indexer import Indexer
 from commonplace.search.migration import Migration, Swapped, Target
 from commonplace.search.model import IndexMismatch
 from commonplace.search.operations import Operations
+from commonplace.search.query import Query
 from tests.examples import examples
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.generations import FakeCluster, FakeGenerations
@@ -195,10 +196,10 @@ class Migrations(RuleBasedStateMachine):
         reader = FakeGenerations(self.cluster, model).shared_engine()
         assert list(reader.incomplete()) == []
         for name in NAMES:
-            hits = [hit.id for hit in reader.candidates(f"Title {name[-1]}", None, Filters(), 9).named]
+            hits = [hit.id for hit in reader.candidates(Query.of(f"Title {name[-1]}"), None, Filters(), 9).named]
             assert (name in hits) == (name in self.published)
         for name, generation in self.published.items():
-            (shown,) = reader.fetch([(name, None)], f"edition{generation}").values()  # type: ignore[list-item]
+            (shown,) = reader.fetch([(name, None)], Query.of(f"edition{generation}")).values()  # type: ignore[list-item]
             assert shown.chunk is not None and f"edition{generation} " in shown.chunk.text
 
     def _take(self, names: list[str]) -> None:

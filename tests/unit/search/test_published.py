@@ -16,6 +16,7 @@ from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.embedded.published import PublishedEngine, open_index
 from commonplace.search.filters import Filters
 from commonplace.search.model import RecordId, Tombstone
+from commonplace.search.query import Query
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.store import FakeObjectStore
 from tests.unit.search.records import indexed, record, versions
@@ -119,15 +120,15 @@ def test_a_reader_looks_for_a_new_version_when_its_time_has_come(
 ) -> None:
     now = [0.0]
     writer, reader = open_(), open_(refresh_seconds=2.0, clock=lambda: now[0])
-    assert reader.candidates("rain", None, Filters(), 5).total == 0
+    assert reader.candidates(Query.of("rain"), None, Filters(), 5).total == 0
     writer.write(indexed(provider, record("note/a", "rain")), ())
     looks = store.looks
 
     now[0] = 1.9
-    assert reader.candidates("rain", None, Filters(), 5).total == 0
+    assert reader.candidates(Query.of("rain"), None, Filters(), 5).total == 0
     assert store.looks == looks
     now[0] = 2.0
-    assert reader.candidates("rain", None, Filters(), 5).total == 1
+    assert reader.candidates(Query.of("rain"), None, Filters(), 5).total == 1
 
 
 def test_a_reader_goes_on_with_its_copy_while_the_store_is_away(
@@ -135,13 +136,13 @@ def test_a_reader_goes_on_with_its_copy_while_the_store_is_away(
 ) -> None:
     reader = open_()
     open_().write(indexed(provider, record("note/a", "rain")), ())
-    assert reader.candidates("rain", None, Filters(), 5).total == 1
+    assert reader.candidates(Query.of("rain"), None, Filters(), 5).total == 1
 
     store.away = True
 
-    assert reader.candidates("rain", None, Filters(), 5).total == 1
+    assert reader.candidates(Query.of("rain"), None, Filters(), 5).total == 1
     with pytest.raises(Unavailable):
-        open_().candidates("rain", None, Filters(), 5)
+        open_().candidates(Query.of("rain"), None, Filters(), 5)
     with pytest.raises(Unavailable):
         reader.write((), ())
 
@@ -150,7 +151,7 @@ def test_copies_do_not_pile_up(open_: Open, provider: FakeEmbeddings, tmp_path: 
     writer, reader = open_(), open_()
     for number in range(6):
         writer.write(indexed(provider, record(f"note/n{number}", "rain")), ())
-        assert reader.candidates("rain", None, Filters(), 9).total == number + 1
+        assert reader.candidates(Query.of("rain"), None, Filters(), 9).total == number + 1
 
     assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == 2
     writer.close()

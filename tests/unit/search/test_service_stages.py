@@ -19,6 +19,7 @@ from commonplace.search.model import (
     SearchResults,
     Tombstone,
 )
+from commonplace.search.query import Query
 from commonplace.search.service import RERANK_DEPTH, SearchService
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.unit.search.records import document, indexed, record
@@ -69,7 +70,7 @@ def refs(found: SearchResults) -> list[str]:
     return [f"{hit.content_type}/{hit.id}" for hit in found.results]
 
 
-@pytest.mark.parametrize(("limit", "ends"), [(1, 20), (20, 20), (21, 21), (50, 50), (100, 60)])
+@pytest.mark.parametrize(("limit", "ends"), [(1, 50), (50, 50), (51, 51), (100, 60)])
 def test_a_fused_ranking_ends_at_its_candidates_and_its_total_says_how_many(
     engine: EmbeddedEngine, provider: FakeEmbeddings, limit: int, ends: int
 ) -> None:
@@ -297,13 +298,13 @@ class Swapped(EmbeddedEngine):
         super().__init__(path, None, read_only=True)
         self.successor: FakeEmbeddings | None = successor
 
-    def candidates(self, text: str, vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
+    def candidates(self, query: Query, vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
         if self.successor:
             provider, self.successor = self.successor, None
             writer = EmbeddedEngine(self.path, provider)
             writer.replace(indexed(provider, record("note/b", "rain")))
             writer.close()
-        return super().candidates(text, vector, filters, size)
+        return super().candidates(query, vector, filters, size)
 
 
 def test_a_swap_in_the_middle_of_a_search_is_embedded_again_and_no_fallback(tmp_path: Path) -> None:
@@ -332,8 +333,8 @@ def test_a_swap_to_a_model_without_provider_is_a_fallback(tmp_path: Path) -> Non
 
 def test_what_goes_between_ranking_and_showing_is_left_out(tmp_path: Path, provider: FakeEmbeddings) -> None:
     class Losing(EmbeddedEngine):
-        def candidates(self, text: str, vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
-            found = super().candidates(text, vector, filters, size)
+        def candidates(self, query: Query, vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
+            found = super().candidates(query, vector, filters, size)
             self.write((), [Tombstone(RecordId("note/n000"), 9)])
             return found
 

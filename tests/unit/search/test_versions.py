@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.filters import Filters
 from commonplace.search.model import RecordId, Tombstone
+from commonplace.search.query import Query
 from tests.examples import examples
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.unit.search.records import indexed, record, versions
@@ -63,7 +64,7 @@ def test_the_final_state_depends_on_the_writes_alone(writes: list[Write], data: 
         found = versions(engine)
         waiting = set(engine.incomplete())
         worded = {
-            name: [hit.id for hit in engine.candidates(f"version{write[1]}", None, Filters(), 9).lexical]
+            name: [hit.id for hit in engine.candidates(Query.of(f"version{write[1]}"), None, Filters(), 9).lexical]
             for name, write in expected(writes).items()
         }
         engine.close()

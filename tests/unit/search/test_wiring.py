@@ -17,6 +17,7 @@ from commonplace.search.models.guarded import GuardedEmbeddings, GuardedReranker
 from commonplace.search.models.local import LocalEmbeddings
 from commonplace.search.models.onnx import OnnxEmbeddings, OnnxReranker
 from commonplace.search.models.openai import OpenAiEmbeddings
+from commonplace.search.query import Query
 from commonplace.search.rerank import MemoryRerankCache
 from commonplace.search.settings import IndexSettings, RetrievalSettings
 from commonplace.search.store import DynamoRerankCache, DynamoVectorMemory
@@ -218,7 +219,7 @@ def test_opensearch_is_asked_only_when_something_is_searched() -> None:
     engine = providers.search_engine(settings, None, LocalEmbeddings(), read_only=True)
 
     with pytest.raises(Unavailable):
-        engine.candidates("tide", None, Filters(), 5)
+        engine.candidates(Query.of("tide"), None, Filters(), 5)
     assert providers.open_search_connection(settings) is providers.open_search_connection(settings)
 
 

@@ -47,6 +47,7 @@ def record_from_document(document: Document) -> Record:
         body=document.content,
         chunks=chunk_body(document.content) or (Chunk(0, (), ""),),
         fingerprint=fingerprint(plain(document.content)),
+        authors=tuple(document.author),
     )
 
 

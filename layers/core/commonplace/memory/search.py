@@ -19,8 +19,8 @@ from commonplace.search.embeddings import QueryEmbeddings, model_fingerprint
 from commonplace.search.filters import Filters
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import EmbeddingProvider, Engine, QueryVector, RecordId, SearchRequest
+from commonplace.search.query import NOTHING, Query
 from commonplace.search.snippets import snippet
-from commonplace.search.text import clean_query
 
 logger = logging.getLogger(__name__)
 
@@ -120,8 +120,8 @@ class MemorySearch:
 
     def search(self, organisation: str, asked: Asked) -> SearchAnswer:
         """The best entries of this organisation. Raises Unavailable when index or store do not answer."""
-        query = clean_query(asked.query)
-        request = SearchRequest(query, filters(organisation, asked), asked.limit)
+        query = Query.of(asked.query)
+        request = SearchRequest(query.text, filters(organisation, asked), asked.limit)
         retrieval, queries = self._for(organisation)
         ranked = retrieval.rank(query, request, OVER_FETCH * asked.limit, Stopwatch(self._clock))
         groups = self._groups(organisation, asked, ranked)[: asked.limit]
@@ -137,7 +137,7 @@ class MemorySearch:
         """Entries of this organisation with a similar text, the most similar first; none in doubt."""
         asked = Asked(query="", min_confidence=0.0)
         try:
-            candidates = self._engine.candidates("", vector, filters(organisation, asked), limit)
+            candidates = self._engine.candidates(NOTHING, vector, filters(organisation, asked), limit)
         except Unavailable as error:
             logger.warning("similar entries could not be looked for", extra={"reason": error.message})
             return ()
@@ -177,7 +177,7 @@ class MemorySearch:
             best[2].append(entry.id)
 
     def _excerpts(
-        self, organisation: str, query: str, entries: Sequence[Entry], ranked: Ranked
+        self, organisation: str, query: Query, entries: Sequence[Entry], ranked: Ranked
     ) -> Mapping[EntryId, str]:
         """What is shown of each: all of a short one, of a long one the chunk that was found, as the store has it."""
         long = [entry for entry in entries if len(entry.content) > EXCERPT_CHARACTERS]
@@ -193,7 +193,7 @@ class MemorySearch:
             )
         return excerpts
 
-    def _fell_back(self, query: str, ranked: Ranked, queries: QueryEmbeddings) -> bool:
+    def _fell_back(self, query: Query, ranked: Ranked, queries: QueryEmbeddings) -> bool:
         """Whether only words were compared for want of a vector of the query.
 
         An index that has no vectors yet is asked without one. Then a vector is asked for all the same: whether others
@@ -201,7 +201,7 @@ class MemorySearch:
         """
         if not ranked.by_words or ranked.fused or not self._embeddings:
             return ranked.by_words
-        return queries.vector(query, model_fingerprint(self._embeddings[0])) is None
+        return queries.vector(query.text, model_fingerprint(self._embeddings[0])) is None
 
 
 def _entry_of(organisation: str, record: RecordId) -> EntryId | None:

@@ -29,6 +29,7 @@ from commonplace.search.embeddings import QueryEmbeddings
 from commonplace.search.filters import Filters
 from commonplace.search.fusion import Fusion, fuse
 from commonplace.search.model import Candidates, EmbeddingProvider, Engine, LegHit, QueryVector
+from commonplace.search.query import NOTHING
 from commonplace.search.text import STOP_WORDS, query_terms, words
 
 logger = logging.getLogger(__name__)
@@ -290,7 +291,7 @@ class VectorMeaning:
         return [Near(*address(hit.id), score=hit.score) for hit in found.vector]
 
     def _candidates(self, vector: QueryVector, asked: Asked, size: int) -> Candidates:
-        found = self._engine.candidates("", vector, filters(asked), size)
+        found = self._engine.candidates(NOTHING, vector, filters(asked), size)
         if not found.degraded:
             return found
         model = self._engine.model()
@@ -298,7 +299,7 @@ class VectorMeaning:
             return found
         # Another index has replaced the one whose model was read.
         again = self._queries.vector(asked.query, model)
-        return self._engine.candidates("", again, filters(asked), size) if again else found
+        return self._engine.candidates(NOTHING, again, filters(asked), size) if again else found
 
 
 def filters(asked: Asked) -> Filters:

@@ -8,6 +8,7 @@ from commonplace.search.embeddings import QueryEmbeddings
 from commonplace.search.fusion import RELEVANCE_SHARE, Fusion, fuse
 from commonplace.search.model import Candidates, Engine, Found, QueryVector, RecordId, SearchRequest
 from commonplace.search.near_duplicates import Collapsed, collapse, fingerprints
+from commonplace.search.query import Query
 
 CANDIDATES_PER_LEG = 200
 
@@ -65,7 +66,7 @@ class Retrieval:
         self._queries = queries
         self._fusion = fusion
 
-    def rank(self, query: str, request: SearchRequest, depth: int, watch: Stopwatch) -> Ranked:
+    def rank(self, query: Query, request: SearchRequest, depth: int, watch: Stopwatch) -> Ranked:
         """The `depth` best by words, by meaning and by name. Raises Unavailable when the index does not answer."""
         vector, candidates = self._candidates(query, request, watch)
         with watch.stage("fuse"):
@@ -77,7 +78,7 @@ class Retrieval:
 
     def show(
         self,
-        query: str,
+        query: Query,
         vector: QueryVector | None,
         ranking: Sequence[tuple[RecordId, float]],
         candidates: Candidates,
@@ -89,10 +90,10 @@ class Retrieval:
         return self._engine.fetch(wanted, query, vector) if wanted else {}
 
     def _candidates(
-        self, query: str, request: SearchRequest, watch: Stopwatch
+        self, query: Query, request: SearchRequest, watch: Stopwatch
     ) -> tuple[QueryVector | None, Candidates]:
         with watch.stage("embed"):
-            vector = self._queries.vector(query, self._engine.model())
+            vector = self._queries.vector(query.text, self._engine.model())
         with watch.stage("candidates"):
             candidates = self._engine.candidates(query, vector, request.filters, CANDIDATES_PER_LEG)
         if vector is None or not candidates.degraded:
@@ -102,6 +103,6 @@ class Retrieval:
             if model == vector.model or not self._queries.knows(model):
                 return vector, candidates
             # Another index has replaced the one whose model was read.
-            vector = self._queries.vector(query, model)
+            vector = self._queries.vector(query.text, model)
         with watch.stage("candidates"):
             return vector, self._engine.candidates(query, vector, request.filters, CANDIDATES_PER_LEG)

@@ -6,7 +6,9 @@ A query is embedded by the model whose vectors the index holds.
 import hashlib
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.telemetry import count
@@ -21,6 +23,7 @@ from commonplace.search.model import (
     VectorMemories,
     VectorMemory,
 )
+from commonplace.search.models.tokens import token_ids
 from commonplace.search.text import plain
 
 logger = logging.getLogger(__name__)
@@ -96,6 +99,17 @@ def embed_each(
         own = embed_records([records[place] for place in places], provider, memories(organisation))
         embedded |= dict(zip(places, own, strict=True))
     return [embedded[place] for place in range(len(records))]
+
+
+def with_tokens(embedded: Sequence[IndexedRecord]) -> list[IndexedRecord]:
+    """The records with the token ids of their chunks; without them where the local model cannot be had."""
+    texts = [embedding_text(indexed.record, chunk) for indexed in embedded for chunk in indexed.record.chunks]
+    try:
+        found = iter(token_ids(texts))
+    except Unavailable as error:
+        logger.warning("records are indexed without token ids", extra={"reason": error.message})
+        return list(embedded)
+    return [replace(indexed, tokens=tuple(islice(found, len(indexed.record.chunks)))) for indexed in embedded]
 
 
 def _embed(

@@ -20,6 +20,7 @@ from commonplace.search.model import (
     Standing,
     Verdict,
 )
+from commonplace.search.query import NOTHING, Query
 
 NOTHING_PUBLISHED = "Nothing of this name is published."
 """For what is unpublished and for what never was: the answer does not distinguish them."""
@@ -29,6 +30,8 @@ _FILTER_NAMES = {
     "group": "group",
     "release": "release",
     "status": "status",
+    "author": "author",
+    "alias": "alias",
     "tags_all": "tag",
     "tags_any": "tagAny",
     "path_prefix": "pathPrefix",
@@ -56,7 +59,7 @@ class Explainer:
         self._publication = publication
 
     def explain(
-        self, query: str, request: SearchRequest, found: SearchResults, stages: Stages, timings: Mapping[str, float]
+        self, query: Query, request: SearchRequest, found: SearchResults, stages: Stages, timings: Mapping[str, float]
     ) -> Explanation:
         """The trace of a search. Asks the engine again only for a record that was expected. Raises Unavailable."""
         candidates = stages.ranked.candidates
@@ -97,7 +100,7 @@ class Explainer:
         return {hit.id: LegShare(rank, hit.score, shares[hit.id]) for rank, hit in enumerate(leg, 1)}
 
     def _expected(
-        self, record: RecordId, query: str, request: SearchRequest, found: SearchResults, stages: Stages
+        self, record: RecordId, query: Query, request: SearchRequest, found: SearchResults, stages: Stages
     ) -> Expectation:
         verdict = _seen(record, found, stages) or self._absent(record)
         if verdict and verdict[0] == "not-published":
@@ -128,7 +131,7 @@ class Explainer:
         excluding = [
             f"{name} = {value}"
             for one in _one_by_one(filters)
-            if not self._engine.ranks(record, "", None, one).admitted
+            if not self._engine.ranks(record, NOTHING, None, one).admitted
             for name, value in in_words(one).items()
         ]
         return "filtered-out", f"It does not match {' and '.join(excluding) or 'the filters together'}."

@@ -14,6 +14,8 @@ class Filters:
     group: str | None = None
     release: str | None = None
     status: str | None = None
+    author: str | None = None
+    alias: str | None = None
     tags_all: tuple[str, ...] = ()
     tags_any: tuple[str, ...] = ()
     path_prefix: str | None = None

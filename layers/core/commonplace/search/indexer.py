@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
-from commonplace.search.embeddings import embed_each, no_memories
+from commonplace.search.embeddings import embed_each, no_memories, with_tokens
 from commonplace.search.model import (
     EmbeddingProvider,
     Engine,
@@ -256,7 +256,7 @@ class Indexer:
         self.engine.write(embedded, tombstones)
 
     def _embedded(self, records: Sequence[Record]) -> list[IndexedRecord]:
-        return embed_each(records, self._embeddings, self._memories)
+        return with_tokens(embed_each(records, self._embeddings, self._memories))
 
     def _publish_changes(
         self, records: Iterable[Record], tombstones: Iterable[Tombstone], before: Mapping[RecordId, int]

@@ -3,11 +3,14 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.search.filters import Filters
 from commonplace.search.records import Chunk, IndexedRecord, QueryVector, Record, RecordId, Tombstone, Vector
+
+if TYPE_CHECKING:
+    from commonplace.search.query import Query
 
 __all__ = [
     "VECTOR_FLOOR",
@@ -119,8 +122,6 @@ class Found:
 
     record: Record
     chunk: Chunk | None
-    matched: tuple[str, ...] = ()
-    """Words of the chunk, folded as by `search.text.fold`, that the query's words found there in whatever form."""
 
 
 class IndexMismatch(Unavailable):
@@ -149,26 +150,33 @@ class Engine(Protocol):
         """
         ...
 
-    def candidates(self, text: str, vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
+    def candidates(self, query: "Query", vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
         """Up to `size` hits per leg; no vector means lexical only. Raises Unavailable."""
         ...
 
-    def page(self, text: str, filters: Filters, size: int, after: Position | None = None) -> Page:
-        """A page of the lexical ranking, of any depth. An empty text ranks nothing. Raises Unavailable."""
+    def page(self, query: "Query", filters: Filters, size: int, after: Position | None = None) -> Page:
+        """A page of the lexical ranking, of any depth. A query without terms ranks nothing. Raises Unavailable."""
         ...
 
     def fetch(
-        self, wanted: Sequence[tuple[RecordId, int | None]], text: str, vector: QueryVector | None = None
+        self, wanted: Sequence[tuple[RecordId, int | None]], query: "Query", vector: QueryVector | None = None
     ) -> dict[RecordId, Found]:
         """The records to show, in any order; those that are gone are left out.
 
-        Each comes with the wanted chunk; where none is named, with the best one for the words of `text`, else with the
+        Each comes with the wanted chunk; where none is named, with the best one for the words of `query`, else with the
         nearest to `vector` (of the index's own model), else with the first.
         """
         ...
 
-    def ranks(self, record: RecordId, text: str, vector: QueryVector | None, filters: Filters) -> "Standing":
+    def ranks(self, record: RecordId, query: "Query", vector: QueryVector | None, filters: Filters) -> "Standing":
         """Where one record stands in each leg, however deep: for explaining a search. Raises Unavailable."""
+        ...
+
+    def tokens(self, wanted: Sequence[RecordId]) -> dict[RecordId, tuple[bytes, ...]]:
+        """The token ids of each of the records' chunks, in order; without those that are gone or have none.
+
+        Raises Unavailable.
+        """
         ...
 
     def versions(self) -> Iterator[tuple[RecordId, int]]:

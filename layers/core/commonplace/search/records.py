@@ -59,6 +59,7 @@ class Record:
     """For whom it is meant."""
     confidence: float | None = None
     """From 0 to 1."""
+    authors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,8 @@ class IndexedRecord:
 
     record: Record
     vectors: tuple[Vector, ...]
+    tokens: tuple[bytes, ...] = ()
+    """The distinct token ids of each chunk (`search.models.tokens`); empty where they could not be had."""
 
 
 @dataclass(frozen=True, slots=True)

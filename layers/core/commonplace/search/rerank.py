@@ -5,12 +5,14 @@ import json
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
 
 from commonplace.kernel.errors import Unavailable
 from commonplace.kernel.telemetry import count
+from commonplace.search.fusion import RELEVANCE_SHARE
 from commonplace.search.model import Found, RecordId, RerankCache, Reranked, Reranker
+from commonplace.search.models.tokens import similarities
 from commonplace.search.text import plain
 
 logger = logging.getLogger(__name__)
@@ -65,6 +67,22 @@ def rerank(
         if cache:
             cache.put(key, ranked)
     return {item.id: item.score for item in ranked}
+
+
+def blend(
+    ranking: Sequence[tuple[RecordId, float]], query: str, tokens: Mapping[RecordId, Sequence[bytes]]
+) -> list[tuple[RecordId, float]]:
+    """The ranking by half its scores and half the likeness of tokens. Named records keep theirs. Raises Unavailable."""
+    likeness = similarities(query, [tokens.get(record, ()) for record, _ in ranking])
+    best = max(likeness, default=0.0) or 1.0
+    blended = [
+        (
+            record,
+            score if score > RELEVANCE_SHARE or record not in tokens else (score + RELEVANCE_SHARE * near / best) / 2,
+        )
+        for (record, score), near in zip(ranking, likeness, strict=True)
+    ]
+    return sorted(blended, key=lambda item: (-item[1], item[0]))
 
 
 def _passage(found: Found) -> str:

@@ -30,9 +30,9 @@ from commonplace.search.model import (
     WholeDocument,
 )
 from commonplace.search.near_duplicates import Collapsed
-from commonplace.search.rerank import rerank
+from commonplace.search.query import Query
+from commonplace.search.rerank import blend, rerank
 from commonplace.search.snippets import Snippet, snippet
-from commonplace.search.text import clean_query
 
 logger = logging.getLogger(__name__)
 
@@ -42,10 +42,11 @@ HALF_SCORE = 10.0
 MAX_QUERY_CHARACTERS = 1_000
 MAX_LIMIT = 100
 RERANK_DEPTH = 20
+TOKEN_DEPTH = 50
 
 
 def to_hit(
-    query: str,
+    query: Query,
     found: Found,
     score: float,
     *,
@@ -55,7 +56,7 @@ def to_hit(
 ) -> Hit:
     """A result with the part of its chunk that shows why it was found, or its description where there is no text."""
     record, chunk = found.record, found.chunk
-    shown = snippet(chunk.text, query, found.matched) if chunk else Snippet("")
+    shown = snippet(chunk.text, query) if chunk else Snippet("")
     return Hit(
         id=record.document_id,
         content_type=record.content_type,
@@ -117,8 +118,8 @@ class SearchService:
         """
         watch = Stopwatch(self._clock)
         _check(request)
-        query = clean_query(request.query)
-        if not query:
+        query = Query.of(request.query)
+        if not query.text:
             found = SearchResults(request.query, (), 0, fallback=False, reranked=False, took_ms=0)
             return replace(found, took_ms=round(watch.whole()))
         found, stages = (self._by_words if request.mode == "lexical" else self._ranked)(query, request, watch)
@@ -133,14 +134,15 @@ class SearchService:
         """Does nothing if a search could be answered. Raises Unavailable."""
         self._engine.held(())
 
-    def _ranked(self, query: str, request: SearchRequest, watch: Stopwatch) -> tuple[SearchResults, Stages]:
+    def _ranked(self, query: Query, request: SearchRequest, watch: Stopwatch) -> tuple[SearchResults, Stages]:
         """By words and by meaning: a ranking that ends at its candidates."""
-        ranked = self._retrieval.rank(query, request, max(RERANK_DEPTH, request.limit), watch)
+        ranked = self._retrieval.rank(query, request, max(TOKEN_DEPTH, request.limit), watch)
+        ranking = self._by_tokens(query, ranked.best.ranking, watch) if request.rerank else ranked.best.ranking
         reranking = self._reranker is not None and request.rerank
-        ranking = ranked.best.ranking if reranking else ranked.best.ranking[: request.limit]
+        ranking = ranking[: max(RERANK_DEPTH, request.limit)] if reranking else ranking[: request.limit]
         with watch.stage("fetch"):
             found = self._retrieval.show(query, ranked.vector, ranking, ranked.candidates)
-        scores = self._rerank(query, ranking, found, watch) if reranking else None
+        scores = self._rerank(query.text, ranking, found, watch) if reranking else None
         order = _order([(record, score) for record, score in ranking if record in found], scores)
         with watch.stage("fetch"):
             hits = [
@@ -164,7 +166,7 @@ class SearchService:
         )
         return results, Stages(ranked, [record for record, _ in order])
 
-    def _by_words(self, query: str, request: SearchRequest, watch: Stopwatch) -> tuple[SearchResults, Stages]:
+    def _by_words(self, query: Query, request: SearchRequest, watch: Stopwatch) -> tuple[SearchResults, Stages]:
         """By words alone: exact total, any page, in the engine's order. Nothing is collapsed and nothing reranked."""
         with watch.stage("candidates"):
             page = self._engine.page(query, request.filters, request.limit, request.after)
@@ -185,6 +187,17 @@ class SearchService:
             after=page.after,
         )
         return results, Stages(Ranked(None, candidates, scores, Collapsed(scores, {})), order)
+
+    def _by_tokens(
+        self, query: Query, ranking: Sequence[tuple[RecordId, float]], watch: Stopwatch
+    ) -> Sequence[tuple[RecordId, float]]:
+        """The ranking by half the fused score and half the likeness of tokens; as it was where there are none."""
+        with watch.stage("tokens"):
+            try:
+                return blend(ranking, query.text, self._engine.tokens([record for record, _ in ranking]))
+            except Unavailable as error:
+                logger.warning("tokens could not be compared", extra={"reason": error.message})
+                return ranking
 
     def _rerank(
         self,

@@ -1,13 +1,17 @@
-"""Snippets: the part of a chunk that shows why it was found."""
+"""Snippets: the part of a chunk that shows why it was found, and where the query's words stand in it."""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from commonplace.search.text import fold_in_place, plain, query_terms
+from commonplace.search.analysis import WORD, terms_of
+from commonplace.search.query import Query
+from commonplace.search.text import fold_in_place, plain
 
 SNIPPET_CHARACTERS = 300
+
+PART = re.compile(r"[^\W_]+")
 
 _WINDOW = 0.75
 """The share of a snippet that its words are looked for in; the rest is for what stands before the first."""
@@ -29,20 +33,15 @@ class _Occurrence:
     """Which of the query's words it is a form of."""
 
 
-def snippet(markdown: str, query: str, matched: Sequence[str] = (), size: int = SNIPPET_CHARACTERS) -> Snippet:
-    """About `size` characters around the query's words, cut between words, with `…` where text was left out.
-
-    `matched` are the words that the engine found, folded; they are marked. Without them the best window is looked for
-    by words that begin like the query's, and nothing is marked.
-    """
+def snippet(markdown: str, query: Query, size: int = SNIPPET_CHARACTERS) -> Snippet:
+    """About `size` characters around the query's words, cut between words, with `…` where text was left out."""
     text = plain(markdown).replace("\n", " ")
-    whole = len(text) <= size
-    found = list(_occurrences(text, query_terms(query), matched)) if matched or not whole else []
-    start, end = (0, len(text)) if whole else _span(text, found, size)
+    found = list(_occurrences(text, query.terms))
+    start, end = (0, len(text)) if len(text) <= size else _span(text, found, size)
     shown = text[start:end].lstrip()
     before = "… " if start else ""
     shift = len(before) - (end - len(shown))
-    marks = tuple((at.start + shift, at.end + shift) for at in found if matched and start <= at.start and at.end <= end)
+    marks = tuple((at.start + shift, at.end + shift) for at in found if start <= at.start and at.end <= end)
     return Snippet(before + shown.rstrip() + (" …" if end < len(text) else ""), marks)
 
 
@@ -71,51 +70,18 @@ def _best_start(text: str, found: Sequence[_Occurrence], size: int) -> int:
     return _word_start(text, best - size // 5) if best_value else 0
 
 
-def _occurrences(text: str, terms: Sequence[str], matched: Sequence[str]) -> Iterable[_Occurrence]:
-    return _matches(text, terms, matched) if matched else _likely(text, terms)
-
-
-def _matches(text: str, terms: Sequence[str], matched: Sequence[str]) -> Sequence[_Occurrence]:
-    folded = fold_in_place(text)
-    found = [
-        _Occurrence(start, start + len(word), term)
-        for word, term in {word: _nearest(word, terms) for word in matched if word.isalnum()}.items()
-        for start in _where(folded, word)
-    ]
-    return sorted(found, key=lambda at: at.start)
-
-
-def _where(text: str, word: str) -> Iterator[int]:
-    """Where the word stands by itself. Looked for as it is: to take a text apart word by word costs ten times that."""
-    start = text.find(word)
-    while start >= 0:
-        end = start + len(word)
-        if not text[max(0, start - 1) : start].isalnum() and not text[end : end + 1].isalnum():
-            yield start
-        start = text.find(word, end)
-
-
-def _likely(text: str, terms: Sequence[str]) -> Iterator[_Occurrence]:
-    """Where the terms, or other forms of them, begin: all but a short ending must agree."""
-    if not terms:
-        return
-    forms = [
-        re.escape(term[: max(4, len(term) - 3)]) + r"\w{0,6}" if len(term) > 3 else re.escape(term) for term in terms
-    ]
-    pattern = re.compile(r"\b(?:" + "|".join(f"({form})" for form in forms) + r")\b")
-    for at in pattern.finditer(fold_in_place(text)):
-        yield _Occurrence(at.start(), at.end(), (at.lastindex or 1) - 1)
-
-
-def _nearest(word: str, terms: Sequence[str]) -> int:
-    """The term that is the word, else the one that begins most like it."""
-    if word in terms:
-        return terms.index(word)
-    return max(range(len(terms)), key=lambda term: (_common(word, terms[term]), -term), default=0)
-
-
-def _common(one: str, other: str) -> int:
-    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+def _occurrences(text: str, terms: Sequence[str]) -> Iterator[_Occurrence]:
+    """Where a word of the text, or a part of it that is joined to others, has one of the terms."""
+    wanted = {term: place for place, term in enumerate(terms)}
+    for word in WORD.finditer(fold_in_place(text)) if wanted else ():
+        found = terms_of(word.group())
+        if found[-1] in wanted:
+            yield _Occurrence(word.start(), word.end(), wanted[found[-1]])
+        elif len(found) > 1:
+            for part in PART.finditer(word.group()):
+                (term, *_) = terms_of(part.group())
+                if term in wanted:
+                    yield _Occurrence(word.start() + part.start(), word.start() + part.end(), wanted[term])
 
 
 def _word_start(text: str, position: int) -> int:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice, product
 from typing import Protocol
 
-from commonplace.search.text import STOP_WORDS, fold, query_terms
+from commonplace.search.query import Query
+from commonplace.search.text import STOP_WORDS, fold
 
 SUGGESTIONS = 3
 SHORTEST_WORD = 3
@@ -60,11 +61,10 @@ def correctable(word: str) -> bool:
     return len(word) >= SHORTEST_WORD and word.isalpha()
 
 
-def suggest(query: str, vocabulary: Vocabulary, distance: Distance) -> tuple[str, ...]:
+def suggest(query: Query, vocabulary: Vocabulary, distance: Distance) -> tuple[str, ...]:
     """Corrected queries, best first; none when every word is known, or when nothing better is findable."""
-    terms = query_terms(query)
-    in_sentence = len(terms) > SENTENCE
-    worth = [word for word in terms if correctable(word) and edits_allowed(word, in_sentence=in_sentence)]
+    in_sentence = len(query.words) > SENTENCE
+    worth = [word for word in query.words if correctable(word) and edits_allowed(word, in_sentence=in_sentence)]
     unknown = [word for word in worth if not vocabulary.known(word)]
     if not 0 < len(unknown) <= MOST_WORDS:
         return ()
@@ -78,7 +78,7 @@ def suggest(query: str, vocabulary: Vocabulary, distance: Distance) -> tuple[str
         telling = (other for other in best[:TRIED] if other not in STOP_WORDS)
         if findable := list(islice(filter(vocabulary.findable, telling), SUGGESTIONS)):
             corrections[word] = findable
-    return combined(query, corrections)
+    return combined(query.text, corrections)
 
 
 def ranked(word: str, near: Iterable[tuple[str, int]], distance: Distance, allowed: int) -> list[str]:

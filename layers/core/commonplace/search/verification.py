@@ -25,8 +25,9 @@ from commonplace.search.model import (
     VectorMemories,
     VectorMemory,
 )
+from commonplace.search.query import Query
 from commonplace.search.source import Published, Source, arrived
-from commonplace.search.text import plain, query_terms
+from commonplace.search.text import plain
 
 LOOKS = 3
 """How often what differs is updated and compared again."""
@@ -235,17 +236,17 @@ class Searches:
         return found
 
     def _missed(self, record: Record) -> Iterator[Difference]:
-        if query_terms(record.title):
+        if Query.of(record.title).terms:
             answer = self._ask(record.title, None)
             if not _has(record.id, (*answer.named, *answer.lexical), answer.lexical):
                 yield Difference("not-found-by-title", record.id, f"Its title does not find it: {record.title!r}.")
         chunk = record.chunks[len(record.chunks) // 2]
         words = " ".join(plain(chunk.text).split()[:WORDS])
         vector = self._vector(record)
-        if not query_terms(words) and vector is None:
+        if not Query.of(words).terms and vector is None:
             return
         answer = self._ask(words, vector)
-        if query_terms(words) and not _has(record.id, answer.lexical, answer.lexical):
+        if Query.of(words).terms and not _has(record.id, answer.lexical, answer.lexical):
             yield Difference("not-found-by-words", record.id, f"Its own words do not find it: {words!r}.")
         if vector and (answer.degraded or not _has(record.id, answer.vector, answer.vector)):
             yield Difference(
@@ -261,9 +262,10 @@ class Searches:
         return QueryVector(self._model, embedded.vectors[len(record.chunks) // 2])
 
     def _ask(self, text: str, vector: QueryVector | None) -> Candidates:
-        answer = self._index.engine.candidates(text, vector, Filters(), CANDIDATES_PER_LEG)
+        query = Query.of(text)
+        answer = self._index.engine.candidates(query, vector, Filters(), CANDIDATES_PER_LEG)
         if self._current:
-            before = self._current.candidates(text, vector, Filters(), CANDIDATES_PER_LEG)
+            before = self._current.candidates(query, vector, Filters(), CANDIDATES_PER_LEG)
             for one, other in ((before.lexical, answer.lexical), (before.vector, answer.vector)):
                 ours, theirs = ([hit.id for hit in leg if hit.id in self._alike] for leg in (one, other))
                 if ours or theirs:

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from commonplace.search.opensearch.settings import VALID, IndexParameters, folded_rule
+from commonplace.search.opensearch.mapping import analysed_rule
+from commonplace.search.opensearch.settings import VALID, IndexParameters
 
 
 def test_nothing_said_means_the_defaults() -> None:
@@ -68,5 +69,5 @@ def test_an_unknown_name_is_refused_and_the_known_ones_are_named() -> None:
 
 
 def test_rules_are_put_in_the_words_of_the_index() -> None:
-    assert folded_rule("#DAO, Decentralized-Autonomous  Organisation") == "dao, decentralized autonomous organisation"
-    assert folded_rule("CAFÉ => coffee_house, ﬁka") == "cafe => coffee house, fika"
+    assert analysed_rule("#DAO, Decentralized-Autonomous  Organisation") == "dao, decentr autonom organiz"
+    assert analysed_rule("CAFÉ => coffee_house, ﬁka") == "cafe => coffe hous, fika"

@@ -21,6 +21,7 @@ from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.embedded.published import PublishedEngine
 from commonplace.search.filters import Filters
 from commonplace.search.model import SearchRequest
+from commonplace.search.query import Query
 from commonplace.search.rerank import MemoryRerankCache
 from commonplace.search.service import SearchService
 from commonplace.web.mcp.tools import in_thread
@@ -243,12 +244,12 @@ def test_a_search_goes_on_while_another_waits_for_the_store(threads: ThreadPoolE
     writer = PublishedEngine(store, "index", None, folder=tmp_path)
     writer.write(indexed(None, record("file/one", "apples")), ())
     reader = PublishedEngine(store, "index", None, folder=tmp_path, clock=lambda: float(next(seconds) * 10))
-    assert reader.page("apples", Filters(), 5).total == 1
+    assert reader.page(Query.of("apples"), Filters(), 5).total == 1
     writer.write(indexed(None, record("file/two", "apples too")), ())
     store.stuck = True
-    late = threads.submit(reader.page, "apples", Filters(), 5)
+    late = threads.submit(reader.page, Query.of("apples"), Filters(), 5)
     assert store.waiting.wait(SECONDS)
-    assert reader.page("apples", Filters(), 5).total >= 1
+    assert reader.page(Query.of("apples"), Filters(), 5).total >= 1
     store.answer.set()
     assert late.result(SECONDS).total == 2
     writer.close()

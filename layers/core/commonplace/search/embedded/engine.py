@@ -32,6 +32,7 @@ from commonplace.search.model import (
     Tombstone,
     Vector,
 )
+from commonplace.search.query import Query
 
 logger = logging.getLogger(__name__)
 
@@ -103,13 +104,13 @@ class EmbeddedEngine:
             model = self._facts["model"] if database else tables.LEXICAL_ONLY
             return model if model != tables.LEXICAL_ONLY else None
 
-    def candidates(self, text: str, vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
+    def candidates(self, query: Query, vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
         """Both legs and the named records, filters applied before ranking. Raises Unavailable."""
         with self._reading() as database:
             if database is None:
                 return Candidates(lexical=(), vector=(), total=0)
             conditions = Conditions(filters)
-            lexical, total = queries.lexical(database, text, conditions, size)
+            lexical, total = queries.lexical(database, query, conditions, size)
             matrix = self._matrix_for(database, vector)
             nearest: list[LegHit] = []
             if vector and matrix:
@@ -118,28 +119,28 @@ class EmbeddedEngine:
                 lexical=tuple(lexical),
                 vector=tuple(nearest),
                 total=total,
-                named=tuple(queries.named(database, text, conditions)[:size]),
+                named=tuple(queries.named(database, query, conditions)[:size]),
                 degraded=vector is not None and matrix is None,
-                suggestions=suggestions(database, text, conditions),
+                suggestions=suggestions(database, query, conditions),
             )
 
-    def page(self, text: str, filters: Filters, size: int, after: Position | None = None) -> Page:
+    def page(self, query: Query, filters: Filters, size: int, after: Position | None = None) -> Page:
         """A page of the ranking by words. Raises Unavailable."""
         with self._reading() as database:
             if database is None:
                 return Page((), 0, None)
             conditions = Conditions(filters)
-            hits, total = queries.lexical(database, text, conditions, size + 1, after)
+            hits, total = queries.lexical(database, query, conditions, size + 1, after)
             last = hits[size - 1] if len(hits) > size else None
             return Page(
                 hits=tuple(hits[:size]),
                 total=total,
                 after=Position(last.score, last.id) if last else None,
-                suggestions=suggestions(database, text, conditions) if after is None else (),
+                suggestions=suggestions(database, query, conditions) if after is None else (),
             )
 
     def fetch(
-        self, wanted: Sequence[tuple[RecordId, int | None]], text: str, vector: QueryVector | None = None
+        self, wanted: Sequence[tuple[RecordId, int | None]], query: Query, vector: QueryVector | None = None
     ) -> dict[RecordId, Found]:
         """What is shown of the wanted records; those that are gone are left out. Raises Unavailable."""
         with self._reading() as database:
@@ -150,10 +151,16 @@ class EmbeddedEngine:
                 matrix = self._matrix_for(database, vector) if database else None
                 return matrix.nearest_chunk(record, vector.values) if matrix and vector else None
 
-            found = {record: queries.found(database, record, ordinal, text, nearest) for record, ordinal in wanted}
+            found = {record: queries.found(database, record, ordinal, query, nearest) for record, ordinal in wanted}
             return {record: item for record, item in found.items() if item}
 
-    def ranks(self, record: RecordId, text: str, vector: QueryVector | None, filters: Filters) -> Standing:
+    def tokens(self, wanted: Sequence[RecordId]) -> dict[RecordId, tuple[bytes, ...]]:
+        """The token ids of the records' chunks. Raises Unavailable."""
+        with self._reading() as database:
+            found = {record: queries.tokens(database, record) for record in wanted} if database else {}
+            return {record: kept for record, kept in found.items() if kept}
+
+    def ranks(self, record: RecordId, query: Query, vector: QueryVector | None, filters: Filters) -> Standing:
         """Where the record stands in each leg. Raises Unavailable."""
         with self._reading() as database:
             held = self._held(database, record) if database else None
@@ -167,7 +174,7 @@ class EmbeddedEngine:
                 near = matrix.standing(record, vector.values, allowed(database, conditions), self._vector_floor)
             rank, score = near or (None, None)
             return Standing(
-                lexical=queries.rank(database, record, text, conditions),
+                lexical=queries.rank(database, record, query, conditions),
                 vector=(rank, score) if rank is not None and score is not None else None,
                 below_floor=score if rank is None else None,
                 held=held,

@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
+from commonplace.search.embedded.tables import CHUNK_BITS, MOST_CHUNKS
 from commonplace.search.model import LegHit, RecordId, Vector
 
 if TYPE_CHECKING:
@@ -17,9 +18,10 @@ class VectorMatrix:
         import numpy
 
         rows = database.execute(
-            "SELECT chunks.record, records.id, chunks.ordinal, vectors.vector, records.fingerprint FROM chunks"
-            " JOIN vectors ON vectors.rowid = chunks.vector JOIN records ON records.rowid = chunks.record"
-            " ORDER BY chunks.record, chunks.ordinal"
+            "SELECT chunks.rowid >> :bits, records.id, chunks.rowid & :ordinals, vectors.vector, records.fingerprint"
+            " FROM chunks JOIN vectors ON vectors.rowid = chunks.vector"
+            " JOIN records ON records.rowid = chunks.rowid >> :bits ORDER BY chunks.rowid",
+            {"bits": CHUNK_BITS, "ordinals": MOST_CHUNKS - 1},
         ).fetchall()
         owners = numpy.array([row[0] for row in rows], dtype=numpy.int64)
         self._vectors: numpy.ndarray[Any, Any] = numpy.frombuffer(b"".join(row[3] for row in rows), dtype="<f4")

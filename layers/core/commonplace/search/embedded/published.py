@@ -31,6 +31,7 @@ from commonplace.search.model import (
     Tombstone,
     Vector,
 )
+from commonplace.search.query import Query
 
 logger = logging.getLogger(__name__)
 
@@ -91,26 +92,30 @@ class PublishedEngine:
         with self._lock:
             return self._engine.model()
 
-    def candidates(self, text: str, vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
+    def candidates(self, query: Query, vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
         self._look()
         with self._lock:
-            return self._engine.candidates(text, vector, filters, size)
+            return self._engine.candidates(query, vector, filters, size)
 
-    def page(self, text: str, filters: Filters, size: int, after: Position | None = None) -> Page:
+    def page(self, query: Query, filters: Filters, size: int, after: Position | None = None) -> Page:
         self._look()
         with self._lock:
-            return self._engine.page(text, filters, size, after)
+            return self._engine.page(query, filters, size, after)
 
     def fetch(
-        self, wanted: Sequence[tuple[RecordId, int | None]], text: str, vector: QueryVector | None = None
+        self, wanted: Sequence[tuple[RecordId, int | None]], query: Query, vector: QueryVector | None = None
     ) -> dict[RecordId, Found]:
         # Without a look at the store: what is shown comes from the version that was searched.
         with self._lock:
-            return self._engine.fetch(wanted, text, vector)
+            return self._engine.fetch(wanted, query, vector)
 
-    def ranks(self, record: RecordId, text: str, vector: QueryVector | None, filters: Filters) -> Standing:
+    def tokens(self, wanted: Sequence[RecordId]) -> dict[RecordId, tuple[bytes, ...]]:
         with self._lock:
-            return self._engine.ranks(record, text, vector, filters)
+            return self._engine.tokens(wanted)
+
+    def ranks(self, record: RecordId, query: Query, vector: QueryVector | None, filters: Filters) -> Standing:
+        with self._lock:
+            return self._engine.ranks(record, query, vector, filters)
 
     def versions(self) -> Iterator[tuple[RecordId, int]]:
         with self._lock:

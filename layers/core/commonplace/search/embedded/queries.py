@@ -4,19 +4,21 @@ Only live records have words in the index: removing a record removes its words.
 """
 
 import json
-import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from commonplace.search.analysis import terms
+from commonplace.search.embedded.tables import CHUNK_BITS, MOST_CHUNKS, chunk_row, chunk_rows
 from commonplace.search.filters import Filters
 from commonplace.search.model import Chunk, Found, LegHit, Position, Record, RecordId
+from commonplace.search.query import Query
 from commonplace.search.spelling import edits_allowed, suggest
-from commonplace.search.text import grade, name_key, query_terms, words
+from commonplace.search.text import grade, name_key
 from commonplace.search.word_distance import distance
 
-LABEL_WEIGHTS = "3.0, 3.0, 1.0, 1.0"
-"""Of title, aliases, description and tags. Measured on judged queries: see the README of this folder."""
+LABEL_WEIGHTS = "3.0, 3.0, 1.0, 1.0, 1.0, 1.0"
+"""Of title, aliases, description, tags, authors and content type. Measured on judged queries."""
 
 PASSAGE_WEIGHTS = "2.0, 1.0"
 """Of heading path and text."""
@@ -26,8 +28,8 @@ _RANKED = f"""
 WITH hits AS MATERIALIZED (
     SELECT rowid AS chunk, bm25(passages, {PASSAGE_WEIGHTS}) AS score FROM passages WHERE passages MATCH :words
 ), best AS MATERIALIZED (
-    SELECT chunks.record AS record, chunks.ordinal AS ordinal, min(hits.score) AS score
-    FROM hits JOIN chunks ON chunks.rowid = hits.chunk GROUP BY chunks.record
+    SELECT chunk >> {CHUNK_BITS} AS record, chunk & {MOST_CHUNKS - 1} AS ordinal, min(score) AS score
+    FROM hits GROUP BY 1
 ), labelled AS MATERIALIZED (
     SELECT rowid AS record, bm25(labels, {LABEL_WEIGHTS}) AS score FROM labels WHERE labels MATCH :words
 ), ranked AS MATERIALIZED (
@@ -50,19 +52,10 @@ SELECT 1 + (SELECT count(*) FROM ranked AS better
 FROM ranked AS this WHERE this.id = :id
 """
 
-# Control characters do not occur in folded text, or at worst mark a word more.
-_OPEN, _CLOSE = "\x01", "\x02"
-_MARKED = re.compile(f"{_OPEN}([^{_OPEN}{_CLOSE}]*){_CLOSE}")
-
-_HIGHLIGHTED = f"highlight(passages, 1, '{_OPEN}', '{_CLOSE}')"
-
 _BEST_CHUNK = f"""
-SELECT chunks.ordinal, chunks.heading, chunks.text, {_HIGHLIGHTED}
-FROM passages JOIN chunks ON chunks.rowid = passages.rowid
-WHERE passages MATCH ? AND chunks.record = ? ORDER BY bm25(passages, {PASSAGE_WEIGHTS}), chunks.ordinal LIMIT 1
+SELECT rowid FROM passages WHERE passages MATCH ? AND rowid BETWEEN ? AND ?
+ORDER BY bm25(passages, {PASSAGE_WEIGHTS}), rowid LIMIT 1
 """  # noqa: S608 - constants of this module
-
-_MATCHED = f"SELECT {_HIGHLIGHTED} FROM passages WHERE passages MATCH ? AND passages.rowid = ?"  # noqa: S608
 
 LAST = "\U0010ffff"
 
@@ -81,6 +74,10 @@ class Conditions:
         if filters.content_types:
             self._add("records.content_type IN ({})", filters.content_types)
         exact = (("group_name", filters.group), ("release", filters.release), ("status", filters.status))
+        if filters.author is not None:
+            self._add("records.rowid IN (SELECT record FROM record_authors WHERE author = {})", (filters.author,))
+        if filters.alias is not None:
+            self._add("records.rowid IN (SELECT record FROM names WHERE NOT is_title AND name = {})", (filters.alias,))
         for column, value in (*exact, ("organisation", filters.organisation)):
             if value is not None:
                 self._add(f"records.{column} = {{}}", (value,))
@@ -126,13 +123,13 @@ def admitted(database: sqlite3.Connection, record: str, conditions: Conditions) 
     return database.execute(query, {"id": record, **conditions.parameters}).fetchone() is not None
 
 
-def match_expression(text: str) -> str:
-    """The query's words as an FTS5 expression: any of them, none of them syntax."""
-    return " OR ".join(f'"{term}"' for term in query_terms(text))
+def match_expression(terms: Sequence[str]) -> str:
+    """An FTS5 expression: any of the terms, none of them syntax."""
+    return " OR ".join(f'"{term}"' for term in terms)
 
 
 def lexical(
-    database: sqlite3.Connection, text: str, conditions: Conditions, size: int, after: Position | None = None
+    database: sqlite3.Connection, query: Query, conditions: Conditions, size: int, after: Position | None = None
 ) -> tuple[list[LegHit], int]:
     """The best `size` records with one of the words after that position, ties by id; and how many there are in all."""
     place: dict[str, object] = {
@@ -140,84 +137,86 @@ def lexical(
         "after": after.id if after else None,
         "below": after.score if after else None,
     }
-    rows = list(_ask(database, text, conditions, _PAGE, place))
+    rows = list(_ask(database, query, conditions, _PAGE, place))
     hits = [LegHit(RecordId(record), score, chunk, mark) for record, score, chunk, mark, _ in rows]
     if rows:
         return hits, int(rows[0][4])
-    return hits, next((int(total) for (total,) in _ask(database, text, conditions, _TOTAL, {})), 0)
+    return hits, next((int(total) for (total,) in _ask(database, query, conditions, _TOTAL, {})), 0)
 
 
-def rank(database: sqlite3.Connection, record: RecordId, text: str, conditions: Conditions) -> tuple[int, float] | None:
+def rank(
+    database: sqlite3.Connection, record: RecordId, query: Query, conditions: Conditions
+) -> tuple[int, float] | None:
     """Where the record stands among those with one of the words: rank from 1, and score."""
-    found = next(_ask(database, text, conditions, _RANK, {"id": record}), None)
+    found = next(_ask(database, query, conditions, _RANK, {"id": record}), None)
     return (int(found[0]), float(found[1])) if found else None
 
 
-def named(database: sqlite3.Connection, text: str, conditions: Conditions) -> list[LegHit]:
+def named(database: sqlite3.Connection, query: Query, conditions: Conditions) -> list[LegHit]:
     """The records that the query names, best grade first."""
     rows = database.execute(
         "SELECT records.id, records.fingerprint, names.name, names.is_title"  # noqa: S608 - values are parameters
         " FROM names JOIN records ON records.rowid = names.record"
         f" WHERE names.key = :key AND {conditions.sql()}",
-        {"key": name_key(text), **conditions.parameters},
+        {"key": name_key(query.text), **conditions.parameters},
     )
     found: dict[RecordId, LegHit] = {}
     for record, mark, name, is_title in rows:
-        hit = LegHit(RecordId(record), grade(text, name, is_title=bool(is_title)), fingerprint=mark)
+        hit = LegHit(RecordId(record), grade(query.text, name, is_title=bool(is_title)), fingerprint=mark)
         found[hit.id] = max(hit, found.get(hit.id, hit), key=lambda hit: hit.score)
     return sorted(found.values(), key=lambda hit: (-hit.score, hit.id))
 
 
 def _ask(
-    database: sqlite3.Connection, text: str, conditions: Conditions, question: str, parameters: dict[str, object]
+    database: sqlite3.Connection, query: Query, conditions: Conditions, question: str, parameters: dict[str, object]
 ) -> Iterator[tuple[Any, ...]]:
-    words = match_expression(text)
-    if not words:
+    if not query.terms:
         return iter(())
-    query = _RANKED.format(conditions=conditions.sql()) + question
-    return database.execute(query, {"words": words, **conditions.parameters, **parameters})
+    sql = _RANKED.format(conditions=conditions.sql()) + question
+    return database.execute(sql, {"words": match_expression(query.terms), **conditions.parameters, **parameters})
 
 
 def found(
     database: sqlite3.Connection,
     record: RecordId,
     ordinal: int | None,
-    text: str,
+    query: Query,
     nearest: Callable[[RecordId], int | None],
 ) -> Found | None:
-    """The record without body, and the wanted chunk: else the best for `text`, else the `nearest`, else the first."""
+    """The record without body, and the wanted chunk, else the best for the words, the `nearest`, the first."""
     row = database.execute(
         "SELECT rowid, version, fields FROM records WHERE id = ? AND deleted = 0", (record,)
     ).fetchone()
     if row is None:
         return None
     key, version, fields = row
-    chunk, matched = _shown(database, key, ordinal, match_expression(text))
-    if chunk is None:
-        chunk, matched = _shown(database, key, nearest(record), "")
-    if chunk is None:
-        chunk, matched = _shown(database, key, 0, "")
-    return Found(_record(record, version, json.loads(fields)), chunk, matched)
+    chunk = _shown(database, key, _best(database, key, query) if ordinal is None else ordinal)
+    chunk = chunk or _shown(database, key, nearest(record)) or _shown(database, key, 0)
+    return Found(_record(record, version, json.loads(fields)), chunk)
 
 
-def _shown(
-    database: sqlite3.Connection, row: int, ordinal: int | None, expression: str
-) -> tuple[Chunk | None, tuple[str, ...]]:
-    if ordinal is not None:
-        stored = database.execute(
-            "SELECT ordinal, heading, text, rowid FROM chunks WHERE record = ? AND ordinal = ?", (row, ordinal)
-        ).fetchone()
-        if stored:
-            marked = database.execute(_MATCHED, (expression, stored[3])).fetchone() if expression else None
-            return _chunk(*stored[:3]), _matched(marked[0]) if marked else ()
-    if not expression:
-        return None, ()
-    best = database.execute(_BEST_CHUNK, (expression, row)).fetchone()
-    return (_chunk(*best[:3]), _matched(best[3])) if best else (None, ())
+def tokens(database: sqlite3.Connection, record: RecordId) -> tuple[bytes, ...]:
+    """The token ids of the record's chunks; none where it is gone or one of them has none."""
+    row = database.execute("SELECT rowid FROM records WHERE id = ? AND deleted = 0", (record,)).fetchone()
+    if row is None:
+        return ()
+    query = "SELECT tokens FROM chunks WHERE rowid BETWEEN ? AND ? ORDER BY rowid"
+    found = [kept for (kept,) in database.execute(query, chunk_rows(row[0]))]
+    return () if None in found else tuple(found)
 
 
-def _matched(highlighted: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(word for marked in _MARKED.findall(highlighted) for word in words(marked)))
+def _best(database: sqlite3.Connection, row: int, query: Query) -> int | None:
+    if not query.terms:
+        return None
+    best = database.execute(_BEST_CHUNK, (match_expression(query.terms), *chunk_rows(row))).fetchone()
+    return int(best[0]) & (MOST_CHUNKS - 1) if best else None
+
+
+def _shown(database: sqlite3.Connection, row: int, ordinal: int | None) -> Chunk | None:
+    if ordinal is None:
+        return None
+    kept = database.execute("SELECT heading, text FROM chunks WHERE rowid = ?", (chunk_row(row, ordinal),)).fetchone()
+    return _chunk(ordinal, *kept) if kept else None
 
 
 def _chunk(ordinal: int, heading: str, text: str) -> Chunk:
@@ -225,7 +224,7 @@ def _chunk(ordinal: int, heading: str, text: str) -> Chunk:
 
 
 def _record(record: RecordId, version: int, fields: dict[str, Any]) -> Record:
-    several = {name: tuple(fields[name]) for name in ("tags", "aliases", "roles")}
+    several = {name: tuple(fields[name]) for name in ("tags", "aliases", "roles", "authors")}
     return Record(id=record, version=version, body="", chunks=(), **(fields | several))
 
 
@@ -237,8 +236,9 @@ class IndexedVocabulary:
         self._conditions = conditions
 
     def known(self, word: str) -> bool:
+        found = match_expression(terms(word))
         return any(
-            self._database.execute(f"SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT 1", (f'"{word}"',)).fetchone()  # noqa: S608
+            self._database.execute(f"SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT 1", (found,)).fetchone()  # noqa: S608
             for table in ("passages", "labels")
         )
 
@@ -256,6 +256,6 @@ class IndexedVocabulary:
         return self._database.execute(query, parameters).fetchone() is not None
 
 
-def suggestions(database: sqlite3.Connection, text: str, conditions: Conditions) -> tuple[str, ...]:
+def suggestions(database: sqlite3.Connection, query: Query, conditions: Conditions) -> tuple[str, ...]:
     """The query with its misspelt words corrected, best first."""
-    return suggest(text, IndexedVocabulary(database, conditions), distance)
+    return suggest(query, IndexedVocabulary(database, conditions), distance)

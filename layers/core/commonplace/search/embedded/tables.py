@@ -9,21 +9,30 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
+from commonplace.search.analysis import ANALYSIS_VERSION, terms
 from commonplace.search.chunks import CHUNKER_VERSION
 from commonplace.search.embeddings import embedding_text, vector_key
 from commonplace.search.model import IndexedRecord, IndexMismatch, Record, RecordId, Tombstone, Vector
-from commonplace.search.text import fold, name_key, plain
+from commonplace.search.models.tokens import TOKENS_VERSION
+from commonplace.search.text import name_key, plain, words
 
-SCHEMA_VERSION = "3"
+SCHEMA_VERSION = "4"
+
+TERMS = f"{ANALYSIS_VERSION}, {TOKENS_VERSION}"
+"""The version of the terms and of the token ids of an index."""
 
 LEXICAL_ONLY = "none"
 """What stands for the model in an index without vectors."""
 
-# Stems ("govern" finds "governance") and ignores accents. Measured on judged queries: see the README of this folder.
-_TOKENIZER = "porter unicode61 remove_diacritics 2"
+# Texts come as terms or as folded words (`search.analysis`), with spaces between: nothing is left to this tokenizer.
+_TOKENIZER = "ascii"
 
-# Words as they are written, one row a record: what a misspelt word is compared with.
-_UNSTEMMED = "unicode61 remove_diacritics 2"
+CHUNK_BITS = 16
+"""The row of a chunk is that of its record, and its ordinal in the last bits: no table is needed to go from one to the
+other."""
+
+MOST_CHUNKS = 1 << CHUNK_BITS
+"""Of a record; the rest of a longer one is not indexed."""
 
 TABLES = f"""
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -36,27 +45,31 @@ CREATE TABLE record_tags (tag TEXT NOT NULL, record INTEGER NOT NULL, PRIMARY KE
 CREATE INDEX record_tags_by_record ON record_tags (record);
 CREATE TABLE record_roles (role TEXT NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (role, record)) WITHOUT ROWID;
 CREATE INDEX record_roles_by_record ON record_roles (record);
+CREATE TABLE record_authors (author TEXT NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (author, record)) WITHOUT ROWID;
+CREATE INDEX record_authors_by_record ON record_authors (record);
 CREATE TABLE names (record INTEGER NOT NULL, key TEXT NOT NULL, name TEXT NOT NULL, is_title INTEGER NOT NULL);
 CREATE INDEX names_by_key ON names (key);
 CREATE INDEX names_by_record ON names (record);
 CREATE TABLE chunks (
-    rowid INTEGER PRIMARY KEY, record INTEGER NOT NULL, ordinal INTEGER NOT NULL, heading TEXT NOT NULL,
-    text TEXT NOT NULL, headings TEXT NOT NULL, words TEXT NOT NULL, vector INTEGER, UNIQUE (record, ordinal)
+    rowid INTEGER PRIMARY KEY, heading TEXT NOT NULL, text TEXT NOT NULL, headings TEXT NOT NULL, words TEXT NOT NULL,
+    vector INTEGER, tokens BLOB
 );
 CREATE INDEX chunks_by_vector ON chunks (vector);
 CREATE TABLE vectors (rowid INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, vector BLOB NOT NULL);
-CREATE VIRTUAL TABLE labels USING fts5 (title, aliases, description, tags, tokenize = '{_TOKENIZER}');
+CREATE VIRTUAL TABLE labels USING fts5 (
+    title, aliases, description, tags, authors, kind, tokenize = '{_TOKENIZER}'
+);
 CREATE VIRTUAL TABLE passages USING fts5 (
     headings, words, content = 'chunks', content_rowid = 'rowid', tokenize = '{_TOKENIZER}'
 );
 CREATE VIRTUAL TABLE spellings USING fts5 (
-    words, content = '', tokenize = '{_UNSTEMMED}', detail = none, columnsize = 0
+    words, content = '', tokenize = '{_TOKENIZER}', detail = none, columnsize = 0
 );
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab (spellings, row);
 """
 
 _OWN = (
-    *("meta", "records", "record_tags", "record_roles", "names", "chunks", "vectors"),
+    *("meta", "records", "record_tags", "record_roles", "record_authors", "names", "chunks", "vectors"),
     *("labels", "passages", "vocabulary", "spellings"),
 )
 
@@ -71,14 +84,14 @@ def create(database: sqlite3.Connection, model: str) -> None:
     for statement in TABLES.split(";"):
         if statement.strip():
             database.execute(statement)
-    facts = {"schema": SCHEMA_VERSION, "chunker": CHUNKER_VERSION, "model": model}
+    facts = {"schema": SCHEMA_VERSION, "chunker": CHUNKER_VERSION, "terms": TERMS, "model": model}
     database.executemany("INSERT INTO meta VALUES (?, ?)", facts.items())
 
 
 def forget_removed_words(database: sqlite3.Connection) -> None:
     """Merges the word lists: until then they still hold the words of what was taken out."""
-    for words in ("labels", "passages", "spellings"):
-        database.execute(f"INSERT INTO {words} ({words}) VALUES ('optimize')")  # noqa: S608
+    for table in ("labels", "passages", "spellings"):
+        database.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")  # noqa: S608
 
 
 def drop(database: sqlite3.Connection) -> None:
@@ -103,8 +116,10 @@ def check_readable(found: dict[str, str]) -> None:
 def check_writable(found: dict[str, str], model: str) -> None:
     """Raises IndexMismatch when what would be written does not go with what is there."""
     check_readable(found)
-    if found["chunker"] != CHUNKER_VERSION:
-        raise IndexMismatch("The search index holds text cut by another version of the chunker.", hint=REBUILD)
+    if found["chunker"] != CHUNKER_VERSION or found["terms"] != TERMS:
+        raise IndexMismatch(
+            "The search index holds text cut or analysed by another version of Commonplace.", hint=REBUILD
+        )
     if found["model"] != model:
         raise IndexMismatch(
             f"The search index was built with the embedding model {found['model']}, not with {model}.", hint=REBUILD
@@ -173,21 +188,33 @@ def _put(database: sqlite3.Connection, indexed: IndexedRecord, model: str) -> bo
     database.executemany(
         "INSERT INTO record_roles VALUES (?, ?)", [(role, row) for role in dict.fromkeys(record.roles)]
     )
+    database.executemany(
+        "INSERT INTO record_authors VALUES (?, ?)", [(author, row) for author in dict.fromkeys(record.authors)]
+    )
     names = [(record.title, True)] if record.title else []
     names += [(alias, False) for alias in record.aliases]
     database.executemany(
         "INSERT INTO names VALUES (?, ?, ?, ?)", [(row, name_key(name), name, is_title) for name, is_title in names]
     )
     database.execute(
-        "INSERT INTO labels (rowid, title, aliases, description, tags) VALUES (?, ?, ?, ?, ?)",
-        (row, *map(fold, (record.title, "\n".join(record.aliases), record.description or "", "\n".join(record.tags)))),
+        "INSERT INTO labels (rowid, title, aliases, description, tags, authors, kind) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (row, *(" ".join(terms(label)) for label in (*_labels(record), record.content_type))),
     )
-    _put_chunks(database, row, record, vectors, model)
+    _put_chunks(database, row, indexed, vectors, model)
     database.execute("INSERT INTO spellings (rowid, words) VALUES (?, ?)", (row, _all_words(database, row)))
     return True
 
 
-def _put_chunks(database: sqlite3.Connection, row: int, record: Record, vectors: Sequence[Vector], model: str) -> None:
+def _labels(record: Record) -> tuple[str, ...]:
+    several = (record.aliases, record.tags, record.authors)
+    aliases, tags, authors = ("\n".join(values) for values in several)
+    return record.title, aliases, record.description or "", tags, authors
+
+
+def _put_chunks(
+    database: sqlite3.Connection, row: int, indexed: IndexedRecord, vectors: Sequence[Vector], model: str
+) -> None:
+    record, tokens = indexed.record, indexed.tokens
     # What belongs to an organisation shares no row with what does not: `known` answers for documents alone.
     space = model if record.organisation is None else f"{record.organisation}\0{model}"
     keys = [vector_key(space, embedding_text(record, chunk)) for chunk in record.chunks] if vectors else []
@@ -196,18 +223,29 @@ def _put_chunks(database: sqlite3.Connection, row: int, record: Record, vectors:
         " ON CONFLICT (key) DO UPDATE SET vector = excluded.vector WHERE vector <> excluded.vector",
         [(key, array("f", vector).tobytes()) for key, vector in zip(keys, vectors, strict=True)],
     )
-    for position, chunk in enumerate(record.chunks):
+    for position, chunk in enumerate(record.chunks[:MOST_CHUNKS]):
         path = json.dumps(chunk.heading_path, ensure_ascii=False)
-        indexed = (fold("\n".join(chunk.heading_path)), fold(plain(chunk.text)))
+        analysed = (" ".join(terms("\n".join(chunk.heading_path))), " ".join(terms(plain(chunk.text))))
+        kept = (keys[position] if keys else None, tokens[position] if tokens else None)
         database.execute(
-            "INSERT INTO chunks (record, ordinal, heading, text, headings, words, vector)"
-            " VALUES (?, ?, ?, ?, ?, ?, (SELECT rowid FROM vectors WHERE key = ?))",
-            (row, chunk.ordinal, path, chunk.text, *indexed, keys[position] if keys else None),
+            "INSERT INTO chunks (rowid, heading, text, headings, words, vector, tokens)"
+            " VALUES (?, ?, ?, ?, ?, (SELECT rowid FROM vectors WHERE key = ?), ?)",
+            (chunk_row(row, chunk.ordinal), path, chunk.text, *analysed, *kept),
         )
     database.execute(
-        "INSERT INTO passages (rowid, headings, words) SELECT rowid, headings, words FROM chunks WHERE record = ?",
-        (row,),
+        "INSERT INTO passages (rowid, headings, words)"
+        " SELECT rowid, headings, words FROM chunks WHERE rowid BETWEEN ? AND ?",
+        chunk_rows(row),
     )
+
+
+def chunk_row(record: int, ordinal: int) -> int:
+    return (record << CHUNK_BITS) + ordinal
+
+
+def chunk_rows(record: int) -> tuple[int, int]:
+    """The first and the last row that a record's chunks can have."""
+    return chunk_row(record, 0), chunk_row(record, MOST_CHUNKS - 1)
 
 
 def _bury(database: sqlite3.Connection, gone: Tombstone, now: float) -> bool:
@@ -247,24 +285,29 @@ def _clear(database: sqlite3.Connection, row: int) -> None:
         )
     database.execute(
         "INSERT INTO passages (passages, rowid, headings, words)"
-        " SELECT 'delete', rowid, headings, words FROM chunks WHERE record = ?",
-        (row,),
+        " SELECT 'delete', rowid, headings, words FROM chunks WHERE rowid BETWEEN ? AND ?",
+        chunk_rows(row),
     )
+    database.execute("DELETE FROM chunks WHERE rowid BETWEEN ? AND ?", chunk_rows(row))
     for statement in (
-        "DELETE FROM chunks WHERE record = ?",
         "DELETE FROM labels WHERE rowid = ?",
         "DELETE FROM names WHERE record = ?",
         "DELETE FROM record_tags WHERE record = ?",
         "DELETE FROM record_roles WHERE record = ?",
+        "DELETE FROM record_authors WHERE record = ?",
     ):
         database.execute(statement, (row,))
 
 
 def _all_words(database: sqlite3.Connection, row: int) -> str:
     """Every word by which the record can be found, folded."""
-    labels = database.execute("SELECT title, aliases, description, tags FROM labels WHERE rowid = ?", (row,)).fetchone()
-    passages = database.execute("SELECT headings, words FROM chunks WHERE record = ? ORDER BY ordinal", (row,))
-    return "\n".join([*labels, *(part for chunk in passages for part in chunk)])
+    (fields,) = database.execute("SELECT fields FROM records WHERE rowid = ?", (row,)).fetchone()
+    query = "SELECT heading, text FROM chunks WHERE rowid BETWEEN ? AND ? ORDER BY rowid"
+    told = json.loads(fields)
+    texts = [*told["aliases"], *told["tags"], *told["authors"], told["title"], told["description"] or ""]
+    for heading, text in database.execute(query, chunk_rows(row)):
+        texts += [*json.loads(heading), plain(text)]
+    return " ".join(dict.fromkeys(word for text in texts for word in words(text)))
 
 
 def _forget_spare_vectors(database: sqlite3.Connection) -> None:

@@ -45,8 +45,7 @@ class LocalEmbeddings:
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> list[Vector]:  # noqa: ARG002 - one model for both
         """One vector per text, in order. Raises Unavailable when the bundled files are missing."""
-        with _LOADING:
-            tokenizer, weights = model(self._folder)
+        tokenizer, weights = model(self._folder)
         vectors: list[Vector] = []
         for start in range(0, len(texts), BATCH):
             batch = [encodable(text) for text in texts[start : start + BATCH]]
@@ -56,9 +55,14 @@ class LocalEmbeddings:
         return vectors
 
 
-@cache
 def model(folder: Path | None) -> "tuple[Tokenizer, numpy.ndarray[Any, Any]]":
     """The tokenizer and its vectors, read once in a process. Raises Unavailable when a file is missing."""
+    with _LOADING:
+        return _read_model(folder)
+
+
+@cache
+def _read_model(folder: Path | None) -> "tuple[Tokenizer, numpy.ndarray[Any, Any]]":
     from tokenizers import Tokenizer
 
     home = folder or _package_folder()

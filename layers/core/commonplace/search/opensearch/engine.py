@@ -27,8 +27,9 @@ from commonplace.search.opensearch import indices, mapping, queries, search
 from commonplace.search.opensearch.bulk import Refresh, Vanished, Write, refresh_index, send
 from commonplace.search.opensearch.client import WRITE_SECONDS, Numbers, OpenSearchClient, Refused, encode
 from commonplace.search.opensearch.indices import Aliases, Directory, OneIndex, Opened, Roles
-from commonplace.search.opensearch.queries import Query, Words
+from commonplace.search.opensearch.queries import Query as Body
 from commonplace.search.opensearch.settings import IndexParameters
+from commonplace.search.query import Query
 
 logger = logging.getLogger(__name__)
 
@@ -110,49 +111,52 @@ class OpenSearchEngine:
         opened = self._directory.current()
         return None if opened is None or opened.facts.model == mapping.LEXICAL_ONLY else opened.facts.model
 
-    def candidates(self, text: str, vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
+    def candidates(self, query: Query, vector: QueryVector | None, filters: Filters, size: int) -> Candidates:
         """All legs in one request, and one more when words may be misspelt."""
         nothing = Candidates(lexical=(), vector=(), total=0)
-        return self._read(lambda opened: self._candidates(opened, text, vector, filters, size), nothing)
+        return self._read(lambda opened: self._candidates(opened, query, vector, filters, size), nothing)
 
-    def page(self, text: str, filters: Filters, size: int, after: Position | None = None) -> Page:
+    def page(self, query: Query, filters: Filters, size: int, after: Position | None = None) -> Page:
         """A page of the lexical ranking. Writes meanwhile move scores a little, and so may show a record twice."""
-        words = Words.of(text)
-        if words is None:
+        if not query.terms:
             return Page((), 0, None)
         where = queries.conditions(filters)
         # One more than requested shows whether there is another page.
-        query = queries.ranked(queries.lexical(words, where), size + 1, counted=True, after=after)
-        body = query if after else query | search.suggester(text)
+        leg = queries.ranked(queries.lexical(query.terms, where), size + 1, counted=True, after=after)
+        body = leg if after else leg | search.suggester(query)
 
         def ask(opened: Opened) -> Page:
-            (answer,) = search.multi_search(self._client, opened.name, [body], text)
+            (answer,) = search.multi_search(self._client, opened.name, [body], query.text)
             found = search.hits(answer)
             last = Position(found[size - 1].score, found[size - 1].id) if len(found) > size else None
-            suggestions = self._suggestions(opened, text, answer, where)
+            suggestions = self._suggestions(opened, query, answer, where)
             return Page(tuple(found[:size]), search.total(answer), last, suggestions)
 
         return self._read(ask, Page((), 0, None))
 
     def fetch(
-        self, wanted: Sequence[tuple[RecordId, int | None]], text: str, vector: QueryVector | None = None
+        self, wanted: Sequence[tuple[RecordId, int | None]], query: Query, vector: QueryVector | None = None
     ) -> dict[RecordId, Found]:
         """One request; from the index that was searched last, so that what is shown goes with what was ranked."""
         if not wanted:
             return {}
-        words = Words.of(text)
 
         def ask(opened: Opened) -> dict[RecordId, Found]:
             numbers = self._numbers(opened, vector)
             ef_search = self._parameters.ef_search
-            return search.fetch(self._client, opened.name, wanted, words=words, vector=numbers, ef_search=ef_search)
+            return search.fetch(self._client, opened.name, wanted, query=query, vector=numbers, ef_search=ef_search)
 
         return self._read(ask, {}, searched=True)
 
-    def ranks(self, record: RecordId, text: str, vector: QueryVector | None, filters: Filters) -> Standing:
+    def tokens(self, wanted: Sequence[RecordId]) -> dict[RecordId, tuple[bytes, ...]]:
+        """One request; from the index that was searched last."""
+        if not wanted:
+            return {}
+        return self._read(lambda opened: search.tokens(self._client, opened.name, wanted), {}, searched=True)
+
+    def ranks(self, record: RecordId, query: Query, vector: QueryVector | None, filters: Filters) -> Standing:
         """Several requests: nobody but an operator who asks why waits for them."""
         where = queries.conditions(filters)
-        words = Words.of(text)
 
         def ask(opened: Opened) -> Standing:
             client, index = self._client, opened.name
@@ -160,7 +164,7 @@ class OpenSearchEngine:
             if held is None or not search.admitted(client, index, record, where):
                 return Standing(None, None, held=held)
             numbers = self._numbers(opened, vector)
-            lexical = search.rank_by_words(client, index, record, words, where) if words else None
+            lexical = search.rank_by_words(client, index, record, query, where) if query.terms else None
             meaning = search.rank_by_vector(client, index, record, numbers, where) if numbers else None
             below = meaning[1] if meaning and meaning[1] < self._vector_floor else None
             return Standing(lexical, None if below is not None else meaning, below, held, admitted=True)
@@ -203,20 +207,20 @@ class OpenSearchEngine:
         self._client.close()
 
     def _candidates(
-        self, opened: Opened, text: str, vector: QueryVector | None, filters: Filters, size: int
+        self, opened: Opened, query: Query, vector: QueryVector | None, filters: Filters, size: int
     ) -> Candidates:
         where = queries.conditions(filters)
-        words, numbers = Words.of(text), self._numbers(opened, vector)
-        bodies: list[Query] = [queries.names_of(queries.named(text, where))]
-        if words:
-            leg = queries.ranked(queries.lexical(words, where), size, counted=True)
-            bodies.append(leg | search.suggester(text))
+        numbers = self._numbers(opened, vector)
+        bodies: list[Body] = [queries.names_of(queries.named(query.text, where))]
+        if query.terms:
+            leg = queries.ranked(queries.lexical(query.terms, where), size, counted=True)
+            bodies.append(leg | search.suggester(query))
         if numbers:
             leg = queries.nearest(numbers, where, size, self._parameters.ef_search)
             bodies.append(queries.ranked(leg, size, counted=False))
-        answers = iter(search.multi_search(self._client, opened.name, bodies, text))
-        named = search.named(next(answers), text)
-        found = next(answers) if words else None
+        answers = iter(search.multi_search(self._client, opened.name, bodies, query.text))
+        named = search.named(next(answers), query.text)
+        found = next(answers) if query.terms else None
         near = search.similar(next(answers), self._vector_floor) if numbers else []
         return Candidates(
             lexical=tuple(search.hits(found)) if found else (),
@@ -224,7 +228,7 @@ class OpenSearchEngine:
             total=search.total(found) if found else 0,
             named=tuple(named[:size]),
             degraded=vector is not None and not _comparable(opened, vector),
-            suggestions=self._suggestions(opened, text, found, where) if found else (),
+            suggestions=self._suggestions(opened, query, found, where) if found else (),
             index=opened.name,
         )
 
@@ -239,9 +243,9 @@ class OpenSearchEngine:
         return prepared[1]
 
     def _suggestions(
-        self, opened: Opened, text: str, answer: Mapping[str, Any], where: Sequence[Query]
+        self, opened: Opened, query: Query, answer: Mapping[str, Any], where: Sequence[Body]
     ) -> tuple[str, ...]:
-        return search.suggestions(self._client, opened.name, text, search.proposals(answer), where)
+        return search.suggestions(self._client, opened.name, query, search.proposals(answer), where)
 
     def _read(self, ask: Callable[[Opened], T], nothing: T, *, searched: bool = False) -> T:
         """Asks the index that answers, and once more when it was dropped a moment ago."""

@@ -4,11 +4,12 @@ import hashlib
 import json
 import logging
 import math
-import re
+from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from commonplace.search.analysis import ANALYSIS_VERSION, plain_terms, terms
 from commonplace.search.chunks import CHUNKER_VERSION
 from commonplace.search.embeddings import model_fingerprint
 from commonplace.search.migration import Facts
@@ -21,13 +22,14 @@ from commonplace.search.model import (
     Tombstone,
     Vector,
 )
+from commonplace.search.models.tokens import TOKENS_VERSION
 from commonplace.search.opensearch.client import Numbers
-from commonplace.search.opensearch.settings import IndexParameters, folded_rule
-from commonplace.search.text import STOP_WORDS, name_key, plain, words
+from commonplace.search.opensearch.settings import IndexParameters
+from commonplace.search.text import name_key, plain, words
 
 logger = logging.getLogger(__name__)
 
-SCHEMA_VERSION = "2"
+SCHEMA_VERSION = f"3, {ANALYSIS_VERSION}, {TOKENS_VERSION}"
 """Of the fields and of the queries over them: an index of another one cannot be read."""
 
 LEXICAL_ONLY = "none"
@@ -57,8 +59,6 @@ MOST_DISTINCT_WORDS = 20_000
 LONGEST_NAME = 2_000
 """Characters of a name that a query can be compared with; no query is as long."""
 
-_POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
-
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -71,7 +71,7 @@ class Rule:
 RECORD_RULES: Mapping[str, Rule] = {
     "id": Rule(_EXACT),
     "version": Rule({"type": "long"}),
-    "content_type": Rule(_EXACT),
+    "content_type": Rule(_EXACT, ("kind", 1)),
     "document_id": Rule(_SHOWN),
     "title": Rule(_SHOWN, ("title", 3)),
     "description": Rule(_SHOWN, ("description", 1)),
@@ -91,6 +91,7 @@ RECORD_RULES: Mapping[str, Rule] = {
     "organisation": Rule(_EXACT),
     "roles": Rule(_EXACT),
     "confidence": Rule({"type": "double"}),
+    "authors": Rule(_EXACT, ("authors", 1)),
 }
 """One for each field of `Record`."""
 
@@ -143,27 +144,25 @@ def serving_settings(parameters: IndexParameters) -> dict[str, Any]:
 
 
 def _analysis(parameters: IndexParameters) -> dict[str, Any]:
-    """English, spelled out. Text comes folded and without punctuation (`searchable`), so tokens are words.
-
-    Stop words are indexed, and taken out of a query unless it has nothing else: `asked_plainly` keeps them.
-    """
-    synonyms = [folded_rule(rule) for rule in parameters.synonyms]
-    filters: dict[str, Any] = {
-        "stem": {"type": "stemmer", "language": "english"},
-        "telling": {"type": "stop", "stopwords": sorted(STOP_WORDS)},
-    }
+    """Text comes as terms, or as folded words (`search.analysis`), with spaces between."""
+    synonyms = [analysed_rule(rule) for rule in parameters.synonyms]
+    filters: dict[str, Any] = {}
     if synonyms:
         filters["synonyms"] = {"type": "synonym_graph", "lenient": True, "synonyms": synonyms}
     alike = ["synonyms"] if synonyms else []
     return {
         "filter": filters,
         "analyzer": {
-            "indexed": {"type": "custom", "tokenizer": "standard", "filter": ["stem"]},
-            "asked": {"type": "custom", "tokenizer": "standard", "filter": [*alike, "telling", "stem"]},
-            "asked_plainly": {"type": "custom", "tokenizer": "standard", "filter": [*alike, "stem"]},
-            "spelt": {"type": "custom", "tokenizer": "standard", "filter": []},
+            "indexed": {"type": "custom", "tokenizer": "whitespace"},
+            "asked": {"type": "custom", "tokenizer": "whitespace", "filter": alike},
         },
     }
+
+
+def analysed_rule(rule: str) -> str:
+    """A rule in the terms of the index: `DAO, Café => coffee house` as `dao, cafe => coffe hous`."""
+    sides = [", ".join(" ".join(plain_terms(name)) for name in side.split(",")) for side in rule.split("=>")]
+    return " => ".join(sides)
 
 
 def _mappings(dimension: int | None, parameters: IndexParameters, serverless: bool) -> dict[str, Any]:
@@ -176,14 +175,16 @@ def _mappings(dimension: int | None, parameters: IndexParameters, serverless: bo
         "deleted": {"type": "boolean"},
         "buried": {"type": "date", "format": "epoch_millis"},
         "embedded": {"type": "boolean"},
+        "alias": _EXACT,
+        "tokens": _SHOWN,
         "names": _EXACT,  # keys of the title and the aliases, for whoever types a name
         "named": _CARRIED,  # the same names as they are written, each after `t` (title) or `a` (alias)
-        "spelling": {"type": "text", "analyzer": "spelt", "norms": False, "index_options": "docs"},
+        "spelling": {"type": "text", "analyzer": "indexed", "norms": False, "index_options": "docs"},
         "labels": {"properties": {rule.words[0]: _WORDS for rule in RECORD_RULES.values() if rule.words}},
         "chunks": {"type": "nested", "properties": chunk},
     }
     # What is only searched is not kept: answers are read from a smaller source.
-    unread = ["names", "named", "spelling", "labels", "chunks.headings"]
+    unread = ["alias", "names", "named", "spelling", "labels", "chunks.headings"]
     return {"dynamic": "strict", "_source": {"excludes": unread}, "properties": properties}
 
 
@@ -207,11 +208,6 @@ def document_key(record: RecordId) -> str:
     """The `_id` of a record: its id, or a hash of it when it is longer than OpenSearch takes."""
     encoded = record.encode("utf-8", "replace")
     return record if 0 < len(encoded) <= MAX_ID_BYTES else "sha256-" + hashlib.sha256(encoded).hexdigest()
-
-
-def searchable(text: str) -> str:
-    """The folded words of a text, a space between them: nothing is left that an analyser could take differently."""
-    return " ".join(words(_POSSESSIVE.sub("", text)))
 
 
 def external_version(version: int, code: int) -> int:
@@ -246,8 +242,10 @@ def written(indexed: IndexedRecord, *, with_vectors: bool) -> tuple[int, dict[st
             rule.words[0]: _words_of(getattr(record, name)) for name, rule in RECORD_RULES.items() if rule.words
         },
         "chunks": _chunks(record, vectors),
+        "alias": record.aliases,
+        "tokens": [b64encode(part).decode("ascii") for part in indexed.tokens[:MOST_CHUNKS]],
+        "spelling": " ".join(_vocabulary(record)),
     }
-    source["spelling"] = " ".join(_vocabulary(source))
     kept = {name: value for name, value in source.items() if value is not None}
     return external_version(record.version, EMBEDDED if embedded else LIVE), kept
 
@@ -267,7 +265,10 @@ def usable(vector: Vector) -> bool:
 def record_of(source: Mapping[str, Any]) -> Record:
     """The record as it was written, without body and chunks."""
     values: dict[str, Any] = {name: source.get(name) for name in SHOWN_FIELDS}
-    values |= {name: tuple(values[name] or ()) for name in ("tags", "aliases", "roles")} | {"body": "", "chunks": ()}
+    values |= {name: tuple(values[name] or ()) for name in ("tags", "aliases", "roles", "authors")} | {
+        "body": "",
+        "chunks": (),
+    }
     return Record(**values)
 
 
@@ -285,25 +286,27 @@ def _chunks(record: Record, vectors: Sequence[Vector | None]) -> list[dict[str, 
 
 def _chunk(chunk: Chunk, vector: Vector | None) -> dict[str, Any]:
     source: dict[str, Any] = {name: getattr(chunk, name) for name, rule in CHUNK_RULES.items() if rule.kept is not None}
-    source |= {"headings": _words_of(chunk.heading_path), "words": searchable(plain(chunk.text))}
+    source |= {"headings": _words_of(chunk.heading_path), "words": " ".join(terms(plain(chunk.text)))}
     if vector is not None and usable(vector):
         source["vector"] = Numbers(vector)
     return source
 
 
 def _words_of(value: str | Sequence[str] | None) -> str:
-    return searchable(value if isinstance(value, str) else "\n".join(value or ()))
+    return " ".join(terms(value if isinstance(value, str) else "\n".join(value or ())))
 
 
-def _vocabulary(source: Mapping[str, Any]) -> Iterable[str]:
-    """Every different word of the record, for proposing corrections."""
-    found: dict[str, None] = dict.fromkeys(word for label in source["labels"].values() for word in label.split())
-    for word in _chunk_words(source["chunks"]):
-        found[word] = None
+def _vocabulary(record: Record) -> Iterable[str]:
+    """Every different word of the record as it is written, folded: for proposing corrections."""
+    found: dict[str, None] = {}
+    for text in _texts(record):
+        found |= dict.fromkeys(words(text))
         if len(found) >= MOST_DISTINCT_WORDS:
             break
-    return found
+    return list(found)[:MOST_DISTINCT_WORDS]
 
 
-def _chunk_words(chunks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    return (word for chunk in chunks for text in (chunk["headings"], chunk["words"]) for word in text.split())
+def _texts(record: Record) -> Iterator[str]:
+    yield from (record.title, record.description or "", *record.aliases, *record.tags, *record.authors)
+    for chunk in record.chunks[:MOST_CHUNKS]:
+        yield from (*chunk.heading_path, plain(chunk.text))

@@ -3,10 +3,7 @@
 A tombstone has no words, no names and no vectors. So only lists have to leave it out by a condition of their own.
 """
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from commonplace.search.filters import Filters
@@ -18,60 +15,25 @@ from commonplace.search.opensearch.mapping import (
     SHOWN_CHUNK_FIELDS,
     SHOWN_FIELDS,
     document_key,
-    searchable,
 )
-from commonplace.search.text import STOP_WORDS, name_key
+from commonplace.search.query import Query as QueryTerms
+from commonplace.search.text import name_key
 
 Query = dict[str, Any]
-
-MOST_TERMS = 64
-"""Of a query. Each is a clause in six fields, and 1,024 clauses are an error."""
 
 MOST_NAMED = 200
 
 IDS_ONLY: Query = {"stored_fields": "_none_", "_source": False}
 LIVE: Query = {"term": {"deleted": False}}
 
-MARK, UNMARK = "\ue000", "\ue001"
-"""Around a matched word: letters of nobody, which folded text does not have."""
-
 BARELY = 1e-9
 """The score of a first chunk that is shown because none has the words."""
-
-# As the `standard` tokenizer: an ideograph is a word, and a run of letters is cut at 255.
-_TOKEN = re.compile(r"[a-z0-9]{1,255}|[^\x00-\x7f]")
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """A query's words as the index knows them."""
-
-    text: str
-    telling: bool
-    """Whether there is a word among them that is not a stop word; else the stop words are looked for."""
-
-    @classmethod
-    def of(cls, query: str) -> "Words | None":
-        """The distinct words of a query in order, at most `MOST_TERMS`; None when it has none."""
-        distinct = list(dict.fromkeys(searchable(query).split()))
-        kept: list[str] = []
-        room = MOST_TERMS
-        for word in distinct:
-            tokens = list(islice(_TOKEN.finditer(word), room + 1))
-            if len(tokens) > room:
-                kept += [word[: tokens[room].start()]] if room else []
-                break
-            room -= len(tokens)
-            kept.append(word)
-        if not kept:
-            return None
-        return cls(" ".join(kept), any(word not in STOP_WORDS for word in kept))
 
 
 def conditions(filters: Filters) -> list[Query]:
     """`Filters` as clauses that all have to hold."""
     exact = (("group", filters.group), ("release", filters.release), ("status", filters.status))
-    own = (("organisation", filters.organisation),)
+    own = (("authors", filters.author), ("alias", filters.alias), ("organisation", filters.organisation))
     found: list[Query] = [{"term": {name: value}} for name, value in (*exact, *own) if value is not None]
     if filters.content_types:
         found.append({"terms": {"content_type": list(filters.content_types)}})
@@ -93,13 +55,13 @@ def conditions(filters: Filters) -> list[Query]:
     return found
 
 
-def lexical(words: Words, where: Sequence[Query]) -> Query:
+def lexical(terms: Sequence[str], where: Sequence[Query]) -> Query:
     """Records with one of the words: labels as one text, and the best chunk on top of it."""
-    labels = _as_one_text(words, LABEL_FIELDS)
+    labels = _as_one_text(terms, LABEL_FIELDS)
     return {
         "bool": {
             "filter": list(where),
-            "should": [labels, _chunks(_as_one_text(words, CHUNK_FIELDS))],
+            "should": [labels, _chunks(_as_one_text(terms, CHUNK_FIELDS))],
             "minimum_should_match": 1,
         }
     }
@@ -145,35 +107,27 @@ def these(ids: Sequence[RecordId]) -> Query:
 
 
 def details(
-    ids: Sequence[RecordId], words: Words | None, vector: Numbers | None, ordinals: Sequence[int], ef_search: int
+    ids: Sequence[RecordId], query: QueryTerms, vector: Numbers | None, ordinals: Sequence[int], ef_search: int
 ) -> Query:
     """What is shown of these records: each with its best chunk for the words, its nearest to the vector, and those
     with one of the ordinals. Without a vector a record without the words comes with its first chunk.
     """
     mine = these(ids)
     clauses: list[Query] = []
-    if words:
+    if query.terms:
+        chunk = _as_one_text(query.terms, CHUNK_FIELDS)
         # With a vector the nearest chunk is shown where no chunk has the words.
-        chunk = _as_one_text(words, CHUNK_FIELDS) if vector else _or_first(_as_one_text(words, CHUNK_FIELDS))
-        clauses.append(_shown(chunk, "words", marked=True))
+        clauses.append(_shown(chunk if vector else _or_first(chunk), "words"))
     if vector:
         clauses.append(_shown(_knn(vector, [mine], len(ids), ef_search), "vector"))
-    if not words and not vector:
+    if not query.terms and not vector:
         clauses.append(_shown(_ordinal(0), "words"))
-    for ordinal in ordinals:
-        chunk = {
-            "bool": {"filter": [_ordinal(ordinal)], "should": [_as_one_text(words, CHUNK_FIELDS)] if words else []}
-        }
-        clauses.append(_shown(chunk, f"at-{ordinal}", marked=words is not None))
+    clauses += [_shown(_ordinal(ordinal), f"at-{ordinal}") for ordinal in ordinals]
     return {"size": len(ids), "_source": SHOWN_FIELDS, "query": {"bool": {"filter": [mine, LIVE], "should": clauses}}}
 
 
-def _as_one_text(words: Words, fields: Sequence[str]) -> Query:
-    if words.telling:
-        return {"combined_fields": {"query": words.text, "fields": list(fields)}}
-    # combined_fields takes no analyser of the query's own.
-    across = {"type": "cross_fields", "analyzer": "asked_plainly"}
-    return {"multi_match": {"query": words.text, "fields": list(fields), **across}}
+def _as_one_text(terms: Sequence[str], fields: Sequence[str]) -> Query:
+    return {"combined_fields": {"query": " ".join(terms), "fields": list(fields)}}
 
 
 def _knn(vector: Numbers, where: Sequence[Query], k: int, ef_search: int) -> Query:
@@ -196,16 +150,6 @@ def _chunks(query: Query) -> Query:
     return {"nested": {"path": "chunks", "score_mode": "max", "query": query}}
 
 
-def _shown(query: Query, name: str, *, marked: bool = False) -> Query:
+def _shown(query: Query, name: str) -> Query:
     shown: Query = {"name": name, "size": 1, "_source": SHOWN_CHUNK_FIELDS}
-    if marked:
-        # Each matched word is a fragment of its own: what matched is returned without the text around it.
-        shown["highlight"] = {
-            "number_of_fragments": 100,
-            "fragment_size": 1,
-            "boundary_scanner": "word",
-            "pre_tags": [MARK],
-            "post_tags": [UNMARK],
-            "fields": {"chunks.words": {}},
-        }
     return {"nested": {"path": "chunks", "score_mode": "max", "query": query, "inner_hits": shown}}

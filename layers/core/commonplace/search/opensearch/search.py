@@ -2,19 +2,23 @@
 
 import math
 import struct
+from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
+from commonplace.search.analysis import terms
 from commonplace.search.model import Chunk, Found, LegHit, RecordId
 from commonplace.search.opensearch import queries
 from commonplace.search.opensearch.bulk import refresh_index
 from commonplace.search.opensearch.client import WRITE_SECONDS, Numbers, OpenSearchClient, item_failure
 from commonplace.search.opensearch.mapping import chunk_of, document_key, live_version, record_of
-from commonplace.search.opensearch.queries import IDS_ONLY, LIVE, Query, Words
+from commonplace.search.opensearch.queries import IDS_ONLY, LIVE
+from commonplace.search.opensearch.queries import Query as Body
+from commonplace.search.query import Query
 from commonplace.search.spelling import MOST_WORDS, SHORTEST_WORD, TRIED, correctable, suggest
-from commonplace.search.text import grade, query_terms
+from commonplace.search.text import grade
 from commonplace.search.word_distance import distance
 
 # What of an answer is read: the rest is not sent.
@@ -40,7 +44,7 @@ KEPT_OPEN = "2m"
 MOST_KEYS = 1_000
 
 
-def multi_search(client: OpenSearchClient, index: str, bodies: Sequence[Query], text: str) -> list[dict[str, Any]]:
+def multi_search(client: OpenSearchClient, index: str, bodies: Sequence[Body], text: str) -> list[dict[str, Any]]:
     """The answers to all of them, in order. An error of one of them is raised: `_msearch` itself answers 200."""
     # The same query goes to the same copies of the index each time: copies score a little differently.
     preference = f"query-{crc32(text.encode('utf-8', 'replace')):08x}"
@@ -98,7 +102,7 @@ def fetch(
     index: str,
     wanted: Sequence[tuple[RecordId, int | None]],
     *,
-    words: Words | None,
+    query: Query,
     vector: Numbers | None,
     ef_search: int,
 ) -> dict[RecordId, Found]:
@@ -107,36 +111,42 @@ def fetch(
     for start in range(0, len(wanted), MOST_SHOWN):
         part = dict(wanted[start : start + MOST_SHOWN])
         ordinals = sorted({ordinal for ordinal in part.values() if ordinal is not None})
-        body = queries.details(list(part), words, vector, ordinals, ef_search)
+        body = queries.details(list(part), query, vector, ordinals, ef_search)
         answer = client.search(index=index, body=body, filter_path=_SHOWN)
         for hit in answer.get("hits", {}).get("hits", ()):
             record = record_of(hit["_source"])
-            found[record.id] = Found(record, *_chunk(hit["inner_hits"], part.get(record.id)))
+            found[record.id] = Found(record, _chunk(hit["inner_hits"], part.get(record.id)))
     return found
 
 
-def _chunk(inner: Mapping[str, Any], ordinal: int | None) -> tuple[Chunk | None, tuple[str, ...]]:
+def _chunk(inner: Mapping[str, Any], ordinal: int | None) -> Chunk | None:
     """The chunk of the wanted ordinal, else the best for the words, else the nearest."""
     for name in (f"at-{ordinal}", "words", "vector"):
         for hit in inner.get(name, {}).get("hits", {}).get("hits", ()):
-            return chunk_of(hit["_source"]), _matched(hit)
-    return None, ()
+            return chunk_of(hit["_source"])
+    return None
 
 
-def _matched(hit: Mapping[str, Any]) -> tuple[str, ...]:
-    fragments = hit.get("highlight", {}).get("chunks.words", ())
-    marked = [part for fragment in fragments for part in fragment.split(queries.MARK)[1:]]
-    return tuple(dict.fromkeys(part.split(queries.UNMARK)[0] for part in marked))
+def tokens(client: OpenSearchClient, index: str, ids: Sequence[RecordId]) -> dict[RecordId, tuple[bytes, ...]]:
+    """The token ids of the chunks of those of the records that are there and have them."""
+    wanted = {"ids": [document_key(record) for record in ids]}
+    answer = client.mget(index=index, body=wanted, _source_includes="id,tokens", filter_path="docs._source")
+    sources = [document["_source"] for document in answer.get("docs", ()) if document]
+    return {
+        RecordId(source["id"]): tuple(b64decode(part) for part in source["tokens"])
+        for source in sources
+        if source.get("tokens")
+    }
 
 
-def suggester(text: str) -> Query:
+def suggester(query: Query) -> Body:
     """The part of a body that asks for proposals; empty when no word is worth it.
 
     The suggester reads the dictionary of the whole index, where words of removed and of filtered-out records stay. So
     `suggestions` looks for each proposed word under the request's own filters; and a word that is found in another form
     (`governs`, where texts say `governing`) is not misspelt.
     """
-    checked = [word for word in query_terms(text) if correctable(word)]
+    checked = [word for word in query.words if correctable(word)]
     if not checked:
         return {}
     near = {"field": "spelling", "suggest_mode": "missing", "size": PROPOSALS, "min_word_length": SHORTEST_WORD}
@@ -155,12 +165,12 @@ def proposals(answer: Mapping[str, Any]) -> Proposals:
 
 
 def suggestions(
-    client: OpenSearchClient, index: str, text: str, proposed: Proposals, where: Sequence[Query]
+    client: OpenSearchClient, index: str, query: Query, proposed: Proposals, where: Sequence[Body]
 ) -> tuple[str, ...]:
     """The query with its misspelt words put right, best first; one request, and none without proposals."""
     if not 0 < len(proposed) <= MOST_WORDS:
         return ()
-    return suggest(text, _checked(client, index, proposed, where), distance)
+    return suggest(query, _checked(client, index, proposed, where), distance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +192,9 @@ class _Checked:
         return word in self.reachable
 
 
-def _checked(client: OpenSearchClient, index: str, proposed: Proposals, where: Sequence[Query]) -> _Checked:
+def _checked(client: OpenSearchClient, index: str, proposed: Proposals, where: Sequence[Body]) -> _Checked:
     options = list(dict.fromkeys(option for near in proposed.values() for option in near))
-    bodies = [_any(queries.lexical(Words(word, telling=True), ())) for word in proposed]
+    bodies = [_any(queries.lexical(terms(word), ())) for word in proposed]
     bodies += [_any({"bool": {"filter": [{"term": {"spelling": word}}, *where]}}) for word in options]
     answers = multi_search(client, index, bodies, " ".join(proposed))
     found = [total(answer) > 0 for answer in answers]
@@ -193,11 +203,11 @@ def _checked(client: OpenSearchClient, index: str, proposed: Proposals, where: S
     return _Checked(proposed, frozenset(misspelt), frozenset(reachable))
 
 
-def _any(query: Query) -> Query:
+def _any(query: Body) -> Body:
     return {"size": 0, "track_total_hits": 1, "query": query}
 
 
-def admitted(client: OpenSearchClient, index: str, record: RecordId, where: Sequence[Query]) -> bool:
+def admitted(client: OpenSearchClient, index: str, record: RecordId, where: Sequence[Body]) -> bool:
     """Whether the filters let the record through."""
     query = {"bool": {"filter": [queries.these([record]), queries.LIVE, *where]}}
     (answer,) = multi_search(client, index, [queries.counted(query)], record)
@@ -205,18 +215,17 @@ def admitted(client: OpenSearchClient, index: str, record: RecordId, where: Sequ
 
 
 def rank_by_words(
-    client: OpenSearchClient, index: str, record: RecordId, words: Words, where: Sequence[Query]
+    client: OpenSearchClient, index: str, record: RecordId, query: Query, where: Sequence[Body]
 ) -> tuple[int, float] | None:
     """Rank from 1 and score among all records with the words; ties stand in the order of their ids."""
-    query = queries.lexical(words, where)
-    score = _score(client, index, record, queries.lexical(words, [queries.these([record]), *where]))
+    score = _score(client, index, record, queries.lexical(query.terms, [queries.these([record]), *where]))
     if score is None:
         return None
-    return _rank(client, index, record, query, score), score
+    return _rank(client, index, record, queries.lexical(query.terms, where), score), score
 
 
 def rank_by_vector(
-    client: OpenSearchClient, index: str, record: RecordId, vector: Numbers, where: Sequence[Query]
+    client: OpenSearchClient, index: str, record: RecordId, vector: Numbers, where: Sequence[Body]
 ) -> tuple[int, float] | None:
     """Rank from 1 and cosine among the nearest records, of which at most `MOST_NEIGHBOURS` are compared."""
     query = queries.nearest(vector, where, MOST_NEIGHBOURS, MOST_NEIGHBOURS)
@@ -227,13 +236,13 @@ def rank_by_vector(
     return _rank(client, index, record, query, score), cosine_of(score)
 
 
-def _score(client: OpenSearchClient, index: str, record: RecordId, query: Query) -> float | None:
+def _score(client: OpenSearchClient, index: str, record: RecordId, query: Body) -> float | None:
     (answer,) = multi_search(client, index, [queries.ranked(query, 1, counted=False)], record)
     found = hits(answer)
     return found[0].score if found else None
 
 
-def _rank(client: OpenSearchClient, index: str, record: RecordId, query: Query, score: float) -> int:
+def _rank(client: OpenSearchClient, index: str, record: RecordId, query: Body, score: float) -> int:
     """One more than what scores higher, or the same under an earlier id."""
     earlier = {"bool": {"must": [query], "filter": [{"range": {"id": {"lt": record}}}]}}
     above = _next_above(score)
@@ -260,7 +269,7 @@ def live(
 ) -> Iterator[tuple[RecordId, int]]:
     """Ids and versions of the live records by id; with `waiting` of those without vectors."""
     refresh_index(client, index)
-    only: list[Query] = [LIVE] + ([{"term": {"embedded": False}}] if waiting else [])
+    only: list[Body] = [LIVE] + ([{"term": {"embedded": False}}] if waiting else [])
     pit = client.create_pit(index=index, keep_alive=KEPT_OPEN)["pit_id"]
     body: dict[str, Any] = {
         **IDS_ONLY,

@@ -59,12 +59,6 @@ class _Parameter:
         return self.change(value)
 
 
-def folded_rule(rule: str) -> str:
-    """A rule in the words of the index: `DAO, Café => coffee house` as `dao, cafe => coffee house`."""
-    sides = [", ".join(" ".join(words(name)) for name in side.split(",")) for side in rule.split("=>")]
-    return " => ".join(sides)
-
-
 def _whole(field: str, low: int, high: int) -> _Parameter:
     return _Parameter(
         field,
@@ -76,12 +70,12 @@ def _whole(field: str, low: int, high: int) -> _Parameter:
 def _is_rules(value: Any) -> bool:
     if not isinstance(value, list) or len(value) > MAX_SYNONYM_RULES:
         return False
-    return all(isinstance(rule, str) and _is_rule(folded_rule(rule)) for rule in value)
+    return all(isinstance(rule, str) and _is_rule(rule) for rule in value)
 
 
 def _is_rule(rule: str) -> bool:
-    sides = rule.split(" => ")
-    names = [name.strip() for side in sides for name in side.split(",")]
+    sides = rule.split("=>")
+    names = [words(name) for side in sides for name in side.split(",")]
     return len(sides) <= 2 and len(names) >= 2 and all(names)
 
 

@@ -1,0 +1,60 @@
+"""A query as every engine takes it: nothing in it is syntax."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from commonplace.search.analysis import terms
+from commonplace.search.text import STOP_WORDS, clean_query, query_terms
+
+MOST_TERMS = 32
+"""Of a query: what comes after them is not looked for."""
+
+REMEMBERED = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """The text of a query and what is looked for. Make it by `Query.of`."""
+
+    text: str
+    """Valid Unicode, no control characters, single spaces."""
+    words: tuple[str, ...]
+    """The distinct folded words worth looking for: as they are written, for suggestions."""
+    terms: tuple[str, ...]
+    """The same as terms of the index (`search.analysis`)."""
+    subject: str
+    """The text without the frame of a question: `DAO` of `What is a DAO?`."""
+
+    @classmethod
+    def of(cls, text: str) -> "Query":
+        """Any text is a valid query."""
+        return _query(clean_query(text))
+
+
+NOTHING = Query("", (), (), "")
+"""The query that only a vector asks."""
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _query(text: str) -> Query:
+    words = tuple(query_terms(text, MOST_TERMS))
+    return Query(text, words, _terms(text, words), subject(text))
+
+
+def _terms(text: str, words: Sequence[str]) -> tuple[str, ...]:
+    found = dict.fromkeys(terms(text))
+    # Stop words are looked for where there is nothing else.
+    telling = any(word not in STOP_WORDS for word in words)
+    kept = [term for term in found if term not in _stop_terms()] if telling else list(found)
+    return tuple(kept[:MOST_TERMS])
+
+
+@cache
+def _stop_terms() -> frozenset[str]:
+    return frozenset(term for word in STOP_WORDS for term in terms(word))
+
+
+def subject(text: str) -> str:
+    """The text without the frame of a question."""
+    return text
