@@ -6,19 +6,29 @@ other server. The SDK's own application needs a lifespan, which serves the first
 
 import json
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, NoReturn
 
 import anyio
+from mcp.server.connection import Connection
 from mcp.server.lowlevel.server import Server
+from mcp.server.runner import serve_one
+from mcp.server.streamable_http import check_accept_headers
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR
+from mcp.shared.exceptions import NoBackChannelError
+from mcp.shared.jsonrpc_dispatcher import handler_exception_to_error_data
+from mcp.shared.message import ServerMessageMetadata
+from mcp.shared.transport_context import TransportContext
+from mcp_types import DEFAULT_NEGOTIATED_VERSION, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from commonplace.web.mcp.errors import MESSAGE, RequestId, internal, invalid, rpc_error
+from commonplace.web.mcp.rendering import compact
 
 logger = logging.getLogger(__name__)
 
@@ -39,6 +49,8 @@ MARGIN_SECONDS = 1.0
 """What is left of an invocation when its answer is given up."""
 
 TIMED_OUT = "Request timed out"
+
+_MEMBERS = {"jsonrpc", "id", "method", "params"}
 
 _HINTS = {406: "Accept must allow application/json and text/event-stream."}
 """Where the SDK says nothing."""
@@ -246,8 +258,34 @@ class _Answer:
         await invalid(_HINTS.get(status, HTTPStatus(status).phrase), self._id, status=status)(*self._parts)
 
 
+@dataclass(slots=True)
+class Exchange:
+    """A request that gets one answer and nothing else, as the SDK's dispatch context: it carries nothing back."""
+
+    request_id: RequestId
+    message_metadata: ServerMessageMetadata
+    transport: TransportContext = field(
+        default_factory=lambda: TransportContext(kind="streamable-http", can_send_request=False)
+    )
+    cancel_requested: anyio.Event = field(default_factory=anyio.Event)
+    can_send_request: bool = False
+
+    async def send_raw_request(self, method: str, params: Mapping[str, Any] | None, opts: Any = None) -> NoReturn:  # noqa: ARG002
+        raise NoBackChannelError(method)
+
+    async def notify(self, method: str, params: Mapping[str, Any] | None, opts: Any = None) -> None:
+        """Nothing: there is no stream to carry it."""
+
+    async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        """Nothing, likewise."""
+
+
 class Endpoint:
-    """The server of one path, built at its first request, and a session manager of its own for each request."""
+    """The server of one path, built at its first request.
+
+    Plain requests of the older versions are answered directly, as the SDK answers those of the newer ones. Everything
+    else gets a session manager of the SDK's of its own: its streams and tasks cost more than a small call.
+    """
 
     def __init__(self, build: Callable[[], Server[Any]], talking: Collection[str] = ()) -> None:
         """`talking` are tools that report progress to clients."""
@@ -255,8 +293,12 @@ class Endpoint:
         self._talking = talking
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        server, streams = self._build(), self._streams(scope)
+        if not streams and is_legacy(scope) and _is_plain(scope):
+            await (await _answered(server, Request(scope, receive)))(scope, receive, send)
+            return
         manager = StreamableHTTPSessionManager(
-            app=self._build(), stateless=True, json_response=not self._streams(scope), session_idle_timeout=None
+            app=server, stateless=True, json_response=not streams, session_idle_timeout=None
         )
         async with manager.run():
             await manager.handle_request(scope, receive, send)
@@ -276,6 +318,38 @@ def is_legacy(scope: Scope) -> bool:
     """Whether the SDK will take the request for one of the versions with a handshake."""
     version = next((value for name, value in scope["headers"] if name == b"mcp-protocol-version"), None)
     return version is None or version.decode("latin-1") in HANDSHAKE_PROTOCOL_VERSIONS
+
+
+def _is_plain(scope: Scope) -> bool:
+    """Whether it is a request in JSON-RPC's own members, of a client that takes JSON, and no handshake."""
+    message = scope[MESSAGE]
+    return (
+        message.keys() <= _MEMBERS
+        and "id" in message
+        and message["method"] != "initialize"
+        and check_accept_headers(Request(scope))[0]
+    )
+
+
+async def _answered(server: Server[Any], request: Request) -> Response:
+    """The answer to a plain request of an older version. Raises what is no failure in the protocol's terms."""
+    message = request.scope[MESSAGE]
+    version = request.headers.get("mcp-protocol-version", DEFAULT_NEGOTIATED_VERSION)
+    told: dict[str, Any] = {"jsonrpc": "2.0", "id": message["id"]}
+    try:
+        told["result"] = await serve_one(
+            server,
+            Exchange(message["id"], ServerMessageMetadata(request_context=request)),
+            message["method"],
+            message.get("params"),
+            connection=Connection.from_envelope(version, None, None),
+            lifespan_state={},
+        )
+    except Exception as error:
+        if (data := handler_exception_to_error_data(error)) is None:
+            raise
+        told["error"] = data.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return Response(compact(told), media_type="application/json")
 
 
 def _seconds_left(scope: Scope) -> float:
