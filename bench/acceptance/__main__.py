@@ -22,7 +22,7 @@ from local.dev.source import Source, clone
 from local.errors import CommandError
 from local.opensearch.node import OwnedNode
 
-PARTS = ("served", "history", "crash")
+PARTS = ("served", "questions", "history", "crash")
 
 
 def main(arguments: list[str]) -> int:
@@ -62,6 +62,9 @@ class Acceptance:
         found: list[Statement] = []
         if self.given.only in (None, "served"):
             found += _show("What is served", examine_served(self.source, self.folder / "served", self._index("served")))
+        if self.given.only == "questions":
+            data, index = self.folder / "questions", self._index("questions")
+            found += _show("What questions find", examine_served(self.source, data, index, questions=True))
         if self.given.only in (None, "history"):
             for name, replay in history.REPLAYS.items():
                 _tell(f"replaying the history {name}")
@@ -95,11 +98,15 @@ class Acceptance:
         return _collection(self.node, name) if self.node else None
 
 
-def examine_served(source: Source, data: Path, index: Index | None = None) -> list[Statement]:
-    """Starts a laptop cloud of its own and ends it."""
+def examine_served(
+    source: Source, data: Path, index: Index | None = None, *, questions: bool = False
+) -> list[Statement]:
+    """Starts a laptop cloud of its own and ends it; with `questions` nothing but those is examined."""
     with Laptop(source, data, environment=index.environment if index else {}) as laptop:
         _tell("syncing")
         found = served.sync(laptop)
+        if questions:
+            return found + served.examine_questions(laptop)
         _tell("comparing what is served with what is published")
         return found + served.examine(laptop, index)
 

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import httpx
 
+from bench.acceptance import questions
 from bench.acceptance.indexes import EmbeddedIndex, Index
 from bench.acceptance.reading import Page, Traces, texts_in, unexplained
 from bench.acceptance.site import FIXED, Pages, texts_of
@@ -214,6 +215,15 @@ def examine(laptop: Laptop, index: Index | None = None) -> list[Statement]:
             *statements(laptop, api, truth, served.refs, looked_into),
             *looked_into.statements(truth, versions),
         ]
+
+
+def examine_questions(laptop: Laptop) -> list[Statement]:
+    """What people's questions find; the laptop is idle."""
+    head = laptop.workspace.head or ""
+    truth = truth_at(laptop.workspace.git_dir, head, DEFAULT_EXCLUDES)
+    with httpx.Client(base_url=laptop.url, trust_env=False, timeout=60) as api:
+        _wait_for(api, head)
+        return list(questions.examine(api, laptop.url, truth.published, _fetch(api, truth).refs))
 
 
 def _wait_for(api: httpx.Client, head: str) -> None:
