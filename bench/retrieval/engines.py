@@ -15,7 +15,7 @@ from commonplace.kernel.environment import SettingsError
 from commonplace.kernel.errors import CommonplaceError
 from commonplace.search import providers
 from commonplace.search.chunks import chunk_body
-from commonplace.search.embeddings import embed_records
+from commonplace.search.embeddings import embed_records, with_tokens
 from commonplace.search.model import VECTOR_FLOOR, Chunk, EmbeddingProvider, Engine, IndexedRecord, Record, Reranker
 from commonplace.search.settings import EmbeddingChoice, RerankChoice, RetrievalSettings
 from commonplace.web.rest.settings import RestSettings
@@ -86,10 +86,10 @@ def recut(records: Sequence[Record], pieces: int | None) -> list[Record]:
 
 
 def embedded_records(records: Sequence[Record], provider: EmbeddingProvider | None, say: Say) -> list[IndexedRecord]:
-    """With their vectors. Raises RuntimeError when the model fails for some: a half-embedded index says nothing."""
+    """With their vectors and tokens. Raises RuntimeError when the model fails for some: a half-embedded index says nothing."""
     indexed: list[IndexedRecord] = []
     for start in range(0, len(records), BATCH):
-        indexed += embed_records(records[start : start + BATCH], provider)
+        indexed += with_tokens(embed_records(records[start : start + BATCH], provider))
         say(f"  embedded {len(indexed):,} of {len(records):,} documents")
     if provider is not None and any(len(item.vectors) != len(item.record.chunks) for item in indexed):
         raise RuntimeError(f"the model {provider.name} did not embed every document")
