@@ -7,6 +7,7 @@ invocations".
 
 import json
 import math
+import os
 import re
 import sys
 import tempfile
@@ -24,10 +25,11 @@ from local.cloud.runtime import Call, Function, Outcome, Worker, exited, stopped
 PAUSES_SECONDS = (60.0, 120.0)
 """Before the second attempt, and before the third."""
 
-# A call that waits this long for a busy environment gets one of its own. AWS would start it at once, but a warm
-# call takes milliseconds where a new process takes a second.
-GROW_AFTER_SECONDS = 0.05
+# A call that waits this long for a busy environment gets one of its own, as long as there are cores for it: a warm call
+# takes milliseconds where a new process takes a second. AWS would start it at once.
+GROW_AFTER_SECONDS = 0.01
 LOOK_AGAIN_SECONDS = 0.25
+CORES = os.cpu_count() or 1
 
 LogCallback = Callable[[str, str], None]
 
@@ -107,26 +109,27 @@ class Pool:
     def __init__(self, function: Function, variables: Mapping[str, str], log: FunctionLog, *, stand_in: bool) -> None:
         self.function, self.log = function, log
         self._variables, self._stand_in = variables, stand_in
-        self._changed = threading.Condition()
+        self._lock = threading.RLock()
         self._waiting: deque[Call] = deque()
         self._workers: list[Worker] = []
+        self._parked: dict[Worker, threading.Condition] = {}
         self._stopping = False
         self.started = 0
 
     @property
     def pids(self) -> list[int]:
-        with self._changed:
+        with self._lock:
             return [worker.process.pid for worker in self._workers]
 
     @property
     def busy(self) -> int:
         """Calls that wait or run."""
-        with self._changed:
+        with self._lock:
             return len(self._waiting) + sum(worker.call is not None for worker in self._workers)
 
     def submit(self, call: Call) -> None:
         """Queue a call. Whoever does so sees to it that somebody attends it."""
-        with self._changed:
+        with self._lock:
             self.started += 1
             if self._stopping:
                 call.finish(stopped())
@@ -134,11 +137,11 @@ class Pool:
             self._waiting.append(call)
             if not self._alive():
                 self._start()
-            self._changed.notify_all()
+            self._wake()
 
     def attend(self, call: Call, give_up_at: float = math.inf) -> Outcome | None:
         """Wait for an environment, then for the answer, at most the function's timeout. `None` after `give_up_at`."""
-        patience = GROW_AFTER_SECONDS
+        patience = GROW_AFTER_SECONDS if len(self._alive()) < CORES else LOOK_AGAIN_SECONDS
         while not call.taken.wait(min(patience, max(0.0, give_up_at - time.time()))):
             if time.time() >= give_up_at:
                 return None
@@ -152,7 +155,7 @@ class Pool:
         return call.outcome
 
     def prewarm(self) -> None:
-        with self._changed:
+        with self._lock:
             if not self._workers and not self._stopping:
                 self._start()
 
@@ -160,7 +163,7 @@ class Pool:
         return [worker for worker in self._workers if not worker.lost]
 
     def _grow(self) -> None:
-        with self._changed:
+        with self._lock:
             alive = self._alive()
             booting = sum(not worker.ready for worker in alive)
             if len(self._waiting) > booting and len(alive) < self.function.concurrency and not self._stopping:
@@ -179,49 +182,56 @@ class Pool:
         self._workers.append(worker)
 
     def _next_call(self, worker: Worker, gone: Callable[[], bool]) -> Call | None:
-        with self._changed:
+        with self._lock:
             worker.ready = True
             while not (worker.lost or self._stopping):
                 if self._waiting:
                     if gone():
                         worker.lost = True
-                        self._changed.notify_all()
+                        self._wake()
                         return None
                     call = self._waiting.popleft()
                     worker.begin(call)
                     return call
-                self._changed.wait()
+                self._parked[worker] = threading.Condition(self._lock)
+                self._parked[worker].wait()
             return None
 
+    def _wake(self, *, everybody: bool = False) -> None:
+        """The idle environment that was started first: what it keeps in memory is then used again."""
+        idle = [worker for worker in self._workers if worker in self._parked]
+        for worker in idle if everybody else idle[:1]:
+            self._parked.pop(worker).notify()
+
     def _expire(self, call: Call) -> None:
-        with self._changed:
+        with self._lock:
             worker = next((worker for worker in self._workers if worker.call is call), None)
         if worker is not None:
             worker.expire(call)
 
     def _fail_waiting(self, outcome: Callable[[Call], Outcome]) -> None:
-        with self._changed:
+        with self._lock:
             calls = list(self._waiting)
             self._waiting.clear()
         for call in calls:
             call.finish(outcome(call))
 
     def _exited(self, worker: Worker, status: int) -> None:
-        with self._changed:
+        with self._lock:
+            self._wake(everybody=True)
             if worker in self._workers:
                 self._workers.remove(worker)
-            self._changed.notify_all()
         if not (worker.ready or worker.explained):  # it died before it could take a call: so would the next
             self._fail_waiting(lambda call: exited(call, status))
-        with self._changed:
+        with self._lock:
             if self._waiting and not self._alive() and not self._stopping:
                 self._start()
 
     def stop(self) -> None:
-        with self._changed:
+        with self._lock:
             self._stopping = True
             workers = list(self._workers)
-            self._changed.notify_all()
+            self._wake(everybody=True)
         self._fail_waiting(lambda _: stopped())
         for worker in workers:
             worker.kill()
