@@ -35,7 +35,7 @@ from bench.mcp_servers import (
 )
 from bench.serving import RUN_SECONDS, NotSynced
 from bench.table import percentile, ratio
-from commonplace.web.mcp.budgets import DEFAULT_TOKENS, MAX_TOKENS, estimate_tokens
+from commonplace.web.mcp.budgets import DOCUMENT_TOKENS, MAX_TOKENS, estimate_tokens
 from local.cli.dev import SAMPLE_NAME
 from local.dev.laptop import Laptop
 from local.dev.screen import judge
@@ -69,7 +69,7 @@ def measure(arguments: Sequence[str], folder: Path) -> None:
         rows = [_call_row(laptop.url, caller, asked) for asked in _calls(caller, laptop)]
         caller.close()
     highest = max(int(row["tokens"] or 0) for row in rows)
-    note = f"Highest: {highest:,} tokens, as estimated; target {DEFAULT_TOKENS:,}, never more than {MAX_TOKENS:,}."
+    note = f"Highest: {highest:,} tokens, as estimated; target {DOCUMENT_TOKENS:,}, never more than {MAX_TOKENS:,}."
     table.show("mcp-calls", f"Default answers over {source.name}", rows, note=note)
 
 
@@ -116,10 +116,11 @@ def _call_row(url: str, caller: Caller, asked: Asked) -> table.Row:
         called(caller, asked)
         taken += [time.perf_counter() - began] if number >= WARM_UP else []
     text = "".join(block.get("text", "") for block in answer["content"])
+    data = json.dumps(answer.get("structuredContent"), ensure_ascii=False, separators=(",", ":"))
     return {
         "tool": asked.tool,
         "outcome": "error" if answer.get("isError") else "ok",
-        "tokens": estimate_tokens(json.dumps(answer, ensure_ascii=False, separators=(",", ":"))),
+        "tokens": max(estimate_tokens(text), estimate_tokens(data)),
         "of text": estimate_tokens(text),
         "p50 ms": 1000 * median(taken),
         "p95 ms": 1000 * percentile(taken, 95),

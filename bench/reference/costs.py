@@ -248,8 +248,8 @@ def _declared(tool: Mapping[str, Any]) -> int:
 
 
 def _tokens(answer: Mapping[str, Any]) -> int:
-    """Of text and data together, as a client puts them before a model."""
+    """Of the larger of text and data: a client puts one of them before a model."""
     text = "".join(block.get("text", "") for block in answer["content"])
     data = answer.get("structuredContent")
     told = json.dumps(data, ensure_ascii=False, separators=(",", ":")) if data else ""
-    return estimate_tokens(text) + estimate_tokens(told)
+    return max(estimate_tokens(text), estimate_tokens(told))

@@ -15,7 +15,7 @@ from commonplace.reference.model import GAP_SECONDS, MAX_GAPS
 from commonplace.reference.tools.answers import ANSWER_TOKENS
 from commonplace.reference.tools.services import ReferenceServices
 from commonplace.reference.tools.toolset import reference_toolset
-from commonplace.web.mcp.budgets import DEFAULT_TOKENS, MAX_TOKENS
+from commonplace.web.mcp.budgets import DEFAULT_TOKENS, DOCUMENT_TOKENS, MAX_TOKENS
 from commonplace.web.mcp.declaration import Tool, Toolset
 from commonplace.web.mcp.guard import READ_ONLY_HEADER
 from commonplace.web.mcp.settings import DEFAULT_RATE_LIMITS
@@ -112,6 +112,7 @@ def test_the_limits_of_the_memory_are_the_defaults() -> None:
 def test_the_sizes_of_answers_are_the_real_ones() -> None:
     text = PAGE.read_text(encoding="utf-8")
     assert re.findall(r"(\d+,\d{3}) tokens", text)[:1] == [f"{DEFAULT_TOKENS:,}"]
+    assert f"stay below {DOCUMENT_TOKENS:,}" in text
     assert f"up to {MAX_TOKENS:,}" in text
 
 

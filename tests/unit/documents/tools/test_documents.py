@@ -11,9 +11,9 @@ from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.tools import documents, pagination
 from commonplace.documents.tools.names import locate
 from commonplace.kernel.errors import CommonplaceError, InvalidInput, NotFound, Unavailable
-from commonplace.web.mcp.budgets import DEFAULT_TOKENS
+from commonplace.web.mcp.budgets import DOCUMENT_TOKENS
 from commonplace.web.mcp.declaration import Answer
-from commonplace.web.mcp.rendering import MAX_ERROR_BYTES, sentence
+from commonplace.web.mcp.rendering import MAX_ERROR_BYTES, cost, sentence
 from tests.fakes.library import COMMIT, garden, make
 from tests.unit.documents.rest.told import GARDEN
 from tests.unit.documents.tools.calling import ORIGIN, called, data
@@ -189,12 +189,23 @@ def test_pages_of_a_long_document_are_the_document(asked: dict[str, int]) -> Non
     (stored,) = at.services().library.documents([entry])
     assert stored is not None
     assert "".join(data(page)["content"] for page in told) == pagination.body_of(stored)
-    assert all(pagination.cost(page) <= asked.get("maxTokens", DEFAULT_TOKENS) for page in told)
+    budget = asked.get("maxTokens", DOCUMENT_TOKENS)
+    assert all(cost(page) <= budget for page in told)
+    assert all(cost(page) >= 0.9 * budget for page in told[:-1])
     assert [data(page)["truncated"] for page in told] == [True] * (len(told) - 1) + [False]
 
 
-def test_a_page_that_nobody_asked_more_of_is_shown_in_full_by_every_client() -> None:
-    assert all(len(page.text.encode()) <= 8_192 for page in pages(long(), "file/long"))
+def test_a_page_that_nobody_asked_more_of_is_cut_by_no_client() -> None:
+    assert all(len(page.text.encode()) <= 20_000 for page in pages(long(), "file/long"))
+
+
+def test_pages_have_numbers_too() -> None:
+    at = long()
+    first, second, *_ = pages(at, "file/long", maxTokens=2_000)
+    assert data(get(at, "file/long", cursor="1", maxTokens=2_000)) == data(first)
+    assert data(get(at, "file/long", cursor="2", maxTokens=2_000)) == data(second)
+    with pytest.raises(InvalidInput, match="no page 99"):
+        get(at, "file/long", cursor="99")
 
 
 def test_a_page_says_early_that_there_is_more_and_how_to_get_it() -> None:

@@ -1,7 +1,8 @@
 """`list_groups` and `list_releases`."""
 
-from commonplace.documents.tools import groups, pagination
+from commonplace.documents.tools import groups
 from commonplace.web.mcp.budgets import DEFAULT_TOKENS
+from commonplace.web.mcp.rendering import cost
 from tests.fakes.library import garden, make
 from tests.unit.documents.tools.calling import ORIGIN, called, data, services
 
@@ -65,4 +66,4 @@ def test_too_many_groups_are_cut_to_those_with_most_documents() -> None:
     assert len(shown) < 400
     assert data(answer)["total"] == 400
     assert answer.text.startswith(f"400 groups; the {len(shown)} with most documents:")
-    assert pagination.cost(answer) <= DEFAULT_TOKENS
+    assert cost(answer) <= DEFAULT_TOKENS

@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from commonplace.documents.content.document import Document
-from commonplace.documents.tools import documents, lexicon, pagination
+from commonplace.documents.tools import documents, lexicon
 from commonplace.kernel.errors import InvalidInput, NotFound
 from commonplace.web.mcp.budgets import DEFAULT_TOKENS
 from commonplace.web.mcp.declaration import Answer
+from commonplace.web.mcp.rendering import cost
 from tests.fakes.library import make
 from tests.unit.documents.tools.calling import ORIGIN, called, data, services
 
@@ -83,7 +84,7 @@ def test_long_entry_is_cut_and_get_document_goes_on_where_it_stopped() -> None:
     answer = called(lexicon.tools(using), "define_term", term="kelp")
     told = data(answer)
     assert told["truncated"] is True
-    assert pagination.cost(answer) <= DEFAULT_TOKENS
+    assert cost(answer) <= DEFAULT_TOKENS
     assert len(answer.text.encode()) < 10_000
     assert 'get_document goes on with contentType "tag", id "kelp"' in answer.text[:1_500]
     page = called(documents.tools(using), "get_document", contentType="tag", id="kelp", cursor=told["nextCursor"])
@@ -155,7 +156,7 @@ def test_many_long_results_stay_within_the_budget() -> None:
     ]
     answer = asked("search_lexicon", told, keyword="tide", limit=50)
     assert 0 < len(data(answer)["results"]) < 50
-    assert pagination.cost(answer) <= DEFAULT_TOKENS
+    assert cost(answer) <= DEFAULT_TOKENS
 
 
 def test_search_that_finds_nothing_says_so_and_what_to_do() -> None:

@@ -1,10 +1,13 @@
 """Bodies a page at a time."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.documents.content.document import Entry
-from commonplace.documents.tools.pagination import excerpt, position, shares, twice
+from commonplace.documents.tools.pagination import Room, excerpt, page_starts, position, shares
+from commonplace.kernel.errors import InvalidInput
+from commonplace.web.mcp.budgets import escaped, estimate_tokens
 from tests.fakes.library import FakeLibrary, make
 
 texts = st.text(st.sampled_from('abc de.\n\r"\\#é漢🌱'), max_size=400)
@@ -14,23 +17,39 @@ def entry() -> Entry:
     return FakeLibrary()._store(make("file", "long", "long.md"))
 
 
-@given(texts, st.integers(1, 200), st.none() | st.integers(1, 100))
-def test_pages_laid_end_to_end_are_the_body(body: str, tokens: int, characters: int | None) -> None:
+@given(texts, st.integers(1, 200))
+def test_pages_laid_end_to_end_are_the_body(body: str, tokens: int) -> None:
     told, start, of = "", 0, entry()
     while True:
-        page = excerpt(of, body, start, tokens, max_characters=characters)
+        page = excerpt(of, body, start, Room(tokens, tokens))
         told += page.piece.text
         if page.cursor is None:
             break
         assert page.piece.text
-        start = position(of, page.cursor)
+        start = position(of, body, page.cursor, Room(tokens, tokens))
         assert start == len(told)
     assert told == body
 
 
+@given(texts, st.integers(8, 200), st.integers(8, 200))
+def test_a_page_costs_no_more_than_it_may(body: str, text: int, data: int) -> None:
+    page = excerpt(entry(), body, 0, Room(text, data)).piece.text
+    assert estimate_tokens(page) <= text
+    assert estimate_tokens(escaped(page)) <= data
+
+
 @given(texts, st.integers(8, 200))
-def test_a_page_costs_no_more_than_it_may(body: str, tokens: int) -> None:
-    assert twice(excerpt(entry(), body, 0, tokens).piece.text) <= tokens
+def test_pages_by_number_are_those_that_handles_lead_to(body: str, tokens: int) -> None:
+    room, of = Room(tokens, tokens), entry()
+    starts, page = [0], excerpt(of, body, 0, room)
+    while page.cursor is not None:
+        starts.append(page.piece.end)
+        page = excerpt(of, body, position(of, body, page.cursor, room), room)
+    assert list(page_starts(body, room)) == starts
+    assert [position(of, body, str(number), room) for number in range(1, len(starts) + 1)] == starts
+    for number in (0, len(starts) + 1):
+        with pytest.raises(InvalidInput, match="There is no page"):
+            position(of, body, str(number), room)
 
 
 @given(st.lists(st.integers(0, 1_000), max_size=20), st.integers(-10, 5_000))

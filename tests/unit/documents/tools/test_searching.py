@@ -1,5 +1,6 @@
 """`search_knowledge` and `search_with_documents`: what they ask for, what they say, and how they go on."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -7,14 +8,14 @@ import pytest
 
 from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.ontology import ONTOLOGY
-from commonplace.documents.tools import documents, pagination, search
+from commonplace.documents.tools import search
 from commonplace.documents.tools.toolset import knowledge_toolset
 from commonplace.kernel.errors import InvalidInput, Unavailable
 from commonplace.search.filters import Filters
 from commonplace.search.model import SearchRequest
-from commonplace.web.mcp.budgets import DEFAULT_TOKENS
+from commonplace.web.mcp.budgets import DOCUMENT_TOKENS
 from commonplace.web.mcp.declaration import Answer
-from commonplace.web.mcp.rendering import compact
+from commonplace.web.mcp.rendering import compact, cost
 from commonplace.web.mcp.server import build_server
 from commonplace.web.mcp.surface import Surface
 from tests.fakes.library import make
@@ -276,25 +277,45 @@ def large(characters: int, count: int = 5) -> World:
     return made
 
 
-def test_large_documents_share_the_room_and_go_on_with_get_document() -> None:
-    at = large(9_000, count=4)
-    answer = whole(at)
-    assert pagination.cost(answer) <= DEFAULT_TOKENS
-    first, *_, small = data(answer)["results"]
-    assert small["content"] == "Little to say."
-    assert "nextCursor" not in small
-    assert len(first["content"]) > 1_000
-    onward = called(documents.tools(at.services()), "get_document", id="file/n0", cursor=first["nextCursor"])
-    at_once = at.search.hits[0].document
-    assert at_once is not None
-    assert at_once.content.startswith(first["content"] + data(onward)["content"])
-    assert first["nextCursor"] in answer.text
+def test_large_documents_share_the_room_and_the_small_ones_are_whole() -> None:
+    answer = whole(large(9_000, count=4))
+    assert cost(answer) <= DOCUMENT_TOKENS
+    first, *others, small = data(answer)["results"]
+    assert (small["content"], small["truncated"]) == ("Little to say.", False)
+    assert all(one["truncated"] and len(one["content"]) > 1_000 for one in (first, *others))
+    assert f" of {first['characters']:,} characters, what matches first" in answer.text
+    assert search.NOT_ALL in answer.text
+
+
+def test_the_sections_that_match_come_before_all_others_and_in_the_documents_order() -> None:
+    told = [f"## Part {number}\n\n{'Nothing of the kind is said here. ' * 30}" for number in range(30)]
+    told[7] = "## Seasons\n\nEvery season the circle asks who carries what."
+    told[21] = "## Carrying\n\nWho carries the keys carries the door."
+    body = "\n\n".join(told)
+    document = make("file", "long", "long.md", content=body)
+    at = world([document], graph=None)
+    at.search = FakeSearch(hit("file", "long", document=document))
+    answer = whole(at, "who carries what", maxTokens=900)
+    (one,) = data(answer)["results"]
+    assert one["content"].index("asks who carries what") < one["content"].index("carries the door")
+    assert body.index(told[7]) > 5_000, "what matches stands behind a good deal that does not"
+    assert one["content"].count("characters left out …]") >= 3
+    assert (one["truncated"], one["characters"]) == (True, len(body))
+    left_out = sum(int(found.replace(",", "")) for found in re.findall(r"\[… ([\d,]+) characters", one["content"]))
+    assert f"{len(body) - left_out:,} of {len(body):,} characters" in answer.text
+
+
+def test_what_is_left_makes_the_best_document_whole() -> None:
+    at = large(9_000, count=3)
+    at.search.hits = tuple(replace(one, snippet="Nothing of theirs.") for one in at.search.hits)
+    first, *_ = data(whole(at, "nothing of theirs", maxTokens=4_000))["results"]
+    assert first["truncated"] is False
 
 
 @pytest.mark.parametrize("tokens", [2_000, 5_000, 12_000, 20_000])
 def test_an_answer_with_documents_is_as_large_as_it_may_be(tokens: int) -> None:
     answer = whole(large(40_000, count=3), maxTokens=tokens)
-    assert 0.8 * tokens <= pagination.cost(answer) <= tokens
+    assert 0.9 * tokens <= cost(answer) <= tokens
 
 
 def test_where_there_is_no_room_for_texts_the_passages_are_told_and_that_there_is_more() -> None:

@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
-from commonplace.documents.tools import connector, documents, pagination
+from commonplace.documents.tools import connector
+from commonplace.documents.tools.pagination import body_of
 from commonplace.kernel.errors import InvalidInput, NotFound
-from commonplace.web.mcp.budgets import DEFAULT_TOKENS
+from commonplace.web.mcp.budgets import DOCUMENT_TOKENS
 from commonplace.web.mcp.declaration import Answer
+from commonplace.web.mcp.rendering import cost
 from tests.fakes.library import make
 from tests.unit.documents.rest.told import GARDEN
 from tests.unit.documents.tools.calling import called, data
@@ -69,33 +71,44 @@ def test_fetch_gives_the_document_that_search_named() -> None:
 
 def test_a_long_document_is_fetched_in_parts_by_the_ids_it_names() -> None:
     at, wanted, told = long(), "file/long", ""
-    for _ in range(100):
+    for number in range(1, 100):
         answer = asked(at, "fetch", id=wanted)
-        assert pagination.cost(answer) <= DEFAULT_TOKENS
-        told += data(answer)["text"]
+        assert cost(answer) <= DOCUMENT_TOKENS
+        text, onward = data(answer)["text"], data(answer)["metadata"].get("next")
+        first, _, rest = text.partition("\n\n")
+        body, _, last = rest.rpartition("\n\n")
+        told += body
+        pages = data(answer)["metadata"]["pages"]
+        assert first.startswith(f"[Page {number} of {pages}; ")
+        assert last.startswith(f"[End of page {number} of {pages}; ")
+        assert all((f'"{onward}"' if onward else "the last") in note for note in (first, last))
+        assert onward is None or cost(answer) >= 0.9 * DOCUMENT_TOKENS
         assert data(answer)["metadata"]["truncated"] is ("next" in data(answer)["metadata"])
         if "next" not in data(answer)["metadata"]:
             break
         wanted = data(answer)["metadata"]["next"]
     (whole,) = at.services().library.documents(at.services().library.manifest().documents)
     assert whole is not None
-    assert told == pagination.body_of(whole)
+    assert told == body_of(whole)
 
 
-def test_get_document_goes_on_where_fetch_stopped() -> None:
-    at = long()
-    _, _, cursor = data(asked(at, "fetch", id="file/long"))["metadata"]["next"].partition("#")
-    onward = called(documents.tools(at.services()), "get_document", id="file/long", cursor=cursor)
-    assert data(onward)["content"]
+@pytest.mark.parametrize("name", ["file/long", "file/long#", "file/long#1", " file/long "])
+def test_an_id_without_the_number_of_a_page_is_the_first(name: str) -> None:
+    assert "\n\nParagraph 0" in data(asked(long(), "fetch", id=name))["text"]
 
 
-@pytest.mark.parametrize("name", ["file/long#AAAA", "file/long#"])
-def test_an_id_with_somebody_elses_handle_is_refused_and_one_without_a_handle_begins(name: str) -> None:
-    if name.endswith("#"):
-        assert data(asked(long(), "fetch", id=name))["text"].startswith("Paragraph 0")
-        return
-    with pytest.raises(InvalidInput):
+@pytest.mark.parametrize(
+    ("name", "refused"), [("file/long#99", InvalidInput), ("file/long#0", InvalidInput), ("file/long#AAAA", NotFound)]
+)
+def test_a_page_that_is_not_there_is_refused(name: str, refused: type[Exception]) -> None:
+    with pytest.raises(refused, match="There is no"):
         asked(long(), "fetch", id=name)
+
+
+def test_a_document_of_one_page_says_nothing_of_pages() -> None:
+    told = data(asked(world(), "fetch", id=STEWARDSHIP))
+    assert "[" not in told["text"][:1]
+    assert told["metadata"].keys().isdisjoint({"page", "pages", "next"})
 
 
 def test_a_miss_names_the_nearest() -> None:

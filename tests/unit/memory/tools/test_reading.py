@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from commonplace.memory.model import MAX_CONTENT_BYTES, content_hash
-from commonplace.web.mcp.budgets import DEFAULT_TOKENS, MAX_TOKENS, estimate_tokens
+from commonplace.memory.tools.answers import LIST_TOKENS
+from commonplace.web.mcp.budgets import MAX_TOKENS, estimate_tokens
 from tests.unit.memory.tools.teams import Team
 from tests.unit.web.mcp.talking import ERAS, text_of
 
@@ -15,7 +16,7 @@ PROSE = "Write tests beside the code, not after it: in the fix phase they cost t
 
 def cost(result: Any) -> int:
     data = json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":"))
-    return estimate_tokens(text_of(result)) + estimate_tokens(data)
+    return max(estimate_tokens(text_of(result)), estimate_tokens(data))
 
 
 @pytest.mark.parametrize("mode", ERAS)
@@ -142,7 +143,7 @@ def test_a_list_takes_all_tags_and_a_role_with_what_is_for_all(here: Team) -> No
     assert [one["content"] for one in told["entries"]] == ["Both.", "For all."]
 
 
-@pytest.mark.parametrize(("limit", "most"), [(None, DEFAULT_TOKENS), (100, MAX_TOKENS)])
+@pytest.mark.parametrize(("limit", "most"), [(None, LIST_TOKENS), (100, MAX_TOKENS)])
 def test_a_list_of_long_entries_is_cut_and_says_so(here: Team, limit: int | None, most: int) -> None:
     tags = [f"a-long-tag-of-many-words-{number}" for number in range(30)]
     for number in range(100):

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from commonplace.kernel.errors import Unavailable
+from commonplace.memory.tools.answers import LIST_TOKENS
 from commonplace.memory.tools.search import FALLBACK
-from commonplace.web.mcp.budgets import DEFAULT_TOKENS, MAX_TOKENS, estimate_tokens
+from commonplace.web.mcp.budgets import MAX_TOKENS, estimate_tokens
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.memories import remembering
 from tests.unit.memory.tools.teams import Team, member, team
@@ -55,7 +56,7 @@ def test_without_meaning_words_are_compared_and_the_answer_says_so(tmp_path: Pat
     assert [one["content"] for one in result.structured_content["entries"]] == ["Cars are red."]
 
 
-@pytest.mark.parametrize(("limit", "most"), [(None, DEFAULT_TOKENS), (50, MAX_TOKENS)])
+@pytest.mark.parametrize(("limit", "most"), [(None, LIST_TOKENS), (50, MAX_TOKENS)])
 def test_an_answer_has_a_size_whatever_is_found(here: Team, limit: int | None, most: int) -> None:
     tags = [f"a-long-tag-of-many-words-{number}" for number in range(30)]
     for number in range(60):
@@ -64,7 +65,7 @@ def test_an_answer_has_a_size_whatever_is_found(here: Team, limit: int | None, m
     here.world.settle()
     result = here.call("kb_search", query="cars", **({"limit": limit} if limit else {}))
     data = json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":"))
-    assert estimate_tokens(text_of(result)) + estimate_tokens(data) <= most
+    assert max(estimate_tokens(text_of(result)), estimate_tokens(data)) <= most
     assert len(result.structured_content["entries"]) >= 3
     assert all(one["truncated"] for one in result.structured_content["entries"])
 

@@ -160,4 +160,4 @@ def hits(catalogue: Catalogue, *ids: str) -> tuple[Hit, ...]:
 
 def tokens(result: Any) -> int:
     """Of a whole answer, text and data together."""
-    return estimate_tokens(text_of(result)) + estimate_tokens(compact(result.structured_content))
+    return max(estimate_tokens(text_of(result)), estimate_tokens(compact(result.structured_content)))

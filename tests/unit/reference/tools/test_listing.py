@@ -56,7 +56,7 @@ def test_few_commands_come_at_once_with_what_they_do(mode: str) -> None:
     assert "tides harbour do-0001 # What there is to know of cmd-0001." in text
 
 
-@pytest.mark.parametrize("count", [60, 1_200])
+@pytest.mark.parametrize("count", [120, 1_200])
 def test_pages_hold_every_command_once_in_order(count: int) -> None:
     here = desk(many(count))
     found = pages(here)

@@ -4,18 +4,19 @@ from functools import partial
 
 from pydantic import Field
 
-from commonplace.documents.content.document import reference
+from commonplace.documents.content.document import Entry, reference
 from commonplace.documents.tools import pagination
 from commonplace.documents.tools.documents import read
 from commonplace.documents.tools.search import FilterArguments, ask
 from commonplace.documents.tools.services import KnowledgeServices
+from commonplace.web.mcp.budgets import DOCUMENT_TOKENS
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Part, Tool
 from commonplace.web.mcp.rendering import compact
 
 RESULTS = 10
 
-CONTINUED = "#"
-"""Between an id and the handle that continues it; no id contains it."""
+PAGE = "#"
+"""Between an id and the number of a page; no id contains it."""
 
 
 class Query(Arguments):
@@ -46,6 +47,8 @@ class Metadata(Part):
     link: str | None = None
     source_url: str | None = None
     truncated: bool
+    page: int | None = None
+    pages: int | None = None
     next: str | None = Field(None, description="An id that fetch goes on with")
 
 
@@ -72,7 +75,7 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
         Tool(
             name="fetch",
             title="Fetch",
-            description="The text of a document found by search.",
+            description="The text of a document found by search. Of a long one a page: fetch `id#2` for the next.",
             arguments=DocumentId,
             output=Fetched,
             run=partial(fetch, using),
@@ -92,44 +95,46 @@ def search(using: KnowledgeServices, _: Call, asked: Query) -> Answer:
 
 
 def fetch(using: KnowledgeServices, _: Call, asked: DocumentId) -> Answer:
-    """A cut document names in `metadata.next` the id that fetches on."""
-    name, handle = _parts(asked.id)
+    """A page of a document of several says in its text, which is all that some clients show, what fetches the next."""
+    name, number = _parts(asked.id)
     resolved, body = read(using, None, name)
-    entry = resolved.entry
-    start = pagination.position(entry, handle)
-    told = {
-        "content_type": entry.content_type,
-        "date": entry.date,
-        "group": entry.group,
-        "release": entry.release,
-        "status": entry.status,
-        "tags": entry.tags or None,
-        "link": entry.url,
-        "source_url": entry.source_url,
-    }
-
-    def answer(excerpt: pagination.Excerpt | None) -> Answer:
-        cursor = excerpt.cursor if excerpt else None
-        onward = {"truncated": cursor is not None, "next": f"{entry.ref}{CONTINUED}{cursor}" if cursor else None}
-        return _verbatim(
-            Fetched(
-                id=entry.ref,
-                title=entry.title,
-                text=excerpt.piece.text if excerpt else "",
-                url=using.addresses.of(entry),
-                metadata=Metadata.model_validate(told | onward),
-            )
-        )
-
-    room = pagination.budget(None) - pagination.cost(answer(None)) - pagination.MARGIN
-    most, weigh = pagination.PAGE_CHARACTERS, pagination.twice_as_data
-    return answer(pagination.excerpt(entry, body, start, room, max_characters=most, weigh=weigh))
+    # Everything but the body, with what can be said of a page at most.
+    room = pagination.Room.beside(_page(using, resolved.entry, "", 9_999, 10_000), pagination.budget(DOCUMENT_TOKENS))
+    starts = pagination.page_starts(body, room)
+    start = pagination.page_start(body, number, room)
+    text = body[start : starts[number]] if number < len(starts) else body[start:]
+    return _page(using, resolved.entry, text, number, len(starts))
 
 
-def _parts(text: str) -> tuple[str, str | None]:
-    """The id, and the handle of one that fetches on."""
-    name, mark, handle = text.strip().rpartition(CONTINUED)
-    return (name, handle) if mark and "/" in name else (text, None)
+def _page(using: KnowledgeServices, entry: Entry, text: str, number: int, pages: int) -> Answer:
+    onward = f"{entry.ref}{PAGE}{number + 1}" if number < pages else None
+    if pages > 1:
+        go_on = f'the next is fetched with id "{onward}"' if onward else "the last"
+        text = f"[Page {number} of {pages}; {go_on}]\n\n{text}\n\n[End of page {number} of {pages}; {go_on}]"
+    metadata = Metadata(
+        content_type=entry.content_type,
+        date=entry.date,
+        group=entry.group,
+        release=entry.release,
+        status=entry.status,
+        tags=entry.tags or None,
+        link=entry.url,
+        source_url=entry.source_url,
+        truncated=onward is not None,
+        page=number if pages > 1 else None,
+        pages=pages if pages > 1 else None,
+        next=onward,
+    )
+    url = using.addresses.of(entry)
+    return _verbatim(Fetched(id=entry.ref, title=entry.title, text=text, url=url, metadata=metadata))
+
+
+def _parts(text: str) -> tuple[str, int]:
+    """The id, and the number of the page."""
+    name, mark, number = text.strip().rpartition(PAGE)
+    if mark and number.isascii() and number.isdigit():
+        return name, int(number)
+    return text.strip().removesuffix(PAGE), 1
 
 
 def _verbatim(data: Output) -> Answer:

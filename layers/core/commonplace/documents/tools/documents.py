@@ -12,7 +12,7 @@ from commonplace.documents.tools.names import locate
 from commonplace.documents.tools.services import KnowledgeServices, link
 from commonplace.documents.views import moment
 from commonplace.kernel.errors import NotFound
-from commonplace.web.mcp.budgets import MAX_TOKENS, shortened
+from commonplace.web.mcp.budgets import DOCUMENT_TOKENS, MAX_TOKENS, shortened
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Tool
 
 DESCRIPTION_CHARACTERS = 500
@@ -23,7 +23,7 @@ class DocumentArguments(Arguments):
     content_type: str | None = Field(None, description="pattern, tag, article ...")
     id: str = Field(description="Id; type/id, title, source path or address do too")
     cursor: str | None = Field(None, description="nextCursor of the page before")
-    max_tokens: int | None = Field(None, ge=pagination.LEAST_TOKENS, le=MAX_TOKENS, description="Of the answer")
+    max_tokens: int = Field(DOCUMENT_TOKENS, ge=pagination.LEAST_TOKENS, le=MAX_TOKENS)
 
 
 class DocumentPage(Output):
@@ -63,12 +63,10 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
 
 def get_document(using: KnowledgeServices, _: Call, asked: DocumentArguments) -> Answer:
     resolved, body = read(using, asked.content_type, asked.id)
-    start = pagination.position(resolved.entry, asked.cursor)
-    bare = _answer(using, resolved, asked.id, None)
-    room = pagination.budget(asked.max_tokens) - pagination.cost(bare) - pagination.MARGIN
-    most = pagination.PAGE_CHARACTERS if asked.max_tokens is None else None
-    excerpt = pagination.excerpt(resolved.entry, body, start, room, max_characters=most)
-    return _answer(using, resolved, asked.id, excerpt)
+    bare = _answer(using, resolved, asked.id, pagination.nothing(body))
+    room = pagination.Room.beside(bare, pagination.budget(asked.max_tokens))
+    start = pagination.position(resolved.entry, body, asked.cursor, room)
+    return _answer(using, resolved, asked.id, pagination.excerpt(resolved.entry, body, start, room))
 
 
 def read(using: KnowledgeServices, content_type: str | None, name: str) -> tuple[Resolved, str]:
@@ -86,12 +84,12 @@ def read(using: KnowledgeServices, content_type: str | None, name: str) -> tuple
     return Resolved(entry, resolved.former), pagination.body_of(stored)
 
 
-def _answer(using: KnowledgeServices, resolved: Resolved, name: str, excerpt: pagination.Excerpt | None) -> Answer:
+def _answer(using: KnowledgeServices, resolved: Resolved, name: str, excerpt: pagination.Excerpt) -> Answer:
     entry = resolved.entry
     facts = _facts(using, entry) | {"former_id": name if resolved.former else None}
-    told = {"content": excerpt.piece.text, "characters": excerpt.piece.whole} if excerpt else {}
-    onward = {"truncated": bool(excerpt and excerpt.cursor), "next_cursor": excerpt.cursor if excerpt else None}
-    data = DocumentPage(**facts | {"content": "", "characters": 0} | told | onward)
+    told = {"content": excerpt.piece.text, "characters": excerpt.piece.whole}
+    onward = {"truncated": not excerpt.complete, "next_cursor": excerpt.cursor}
+    data = DocumentPage(**facts | told | onward)
     return Answer(_text(data, excerpt), data, (link(using, entry.ref, entry.title),))
 
 
@@ -113,7 +111,7 @@ def _facts(using: KnowledgeServices, entry: Entry) -> dict[str, Any]:
     }
 
 
-def _text(page: DocumentPage, excerpt: pagination.Excerpt | None) -> str:
+def _text(page: DocumentPage, excerpt: pagination.Excerpt) -> str:
     """Metadata, whether this is all, and the Markdown."""
     named = (("group", page.group), ("release", page.release), ("status", page.status))
     facts = [page.date, *(f"{name} {value}" for name, value in named if value)]
@@ -123,9 +121,9 @@ def _text(page: DocumentPage, excerpt: pagination.Excerpt | None) -> str:
     lines += [page.description or "", *(f"{name}: <{address}>" for name, address in addresses if address)]
     if page.former_id:
         lines.append(f"It was asked for as `{page.former_id}`, a name it had earlier.")
-    if excerpt and excerpt.cursor:
-        lines.append(f"These are {excerpt.place}. More: cursor `{excerpt.cursor}`.")
-    elif excerpt and excerpt.piece.start:
+    if excerpt.cursor:
+        lines.append(f"These are {excerpt.place}. More: get_document with cursor `{excerpt.cursor}`.")
+    elif excerpt.piece.start:
         lines.append(f"These are {excerpt.place}, the end.")
     head = "\n".join(line for line in lines if line)
-    return f"{head}\n\n---\n\n{excerpt.piece.text}" if excerpt else head
+    return f"{head}\n\n---\n\n{excerpt.piece.text}"

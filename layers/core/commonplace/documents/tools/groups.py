@@ -14,8 +14,8 @@ from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.web.mcp.budgets import DEFAULT_TOKENS, estimate_tokens, fitting, shortened
 from commonplace.web.mcp.declaration import Answer, Call, NoArguments, Output, Part, Tool
 
-LIST_TOKENS = DEFAULT_TOKENS - 500
-"""Of what is listed, as text and as data."""
+LIST_TOKENS = DEFAULT_TOKENS - 200
+"""Of what is listed."""
 DESCRIPTION_CHARACTERS = 240
 
 
@@ -98,7 +98,7 @@ def _counted(addresses: DocumentAddresses, facet: Facet) -> Counted:
 
 
 def _tokens(one: Counted) -> int:
-    return estimate_tokens(_line(one)) + estimate_tokens(one.model_dump_json(by_alias=True, exclude_none=True))
+    return max(map(estimate_tokens, (_line(one), one.model_dump_json(by_alias=True, exclude_none=True)))) + 2
 
 
 def _list_text(what: str, listed: Sequence[Counted], total: int) -> str:

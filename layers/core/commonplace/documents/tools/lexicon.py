@@ -13,12 +13,10 @@ from commonplace.documents.tools import pagination
 from commonplace.documents.tools.services import KnowledgeServices, link
 from commonplace.kernel.errors import InvalidInput, NotFound
 from commonplace.kernel.terms import bare, key
-from commonplace.web.mcp.budgets import estimate_tokens, fitting, shortened
+from commonplace.web.mcp.budgets import DEFAULT_TOKENS, estimate_tokens, fitting, shortened
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Part, Tool
 
 MAX_TERM_CHARACTERS = 200
-TEXT_TOKENS = 3_800
-"""Of an entry's text, which an answer holds twice."""
 LIST_TOKENS = 1_500
 """Of a list's lines."""
 DEFINITION_CHARACTERS = 1_200
@@ -112,7 +110,14 @@ def _define(using: KnowledgeServices, _: Call, asked: TermArguments) -> Answer:
         raise _missing(lexicon, asked.term)
     entry, stored = found
     document = Document.model_validate_json(stored.body)
-    text = pagination.excerpt(entry, document.content, 0, TEXT_TOKENS, pagination.PAGE_CHARACTERS)
+    bare = _answer(using, lexicon, entry, document, pagination.nothing(document.content))
+    room = pagination.Room.beside(bare, DEFAULT_TOKENS)
+    return _answer(using, lexicon, entry, document, pagination.excerpt(entry, document.content, 0, room))
+
+
+def _answer(
+    using: KnowledgeServices, lexicon: Lexicon, entry: Entry, document: Document, text: pagination.Excerpt
+) -> Answer:
     definition = Definition(
         term=entry.title,
         id=entry.id,

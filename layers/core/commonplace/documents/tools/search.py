@@ -21,14 +21,15 @@ from commonplace.documents.content.lexicon import lexicon_of
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.findings import MAX_HITS, Findings, published, settle, with_spares
 from commonplace.documents.tools import pagination
-from commonplace.documents.tools.pagination import Excerpt
+from commonplace.documents.tools.extracts import Extract, extracts
 from commonplace.documents.tools.services import KnowledgeServices, link
 from commonplace.kernel.errors import InvalidInput
 from commonplace.search.filters import Filters
 from commonplace.search.model import Hit, SearchRequest
 from commonplace.web.mcp import budgets
-from commonplace.web.mcp.budgets import DEFAULT_TOKENS, MAX_TOKENS
+from commonplace.web.mcp.budgets import DOCUMENT_TOKENS, MAX_TOKENS
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Link, Output, Part, Tool
+from commonplace.web.mcp.rendering import cost
 
 _DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[T ].*)?)?)?")
 
@@ -41,10 +42,12 @@ ENDS = "The ranking ends here. Filters show what lies further down."
 KNOWLEDGE = "search_knowledge"
 DOCUMENTS = "search_with_documents"
 
-LEAST_EXCERPT = 60
-"""Least tokens (text and data together) for the beginning of a document to be worth showing."""
+NOT_ALL = "Not every text is whole: get_document has all of it; a larger maxTokens or a smaller limit makes room."
 
-NOT_ALL = "Not every text is here: get_document has them; a larger maxTokens or a smaller limit makes room."
+ATTEMPTS = 5
+"""At an answer that is as large as it may be."""
+SLACK = 0.03
+"""The share of a budget that may be left."""
 
 
 class FilterArguments(Arguments):
@@ -181,8 +184,9 @@ class FoundPassage(_Result):
 
 
 class FoundDocument(_Result):
-    content: str | None = None
-    next_cursor: str | None = Field(None, description="For get_document")
+    content: str | None = Field(None, description="Whole, or the sections that match")
+    characters: int | None = Field(None, description="Of the whole")
+    truncated: bool | None = None
 
 
 class _Found(Output):
@@ -230,14 +234,17 @@ def passage(addresses: DocumentAddresses, hit: Hit) -> FoundPassage:
     )
 
 
-def document(addresses: DocumentAddresses, hit: Hit, excerpt: Excerpt | None) -> FoundDocument:
+def document(addresses: DocumentAddresses, hit: Hit, extract: Extract | None) -> FoundDocument:
     facts = _facts(addresses, hit)
-    if excerpt is None:
+    if extract is None:
         return FoundDocument(**facts)
-    if excerpt.complete:
-        # The passage that was found stands in the whole text.
-        facts["snippet"] = None
-    return FoundDocument(**facts, content=excerpt.piece.text, next_cursor=excerpt.cursor)
+    # The passage that was found stands in the text.
+    return FoundDocument(
+        **facts | {"snippet": None},
+        content=extract.text,
+        characters=extract.whole,
+        truncated=not extract.complete,
+    )
 
 
 def passage_text(number: int, one: FoundPassage) -> str:
@@ -247,12 +254,13 @@ def passage_text(number: int, one: FoundPassage) -> str:
     return "\n".join(lines)
 
 
-def document_text(number: int, one: FoundDocument, excerpt: Excerpt | None) -> str:
+def document_text(number: int, one: FoundDocument, extract: Extract | None) -> str:
     lines = _lines(number, one)
-    if excerpt is None:
+    if one.content is None or extract is None:
         return "\n".join(lines)
-    cut = f"; get_document goes on with cursor `{excerpt.cursor}`" if excerpt.cursor else ""
-    return "\n".join([*lines, "", f"--- {excerpt.place}{cut} ---", excerpt.piece.text.strip(), "--- end ---"])
+    part = f"{extract.given:,} of {extract.whole:,} characters, what matches first; get_document has all"
+    place = f"all {extract.whole:,} characters" if extract.complete else part
+    return "\n".join([*lines, "", f"--- {place} ---", one.content.strip(), "--- end ---"])
 
 
 def _lines(number: int, one: _Result, heading: str | None = None) -> list[str]:
@@ -284,7 +292,7 @@ class SearchArguments(Arguments):
 class DocumentsArguments(Arguments):
     query: str
     filters: FilterArguments | None = None
-    max_tokens: int = Field(DEFAULT_TOKENS, ge=pagination.LEAST_TOKENS, le=MAX_TOKENS)
+    max_tokens: int = Field(DOCUMENT_TOKENS, ge=pagination.LEAST_TOKENS, le=MAX_TOKENS)
 
 
 def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
@@ -302,8 +310,8 @@ def tools(using: KnowledgeServices) -> tuple[Tool, ...]:
         Tool(
             name=DOCUMENTS,
             title="Search with documents",
-            description="Finds documents like search_knowledge, and gives their text as far as maxTokens reach; "
-            "get_document continues it.",
+            description="Finds documents like search_knowledge, and gives their text as far as maxTokens reach: the "
+            "sections that match first.",
             arguments=DocumentsArguments,
             output=Documents,
             run=partial(search_with_documents, using),
@@ -326,30 +334,28 @@ def search_with_documents(using: KnowledgeServices, _: Call, asked: DocumentsArg
     # Its handle would continue a ranking of passages, and this tool has no use for it.
     came = replace(came, cursor=None)
     hits = came.findings.hits
-    bare = _with_documents(using, came, [None] * len(hits))
-    room = pagination.budget(asked.max_tokens) - pagination.cost(bare) - pagination.MARGIN * (1 + len(hits))
-    return _with_documents(using, came, _excerpts(came, room))
+    bodies = [hit.document.content if hit.document else None for hit in hits]
+    budget = pagination.budget(asked.max_tokens)
+    best = _with_documents(using, came, [None] * len(hits))
+    room = budget - cost(best)
+    for _attempt in range(ATTEMPTS):
+        given = extracts(came.query, bodies, [hit.snippet for hit in hits], room)
+        answer = _with_documents(using, came, given)
+        over = cost(answer) - budget
+        if over <= 0:
+            best = answer
+        if -budget * SLACK <= over <= 0 or (over <= 0 and all(one and one.complete for one in given)):
+            break
+        # What stands around the texts is not known before.
+        room -= over
+    return best
 
 
-def _excerpts(came: SearchOutcome, room: int) -> list[pagination.Excerpt | None]:
-    """As much of each document as its share of the room holds; what a short one leaves goes to the long ones."""
-    bodies = [hit.document.content if hit.document else None for hit in came.findings.hits]
-    needs = [pagination.twice(body) if body else 0 for body in bodies]
-    entries = [came.known[reference(hit.content_type, hit.id)] for hit in came.findings.hits]
-    return [
-        pagination.excerpt(entry, body, 0, given) if body is not None and given >= min(need, LEAST_EXCERPT) else None
-        for entry, body, need, given in zip(entries, bodies, needs, pagination.shares(needs, room), strict=True)
-    ]
-
-
-def _with_documents(
-    using: KnowledgeServices, came: SearchOutcome, excerpts: Sequence[pagination.Excerpt | None]
-) -> Answer:
-    if None in excerpts:
+def _with_documents(using: KnowledgeServices, came: SearchOutcome, given: Sequence[Extract | None]) -> Answer:
+    if not all(one and one.complete for one in given):
         came = replace(came, hints=(*came.hints, NOT_ALL))
-    pairs = list(zip(came.findings.hits, excerpts, strict=True))
-    documents = [document(using.addresses, hit, excerpt) for hit, excerpt in pairs]
-    told = [document_text(at, one, pairs[at - 1][1]) for at, one in enumerate(documents, 1)]
+    documents = [document(using.addresses, hit, one) for hit, one in zip(came.findings.hits, given, strict=True)]
+    told = [document_text(at, one, given[at - 1]) for at, one in enumerate(documents, 1)]
     data = Documents(**whole(came), results=documents)
     return Answer("\n\n".join([head(came), *told]), data, _links(using, came))
 

@@ -11,16 +11,18 @@ from pydantic import Field
 
 from commonplace.memory.model import Entry, EntryType, Role
 from commonplace.memory.tools.services import MemoryPart
-from commonplace.web.mcp.budgets import DEFAULT_TOKENS, MAX_TOKENS, estimate_tokens, fitting, piece
+from commonplace.web.mcp.budgets import MAX_TOKENS, escaped, estimate_tokens, fitting, piece
 from commonplace.web.mcp.rendering import compact
 
 MAX_LISTED_METADATA = 300
 """Characters of JSON: more of it is returned by kb_get alone."""
 
-HEAD_TOKENS = 200
-"""For what is said of the answer as a whole, text and data together, and for notes of the frame."""
+LIST_TOKENS = 2_700
+"""Of an answer with entries by default: about 8 KB, for ids, names and times weigh more than prose."""
+HEAD_TOKENS = 120
+"""For what is said of the answer as a whole, and for notes of the frame."""
 LEAST_CONTENT = 40
-"""Tokens of an entry's content, in text and data together, for which there is always room."""
+"""Tokens of an entry's content for which there is always room."""
 
 Item = TypeVar("Item")
 
@@ -136,36 +138,32 @@ def fitted(
 
 
 def _budget(items: int, usual: int) -> int:
-    return min(MAX_TOKENS, max(DEFAULT_TOKENS, DEFAULT_TOKENS * items // usual))
+    return min(MAX_TOKENS, max(LIST_TOKENS, LIST_TOKENS * items // usual))
 
 
 def _cost(row: Row, line: Callable[[int, Row], str]) -> int:
     data = row.model_dump(mode="json", exclude_none=True)
-    return estimate_tokens(line(100, row)) + estimate_tokens(compact(data)) + 2
+    return max(estimate_tokens(line(100, row)), estimate_tokens(compact(data))) + 2
 
 
 def _shared(contents: Sequence[tuple[str, str]], room: int) -> list[str]:
     """The smallest are served first, and nobody gets more than needed."""
-    needs = [_twice(content) for content, _ in contents]
+    needs = [_weight(content) for content, _ in contents]
     texts = [""] * len(contents)
     waiting = sorted(range(len(contents)), key=lambda at: needs[at])
     for passed, at in enumerate(waiting):
         texts[at] = _within(*contents[at], room // (len(waiting) - passed))
-        room -= min(_twice(texts[at]), room)
+        room -= min(_weight(texts[at]), room)
     return texts
 
 
 def _within(content: str, best: str, tokens: int) -> str:
-    if _twice(content) <= tokens:
+    if _weight(content) <= tokens:
         return content
     text = best if len(best) < len(content) else content
-    share = max(tokens // 2, 1)
-    while _twice(text) > tokens and share > 1:
-        text = piece(text, max_tokens=share).text.rstrip()
-        share = share * 3 // 4
-    return text
+    return text if _weight(text) <= tokens else piece(text, max_tokens=tokens, write=escaped).text.rstrip()
 
 
-def _twice(text: str) -> int:
-    """Tokens of a text that stands in both text and data."""
-    return estimate_tokens(text) + estimate_tokens(compact(text))
+def _weight(text: str) -> int:
+    """Tokens of a text as data, where it costs most."""
+    return estimate_tokens(escaped(text))

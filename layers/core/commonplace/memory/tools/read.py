@@ -21,9 +21,9 @@ from commonplace.memory.model import (
 from commonplace.memory.tools.answers import RelatedEntry, Told, facts, fitted, told, whole
 from commonplace.memory.tools.services import MemoryArguments, MemoryOutput, MemoryServices, author_of
 from commonplace.web.mcp import budgets
-from commonplace.web.mcp.budgets import MAX_TOKENS, estimate_tokens, piece
+from commonplace.web.mcp.budgets import MAX_TOKENS, escaped, piece
 from commonplace.web.mcp.declaration import Answer, Call, NoArguments, Tool
-from commonplace.web.mcp.rendering import compact, data_of
+from commonplace.web.mcp.rendering import compact, cost
 
 GET = "kb_get"
 MARGIN = 200
@@ -60,16 +60,14 @@ def get_tools(using: MemoryServices) -> tuple[Tool, ...]:
 def kb_get(using: MemoryServices, call: Call, asked: GetArguments) -> Answer:
     entry = using.memory.get(author_of(call), validation.entry_id(asked.id))
     start = _position(entry, asked.cursor)
-    room = MAX_TOKENS - MARGIN - _cost(_whole(entry, "", None, start))
-    share = max(room, 2) // 2
+    share = max(MAX_TOKENS - MARGIN - cost(_whole(entry, "", None, start)), 1)
     while True:
-        part = piece(entry.content, start, max_tokens=share)
+        part = piece(entry.content, start, max_tokens=share, write=escaped)
         cursor = None if part.complete else budgets.handle(part.end, tool=GET, question=entry.id, version=_of(entry))
         answer = _whole(entry, part.text, cursor, start)
-        if share <= 1 or _cost(answer) <= MAX_TOKENS - MARGIN:
+        if share <= 1 or cost(answer) <= MAX_TOKENS - MARGIN:
             return answer
-        # As data a text is longer: marks are escaped.
-        share = share * 4 // 5
+        share = share * 19 // 20
 
 
 def _position(entry: Entry, cursor: str | None) -> int:
@@ -97,10 +95,6 @@ def _whole(entry: Entry, content: str, cursor: str | None, start: int) -> Answer
     read = data.model_copy(update={"truncated": None} | ({"metadata": None} if long else {}))
     rest = [*([part] if data.truncated else []), *([METADATA_IS_DATA] if long else []), times]
     return Answer("\n\n".join([told(read), *rest]), data)
-
-
-def _cost(answer: Answer) -> int:
-    return estimate_tokens(answer.text) + estimate_tokens(compact(data_of(answer)))
 
 
 class RelatedArguments(MemoryArguments):

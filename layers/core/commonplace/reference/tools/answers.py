@@ -26,7 +26,7 @@ SUMMARY_CHARACTERS = 160
 """Of a summary in a list."""
 
 ANSWER_TOKENS = 1_000
-"""Of an answer, text and data together (the issue of this toolset; three quarters of a page)."""
+"""Of an answer, its text or its data, whichever is larger (the issue of this toolset; a page and a half)."""
 NOTES_TOKENS = 60
 """Of that, for notes of the frame on how arguments were understood."""
 ROOM = ANSWER_TOKENS - NOTES_TOKENS
@@ -314,13 +314,13 @@ def fit_names(hits: Sequence[Hit], room: int) -> list[str]:
 
 
 def name_cost(name: str) -> int:
-    """In text and data, with what stands around it."""
-    return 2 * estimate_tokens(compact(name)) + 4
+    """With what stands around it."""
+    return estimate_tokens(compact(name)) + 2
 
 
 def cost(told: Told, text: str) -> int:
-    """Tokens, with what stands between one entry and the next."""
-    return estimate_tokens(text) + estimate_tokens(compact(_dumped(told))) + 2
+    """Tokens, with what stands between one entry and the next: of the larger of text and data."""
+    return max(estimate_tokens(text), estimate_tokens(compact(_dumped(told)))) + 2
 
 
 def _first_fit(hit: Hit, views: Iterable[Told], room: int, number: int | None = None) -> Shown | None:
@@ -337,7 +337,7 @@ def _views(hit: Hit) -> Iterator[Told]:
             yield _view(hit, content, examples[:count])
     yield _view(hit, content, [_beginning(example) for example in examples[:1]])
     yield _view(hit, content, bare[:1])
-    share = min(estimate_tokens(content), ROOM // 2)
+    share = min(estimate_tokens(content), ROOM)
     while (share := share * 4 // 5) >= LEAST_CONTENT:
         yield _view(hit, piece(content, max_tokens=share).text.rstrip(), bare[:1])
     if bare:

@@ -14,7 +14,7 @@ from commonplace.reference.tools.services import ReferenceServices
 from commonplace.web.mcp import budgets
 from commonplace.web.mcp.budgets import estimate_tokens, fitting
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Output, Part, Tool
-from commonplace.web.mcp.rendering import compact, data_of
+from commonplace.web.mcp.rendering import cost
 
 LIST = "list_commands"
 SUMMARY_CHARACTERS = (100, 50, 0)
@@ -76,7 +76,7 @@ def list_commands(using: ReferenceServices, call: Call, asked: ListArguments) ->
     counts = Counter(_label(placed.entry) for placed in rows)
     for characters in SUMMARY_CHARACTERS if len(rows) - start <= MOST_NAMES else ():
         answer = _page(rows, start, counts, len(rows) - start, characters=characters)
-        if _cost(answer) <= ROOM:
+        if cost(answer) <= ROOM:
             return answer
     return _longest(rows, start, counts, question, version)
 
@@ -87,7 +87,7 @@ def _longest(rows: Sequence[Placed], start: int, counts: Counter[str], question:
     while True:
         cursor = budgets.handle(start + size, tool=LIST, question=question, version=version)
         answer = _page(rows, start, counts, size, cursor=cursor)
-        if size == 1 or _cost(answer) <= ROOM:
+        if size == 1 or cost(answer) <= ROOM:
             return answer
         size -= max(1, size // 16)
 
@@ -97,9 +97,9 @@ def _guessed(rows: Sequence[Placed]) -> int:
     left, label = ROOM - HEAD_TOKENS, ""
     for at, placed in enumerate(rows[:MOST_NAMES]):
         if (own := _label(placed.entry)) != label:
-            left -= 2 * estimate_tokens(own) + GROUP_TOKENS
+            left -= estimate_tokens(own) + GROUP_TOKENS
             label = own
-        left -= 2 * estimate_tokens(_name(placed.entry)) + NAME_TOKENS
+        left -= estimate_tokens(_name(placed.entry)) + NAME_TOKENS
         if left < 0:
             return max(at, 1)
     return max(len(rows[:MOST_NAMES]), 1)
@@ -129,7 +129,7 @@ def _page(
 
 def _counted(counts: Counter[str]) -> dict[str, int]:
     """The largest, as many as leave room for commands."""
-    return dict(fitting(counts.most_common(), lambda one: 2 * estimate_tokens(one[0]) + 10, COUNTED_TOKENS))
+    return dict(fitting(counts.most_common(), lambda one: estimate_tokens(one[0]) + 8, COUNTED_TOKENS))
 
 
 def _group(label: str, entries: Sequence[Entry], characters: int) -> Group:
@@ -191,7 +191,3 @@ def _none(using: ReferenceServices, category: str | None, module: str | None) ->
 
 def _plural(categories: int) -> str:
     return "one category" if categories == 1 else f"{categories} categories"
-
-
-def _cost(answer: Answer) -> int:
-    return estimate_tokens(answer.text) + estimate_tokens(compact(data_of(answer)))

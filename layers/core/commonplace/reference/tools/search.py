@@ -116,7 +116,7 @@ def search_knowledge(using: ReferenceServices, call: Call, given: SearchArgument
 
 def _found(answer: SearchAnswer) -> Answer:
     every = _sources(answer.hits)
-    room = ROOM - HEAD_TOKENS - 2 * estimate_tokens(_written(every))
+    room = ROOM - HEAD_TOKENS - estimate_tokens(_written(every))
     shown, more = _shown(answer.hits, room)
     told = [entry for entry, _ in shown]
     # An entry that is shown whole names its place.

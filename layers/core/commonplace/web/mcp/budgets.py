@@ -1,5 +1,8 @@
 """Token budgets of answers: estimates, cuts, and handles that continue a cut answer.
 
+A client puts the text of an answer before its model, or the structured data, and not both: what counts is the larger of
+the two (`rendering.tokens_of`).
+
 Tokens are estimated by kinds of letters (`WEIGHTS`): prose comes to about three and a half bytes of UTF-8 a token, JSON
 with names and numbers to three or less. The weights are fitted to the tokenizer of the embedding model, from above: its
 vocabulary (32,000) is smaller than that of any current chat model, and those need fewer tokens, not more.
@@ -19,10 +22,15 @@ from pydantic import BaseModel
 from commonplace.kernel.errors import InvalidInput
 from commonplace.web.sealed import opened, sealed
 
-DEFAULT_TOKENS = 5_000
-"""Of an answer by default: text and structured data together."""
+DEFAULT_TOKENS = 2_300
+"""Of an answer by default: about 8 KB, up to which every known client shows it at once."""
+DOCUMENT_TOKENS = 5_000
+"""Of an answer that gives whole documents, by default: about 17 KB, which clients show, or keep in a file that a model
+reads; none cuts or refuses it."""
 MAX_TOKENS = 20_000
-"""Of any answer, text and structured data together; common clients refuse results above 25,000."""
+"""Of any answer; common clients refuse results above 25,000."""
+MAX_CHARACTERS = 100_000
+"""Of the text, or the data, of an answer of `MAX_TOKENS`: no character is cheaper than a fifth of a token."""
 
 WEIGHTS = {"letter": 27, "space": 20, "structure": 40, "other": 100, "beyond": 50}
 """Hundredths of a token a byte: ASCII letters, white space, the marks of JSON, other ASCII, what is beyond ASCII."""
@@ -32,8 +40,11 @@ _SPACES = b" \n\t"
 _STRUCTURE = b'"{}[]:,'
 _ASCII = bytes(range(128))
 _BOUNDARIES = ("\n\n", "\n", ". ", " ")
-_LOOK_BACK = 0.5
-"""A boundary is worth at most this share of a piece."""
+_LOOK_BACK = 0.05
+"""A boundary is worth at most this share of a piece, or so many characters if they are more, and never half of it."""
+_LOOK_BACK_CHARACTERS = 40
+_STEP = 1_000
+"""Characters that are weighed together."""
 
 Item = TypeVar("Item")
 
@@ -62,30 +73,46 @@ class Piece:
 
 def estimate_tokens(text: str) -> int:
     """Of prose, Markdown, code or JSON alike; never less than 1 for text that is not empty."""
+    return -(-_hundredths(text) // 100)
+
+
+def _hundredths(text: str) -> int:
     raw = text.encode("utf-8", "surrogatepass")
     signs = raw.translate(None, _LETTERS)
     marks = signs.translate(None, _SPACES)
     others = marks.translate(None, _STRUCTURE)
     beyond = 0 if text.isascii() else len(others.translate(None, _ASCII))
-    hundredths = (
+    return (
         WEIGHTS["letter"] * (len(raw) - len(signs))
         + WEIGHTS["space"] * (len(signs) - len(marks))
         + WEIGHTS["structure"] * (len(marks) - len(others))
         + WEIGHTS["other"] * (len(others) - beyond)
         + WEIGHTS["beyond"] * beyond
     )
-    return -(-hundredths // 100)
 
 
-def piece(text: str, start: int = 0, *, max_tokens: int | None = None, max_characters: int | None = None) -> Piece:
+def escaped(text: str) -> str:
+    """As it stands in JSON, without the quotes around it: what a text weighs in an answer, whose data holds it too."""
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+def piece(
+    text: str,
+    start: int = 0,
+    *,
+    max_tokens: int | None = None,
+    max_characters: int | None = None,
+    write: Callable[[str], str] = str,
+) -> Piece:
     """The text from `start` on, cut after a paragraph, a line, a sentence or a word, whichever is near enough.
 
-    At least one character long where there is one, so that whoever continues arrives.
+    `write` is how it will be written where tokens count, such as `escaped`; of each stretch by itself. At least one
+    character long where there is one, so that whoever continues arrives.
     """
     start = min(max(start, 0), len(text))
     most = len(text) - start if max_characters is None else max(0, max_characters)
     if max_tokens is not None:
-        most = min(most, _characters_within(text, start, max_tokens))
+        most = min(most, _characters_within(text, start, max_tokens, write))
     end = min(start + max(most, 1), len(text))
     if end < len(text):
         end = _boundary(text, start, end)
@@ -111,22 +138,25 @@ def shortened(text: str, max_characters: int) -> str:
     return piece(text, max_characters=max(1, max_characters - 1)).text.rstrip()[: max_characters - 1] + "…"
 
 
-def _characters_within(text: str, start: int, max_tokens: int) -> int:
+def _characters_within(text: str, start: int, max_tokens: int, write: Callable[[str], str]) -> int:
     """How many characters from `start` on cost at most `max_tokens`."""
-    # No character is cheaper than a fifth of a token.
-    low, high = 0, min(len(text) - start, 5 * max(max_tokens, 0))
+    end, left = start, 100 * max(max_tokens, 0)
+    while end < len(text) and (cost := _hundredths(write(text[end : end + _STEP]))) <= left:
+        end, left = end + _STEP, left - cost
+    low, high = 0, min(_STEP, max(len(text) - end, 0))
     while low < high:
         middle = (low + high + 1) // 2
-        if estimate_tokens(text[start : start + middle]) <= max_tokens:
+        if _hundredths(write(text[end : end + middle])) <= left:
             low = middle
         else:
             high = middle - 1
-    return low
+    return min(end + low, len(text)) - start
 
 
 def _boundary(text: str, start: int, end: int) -> int:
     """The best place to stop at or before `end`; `end` itself in text that has no places."""
-    earliest = start + int((end - start) * _LOOK_BACK)
+    size = end - start
+    earliest = end - min(max(int(size * _LOOK_BACK), _LOOK_BACK_CHARACTERS), size // 2)
     for mark in _BOUNDARIES:
         found = text.rfind(mark, earliest, end)
         if found >= 0 and found + len(mark) > start:

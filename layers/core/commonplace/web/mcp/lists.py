@@ -1,10 +1,10 @@
 """`tools/list`, `resources/list`, `resources/templates/list`, `prompts/list` and `server/discover`, page by page.
 
-Rows are plain dicts in the wire's own shape, deterministic and without `_meta`; schemas are 2020-12 without anything
-that costs a model tokens for no use. What only a deployment changes is built once for each view of it; a list of tools
-also once for the values in use that it names. Those values are operators' data: only slugs pass, up to a limit, and a
-store that does not respond costs the values, never the list. A cursor is opaque, good for the same list and view, and
-gives no authority.
+Rows are plain dicts in the wire's own shape, deterministic, with `_meta` only where a client has a use for it; schemas
+are 2020-12 without anything that costs a model tokens for no use. What only a deployment changes is built once for each
+view of it; a list of tools also once for the values in use that it names. Those values are operators' data: only slugs
+pass, up to a limit, and a store that does not respond costs the values, never the list. A cursor is opaque, good for
+the same list and view, and gives no authority.
 """
 
 import json
@@ -26,6 +26,7 @@ from pydantic import BaseModel
 
 from commonplace.kernel.errors import CommonplaceError
 from commonplace.web.mcp.access import caller_of, shown, tools_for, view_of
+from commonplace.web.mcp.budgets import MAX_CHARACTERS
 from commonplace.web.mcp.declaration import Caller, Listed, Prompt, Resource, Template, Tool
 from commonplace.web.mcp.offer import Offer, Offered
 from commonplace.web.mcp.rendering import CACHED
@@ -364,6 +365,10 @@ def resource_row(one: Resource | Listed) -> Row:
     return _resource(one) if isinstance(one, Resource) else _listed(one)
 
 
+_LARGE = {"anthropic/maxResultSizeChars": MAX_CHARACTERS}
+"""Whoever asks such a tool for more gets it in the answer: Claude Code would put it in a file from 50,000 on."""
+
+
 def _tool(offered: Offered, in_use: InUse) -> Row:
     tool = offered.tool
     row: Row = {"name": offered.name, "title": tool.title, "description": tool.description}
@@ -371,6 +376,8 @@ def _tool(offered: Offered, in_use: InUse) -> Row:
     if (schema := output_schema(tool)) is not None:
         row["outputSchema"] = schema
     row["annotations"] = _annotations(tool)
+    if "max_tokens" in tool.arguments.model_fields:
+        row["_meta"] = _LARGE
     return row
 
 

@@ -5,6 +5,7 @@ from base64 import b64encode
 from typing import Any
 
 from commonplace.kernel.errors import CommonplaceError
+from commonplace.web.mcp.budgets import estimate_tokens
 from commonplace.web.mcp.declaration import Answer, Link, Text
 
 MAX_ERROR_BYTES = 2_048
@@ -27,6 +28,18 @@ def result(text: str, data: dict[str, Any] | None, links: tuple[Link, ...] = ())
     content = [{"type": "text", "text": whole(text)}, *(link_block(link) for link in links)]
     told = COMPLETE | {"content": content}
     return told if data is None else told | {"structuredContent": data}
+
+
+def tokens_of(text: str, data: Any, links: tuple[Link, ...] = ()) -> int:
+    """What an answer costs: the larger of its text, with the links, and its data. No client shows a model both."""
+    blocks = compact([link_block(link) for link in links]) if links else ""
+    told = compact(data) if data is not None else ""
+    return max(estimate_tokens(text) + estimate_tokens(blocks), estimate_tokens(told))
+
+
+def cost(answer: Answer) -> int:
+    """Tokens of an answer as a whole."""
+    return tokens_of(answer.text, data_of(answer), answer.links)
 
 
 def data_of(answer: Answer) -> dict[str, Any]:

@@ -110,7 +110,7 @@ def _reply(tool: Tool, answer: Answer, notes: tuple[str, ...]) -> Reply:
     if notes and not tool.verbatim:
         text += "\n\n" + "\n".join(f"Note: {note}" for note in notes)
         data = data | {"notes": list(notes)} if data is not None else None
-    tokens = estimate_tokens(text) + (estimate_tokens(rendering.compact(data)) if data is not None else 0)
+    tokens = rendering.tokens_of(text, data)
     if tokens > MAX_TOKENS:
         raise TooLarge(
             f"This answer would be about {tokens} tokens, more than the {MAX_TOKENS} there are room for.",

@@ -1,0 +1,166 @@
+"""Extracts: of documents that were found, the sections that match a query, and whole documents while there is room."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise
+
+from commonplace.documents.tools.pagination import shares
+from commonplace.search.analysis import terms
+from commonplace.search.query import Query
+from commonplace.web.mcp.budgets import escaped, estimate_tokens, piece
+
+SECTION_CHARACTERS = 800
+"""From which on the next paragraph begins a section of its own."""
+
+RELATED = 0.4
+"""Sections that match are those with at least this share of the best score in their document."""
+
+LEAST_TOKENS = 60
+"""Least for the beginning of a section to be worth showing."""
+
+GAP_TOKENS = 14
+"""Of the note on what is left out."""
+
+SHOWN_THERE = 0.7
+"""Share of a passage's words from which on a section is the one that the passage was taken from."""
+
+LISTING = 0.3
+"""What a section counts for that is little but links."""
+
+_BLANK_LINES = re.compile(r"\r?\n[ \t]*\r?\n\s*")
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]")
+_LINKED = re.compile(r"\]\(|\]\]|https?://")
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """What is given of a body. `complete` when it is all there is, exactly as in its file."""
+
+    text: str
+    given: int
+    """Characters of the body that are in it."""
+    whole: int
+
+    @property
+    def complete(self) -> bool:
+        return self.given == self.whole
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    start: int
+    end: int
+    tokens: int
+    score: float
+
+
+def extracts(query: str, bodies: Sequence[str | None], passages: Sequence[str], room: int) -> list[Extract | None]:
+    """Of each body as much as its share of `room` holds, in tokens as JSON; None where that would say nothing.
+
+    First each gets room for the sections that match (`passages` are those the search has shown), then the best ranked
+    are made whole. What is shown of a body stands in its own order.
+    """
+    divided = _divided(query, bodies, passages)
+    whole = [estimate_tokens(escaped(body)) if body else 0 for body in bodies]
+    wanted = [min(need, sum(one.tokens for one in _related(parts))) for need, parts in zip(whole, divided, strict=True)]
+    given = shares(wanted, room)
+    left = max(room, 0) - sum(given)
+    for at, need in enumerate(whole):
+        more = min(need - given[at], left)
+        given[at], left = given[at] + more, left - more
+    return [
+        None if body is None else _extract(body, parts, tokens, need)
+        for body, parts, tokens, need in zip(bodies, divided, given, whole, strict=True)
+    ]
+
+
+def _related(parts: Sequence[_Section]) -> list[_Section]:
+    best = max((one.score for one in parts), default=0)
+    return [one for one in parts if one.score >= RELATED * best] if best else list(parts[:1])
+
+
+def _extract(body: str, parts: Sequence[_Section], tokens: int, need: int) -> Extract | None:
+    if tokens >= need:
+        return Extract(body, len(body), len(body))
+    left, spans = tokens, []
+    for one in sorted(parts, key=lambda part: (-part.score, part.start)):
+        if one.tokens + GAP_TOKENS <= left:
+            spans.append((one.start, one.end))
+            left -= one.tokens + GAP_TOKENS
+        elif left - GAP_TOKENS >= LEAST_TOKENS:
+            cut = piece(body[one.start : one.end], max_tokens=left - GAP_TOKENS, write=escaped)
+            spans.append((one.start, one.start + cut.end))
+            left = 0
+    if not spans:
+        return None
+    return Extract("".join(_joined(body, sorted(spans))), sum(end - start for start, end in spans), len(body))
+
+
+def _joined(body: str, spans: Sequence[tuple[int, int]]) -> Iterator[str]:
+    """The stretches in order, with a note wherever something between them is left out."""
+    end = 0
+    for start, following in [*spans, (len(body), len(body))]:
+        if start > end:
+            before = "\n\n" if end else ""
+            after = "\n\n" if start < len(body) else ""
+            yield f"{before}[… {start - end:,} characters left out …]{after}"
+        yield body[start:following]
+        end = following
+
+
+def _divided(query: str, bodies: Sequence[str | None], passages: Sequence[str]) -> list[list[_Section]]:
+    """The sections of each body with their scores: rare words of the query count for more than common ones."""
+    spans = [list(_spans(body or "")) for body in bodies]
+    counts = [
+        [Counter(terms((body or "")[start:end])) for start, end in rows]
+        for body, rows in zip(bodies, spans, strict=True)
+    ]
+    every = [row for rows in counts for row in rows]
+    weights = {
+        term: math.log(1 + len(every) / (1 + sum(1 for row in every if term in row))) for term in Query.of(query).terms
+    }
+    return [
+        [
+            _section((body or "")[start:end], start, row, weights, passage)
+            for (start, end), row in zip(rows, found, strict=True)
+        ]
+        for body, rows, found, passage in zip(bodies, spans, counts, passages, strict=True)
+    ]
+
+
+def _section(text: str, start: int, counts: Counter[str], weights: Mapping[str, float], passage: str) -> _Section:
+    score = sum(weight * counts[term] / (counts[term] + 1) for term, weight in weights.items())
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) > 2 and sum(1 for line in lines if _LINKED.search(line)) > 0.6 * len(lines):
+        score *= LISTING
+    shown = set(terms(passage))
+    if shown and sum(1 for term in shown if term in counts) >= SHOWN_THERE * len(shown):
+        score = 2 * score + 1
+    return _Section(start, start + len(text), estimate_tokens(escaped(text)), score)
+
+
+def _spans(body: str) -> Iterator[tuple[int, int]]:
+    """Stretches of whole paragraphs that lie end to end: a heading begins one, and so does what comes after many."""
+    breaks = [0, *(found.end() for found in _BLANK_LINES.finditer(body)), len(body)]
+    start, bare = 0, False
+    for begin, end in chain.from_iterable(_cut(body, *block) for block in pairwise(dict.fromkeys(breaks))):
+        heading = _HEADING.match(body, begin) is not None
+        if begin > start and not bare and (heading or begin - start >= SECTION_CHARACTERS):
+            yield start, begin
+            start = begin
+        # A heading of one line keeps what follows it, another heading too.
+        bare = heading and "\n" not in body[begin:end].strip()
+    if start < len(body):
+        yield start, len(body)
+
+
+def _cut(body: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """A paragraph, or its parts where it is as long as several sections: a table, or a text without blank lines."""
+    while end - begin > 2 * SECTION_CHARACTERS:
+        following = piece(body, begin, max_characters=SECTION_CHARACTERS).end
+        yield begin, following
+        begin = following
+    yield begin, end
