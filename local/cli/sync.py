@@ -189,8 +189,7 @@ def _wait(deployment: Deployment, source: "DynamoSyncState", target: int) -> "Ru
 def _counts(deployment: Deployment) -> str:
     from commonplace.documents.content.keys import CONTENT_PREFIX
 
-    staged, stored = (sum(1 for _ in deployment.store.list(prefix)) for prefix in (keys.STAGED_PREFIX, CONTENT_PREFIX))
-    return f", {staged} fetched, {stored} stored"
+    return f", {sum(1 for _ in deployment.store.list(CONTENT_PREFIX))} stored"
 
 
 def _say_status(deployment: Deployment, state: "RunState", summary: Summary | None, head: str | None) -> None:

@@ -254,6 +254,15 @@ class Cloud:
         """The ARN of a secret; without a name, of the only one."""
         return self._parts.secrets[choose(name, self._parts.secrets, "secret")]
 
+    def count(self, prefix: str) -> int:
+        """How many objects of the bucket have a key that begins so."""
+        return moto_view.objects(self.bucket, prefix)
+
+    @property
+    def waiting(self) -> int:
+        """Messages in the queues that functions read from."""
+        return sum(moto_view.messages(mapping.queue_name) for mapping in self._parts.mappings.values())
+
     @property
     def failed_executions(self) -> dict[str, str]:
         """The executions that failed since the start, each with the name of its error."""

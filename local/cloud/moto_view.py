@@ -32,6 +32,14 @@ def seconds_until_a_message(queue: str) -> float | None:
     return max(0.0, min(due) / 1000 - unix_time()) if due else None
 
 
+def objects(bucket: str, prefix: str) -> int:
+    """How many objects of the bucket have a key that begins so."""
+    from moto.s3.models import s3_backends
+
+    found = s3_backends[ACCOUNT]["aws"].buckets.get(bucket)
+    return sum(key.startswith(prefix) for key in list(found.keys)) if found is not None else 0
+
+
 def stream_end(table: str) -> int:
     """The number that the next change of the table will have in its stream; 0 when the table or its stream is gone."""
     from moto.dynamodb.models import dynamodb_backends

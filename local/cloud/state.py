@@ -141,8 +141,14 @@ class SavedState:
             self._dynamodb.batch_write_item(RequestItems={table: puts})
 
 
+LOOKS_PUT_OFF = 12
+
+
 class Saver:
-    """Saves every few seconds after a write, and at the end. `writes` counts them."""
+    """Saves a few seconds after the last of a row of writes, or while they go on after a minute, and at the end.
+
+    `writes` counts them. In the middle of a sync most of what would be saved is gone or changed a moment later.
+    """
 
     def __init__(self, state: SavedState, writes: Callable[[], int], interval_seconds: float = 5.0) -> None:
         self._state, self._writes, self._interval_seconds = state, writes, interval_seconds
@@ -160,8 +166,13 @@ class Saver:
         self._save_if_changed()
 
     def _run(self) -> None:
+        seen, put_off = self._saved, 0
         while not self._stopping.wait(self._interval_seconds):
-            self._save_if_changed()
+            if (writes := self._writes()) != seen and put_off < LOOKS_PUT_OFF:
+                seen, put_off = writes, put_off + 1
+            else:
+                self._save_if_changed()
+                put_off = 0
 
     def _save_if_changed(self) -> None:
         writes = self._writes()

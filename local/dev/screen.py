@@ -214,4 +214,4 @@ def catalogue_lines(name: str, report: CatalogueReport | None, *, verbose: bool 
 
 def _counts(progress: Progress) -> str:
     indexed = max(0, progress.stored - progress.waiting)
-    return f"{progress.fetched} fetched, {progress.stored} stored, {indexed} indexed"
+    return f"{progress.stored} stored, {indexed} indexed"

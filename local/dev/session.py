@@ -187,7 +187,7 @@ def serve(
             return not outcome.faults
         if remembers:
             laptop.look_after_memory()
-        laptop.welcome_agents()
+        laptop.welcome_readers()
         screen.addresses(laptop.url, laptop.mcp_url, outcome)
         screen.say(laptop.asked_of_chains)
         keep_up(laptop, screen)

@@ -99,7 +99,7 @@ def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]
             laptop.workspace.refresh()
             laptop.poke()
             laptop.wait(WAIT_SECONDS)
-            laptop.welcome_agents()
+            laptop.welcome_readers()
             yield Deployment(door, laptop)
         finally:
             door.server.stop()

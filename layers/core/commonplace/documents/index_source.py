@@ -60,6 +60,7 @@ class StoredDocuments:
 
     def __init__(self, objects: ObjectReader) -> None:
         self._objects = objects
+        self._read: tuple[str | None, Manifest | None] = (None, None)
 
     def named(self, body: str) -> tuple[RecordId, ...]:
         return records_of(body)
@@ -93,8 +94,16 @@ class StoredDocuments:
         return reading
 
     def _manifest(self) -> Manifest | None:
-        stored = self._objects.get(MANIFEST_KEY)
-        return Manifest.model_validate_json(stored.body) if stored else None
+        """As it is now: read once more only if it has changed, for each batch of messages asks for it."""
+        etag, manifest = self._read
+        try:
+            stored = self._objects.get_if_changed(MANIFEST_KEY, etag)
+        except KeyError:
+            return None
+        if stored is not None:
+            manifest = Manifest.model_validate_json(stored.body)
+            self._read = stored.etag, manifest
+        return manifest
 
 
 def record_of_key(key: str) -> RecordId | None:

@@ -114,7 +114,7 @@ class RunSteps(ABC):
             with tempfile.TemporaryFile() as spool:
                 self.repository.archive(plan.commit_sha, spool)
                 spool.seek(0)
-                outcomes = self._take_archive(spool, plan)
+                outcomes = self._take_archive(run, spool, plan)
         except RepositoryRateLimited as limit:
             return waiting(limit)
         except (tarfile.TarError, EOFError) as error:
@@ -177,7 +177,7 @@ class RunSteps(ABC):
         """`done`, or the answer of `_planned`."""
 
     @abstractmethod
-    def _take_archive(self, spool: BinaryIO, plan: Plan) -> list[Outcome]:
+    def _take_archive(self, run: str, spool: BinaryIO, plan: Plan) -> list[Outcome]:
         """Settles what the plan needs of an archive of the whole tree."""
 
     @abstractmethod

@@ -7,7 +7,7 @@ import pytest
 
 from commonplace.documents.content.document import Document
 from commonplace.documents.content.reader import Unpublished, Verdict, judge
-from commonplace.documents.sync.keys import KNOWN_KEY, SUMMARY_KEY, report_key
+from commonplace.documents.sync.keys import KNOWN_KEY, STAGED_PREFIX, SUMMARY_KEY, report_key
 from commonplace.repository.ports import RepositoryRateLimited, RepositoryUnavailable, UntrustedTree
 from commonplace.repository.problems import Problem
 from tests.fakes.repository import EPOCH, FakeRepository
@@ -273,6 +273,28 @@ def test_a_failure_is_taken_back_by_the_next_run_even_when_nothing_has_changed()
     assert summary(world)["status"] == "failed"
     world.sync()
     assert summary(world)["status"] == "succeeded"
+
+
+def test_the_files_of_an_archive_wait_in_one_object_which_is_gone_once_they_are_published() -> None:
+    world = World()
+    world.push({f"notes/{number}.md": page(f"Page {number}", publish=number % 2 == 0) for number in range(120)})
+    run = world.start()
+    while next(run) != "archive":
+        pass
+    staged = [stored for key, stored in world.objects.objects.items() if key.startswith(STAGED_PREFIX)]
+    assert len(staged) == 1 and b"Page 112" in staged[0].body and b"Page 113" not in staged[0].body
+    assert list(run) == ["publish", "finish"]
+    assert len(documents(world)) == 60
+    assert not [key for key in world.objects.objects if key.startswith(STAGED_PREFIX)]
+
+
+def test_what_a_page_of_an_archive_embeds_is_served_however_its_name_is_written() -> None:
+    world = World()
+    pages = {f"notes/{number}.md": page(f"Page {number}") for number in range(60)}
+    embedding = {"notes/a.md": page("A", "![plain](../shown/crab.png) ![odd](../shown/tide%2Epng)\n")}
+    world.push(pages | embedding | {"shown/crab.png": b"\x89PNG crab", "shown/tide.png": b"\x89PNG tide"})
+    world.sync()
+    assert {item.path for item in world.manifest().attachments} == {"shown/crab.png", "shown/tide.png"}
 
 
 @pytest.mark.parametrize("call", ["head", "tree", "archive", "last_changed"])

@@ -12,7 +12,8 @@ KNOWN_KEY = f"{OPERATIONS_PREFIX}known.json"
 
 
 STAGED_PREFIX = f"{OPERATIONS_PREFIX}blobs/"
-"""Bytes of published files and their attachments, by blob id, until they are published."""
+"""Bytes of published files and their attachments, by blob id, until they are published; those of one archive's files
+in one object by the name of the run."""
 
 
 REPORTS_PREFIX = f"{OPERATIONS_PREFIX}reports/"
@@ -28,6 +29,10 @@ SUMMARY_KEY = f"{METADATA_PREFIX}sync.json"
 
 def staged_key(blob_sha: BlobSha) -> str:
     return f"{STAGED_PREFIX}{blob_sha}"
+
+
+def bundle_key(run: str) -> str:
+    return f"{STAGED_PREFIX}{run}.zip"
 
 
 def report_key(commit_sha: str) -> str:

@@ -1,9 +1,21 @@
 """The ledger of a run: staged files, reports and the last publication, as objects of the store."""
 
+from collections.abc import Mapping
+from io import BytesIO
+from zipfile import ZipFile
+
 from commonplace.documents.content.document import MANIFEST_KEY, Manifest
 from commonplace.documents.content.graph import Graph
 from commonplace.documents.content.keys import ATTACHMENTS_PREFIX, CONTENT_PREFIX, RAW_PREFIX
-from commonplace.documents.sync.keys import HISTORY_KEY, KNOWN_KEY, STAGED_PREFIX, SUMMARY_KEY, report_key, staged_key
+from commonplace.documents.sync.keys import (
+    HISTORY_KEY,
+    KNOWN_KEY,
+    STAGED_PREFIX,
+    SUMMARY_KEY,
+    bundle_key,
+    report_key,
+    staged_key,
+)
 from commonplace.documents.sync.plan import Holdings, Known
 from commonplace.documents.sync.publication import GRAPH_PREFIX, Before
 from commonplace.documents.sync.report import History, PastRun, Report, Summary
@@ -17,6 +29,22 @@ class Ledger(RunLedger):
     def stage(self, blob_sha: BlobSha, raw: bytes) -> None:
         """Keeps the bytes of a published file or an attachment until they are published."""
         self.objects.put(staged_key(blob_sha), raw, media_type="application/octet-stream")
+
+    def put_bundle(self, run: str, files: Mapping[BlobSha, bytes]) -> None:
+        """Keeps the published files of an archive as `stage` does, but in one object: there may be thousands."""
+        bundle = BytesIO()
+        with ZipFile(bundle, "w") as archive:
+            for blob_sha, raw in files.items():
+                archive.writestr(blob_sha, raw)
+        self.objects.put(bundle_key(run), bundle.getvalue(), media_type="application/zip")
+
+    def bundle(self, run: str) -> dict[BlobSha, bytes]:
+        """Empty for a run that needed no archive."""
+        found = self.objects.get(bundle_key(run))
+        if found is None:
+            return {}
+        with ZipFile(BytesIO(found.body)) as archive:
+            return {BlobSha(name): archive.read(name) for name in archive.namelist()}
 
     def known(self) -> Known:
         found = self.objects.get(KNOWN_KEY)

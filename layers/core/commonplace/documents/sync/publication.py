@@ -12,6 +12,7 @@ from enum import StrEnum
 from io import BytesIO
 from mimetypes import MimeTypes
 from pathlib import PurePosixPath
+from types import MappingProxyType
 from urllib.parse import quote
 
 from commonplace.documents.content.document import (
@@ -274,7 +275,9 @@ class Publisher:
         source: Source,
         parallel: Parallel,
         logo: str | None = None,
+        fetched: Mapping[BlobSha, bytes] = MappingProxyType({}),
     ) -> None:
+        """`fetched` is what the run has at hand of the files."""
         self.objects = objects
         self.repository = repository
         self.plan = plan
@@ -283,6 +286,7 @@ class Publisher:
         self.source = source
         self.parallel = parallel
         self.logo = logo
+        self.fetched = fetched
         self.files = {file.path: file for file in plan.files}
         self._raw_of = {
             entry.blob_sha: raw_key(entry.path)
@@ -390,7 +394,9 @@ class Publisher:
         return Member(member.path, member.blob_sha, earlier)
 
     def _bytes(self, blob_sha: BlobSha) -> bytes | None:
-        """From the stage or from the raw copy of a file with the same bytes, checked against the id."""
+        """At hand, else from the stage or the raw copy of a file with the same bytes, checked against the id."""
+        if (raw := self.fetched.get(blob_sha)) is not None:
+            return raw
         keys = [staged_key(blob_sha)] if blob_sha in self.holdings.staged else []
         if blob_sha in self._raw_of:
             keys.append(self._raw_of[blob_sha])

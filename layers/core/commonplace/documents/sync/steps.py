@@ -1,13 +1,14 @@
 """Steps of a run that publishes the head of the knowledge base's branch."""
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from commonplace.documents.content.graph import LinkResolver, ToFile
 from commonplace.documents.content.paths import DEFAULT_EXCLUDES, Exclusions, is_servable
-from commonplace.documents.content.reader import PARSER_VERSION, Published, Verdict, extract_links, judge, outcome_of
+from commonplace.documents.content.reader import PARSER_VERSION, Published, extract_links, judge, outcome_of
 from commonplace.documents.settings import DocumentsSettings
 from commonplace.documents.sync.ledger import Ledger
 from commonplace.documents.sync.plan import Holdings, Known, ReadPage, needed_blobs, pipeline_version, select
@@ -112,6 +113,7 @@ class Steps(RunSteps):
             source=Source(self.repository.name, self.repository.web_url, plan.commit_sha, self.now(), generation),
             logo=self.logo,
             parallel=self.parallel,
+            fetched=self.ledger.bundle(run),
         )
         prepared = publisher.prepare(selection)
         publication = publisher.write(prepared)
@@ -157,43 +159,39 @@ class Steps(RunSteps):
         self.ledger.add_run(PastRun(status="failed", finished_at=now, error=error))
 
     def _settle(self, blob_sha: BlobSha, raw: bytes) -> Outcome:
-        return self._judged(blob_sha, raw, judge(raw))
-
-    def _judged(self, blob_sha: BlobSha, raw: bytes, verdict: Verdict) -> Outcome:
         """Only published bytes are kept."""
-        outcome = outcome_of(blob_sha, verdict)
+        outcome = outcome_of(blob_sha, judge(raw))
         if isinstance(outcome, PublishedBlob):
             self.ledger.stage(blob_sha, raw)
         return outcome
 
-    def _take_archive(self, spool: BinaryIO, plan: Plan) -> list[Outcome]:
-        outcomes, linked = self._judge_archive(spool, plan, set(plan.needed))
-        spool.seek(0)
-        self._stage_archived(spool, linked)
-        return outcomes
-
-    def _judge_archive(
-        self, spool: BinaryIO, plan: Plan, needed: set[BlobSha]
-    ) -> tuple[list[Outcome], dict[str, TreeFile]]:
-        """Outcomes of the needed blobs, and the other files that published ones among them embed or link."""
+    def _take_archive(self, run: str, spool: BinaryIO, plan: Plan) -> list[Outcome]:
+        """Keeps the published files among the needed ones, and the other files that they embed or link."""
+        needed = set(plan.needed)
         wanted = {file.path: file for file in plan.files if file.blob_sha in needed}
-        others = plan.others
-        resolver = LinkResolver((), others)
+        others = {path: file for path, file in plan.others.items() if is_servable(path, file.size)}
+        suffixes = {PurePosixPath(path).suffix.lower().encode() for path in others}
+        resolver = LinkResolver((), plan.others)
         outcomes: dict[BlobSha, Outcome] = {}
+        published: dict[BlobSha, bytes] = {}
         linked: dict[str, TreeFile] = {}
         for file in archived_files(spool, wanted):
             verdict = judge(file.raw)
-            if file.blob_sha not in outcomes:
-                outcomes[file.blob_sha] = self._judged(file.blob_sha, file.raw, verdict)
-            for link in extract_links(verdict.file) if isinstance(verdict, Published) else ():
-                target = resolver.resolve(file.path, link)
-                if isinstance(target, ToFile) and is_servable(target.path, others[target.path].size):
-                    linked[target.path] = others[target.path]
-        return list(outcomes.values()), linked
-
-    def _stage_archived(self, spool: BinaryIO, linked: Mapping[str, TreeFile]) -> None:
+            outcomes[file.blob_sha] = outcome_of(file.blob_sha, verdict)
+            if not isinstance(verdict, Published):
+                continue
+            published[file.blob_sha] = file.raw
+            # Only a hint, for links are read when the file is published: what is missed here is fetched by its id.
+            text = file.raw.lower()
+            if any(suffix in text for suffix in suffixes):
+                targets = (resolver.resolve(file.path, link) for link in extract_links(verdict.file))
+                found = (target.path for target in targets if isinstance(target, ToFile))
+                linked |= {path: others[path] for path in found if path in others}
+        self.ledger.put_bundle(run, published)
+        spool.seek(0)
         for file in archived_files(spool, linked) if linked else ():
             self.ledger.stage(file.blob_sha, file.raw)
+        return list(outcomes.values())
 
     def _misplaced(self, files: Iterable[TreeFile]) -> list[TreeFile]:
         """Files that are read to tell an editor about them, and for nothing else."""

@@ -114,7 +114,7 @@ class CatalogueSteps(RunSteps):
             found = {"status": known.outcome, "error": None, "checked_at": self.now(), "commit_sha": known.commit_sha}
             self.ledger.put_report(report.model_copy(update=found))
 
-    def _take_archive(self, spool: BinaryIO, plan: Plan) -> list[Outcome]:
+    def _take_archive(self, _run: str, spool: BinaryIO, plan: Plan) -> list[Outcome]:
         needed = set(plan.needed)
         wanted = {file.path: file for file in plan.files if file.blob_sha in needed}
         settled = {file.blob_sha: self._settle(file.blob_sha, file.raw) for file in archived_files(spool, wanted)}
